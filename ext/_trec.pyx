@@ -14,7 +14,7 @@ begins before the newline.
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memmove
+from libc.string cimport memcpy, memmove, memset
 
 from _decimal cimport BAD, LATER, Text, read_label, read_score
 
@@ -27,6 +27,7 @@ cdef extern from "blanks.h" nogil:
     void portable_masks(const uint8_t *text, uint64_t *blanks, uint64_t *newlines)
 
 cdef extern from "identifier.h" nogil:
+    uint64_t identifier_hash(const uint8_t *p, size_t n)
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
 
 cdef extern from "Python.h":
@@ -143,10 +144,9 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
             else:
                 outcome = read_score(text + marks[j + 8], text + marks[j + 9], &values[n_rows])
         if outcome == BAD:
-            columns.line = line
             columns.bad_begin = begin
             columns.bad_end = newline
-            return False
+            break
         if outcome == LATER:
             columns.later[3 * columns.n_later] = n_rows
             columns.later[3 * columns.n_later + 1] = marks[j + 8]
@@ -189,7 +189,7 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
     columns.n_queries = columns.query_ends[columns.n_segments]
     columns.line = line
     columns.row_line = row_line
-    return True
+    return columns.bad_end == 0
 
 
 # ---- the parser ----------------------------------------------------------------------------------
@@ -304,6 +304,9 @@ cdef class Parser:
                 self.n_text = written
                 return True
             self.reserve(stop)
+            if self.columns.line == 0 and text[0] == 0xef and text[1] == 0xbb and text[2] == 0xbf:
+                # The mark that some editors put before UTF-8 is no part of the first query.
+                memset(text, c" ", 3)
             with nogil:
                 good = read_lines(&self.columns, text, stop, self.judgments)
             if not good:
@@ -418,6 +421,57 @@ cdef class Parser:
         columns.n_documents -= document
         columns.n_jumps = kept + 1
         return taken
+
+
+cdef class Seen:
+    """The queries that were handed over, by their hashes alone: at most 32 bytes a query, however long it is.
+
+    Two queries of one hash (among ten million, a chance of three in a million) look like the same.
+    """
+
+    cdef object table
+    cdef Py_ssize_t n
+
+    def __cinit__(self):
+        self.table = np.zeros(1024, np.uint64)
+
+    def add(self, const uint8_t[::1] data, const int64_t[::1] ends):
+        """Add the identifiers of a column; return whether all of them are new."""
+        cdef Py_ssize_t i
+        cdef uint64_t hashed
+        cdef uint64_t[::1] table
+        cdef bint good = True
+        if 2 * (self.n + ends.shape[0]) > self.table.size:
+            self.grow(self.n + ends.shape[0])
+        table = self.table
+        for i in range(ends.shape[0] - 1):
+            hashed = identifier_hash(&data[0] + ends[i], ends[i + 1] - ends[i])
+            # Zero marks what is free.
+            good &= put(&table[0], table.shape[0] - 1, hashed + (hashed == 0))
+            self.n += 1
+        return good
+
+    cdef grow(self, Py_ssize_t n):
+        cdef uint64_t[::1] old = self.table
+        cdef Py_ssize_t size = old.shape[0], i
+        while size < 2 * n:
+            size *= 2
+        cdef uint64_t[::1] new = np.zeros(size, np.uint64)
+        for i in range(old.shape[0]):
+            if old[i]:
+                put(&new[0], size - 1, old[i])
+        self.table = new.base
+
+
+cdef bint put(uint64_t *table, uint64_t mask, uint64_t hashed) noexcept nogil:
+    """Enter a hash into a table that is not full; return whether it was not there."""
+    cdef uint64_t slot = hashed & mask
+    while table[slot]:
+        if table[slot] == hashed:
+            return False
+        slot = (slot + 1) & mask
+    table[slot] = hashed
+    return True
 
 
 def blank_masks(bytes text not None, bint portable=False):

@@ -130,7 +130,7 @@ class Identifiers:
         InputError
             A value is none of these; the message has its index.
         """
-        if isinstance(values, str | bytes):
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise InputError(f"{argument}: a sequence of identifiers is expected, found {shortened(values)}")
         if isinstance(values, np.ndarray):
             if values.ndim != 1:

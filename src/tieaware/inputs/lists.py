@@ -152,6 +152,17 @@ def flattened(
     return queries, starts, documents, values, place
 
 
+def sequence(values: Any, argument: str) -> NDArray[Any] | list[Any]:
+    """Return a column of values as an array, if it is one or becomes one, or as a list."""
+    if isinstance(values, list | np.ndarray):
+        return values
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InputError(f"{argument}: a sequence is expected, found {shortened(values)}")
+    return list(values)
+
+
 def plain_array(values: list[Any]) -> NDArray[Any] | None:
     """Return the array that NumPy makes of the values, or None if it has not one dimension."""
     try:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from tieaware import _join
 from tieaware.errors import InputError
 from tieaware.inputs.identifiers import Identifiers, check_offsets, frozen, shortened, shown
-from tieaware.inputs.lists import Lists, Place, flattened, from_columns, grouped, plain_array
+from tieaware.inputs.lists import Lists, Place, flattened, from_columns, grouped, plain_array, sequence
 
 __all__ = ["Qrels"]
 
@@ -96,8 +96,8 @@ class Qrels:
             It is not of that form, a key is neither text, bytes nor an integer, or a label is no integer of
             32 bits.
         """
-        queries, starts, documents, values, place = flattened(qrels, name)
-        lists = grouped(queries, starts, documents, integers(values, name, place))
+        queries, starts, documents, values, place = flattened(qrels, "qrels")
+        lists = grouped(queries, starts, documents, integers(values, "qrels", place))
         return cls.of(without_repeats(lists, place), name)
 
     @classmethod
@@ -160,10 +160,11 @@ class Qrels:
 
 def integers(values: ArrayLike | list[Any], argument: str, place: Place) -> NDArray[np.int32]:
     """Return labels as int32, or raise InputError at the first that is no integer of 32 bits."""
+    values = sequence(values, argument)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
         labels = values
     else:
-        listed = values if isinstance(values, list) else list(values)  # type: ignore[arg-type]
+        listed = list(values)
         array = plain_array(listed)
         if array is not None and array.dtype.kind in "iub":
             labels = array

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware.errors import InputError
 from tieaware.inputs.identifiers import Identifiers, frozen, shortened, shown
-from tieaware.inputs.lists import Lists, Place, flattened, from_columns, grouped, plain_array
+from tieaware.inputs.lists import Lists, Place, flattened, from_columns, grouped, plain_array, sequence
 from tieaware.inputs.qrels import check_columns
 
 __all__ = ["Run"]
@@ -172,11 +172,12 @@ class Run:
 def numbers(values: ArrayLike | list[Any], argument: str, place: Place) -> Scores:
     """Return scores as float64 or float32, or raise InputError at the first that is no number, or NaN."""
     scores: Scores
+    values = sequence(values, argument)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iubf":
         dtype = np.float32 if values.dtype.kind == "f" and values.dtype.itemsize == 4 else np.float64
         scores = cast(Scores, np.ascontiguousarray(values, dtype))
     else:
-        listed = values if isinstance(values, list) else list(values)  # type: ignore[arg-type]
+        listed = list(values)
         array = plain_array(listed)
         if array is not None and array.dtype.kind in "iubf":
             scores = array.astype(np.float64)
@@ -194,8 +195,8 @@ def numbers(values: ArrayLike | list[Any], argument: str, place: Place) -> Score
 
 
 def number(value: Any) -> float:
-    """Return a score as a float; text is none, although float() would read it."""
-    if isinstance(value, str | bytes | bytearray):
+    """Return a score as a float; text and complex numbers are none, although float() may read them."""
+    if isinstance(value, str | bytes | bytearray | complex | np.complexfloating):
         raise TypeError
     return float(value)
 

@@ -127,17 +127,15 @@ def streamed(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
             yield run
         else:
             reader = Reader(source, judgments=False)
-            seen: set[bytes] = set()
+            seen = _trec.Seen()
             for final in reader.blocks():
                 # Further lines may belong to the last query.
                 n_segments = reader.parser.n_segments - (not final)
                 if n_segments < 1 or not (final or reader.parser.n_rows >= STREAMED_ROWS):
                     continue
                 lists = reader.lists(n_segments)
-                queries = set(lists.queries)
-                if len(lists.queries) < n_segments or not seen.isdisjoint(queries):
+                if len(lists.queries) < n_segments or not seen.add(lists.queries.data, lists.queries.offsets):
                     raise NotContiguous
-                seen |= queries
                 run, dropped = finished(reader, lists, score_dtype, duplicates)
                 total += dropped
                 yield run
