@@ -28,7 +28,7 @@ def run_of(content: bytes, **options):
 
 
 def rows_of(run):
-    """The rows (query, document, score) of a Run."""
+    """Return the rows (query, document, score) of a Run."""
     queries, documents = list(run.queries), list(run.documents)
     return [
         (queries[q], documents[row], float(run.scores[row]))
@@ -38,7 +38,7 @@ def rows_of(run):
 
 
 def plain_rows(content: bytes):
-    """The same in plain Python: the rows of each query together, queries in the order of their first row."""
+    """Return the same from the text: the rows of each query together, queries by their first row."""
     lists: dict[bytes, list[tuple[bytes, bytes, float]]] = {}
     for line in content.split(b"\n"):
         fields = line.split()
@@ -182,25 +182,35 @@ def check_numbers(texts):
         assert bits(score) == bits(float(text)), text
 
 
-@pytest.mark.parametrize(
-    "text",
-    "0 -0 +0 0.0 -0.0 00 007 1 -1 +3 .5 5. -.5 1e5 1E5 1e+5 1e-5 1.5e308 1.8e308 -1e999 1e-999 4.9e-324 2.4e-324 "
-    "2.5e-324 2.2250738585072011e-308 2.2250738585072014e-308 1.7976931348623157e308 1.7976931348623159e308 "
-    "9007199254740993 9007199254740992.5 9007199254740993.0000000000000000000000000001 18446744073709551615 "
-    "9999999999999999999 99999999999999999999 0.1 0.30000000000000004 123456789012345678 1e22 1e23 -1e-22 "
-    "8.5e-27 1.2345678901234567e-10 0e999999999999 0e-999999999999 1e99999999 1e-99999999 1e0000000000001 "
-    "00000000000000000000000000000001.5 0.00000000000000000000000000000000000000015 1.0000000000000000000000000 "
-    "inf -inf +inf INF Infinity -iNfInItY".split(),
-)
+NUMBERS = """
+0 -0 +0 0.0 -0.0 00 007 1 -1 +3 .5 5. -.5 1e5 1E5 1e+5 1e-5 1.5e308 1.8e308 -1e999 1e-999
+4.9e-324 2.4e-324 2.5e-324 2.2250738585072011e-308 2.2250738585072014e-308
+1.7976931348623157e308 1.7976931348623159e308 9007199254740993 9007199254740992.5
+9007199254740993.0000000000000000000000000001 18446744073709551615 9999999999999999999
+99999999999999999999 0.1 0.30000000000000004 123456789012345678 1e22 1e23 -1e-22 8.5e-27
+1.2345678901234567e-10 0e999999999999 0e-999999999999 1e99999999 1e-99999999 1e0000000000001
+00000000000000000000000000000001.5 0.00000000000000000000000000000000000000015
+1.0000000000000000000000000 inf -inf +inf INF Infinity -iNfInItY
+"""
+
+
+@pytest.mark.parametrize("text", NUMBERS.split())
 def test_numbers(text):
     check_numbers([text])
 
 
 def test_long_numbers():
     """Numbers of thousands of digits, the last of which decides the rounding."""
-    half = "9007199254740992.5"
-    check_numbers(["1" * 400, "0." + "0" * 3000 + "1", "0." + "0" * 300 + "1" * 3000, "1" + "0" * 308, "1" * 4000])
-    check_numbers(["9007199254740993" + "0" * 20 + "e-20", "9007199254740993." + "0" * 5000 + "1", half + "0" * 99])
+    check_numbers(
+        ["1" * 400, "0." + "0" * 3000 + "1", "0." + "0" * 300 + "1" * 3000, "1" + "0" * 308, "1" * 4000]
+    )
+    check_numbers(
+        [
+            "9007199254740993" + "0" * 20 + "e-20",
+            "9007199254740993." + "0" * 5000 + "1",
+            "9007199254740992.5" + "0" * 99,
+        ]
+    )
 
 
 @settings(deadline=None, max_examples=100)
@@ -211,7 +221,9 @@ def test_reprs_of_floats_come_back(values):
 
 digits = st.text("0123456789", max_size=25)
 decimals = st.builds(
-    lambda sign, whole, point, part, exponent: f"{sign}{whole}{point + part if point or not whole else ''}{exponent}",
+    lambda sign, whole, point, part, exponent: (
+        f"{sign}{whole}{point + part if point or not whole else ''}{exponent}"
+    ),
     st.sampled_from(["", "", "-", "+"]),
     digits,
     st.sampled_from(["", "."]),
@@ -241,7 +253,9 @@ def test_halfway_cases():
             texts.append(f"{text[: -(shift + 1)]}.{text[-(shift + 1) :]}")
         # Seventeen to nineteen digits, the range of the exact division.
         texts.append(f"0.{random_.randrange(10**16, 10**19)}")
-        texts.append(f"{random_.randrange(1, 10)}.{random_.randrange(10**16, 10**18)}e-{random_.randrange(0, 12)}")
+        texts.append(
+            f"{random_.randrange(1, 10)}.{random_.randrange(10**16, 10**18)}e-{random_.randrange(0, 12)}"
+        )
     check_numbers(texts)
 
 
@@ -259,7 +273,9 @@ def test_decimals_do_not_depend_on_the_locale():
 
 
 def test_float32_scores_tie_where_doubles_do_not():
-    content = b"q Q0 a 1 0.10000000000000001 t\nq Q0 b 1 0.1000000001 t\nq Q0 c 1 1e300 t\nq Q0 d 1 1e-300 t\n"
+    content = (
+        b"q Q0 a 1 0.10000000000000001 t\nq Q0 b 1 0.1000000001 t\nq Q0 c 1 1e300 t\nq Q0 d 1 1e-300 t\n"
+    )
     run = run_of(content, score_dtype="float32")
     assert run.scores.dtype == np.float32
     assert run.scores.tolist() == [np.float32(0.1), np.float32(0.1), np.inf, 0.0]
@@ -277,7 +293,9 @@ def small_parts(monkeypatch):
 
 def lines_of(n_queries, n_documents):
     return b"".join(
-        b"query%d Q0 doc%d 1 %d.5 t\n" % (q, d, d) for q in range(n_queries) for d in range(n_documents + q % 7)
+        b"query%d Q0 doc%d 1 %d.5 t\n" % (q, d, d)
+        for q in range(n_queries)
+        for d in range(n_documents + q % 7)
     )
 
 
@@ -333,8 +351,8 @@ def test_a_stream_warns_once_of_all_duplicates(tmp_path):
     assert len(caught) == 1
     first_line = content.count(b"\n") + 2
     assert str(caught[0].message) == (
-        f"{path}: 40 duplicate rows are ignored; {path}:{first_line}: document 'doc0' appears again for query "
-        f"'other0', first at line {first_line - 1}"
+        f"{path}: 40 duplicate rows are ignored; "
+        f"{path}:{first_line}: document 'doc0' appears again for query 'other0', first at line {first_line - 1}"
     )
     assert sum(len(part.scores) for part in parts) == 2 * content.count(b"\n") - 40
 
@@ -343,7 +361,9 @@ def test_a_stream_warns_once_of_all_duplicates(tmp_path):
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=30), st.integers(1, 300), st.integers(1, 20))
 def test_a_stream_is_the_whole(tmp_path_factory, sizes, block, rows):
     content = b"".join(
-        b"q%d\tQ0\td%d\t1\t%d\tt\n" % (q, d, d) + b"\n" * (d % 3) for q, n in enumerate(sizes) for d in range(n)
+        b"q%d\tQ0\td%d\t1\t%d\tt\n" % (q, d, d) + b"\n" * (d % 3)
+        for q, n in enumerate(sizes)
+        for d in range(n)
     )
     path = tmp_path_factory.getbasetemp() / "stream.run"
     path.write_bytes(content)

@@ -259,6 +259,12 @@ class Source:
                         f"{self.label}: truncated {name} data: the file ends before its end is marked"
                     )
 
+    def check_rest(self) -> None:
+        """Read a compressed file to its end, for the InputError that a corrupt one raises only there."""
+        room = memoryview(bytearray(COMPRESSED_BLOCK))
+        while self._format and self.read_into(room):
+            pass
+
     def close(self) -> None:
         """Close the file, if it was opened here."""
         if self._opened:

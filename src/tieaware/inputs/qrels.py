@@ -187,7 +187,7 @@ def integers(values: ArrayLike | list[Any], argument: str, place: Place) -> NDAr
         raise InputError(
             f"{place(row)}: a label from {INT32.min} to {INT32.max} is expected, found {labels[row]}"
         )
-    return np.ascontiguousarray(labels, np.int32)
+    return np.asarray(labels, np.int32, order="C")
 
 
 def without_repeats(lists: Lists, place: Place, again: Place | None = None) -> Lists:

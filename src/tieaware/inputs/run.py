@@ -175,7 +175,7 @@ def numbers(values: ArrayLike | list[Any], argument: str, place: Place) -> Score
     values = sequence(values, argument)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iubf":
         dtype = np.float32 if values.dtype.kind == "f" and values.dtype.itemsize == 4 else np.float64
-        scores = cast(Scores, np.ascontiguousarray(values, dtype))
+        scores = cast(Scores, np.asarray(values, dtype, order="C"))
     else:
         listed = list(values)
         array = plain_array(listed)

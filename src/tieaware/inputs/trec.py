@@ -134,7 +134,7 @@ def streamed(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
                 if n_segments < 1 or not (final or reader.parser.n_rows >= STREAMED_ROWS):
                     continue
                 lists = reader.lists(n_segments)
-                if len(lists.queries) < n_segments or not seen.add(lists.queries.data, lists.queries.offsets):
+                if not seen.add(lists.queries.data, lists.queries.offsets):
                     raise NotContiguous
                 run, dropped = finished(reader, lists, score_dtype, duplicates)
                 total += dropped
@@ -187,6 +187,8 @@ class Reader:
             good = self.parser.parse(size, final=size == 0)
             if not good:
                 assert self.parser.bad_line is not None
+                # What is wrong with the line may come of what is wrong with the file.
+                self.source.check_rest()
                 wrong = complaint(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
                 raise InputError(f"{self.source.label}:{self.parser.line}: {wrong}")
             empty = empty and self.parser.n_rows == 0
