@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from _column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size
+from identifiers cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size
 
 import numpy as np
 
@@ -519,7 +519,7 @@ cdef Keyed *sort_descending(Column column, Keyed *keys, Keyed *spare, Py_ssize_t
 
     Invariant: before the pass of a width, keys[i:i + width] is sorted for every multiple i of the width.
     """
-    cdef Py_ssize_t width = 8, start, middle, stop, i, j, k
+    cdef Py_ssize_t width = 8, start, middle, stop, i, j, k, second
     cdef Keyed key
     for i in range(1, n):
         # Within blocks of the first width, by insertion.
@@ -537,13 +537,18 @@ cdef Keyed *sort_descending(Column column, Keyed *keys, Keyed *spare, Py_ssize_t
             stop = min(middle + width, n)
             i = start
             j = middle
-            for k in range(start, stop):
-                if i < middle and (j == stop or not precedes(column, keys[j], keys[i])):
-                    spare[k] = keys[i]
-                    i += 1
-                else:
-                    spare[k] = keys[j]
-                    j += 1
+            k = start
+            while i < middle and j < stop:
+                # Which side comes next cannot be predicted, so nothing branches on it.
+                second = keys[j].prefix > keys[i].prefix
+                if keys[j].prefix == keys[i].prefix:
+                    second = precedes(column, keys[j], keys[i])
+                spare[k] = keys[j if second else i]
+                j += second
+                i += not second
+                k += 1
+            memcpy(spare + k, keys + i, (middle - i) * sizeof(Keyed))
+            memcpy(spare + k + (middle - i), keys + j, (stop - j) * sizeof(Keyed))
             start = stop
         keys, spare = spare, keys
         width *= 2

@@ -34,6 +34,9 @@ def as_dict(columns, values):
     }
 
 
+nan = float("nan")
+
+
 # ---- identifiers ----------------------------------------------------------------------------------
 
 
@@ -152,6 +155,8 @@ def test_a_run_owns_what_it_must():
     scores = np.array([1.0, 2.0])
     run = Run.from_columns(["q", "q"], ["a", "b"], scores)
     assert scores.flags.writeable
+    scores[0] = nan
+    assert run.scores.tolist() == [1, 2]
     with pytest.raises(ValueError, match="read-only"):
         run.scores[0] = 5
     with pytest.raises(AttributeError):
@@ -159,9 +164,6 @@ def test_a_run_owns_what_it_must():
     again = pickle.loads(pickle.dumps(run))
     assert as_dict(again, again.scores) == as_dict(run, run.scores)
     assert not again.scores.flags.writeable
-
-
-nan = float("nan")
 
 
 @pytest.mark.parametrize(

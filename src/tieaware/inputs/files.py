@@ -147,7 +147,9 @@ class Source:
                 text = os.fsdecode(text)
             if text == "-":
                 self.label, self.name = "<stdin>", "stdin"
-                self._file: Any = sys.stdin.buffer
+                self._file: Any = getattr(sys.stdin, "buffer", None)
+                if self._file is None:
+                    raise InputError(f"{self.label}: there is no standard input of bytes")
             else:
                 self.label, self.name = text if text.isprintable() else repr(text), name_of(text)
                 self._file = self._open(text)
