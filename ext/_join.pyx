@@ -27,6 +27,8 @@ cdef extern from "identifier.h" nogil:
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size) except NULL
     bint PyUnicode_Check(PyObject *value)
+    bint PyBytes_Check(PyObject *value)
+    bint PyComplex_Check(PyObject *value)
     bint PyUnicode_IS_COMPACT_ASCII(PyObject *text)
     void *PyUnicode_DATA(PyObject *text)
     Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
@@ -388,6 +390,9 @@ cdef bint score_of(PyObject *value, double *score):
     """Set the score to a number; False if the value is none, or is NaN."""
     if PyFloat_Check(value):
         score[0] = PyFloat_AS_DOUBLE(value)
+    elif PyUnicode_Check(value) or PyBytes_Check(value) or PyComplex_Check(value):
+        # NumPy's kinds of these convert, if need be with a warning.
+        return False
     else:
         try:
             score[0] = PyFloat_AsDouble(value)

@@ -171,6 +171,18 @@ def test_a_run_owns_what_it_must():
     [
         ({"q": {"c": 1, "d": nan}}, "run['q']['d']: a score is expected, found NaN"),
         ({"q": {"d": "1.5"}}, "run['q']['d']: a number is expected as the score, found '1.5'"),
+        (
+            {"q": {"d": np.str_("1.5")}},
+            "run['q']['d']: a number is expected as the score, found np.str_('1.5')",
+        ),
+        (
+            {"q": {"d": np.bytes_(b"1")}},
+            "run['q']['d']: a number is expected as the score, found np.bytes_(b'1')",
+        ),
+        (
+            {"q": {"d": np.complex128(1)}},
+            "run['q']['d']: a number is expected as the score, found np.complex128(1+0j)",
+        ),
         ({"q": {"d": None}}, "run['q']['d']: a number is expected as the score, found None"),
         ({"q": {"d": 1j}}, "run['q']['d']: a number is expected as the score, found 1j"),
         ({"q": {"d": [1.0]}}, "run['q']['d']: a number is expected as the score, found [1.0]"),
