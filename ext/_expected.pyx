@@ -14,16 +14,17 @@ from tieaware._groups cimport Groups, Lists
 cnp.import_array()
 
 # The kernels, as measures.py names them.
-KERNELS = ("hits", "hits_at_r", "slots", "average_precision", "reciprocal_rank", "success", "constant")
+KERNELS = ("hits", "hits_at_r", "slots", "slots_of_ideal", "average_precision", "reciprocal_rank", "success", "constant")
 
 cdef enum:
     HITS = 0
     HITS_AT_R = 1
     SLOTS = 2
-    AVERAGE_PRECISION = 3
-    RECIPROCAL_RANK = 4
-    SUCCESS = 5
-    CONSTANT = 6
+    SLOTS_OF_IDEAL = 3
+    AVERAGE_PRECISION = 4
+    RECIPROCAL_RANK = 5
+    SUCCESS = 6
+    CONSTANT = 7
 
 cdef struct Measure:
     int kernel
@@ -218,6 +219,9 @@ cdef double expected(const Measure* measure, const Groups* groups, double norm, 
         return hits(groups, weight, <int64_t>norm) / norm
     if kernel == SLOTS:
         return slots(groups, weight, measure.cutoff, measure.table) / norm
+    if kernel == SLOTS_OF_IDEAL:
+        # Two roundings of the ideal ranking may differ in the last bit, and no ranking is better.
+        return min(slots(groups, weight, measure.cutoff, measure.table) / norm, 1.0)
     if kernel == AVERAGE_PRECISION:
         return average_precision(groups, weight, measure.cutoff, measure.table) / norm
     if kernel == RECIPROCAL_RANK:

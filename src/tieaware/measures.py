@@ -226,14 +226,20 @@ def by_retrieved(measure: Measure, total: Values, retrieved: Values) -> Values:
     return retrieved
 
 
-# The slot weights. Their tables depend on nothing but the depth, and are shared.
+# The slot weights. Their tables depend on nothing but the depth, and are shared, unless they are very large.
 
 
-@lru_cache(maxsize=16)
 def _table(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
+    return (_shared_table if depth <= 1 << 18 else _new_table)(kind, depth, *arguments)
+
+
+def _new_table(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
     table = kind(*arguments, depth)
     table.setflags(write=False)
     return table
+
+
+_shared_table = lru_cache(maxsize=16)(_new_table)
 
 
 def reciprocal_slots(measure: Measure, depth: int) -> Values:
@@ -278,7 +284,7 @@ DEFINITIONS: dict[str, Definition] = {
             parameters=_binary, aliases=("MRR",), trec_name="recip_rank",
         ),
         Definition(
-            "nDCG", "normalised discounted cumulative gain", "slots", gain, ideal_gain, by_total, discounted_slots,
+            "nDCG", "normalised discounted cumulative gain", "slots_of_ideal", gain, ideal_gain, by_total, discounted_slots,
             parameters=_graded, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
         ),
         Definition(
