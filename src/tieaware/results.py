@@ -1,0 +1,147 @@
+"""Results: the cube runs × queries × measures, its means, and its exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tieaware.errors import InputError
+from tieaware.measures import Measure, Values, parse_measure
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+class _Named:
+    """Positions by name, with an error that shows what there is."""
+
+    def __init__(self, kind: str, names: Sequence[Any]) -> None:
+        self._kind = kind
+        self._positions = {name: i for i, name in enumerate(names)}
+
+    def __getitem__(self, name: Any) -> int:
+        try:
+            return self._positions[name]
+        except (KeyError, TypeError):
+            some = ", ".join(map(str, list(self._positions)[:5]))
+            raise KeyError(f"no {self._kind} {str(name)!r}; there are {len(self._positions)}: {some} …") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What `evaluate` returns: a value for each run, query and measure.
+
+    Attributes
+    ----------
+    values : float64[n_runs, n_queries, n_measures]
+        NaN where ``queries="both"`` was asked for and the run is silent on the query.
+    runs, queries : tuple of str
+    measures : tuple of Measure
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"bm25": {"q1": {"d1": 2.0, "d2": 2.0}}}, ["RR", "P@1"])
+    >>> result["bm25", "RR", "q1"], result.mean()
+    (0.75, array([[0.75, 0.5 ]]))
+    >>> print(result["bm25"]["P@1"])
+    [0.5]
+    """
+
+    values: Values
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
+    measures: tuple[Measure, ...]
+
+    def mean(self) -> Values:
+        """Average over the queries: float64[n_runs, n_measures]. Queries on which a run is silent (NaN) are left out."""
+        answered = ~np.isnan(self.values)
+        return self.values.sum(axis=1, where=answered) / answered.sum(axis=1)
+
+    def summary(self) -> Values:
+        """Summarise the queries as trec_eval does: counts are added up, all else is averaged."""
+        sums = np.nansum(self.values, axis=1)
+        return np.where([measure.definition.is_count for measure in self.measures], sums, self.mean())
+
+    def __getitem__(self, key: str | tuple[Any, ...]) -> Any:
+        """Select by run; run and measure; or run, measure and query.
+
+        ``result["bm25"]`` is the Results of one run, ``result["bm25"]["AP"]`` and ``result["bm25", "AP"]`` are its
+        values for each query, ``result["bm25", "AP", "301"]`` is one value.
+        """
+        if not isinstance(key, tuple):
+            if len(self.runs) == 1 and key not in self.runs:
+                return self.values[0, :, self._measure(key)]
+            i = _Named("run", self.runs)[key]
+            return Results(self.values[i : i + 1], (self.runs[i],), self.queries, self.measures)
+        if not 1 <= len(key) <= 3:
+            raise KeyError(f"found {len(key)} keys, expected run, measure and query")
+        selected: Any = self.values[_Named("run", self.runs)[key[0]]]
+        if len(key) == 1:
+            return self[key[0]]
+        selected = selected[:, self._measure(key[1])]
+        return selected if len(key) == 2 else float(selected[_Named("query", self.queries)[key[2]]])
+
+    def _measure(self, measure: str | Measure) -> int:
+        try:
+            parsed = parse_measure(measure)
+        except InputError as error:
+            raise KeyError(str(error)) from None
+        return _Named("measure", self.measures)[parsed]
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
+        """Return ``{run: {query: {measure: value}}}``."""
+        names = [str(measure) for measure in self.measures]
+        return {
+            run: {
+                query: dict(zip(names, row, strict=True))
+                for query, row in zip(self.queries, table.tolist(), strict=True)
+                if row and row[0] == row[0]
+            }
+            for run, table in zip(self.runs, self.values, strict=True)
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        """Return one row for each run and query that it answers: run, query, and a column for each measure."""
+        flat = self.values.reshape(-1, len(self.measures))
+        kept = ~np.isnan(flat).all(axis=1)
+        index = np.flatnonzero(kept)
+        columns: dict[str, Any] = {
+            "run": [self.runs[i] for i in index // max(len(self.queries), 1)],
+            "query": [self.queries[i] for i in index % max(len(self.queries), 1)],
+        }
+        for i, measure in enumerate(self.measures):
+            columns[str(measure)] = flat[kept, i]
+        return columns
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return a pyarrow.Table with the columns run, query, and one for each measure."""
+        return _optional("pyarrow").table(self._columns())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a pandas.DataFrame with the columns run, query, and one for each measure."""
+        return _optional("pandas").DataFrame(self._columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a polars.DataFrame with the columns run, query, and one for each measure."""
+        return _optional("polars").DataFrame(self._columns())
+
+    def to_trec_eval(self, *, per_query: bool = False, digits: int = 4) -> str:
+        """Return trec_eval's lines: measure, query or ``all``, value. With several runs, ``runid`` opens each."""
+        from tieaware.formats import text
+
+        return text(self, [str(measure) for measure in self.measures], per_query=per_query, digits=digits)
+
+
+def _optional(package: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise ImportError(f"{package} is not installed: pip install 'tieaware[arrow]'") from None
