@@ -21,6 +21,8 @@ cnp.import_array()
 cdef extern from "counting.h" nogil:
     int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t*, int64_t*)
     int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t*, int64_t*)
+    int64_t tieaware_precede_double(const double*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t*)
+    int64_t tieaware_precede_float(const float*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t*)
     void tieaware_locate_double(const double*, const double*, int64_t, int64_t*)
     void tieaware_locate_float(const float*, const double*, int64_t, int64_t*)
 
@@ -220,6 +222,8 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
     for i in range(n_keys):
         groups.key_score[i] = scores[position[i]]
         groups.value[i] = groups.key_score[i]
+    if self.rule == IN_ORDER and self.order == NULL and n_keys <= self.counting_limit:
+        return rank_few(self, scores, n, first_key, n_keys, groups)
     sort(groups.value, n_keys)
     n_values = distinct(groups.value, n_keys)
     if n_values <= self.counting_limit:
@@ -236,6 +240,35 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
         merge(self, first_key, n_keys, n_values, groups)
     else:
         split(self, query, scores, n, first_key, n_keys, n_values, groups)
+    return True
+
+
+cdef bint rank_few(Lists self, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key, Py_ssize_t n_keys,
+                   Groups* groups) noexcept nogil:
+    """Each key its own group, in the order of the list: the rank of few keys in one pass, one comparison for each."""
+    cdef int64_t* rank = groups.greater
+    cdef int64_t* keys = groups.group
+    cdef Py_ssize_t i, j, c
+    cdef int64_t nan
+    if score_t is double:
+        nan = tieaware_precede_double(scores, n, groups.key_score, self.key_rank + first_key, n_keys, rank)
+    else:
+        nan = tieaware_precede_float(scores, n, groups.key_score, self.key_rank + first_key, n_keys, rank)
+    if nan:
+        return False
+    for i in range(n_keys):
+        j = i
+        # Invariant: keys[:i] is sorted by rank, keys[j] is free.
+        while j > 0 and rank[keys[j - 1]] > rank[i]:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = i
+    groups.count = n_keys
+    for i in range(n_keys):
+        groups.start[i] = rank[keys[i]]
+        groups.size[i] = 1
+        for c in range(self.n_weights):
+            groups.weight[c * groups.stride + i] = self.key_weight[c * self.n_keys + first_key + keys[i]]
     return True
 
 

@@ -56,13 +56,42 @@ enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
 TIEAWARE_COUNT(tieaware_count_double, double, int64_t)
 TIEAWARE_COUNT(tieaware_count_float, float, int32_t)
 
+/* precede: writes to before[i] how many documents come before the one at positions[i], whose score is values[i], when
+ * equal scores keep the order of the list: those above it, and those equal that stand before it. Returns the NaNs.
+ */
+#define TIEAWARE_PRECEDE(NAME, SCORE, COUNTER)                                                                 \
+    TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t n, const double *values,                \
+                                        const int64_t *positions, ptrdiff_t n_values, int64_t *before) {       \
+        int64_t nan = 0;                                                                                       \
+        for (ptrdiff_t v = 0; v < n_values; v++) before[v] = 0;                                                \
+        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
+            const SCORE *block = scores + from;                                                                \
+            const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
+            COUNTER unordered = 0;                                                                             \
+            for (ptrdiff_t i = 0; i < length; i++) unordered += block[i] != block[i];                          \
+            nan += unordered;                                                                                  \
+            for (ptrdiff_t v = 0; v < n_values; v++) {                                                         \
+                const SCORE value = (SCORE)values[v];                                                          \
+                ptrdiff_t split = positions[v] - from;                                                         \
+                COUNTER count = 0;                                                                             \
+                split = split < 0 ? 0 : split > length ? length : split;                                       \
+                for (ptrdiff_t i = 0; i < split; i++) count += block[i] >= value;                              \
+                for (ptrdiff_t i = split; i < length; i++) count += block[i] > value;                          \
+                before[v] += count;                                                                            \
+            }                                                                                                  \
+        }                                                                                                      \
+        return nan;                                                                                            \
+    }
+
+TIEAWARE_PRECEDE(tieaware_precede_double, double, int64_t)
+TIEAWARE_PRECEDE(tieaware_precede_float, float, int32_t)
+
 /* locate: for each of TIEAWARE_LANES scores, the number of the n_values ascending values that lie below it.
  * Invariant: values[base-1] < score <= values[base+length], where they exist. The lanes advance together, so that the
  * latency of one search hides behind the others.
  */
 #define TIEAWARE_LOCATE(NAME, SCORE)                                                                           \
-    static void NAME(const SCORE *scores, const double *values, int64_t n_values,              \
-                                     int64_t *below) {                                                         \
+    static void NAME(const SCORE *scores, const double *values, int64_t n_values, int64_t *below) {            \
         int64_t base[TIEAWARE_LANES] = {0};                                                                    \
         int64_t length = n_values;                                                                             \
         while (length > 0) {                                                                                   \
