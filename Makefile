@@ -23,7 +23,7 @@ bench: $(VENV)/installed-bench
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
-	$(BIN)/cython-lint ext
+	PATH="$(BIN):$$PATH" cython-lint ext
 	$(BIN)/mypy
 
 clean:

@@ -14,7 +14,9 @@ from tieaware._groups cimport Groups, Lists
 cnp.import_array()
 
 # The kernels, as measures.py names them.
-KERNELS = ("hits", "hits_at_r", "slots", "slots_of_ideal", "average_precision", "reciprocal_rank", "success", "constant")
+KERNELS = (
+    "hits", "hits_at_r", "slots", "slots_of_ideal", "average_precision", "reciprocal_rank", "success", "constant",
+)
 
 cdef enum:
     HITS = 0

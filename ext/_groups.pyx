@@ -1,7 +1,7 @@
 """Scores into groups: the tied groups of a query that hold a key document, without sorting the list.
 
-A *key* is a document that weighs something to some measure: a relevant one, mostly. A measure needs the start, the size
-and the weight of the groups that hold a key, and nothing else. So, for each query:
+A *key* is a document that weighs something to some measure: a relevant one, mostly. A measure needs the start, the
+size and the weight of the groups that hold a key, and nothing else. So, for each query:
 
 1. take the keys' scores and sort their distinct values (few);
 2. count, for each value, the documents above and equal: one pass over the list;
@@ -13,7 +13,7 @@ finding every score among the sorted values, which does not, but grows with thei
 cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport malloc
 from libc.string cimport memset
 
 cnp.import_array()

@@ -186,7 +186,7 @@ def _named(runs: Any) -> list[tuple[str, Any]]:
     names = [_name(run) for run in several]
     if len(set(names)) < len(names):
         # The same file name in several folders: the paths tell them apart.
-        names = [str(getattr(run, "path", run)) if not isinstance(run, Mapping | Run) else _name(run) for run in several]
+        names = [_name(run) if isinstance(run, Mapping | Run) else str(getattr(run, "path", run)) for run in several]
     return _checked(list(zip(names, several, strict=True)))
 
 

@@ -352,8 +352,8 @@ def _judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgmen
         if len(short):
             q = int(short[0])
             raise InputError(
-                f"judgments: query {q} has {judged.count(int(least))[q]:.0f} documents with a label of at least {least}, "
-                f"expected the {in_lists.count(int(least))[q]:.0f} of its list among them"
+                f"judgments: query {q} has {judged.count(int(least))[q]:.0f} documents with a label of at least "
+                f"{least}, expected the {in_lists.count(int(least))[q]:.0f} of its list among them"
             )
     return judged
 

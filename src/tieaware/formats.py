@@ -1,4 +1,4 @@
-"""Results as text: trec_eval's three columns, JSON, CSV and Markdown. Each format is a function that returns a string."""
+"""Results as text: trec_eval's three columns, JSON, CSV and Markdown, each a function that returns a string."""
 
 from __future__ import annotations
 

@@ -375,7 +375,7 @@ def parse_measure(text: str | Measure) -> Measure:
         return by_trec_name
     found = _NOTATION.fullmatch(stripped)
     if found is None:
-        raise InputError(f"measure {text!r}: expected the form 'name(parameter=value)@cutoff', such as 'AP(rel=2)@100'")
+        raise InputError(f"measure {text!r}: expected the form name(parameter=value)@cutoff, as in 'AP(rel=2)@100'")
     name, parameters, cutoff = found["name"], found["parameters"], found["cutoff"]
     if name not in _BY_NAME:
         raise InputError(f"measure {text!r} is unknown{_nearest(name)}")

@@ -59,7 +59,7 @@ class Results:
     measures: tuple[Measure, ...]
 
     def mean(self) -> Values:
-        """Average over the queries: float64[n_runs, n_measures]. Queries on which a run is silent (NaN) are left out."""
+        """Average over the queries: float64[n_runs, n_measures]. Where a run is silent (NaN), the query is left out."""
         answered = ~np.isnan(self.values)
         return self.values.sum(axis=1, where=answered) / answered.sum(axis=1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from threading import Lock
 from typing import TypeVar
 
@@ -48,7 +49,7 @@ def pool(threads: int) -> ThreadPoolExecutor:
 
 def over_chunks(work: Callable[[int, int], Result], edges: npt.NDArray[np.int64], threads: int) -> list[Result]:
     """Call ``work(edges[i], edges[i + 1])`` for each chunk, in as many threads, and return the results in order."""
-    chunks = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b]
+    chunks = [(a, b) for a, b in pairwise(edges.tolist()) if a < b]
     if threads == 1 or len(chunks) < 2:
         return [work(a, b) for a, b in chunks]
     return list(pool(threads).map(lambda chunk: work(*chunk), chunks))

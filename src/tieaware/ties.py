@@ -42,7 +42,12 @@ def placement(ties: str) -> int:
 
 
 def arrange(
-    ties: str, lists: Integers, query: Integers, position: Integers, labels: npt.NDArray[np.int32], order: Integers | None
+    ties: str,
+    lists: Integers,
+    query: Integers,
+    position: Integers,
+    labels: npt.NDArray[np.int32],
+    order: Integers | None,
 ) -> tuple[Integers, Integers | None]:
     """Bring the keys of each query into the rule's order.
 
