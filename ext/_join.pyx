@@ -1,0 +1,640 @@
+"""Judgments and rankings, joined by identifier.
+
+Identifiers are a column of bytes: identifier i is data[ends[i]:ends[i + 1]]. The rows of query q are those from
+rows[q] to rows[q + 1].
+
+Every look-up is in an open-addressing table, a power of two of 64-bit entries. An entry holds the upper half of an
+identifier's hash and, below it, the identifier's number plus one; 0 is a free entry.
+Invariant: between the entry where a hash's search begins and the one where it lies, no entry is free; and at least half of
+the entries are free, so that every search ends. Entries with equal hashes are told apart by their bytes.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.dict cimport PyDict_Next
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "identifier.h" nogil:
+    uint64_t load_prefix(const uint8_t *p, size_t n)
+    uint64_t identifier_hash(const uint8_t *p, size_t n)
+    bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
+    int identifier_compare(const uint8_t *p, size_t n, const uint8_t *q, size_t m)
+
+cdef extern from "Python.h":
+    const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size) except NULL
+    bint PyUnicode_Check(PyObject *value)
+    bint PyUnicode_IS_COMPACT_ASCII(PyObject *text)
+    void *PyUnicode_DATA(PyObject *text)
+    Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
+    bint PyDict_CheckExact(PyObject *value)
+    Py_ssize_t PyDict_Size(PyObject *value)
+    bint PyFloat_Check(PyObject *value)
+    double PyFloat_AS_DOUBLE(PyObject *value)
+    double PyFloat_AsDouble(PyObject *value) except? -1.0
+
+cdef enum:
+    # An entry numbers the identifiers of one table in 32 bits.
+    LARGEST_TABLE = 0x7fffffff
+
+# A column of identifiers. The address of an empty array is not used.
+cdef struct Column:
+    const uint8_t *data
+    const int64_t *ends
+
+
+cdef inline Column column_of(const uint8_t[::1] data, const int64_t[::1] ends) noexcept:
+    cdef Column column
+    column.data = &data[0] if data.shape[0] else NULL
+    column.ends = &ends[0] if ends.shape[0] else NULL
+    return column
+
+
+cdef inline const uint8_t *bytes_of(Column column, Py_ssize_t i) noexcept nogil:
+    return column.data + column.ends[i]
+
+
+cdef inline Py_ssize_t size_of(Column column, Py_ssize_t i) noexcept nogil:
+    return column.ends[i + 1] - column.ends[i]
+
+
+cdef inline Py_ssize_t table_size(Py_ssize_t n) noexcept nogil:
+    # The least power of two that leaves half of the entries free, and at least one.
+    cdef Py_ssize_t size = 2
+    while size < 2 * n:
+        size *= 2
+    return size
+
+
+cdef inline Py_ssize_t find(
+    const uint64_t *table, uint64_t mask, Column column, Py_ssize_t base,
+    const uint8_t *p, Py_ssize_t n, uint64_t hashed, uint64_t *where
+) noexcept nogil:
+    """Return which of the identifiers base, base + 1, ... in the table is the n bytes at p, or -1; then table[where] is free."""
+    cdef uint64_t slot = hashed & mask, entry, tag = hashed >> 32
+    cdef Py_ssize_t i
+    while True:
+        entry = table[slot]
+        if entry == 0:
+            where[0] = slot
+            return -1
+        if entry >> 32 == tag:
+            i = <Py_ssize_t><uint32_t>entry - 1
+            if size_of(column, base + i) == n and identifier_equal(bytes_of(column, base + i), p, n):
+                return i
+        slot = (slot + 1) & mask
+
+
+cdef int check_lists(const int64_t[::1] rows) except -1:
+    cdef Py_ssize_t q
+    for q in range(rows.shape[0] - 1):
+        if not 0 <= rows[q + 1] - rows[q] < LARGEST_TABLE:
+            raise OverflowError(f"a query has {rows[q + 1] - rows[q]} documents; fewer than {LARGEST_TABLE} are expected")
+    return 0
+
+
+# ---- identifiers --------------------------------------------------------------------------------------------------
+
+def number(const uint8_t[::1] data, const int64_t[::1] ends):
+    """Number distinct identifiers by first appearance.
+
+    Returns
+    -------
+    numbers : int64[n]
+        The number of each identifier.
+    firsts : int64[n_distinct]
+        Where each number appears first.
+    """
+    cdef Py_ssize_t n = ends.shape[0] - 1, i, found, n_distinct = 0
+    if n >= LARGEST_TABLE:
+        raise OverflowError(f"{n} identifiers; fewer than {LARGEST_TABLE} are expected")
+    cdef Column column = column_of(data, ends)
+    numbers = np.empty(n, np.int64)
+    firsts = np.empty(n, np.int64)
+    cdef int64_t[::1] numbers_view = numbers, firsts_view = firsts
+    cdef Py_ssize_t size = table_size(n)
+    cdef uint64_t[::1] table = np.zeros(size, np.uint64)
+    cdef uint64_t hashed, where = 0
+    with nogil:
+        for i in range(n):
+            # Runs of one identifier are usual.
+            if i and size_of(column, i) == size_of(column, i - 1) and identifier_equal(
+                bytes_of(column, i), bytes_of(column, i - 1), size_of(column, i)
+            ):
+                numbers_view[i] = numbers_view[i - 1]
+                continue
+            hashed = identifier_hash(bytes_of(column, i), size_of(column, i))
+            found = find(&table[0], size - 1, column, 0, bytes_of(column, i), size_of(column, i), hashed, &where)
+            if found < 0:
+                table[where] = hashed >> 32 << 32 | <uint64_t>(i + 1)
+                numbers_view[i] = n_distinct
+                firsts_view[n_distinct] = i
+                n_distinct += 1
+            else:
+                numbers_view[i] = numbers_view[found]
+    return numbers, firsts[:n_distinct].copy()
+
+
+def gather(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[::1] chosen):
+    """Return (data, ends) of the chosen identifiers, in that order."""
+    cdef Py_ssize_t n = chosen.shape[0], n_all = ends.shape[0] - 1, i
+    cdef Column column = column_of(data, ends)
+    new_ends = np.empty(n + 1, np.int64)
+    cdef int64_t[::1] to = new_ends
+    to[0] = 0
+    for i in range(n):
+        if not 0 <= chosen[i] < n_all:
+            raise IndexError(f"identifier {chosen[i]} of {n_all}")
+        to[i + 1] = to[i] + size_of(column, chosen[i])
+    new_data = np.empty(to[n], np.uint8)
+    cdef uint8_t[::1] into = new_data
+    with nogil:
+        for i in range(n):
+            if to[i + 1] > to[i]:
+                memcpy(&into[to[i]], bytes_of(column, chosen[i]), to[i + 1] - to[i])
+    return new_data, new_ends
+
+
+# ---- duplicates ---------------------------------------------------------------------------------------------------
+
+cdef struct Pairs:
+    int64_t *rows
+    Py_ssize_t n, room
+
+
+cdef bint append_pair(Pairs *pairs, int64_t row, int64_t first) noexcept nogil:
+    cdef Py_ssize_t room
+    cdef void *rows
+    if pairs.n == pairs.room:
+        room = 2 * pairs.room + 64
+        rows = realloc(pairs.rows, room * 2 * sizeof(int64_t))
+        if rows == NULL:
+            return False
+        pairs.rows = <int64_t *>rows
+        pairs.room = room
+    pairs.rows[2 * pairs.n] = row
+    pairs.rows[2 * pairs.n + 1] = first
+    pairs.n += 1
+    return True
+
+
+cdef bint find_duplicates(
+    Column documents, const int64_t *rows, Py_ssize_t n_queries, uint64_t *table, bint one, Pairs *pairs
+) noexcept nogil:
+    cdef Py_ssize_t q, i, found, n, base, size
+    cdef uint64_t hashed, where = 0
+    cdef const uint8_t *p
+    for q in range(n_queries):
+        base = rows[q]
+        size = table_size(rows[q + 1] - base)
+        memset(table, 0, size * sizeof(uint64_t))
+        for i in range(base, rows[q + 1]):
+            p = bytes_of(documents, i)
+            n = size_of(documents, i)
+            hashed = identifier_hash(p, n)
+            found = find(table, size - 1, documents, base, p, n, hashed, &where)
+            if found < 0:
+                table[where] = hashed >> 32 << 32 | <uint64_t>(i - base + 1)
+                continue
+            if not append_pair(pairs, i, base + found):
+                return False
+            if one:
+                return True
+    return True
+
+
+def duplicates(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[::1] rows, bint one=False):
+    """Find the documents that appear again within a query's rows.
+
+    Parameters
+    ----------
+    data, ends : uint8[:], int64[n_documents + 1]
+        The documents.
+    rows : int64[n_queries + 1]
+        The rows of each query.
+    one : bool
+        Stop at the first.
+
+    Returns
+    -------
+    int64[n_found, 2]
+        Each row whose document appeared before within its query, and where that was first.
+    """
+    cdef Py_ssize_t n_queries = rows.shape[0] - 1, longest, q
+    check_lists(rows)
+    longest = 0
+    for q in range(n_queries):
+        longest = max(longest, rows[q + 1] - rows[q])
+    cdef uint64_t[::1] table = np.empty(table_size(longest), np.uint64)
+    cdef Column documents = column_of(data, ends)
+    cdef Pairs pairs
+    cdef bint good
+    pairs.rows = NULL
+    pairs.n = pairs.room = 0
+    try:
+        with nogil:
+            good = find_duplicates(documents, &rows[0], n_queries, &table[0], one, &pairs)
+        if not good:
+            raise MemoryError
+        found = np.empty((pairs.n, 2), np.int64)
+        if pairs.n:
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>found), pairs.rows, pairs.n * 2 * sizeof(int64_t))
+        return found
+    finally:
+        free(pairs.rows)
+
+
+# ---- the join -----------------------------------------------------------------------------------------------------
+
+# What a match is written to. The position of a document is its place in its list, from 0.
+cdef struct Found:
+    int64_t *positions
+    int32_t *labels
+    Py_ssize_t n, room
+
+
+cdef class Index:
+    """Judgments prepared for look-up: where a query is, and which of its documents are judged.
+
+    Parameters
+    ----------
+    queries, query_ends : uint8[:], int64[n_queries + 1]
+        The identifiers of the queries, each once.
+    rows : int64[n_queries + 1]
+        The rows of each query.
+    documents, document_ends : uint8[:], int64[n_judged + 1]
+        The identifiers of the judged documents, each once per query.
+    labels : int32[n_judged]
+    """
+
+    # The arrays whose addresses are in use.
+    cdef object arrays
+    cdef Column queries, documents
+    cdef const int64_t *rows
+    cdef const int32_t *labels
+    # The table of the queries, and one after the other those of their documents, from table_starts[q] on.
+    cdef uint64_t *query_table
+    cdef uint64_t *tables
+    cdef int64_t *table_starts
+    cdef uint64_t query_mask
+    cdef readonly Py_ssize_t n_queries
+
+    def __cinit__(
+        self, const uint8_t[::1] queries, const int64_t[::1] query_ends, const int64_t[::1] rows,
+        const uint8_t[::1] documents, const int64_t[::1] document_ends, const int32_t[::1] labels,
+    ):
+        cdef Py_ssize_t q, i, size
+        cdef int64_t total = 0
+        cdef uint64_t hashed, where = 0
+        self.n_queries = rows.shape[0] - 1
+        if query_ends.shape[0] != rows.shape[0] or document_ends.shape[0] != labels.shape[0] + 1:
+            raise ValueError("columns of different lengths")
+        if self.n_queries >= LARGEST_TABLE:
+            raise OverflowError(f"{self.n_queries} queries; fewer than {LARGEST_TABLE} are expected")
+        check_lists(rows)
+        self.queries = column_of(queries, query_ends)
+        self.documents = column_of(documents, document_ends)
+        self.rows = &rows[0]
+        self.labels = &labels[0] if labels.shape[0] else NULL
+        starts = np.empty(self.n_queries + 1, np.int64)
+        cdef int64_t[::1] starts_view = starts
+        starts_view[0] = 0
+        for q in range(self.n_queries):
+            total += table_size(rows[q + 1] - rows[q])
+            starts_view[q + 1] = total
+        query_table = np.zeros(table_size(self.n_queries), np.uint64)
+        tables = np.zeros(total, np.uint64)
+        self.query_mask = query_table.size - 1
+        self.query_table = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_table)
+        self.tables = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>tables)
+        self.table_starts = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>starts)
+        self.arrays = (queries, query_ends, rows, documents, document_ends, labels, query_table, tables, starts)
+        with nogil:
+            for q in range(self.n_queries):
+                self.insert(self.query_table, self.query_mask, self.queries, 0, q)
+                size = self.table_starts[q + 1] - self.table_starts[q]
+                for i in range(self.rows[q + 1] - self.rows[q]):
+                    self.insert(self.tables + self.table_starts[q], size - 1, self.documents, self.rows[q], i)
+
+    cdef void insert(
+        self, uint64_t *table, uint64_t mask, Column column, Py_ssize_t base, Py_ssize_t i
+    ) noexcept nogil:
+        cdef const uint8_t *p = bytes_of(column, base + i)
+        cdef Py_ssize_t n = size_of(column, base + i)
+        cdef uint64_t hashed = identifier_hash(p, n), where = 0
+        if find(table, mask, column, base, p, n, hashed, &where) < 0:
+            table[where] = hashed >> 32 << 32 | <uint64_t>(i + 1)
+
+    cdef Py_ssize_t find_query(self, const uint8_t *p, Py_ssize_t n) noexcept nogil:
+        """Return the row of a query, or -1."""
+        cdef uint64_t where = 0
+        return find(self.query_table, self.query_mask, self.queries, 0, p, n, identifier_hash(p, n), &where)
+
+    cdef inline Py_ssize_t n_judged(self, Py_ssize_t q) noexcept nogil:
+        return self.rows[q + 1] - self.rows[q]
+
+    cdef inline bint look_up(
+        self, Py_ssize_t q, const uint8_t *p, Py_ssize_t n, int64_t position, Found *found
+    ) noexcept nogil:
+        """Append a document of query q to what is found, if it is judged; False if there is no room."""
+        cdef uint64_t where = 0
+        cdef uint64_t mask = self.table_starts[q + 1] - self.table_starts[q] - 1
+        cdef Py_ssize_t i = find(
+            self.tables + self.table_starts[q], mask, self.documents, self.rows[q], p, n, identifier_hash(p, n), &where
+        )
+        if i < 0:
+            return True
+        if found.n == found.room:
+            return False
+        found.positions[found.n] = position
+        found.labels[found.n] = self.labels[self.rows[q] + i]
+        found.n += 1
+        return True
+
+
+def match(
+    Index index not None, const uint8_t[::1] queries, const int64_t[::1] query_ends, const int64_t[::1] rows,
+    const uint8_t[::1] documents, const int64_t[::1] document_ends,
+):
+    """Find the judged documents of a run whose queries, and whose documents within a query, are distinct.
+
+    Parameters
+    ----------
+    index : Index
+    queries, query_ends : uint8[:], int64[n_queries + 1]
+        The run's queries.
+    rows : int64[n_queries + 1]
+        The rows of each query.
+    documents, document_ends : uint8[:], int64[n_documents + 1]
+        The document of each row.
+
+    Returns
+    -------
+    found_rows : int64[n_queries]
+        Which judged query each of the run's is; -1 where it is none.
+    judged_ends : int64[n_queries + 1]
+        Where the judged documents of each query are in what follows.
+    positions : int64[n_found]
+        Where each judged document is in the list of its query, from 0, ascending.
+    labels : int32[n_found]
+        Its label.
+    """
+    cdef Py_ssize_t n_queries = rows.shape[0] - 1, q, i, row
+    cdef Column query_column = column_of(queries, query_ends), column = column_of(documents, document_ends)
+    cdef Found found
+    cdef bint good = True
+    found_rows = np.empty(n_queries, np.int64)
+    judged_ends = np.zeros(n_queries + 1, np.int64)
+    cdef int64_t[::1] found_rows_view = found_rows, judged_ends_view = judged_ends
+    found.n = found.room = 0
+    with nogil:
+        for q in range(n_queries):
+            row = index.find_query(bytes_of(query_column, q), size_of(query_column, q))
+            found_rows_view[q] = row
+            if row >= 0:
+                found.room += min(rows[q + 1] - rows[q], index.n_judged(row))
+    positions = np.empty(found.room, np.int64)
+    labels = np.empty(found.room, np.int32)
+    found.positions = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>positions)
+    found.labels = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
+    with nogil:
+        for q in range(n_queries):
+            row = found_rows_view[q]
+            if row >= 0:
+                for i in range(rows[q], rows[q + 1]):
+                    if not index.look_up(row, bytes_of(column, i), size_of(column, i), i - rows[q], &found):
+                        good = False
+                        break
+            judged_ends_view[q + 1] = found.n
+    if not good:
+        raise ValueError("a document appears twice")
+    positions.resize(found.n, refcheck=False)
+    labels.resize(found.n, refcheck=False)
+    return found_rows, judged_ends, positions, labels
+
+
+cdef bint text_of(PyObject *key, const char **p, Py_ssize_t *n):
+    """Set p and n to the UTF-8 of a str; False if the key is none, or has none."""
+    if not PyUnicode_Check(key):
+        return False
+    if PyUnicode_IS_COMPACT_ASCII(key):
+        p[0] = <const char *>PyUnicode_DATA(key)
+        n[0] = PyUnicode_GET_LENGTH(key)
+        return True
+    try:
+        p[0] = PyUnicode_AsUTF8AndSize(key, n)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+cdef bint score_of(PyObject *value, double *score):
+    """Set the score to a number; False if the value is none, or is NaN."""
+    if PyFloat_Check(value):
+        score[0] = PyFloat_AS_DOUBLE(value)
+    else:
+        try:
+            score[0] = PyFloat_AsDouble(value)
+        except (TypeError, ValueError, OverflowError):
+            return False
+    return score[0] == score[0]
+
+
+cdef Py_ssize_t walk_list(Index index, dict ranking, Py_ssize_t query, double *scores, Py_ssize_t room, Found *found):
+    """Read the documents and scores of one query; return how many, or -1 if that takes more than this function."""
+    cdef Py_ssize_t position = 0, n = 0, size = 0
+    cdef PyObject *key = NULL
+    cdef PyObject *value = NULL
+    cdef const char *p = NULL
+    cdef object held_key, held_value
+    with cython.critical_section(ranking):
+        while PyDict_Next(ranking, &position, &key, &value):
+            if n == room:
+                return -1
+            if PyFloat_Check(value):
+                scores[n] = PyFloat_AS_DOUBLE(value)
+                if scores[n] != scores[n]:
+                    return -1
+            else:
+                # The conversion may run any code, which may change the dictionary: hold what is in use.
+                held_key = <object>key
+                held_value = <object>value
+                if not score_of(value, &scores[n]) or len(ranking) != room:
+                    return -1
+            if not text_of(key, &p, &size):
+                return -1
+            if query >= 0 and not index.look_up(query, <const uint8_t *>p, size, n, found):
+                return -1
+            n += 1
+    return n
+
+
+def match_dict(Index index not None, dict run not None):
+    """Read a run {query: {document: score}} and find its judged documents, without intermediate objects.
+
+    Returns
+    -------
+    tuple or None
+        (found_rows, rows, scores, judged_ends, positions, labels): as those of `match`, and the int64[n_queries + 1] rows of
+        each query and the float64 scores. None for a run with anything but dictionaries, strings that have a UTF-8 form, and
+        numbers: it may still be a good run, or its errors need words.
+    """
+    cdef Py_ssize_t n_queries = len(run), q = 0, position = 0, total = 0, size = 0, n
+    cdef PyObject *key = NULL
+    cdef PyObject *value = NULL
+    cdef const char *p = NULL
+    cdef Found found
+    cdef list rankings = []
+    found.n = found.room = 0
+    found_rows = np.empty(n_queries, np.int64)
+    rows = np.zeros(n_queries + 1, np.int64)
+    judged_ends = np.zeros(n_queries + 1, np.int64)
+    cdef int64_t[::1] found_rows_view = found_rows, rows_view = rows, judged_ends_view = judged_ends
+    with cython.critical_section(run):
+        while PyDict_Next(run, &position, &key, &value):
+            if q == n_queries or not PyDict_CheckExact(value) or not text_of(key, &p, &size):
+                return None
+            found_rows_view[q] = index.find_query(<const uint8_t *>p, size)
+            n = PyDict_Size(value)
+            total += n
+            rows_view[q + 1] = total
+            if found_rows_view[q] >= 0:
+                found.room += min(n, index.n_judged(found_rows_view[q]))
+            rankings.append(<object>value)
+            q += 1
+    if q != n_queries:
+        return None
+    scores = np.empty(total, np.float64)
+    positions = np.empty(found.room, np.int64)
+    labels = np.empty(found.room, np.int32)
+    found.positions = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>positions)
+    found.labels = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
+    cdef double *into = <double *>cnp.PyArray_DATA(<cnp.ndarray>scores)
+    for q in range(n_queries):
+        n = rows_view[q + 1] - rows_view[q]
+        if walk_list(index, rankings[q], found_rows_view[q], into + rows_view[q], n, &found) != n:
+            return None
+        judged_ends_view[q + 1] = found.n
+    positions.resize(found.n, refcheck=False)
+    labels.resize(found.n, refcheck=False)
+    return found_rows, rows, scores, judged_ends, positions, labels
+
+
+# ---- descending order ---------------------------------------------------------------------------------------------
+
+# A row, and the first bytes of its identifier that are not common to the whole list: most comparisons need no others.
+cdef struct Keyed:
+    uint64_t prefix
+    int64_t row
+
+
+cdef inline bint precedes(Column column, Keyed a, Keyed b) noexcept nogil:
+    if a.prefix != b.prefix:
+        return a.prefix > b.prefix
+    return identifier_compare(
+        bytes_of(column, a.row), size_of(column, a.row), bytes_of(column, b.row), size_of(column, b.row)
+    ) > 0
+
+
+cdef Py_ssize_t common_prefix(Column column, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    cdef Py_ssize_t i, k, n = size_of(column, start)
+    cdef const uint8_t *first = bytes_of(column, start)
+    cdef const uint8_t *p
+    for i in range(start + 1, stop):
+        n = min(n, size_of(column, i))
+        p = bytes_of(column, i)
+        for k in range(n):
+            if p[k] != first[k]:
+                n = k
+                break
+        if n == 0:
+            break
+    return n
+
+
+@cython.cdivision(True)
+cdef Keyed *sort_descending(Column column, Keyed *keys, Keyed *spare, Py_ssize_t n) noexcept nogil:
+    """Merge sort, stable; return which of the two arrays holds the result.
+
+    Invariant: before the pass of a width, keys[i:i + width] is sorted for every multiple i of the width.
+    """
+    cdef Py_ssize_t width = 8, start, middle, stop, i, j, k
+    cdef Keyed key
+    for i in range(1, n):
+        # Within blocks of the first width, by insertion.
+        start = i - i % width
+        key = keys[i]
+        j = i
+        while j > start and precedes(column, key, keys[j - 1]):
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+    while width < n:
+        start = 0
+        while start < n:
+            middle = min(start + width, n)
+            stop = min(middle + width, n)
+            i = start
+            j = middle
+            for k in range(start, stop):
+                if i < middle and (j == stop or not precedes(column, keys[j], keys[i])):
+                    spare[k] = keys[i]
+                    i += 1
+                else:
+                    spare[k] = keys[j]
+                    j += 1
+            start = stop
+        keys, spare = spare, keys
+        width *= 2
+    return keys
+
+
+def descending_order(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[::1] rows):
+    """Order the rows of each query by identifier, descending by bytes: the order in which trec_eval breaks ties.
+
+    An identifier that begins another is the smaller one.
+
+    Parameters
+    ----------
+    data, ends : uint8[:], int64[n_documents + 1]
+        The identifiers.
+    rows : int64[n_queries + 1]
+        The rows of each query.
+
+    Returns
+    -------
+    int64[n_documents]
+        For each query in turn, the positions in its list (from 0) of its documents in that order.
+    """
+    cdef Py_ssize_t n_queries = rows.shape[0] - 1, q, i, n, longest = 0, skip
+    cdef Column column = column_of(data, ends)
+    for q in range(n_queries):
+        longest = max(longest, rows[q + 1] - rows[q])
+    order = np.empty(rows[n_queries] if n_queries > 0 else 0, np.int64)
+    cdef int64_t[::1] into = order
+    cdef Keyed *keys = <Keyed *>malloc((2 * longest + 1) * sizeof(Keyed))
+    cdef Keyed *ordered
+    if keys == NULL:
+        raise MemoryError
+    with nogil:
+        for q in range(n_queries):
+            n = rows[q + 1] - rows[q]
+            if n == 0:
+                continue
+            skip = common_prefix(column, rows[q], rows[q + 1])
+            for i in range(n):
+                keys[i].row = rows[q] + i
+                keys[i].prefix = load_prefix(
+                    bytes_of(column, rows[q] + i) + skip, size_of(column, rows[q] + i) - skip
+                )
+            ordered = sort_descending(column, keys, keys + longest, n)
+            for i in range(n):
+                into[rows[q] + i] = ordered[i].row - rows[q]
+    free(keys)
+    return order

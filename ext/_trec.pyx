@@ -1,0 +1,613 @@
+"""The parser of TREC runs and judgments: text in blocks, columns out.
+
+A line of a run is `query Q0 document rank score tag`, a line of judgments `query iteration document label`.
+Fields are separated by runs of blanks; lines without a field and lines whose first field begins with `#` are skipped.
+
+A block is read in two passes. The first finds, 64 bytes at a time, where fields begin and end (`marks`) and where
+lines end (`newlines`). The second walks over lines by these positions and appends to the columns.
+
+Invariant of `marks`: even elements are where fields begin, odd ones where they end, ascending; so field k of a line whose
+first mark is marks[j] is bytes [marks[j + 2k], marks[j + 2k + 1]), and it is on this line if it begins before the newline.
+"""
+
+cimport cython
+cimport numpy as cnp
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memmove
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "blanks.h" nogil:
+    void byte_masks(const uint8_t *text, uint64_t *blanks, uint64_t *newlines)
+    void portable_masks(const uint8_t *text, uint64_t *blanks, uint64_t *newlines)
+
+cdef extern from "identifier.h" nogil:
+    uint64_t load_8(const uint8_t *p)
+    bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
+
+cdef extern from "Python.h":
+    double PyOS_string_to_double(const char *text, char **end, void *overflow) except? -1.0
+
+cdef extern from *:
+    """
+    typedef unsigned __int128 tieaware_uint128;
+    #define lowest_bit(word) __builtin_ctzll(word)
+    #define leading_zeros(word) __builtin_clzll(word)
+    #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    #define first_byte_lowest(word) __builtin_bswap64(word)
+    #else
+    #define first_byte_lowest(word) (word)
+    #endif
+    """
+    ctypedef unsigned long long uint128 "tieaware_uint128"
+    int lowest_bit(uint64_t word) nogil
+    int leading_zeros(uint64_t word) nogil
+    uint64_t first_byte_lowest(uint64_t word) nogil
+
+cdef enum:
+    # Bytes that may be read or written past what is used: one step of the first pass, and one copied word.
+    SLACK = 64
+    # Positions are 32 bits wide.
+    LONGEST_BUFFER = 0x7fffffff
+    # Decimal digits that always fit in 64 bits.
+    DIGITS = 19
+    # The largest k for which 5^k fits in 64 bits.
+    LARGEST_FIVE = 27
+
+cdef enum Text:
+    BAD, DONE, LATER
+
+cdef double[23] TENS
+cdef uint64_t[DIGITS + 1] INTEGER_TENS
+cdef uint64_t[LARGEST_FIVE + 1] FIVES
+
+
+cdef void fill_powers() noexcept:
+    cdef int i
+    TENS[0] = 1.0
+    INTEGER_TENS[0] = FIVES[0] = 1
+    for i in range(1, 23):
+        TENS[i] = TENS[i - 1] * 10.0
+    for i in range(1, DIGITS + 1):
+        INTEGER_TENS[i] = INTEGER_TENS[i - 1] * 10
+    for i in range(1, LARGEST_FIVE + 1):
+        FIVES[i] = FIVES[i - 1] * 5
+
+fill_powers()
+
+
+# ---- numbers ------------------------------------------------------------------------------------------------------
+
+cdef inline uint64_t eight_digits(uint64_t word) noexcept nogil:
+    # Bytes of value 0..9, the most significant digit lowest: pairs, then fours, then eight.
+    word = (word * (10 * 256 + 1)) >> 8 & <uint64_t>0x00ff00ff00ff00ff
+    word = (word * (100 * 65536 + 1)) >> 16 & <uint64_t>0x0000ffff0000ffff
+    return (word * (10000 * (<uint64_t>1 << 32) + 1)) >> 32
+
+
+cdef inline const uint8_t *read_digits(const uint8_t *p, uint64_t *value) noexcept nogil:
+    # value := value followed by the digits at p, modulo 2^64. The text ends with a blank, and SLACK bytes follow it.
+    cdef uint64_t word, beyond
+    cdef int n
+    while True:
+        # A digit becomes its value, and a byte is above 9 exactly if its top bit is set in `beyond`.
+        word = first_byte_lowest(load_8(p)) ^ <uint64_t>0x3030303030303030
+        beyond = ((word & <uint64_t>0x7f7f7f7f7f7f7f7f) + <uint64_t>0x7676767676767676 | word)
+        beyond &= <uint64_t>0x8080808080808080
+        if beyond == 0:
+            value[0] = value[0] * 100000000 + eight_digits(word)
+            p += 8
+            continue
+        n = lowest_bit(beyond) >> 3
+        if n:
+            # The shift puts zeros before the digits and drops what follows them.
+            value[0] = value[0] * INTEGER_TENS[n] + eight_digits(word << (64 - 8 * n))
+        return p + n
+
+
+@cython.cdivision(True)
+cdef inline double divide_exactly(uint64_t mantissa, int k) noexcept nogil:
+    """Return mantissa / 10^k correctly rounded, for 0 < mantissa and 0 < k <= LARGEST_FIVE.
+
+    With both sides shifted to 64 bits, the quotient q = floor(m 2^62 / d) has 62 or 63 bits. A remainder sets the
+    lowest bit, which lies below the half that decides rounding to 53 bits, so the conversion of q rounds as that of the
+    exact quotient would. What is left is a power of two.
+    """
+    cdef int m_shift = leading_zeros(mantissa), d_shift = leading_zeros(FIVES[k])
+    cdef uint64_t d = FIVES[k] << d_shift
+    cdef uint128 numerator = <uint128>(mantissa << m_shift) << 62
+    cdef uint64_t q = <uint64_t>(numerator / d)
+    if <uint64_t>numerator != q * d:
+        q |= 1
+    # 2^(d_shift - m_shift - 62 - k), whose exponent is between -152 and 1.
+    cdef uint64_t bits = <uint64_t>(1023 + d_shift - m_shift - 62 - k) << 52
+    cdef double scale
+    memcpy(&scale, &bits, 8)
+    return <double><int64_t>q * scale
+
+
+cdef inline bint same_letters(const uint8_t *p, const char *lower, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        if p[i] | 0x20 != <uint8_t>lower[i]:
+            return False
+    return True
+
+
+cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score) noexcept nogil:
+    """Read the number that [p, end) is; LATER if it is one that only the general conversion rounds correctly."""
+    cdef bint negative = p[0] == c"-"
+    if negative or p[0] == c"+":
+        p += 1
+    cdef const uint8_t *start = p
+    cdef const uint8_t *first
+    cdef const uint8_t *point
+    cdef uint64_t mantissa = 0, power
+    cdef Py_ssize_t n_digits, n_written
+    cdef int exponent = 0
+    cdef bint divided
+    cdef double value
+    while p[0] == c"0":
+        p += 1
+    n_written = p - start
+    point = p
+    p = read_digits(p, &mantissa)
+    n_digits = p - point
+    n_written += n_digits
+    if p[0] == c".":
+        p += 1
+        point = p
+        if n_digits == 0:
+            while p[0] == c"0":
+                p += 1
+        first = p
+        p = read_digits(p, &mantissa)
+        n_digits += p - first
+        n_written += p - point
+        if p - point > 1000:
+            # So that the exponent cannot overflow.
+            n_digits = DIGITS + 1
+        else:
+            exponent = -<int>(p - point)
+    if n_written == 0:
+        p = start
+        if end - p == 3 and same_letters(p, "inf", 3) or end - p == 8 and same_letters(p, "infinity", 8):
+            score[0] = -INFINITY if negative else INFINITY
+            return DONE
+        return BAD
+    if p[0] | 0x20 == c"e":
+        p += 1
+        divided = p[0] == c"-"
+        if divided or p[0] == c"+":
+            p += 1
+        first = p
+        power = 0
+        p = read_digits(p, &power)
+        if p == first:
+            return BAD
+        if p - first > 8:
+            n_digits = DIGITS + 1
+        else:
+            exponent += -<int>power if divided else <int>power
+    if p != end:
+        return BAD
+    if n_digits > DIGITS:
+        return LATER
+    if mantissa == 0:
+        value = 0.0
+    elif mantissa <= <uint64_t>1 << 53 and -22 <= exponent <= 22:
+        # Both are exact, so one operation rounds once.
+        value = <double>mantissa
+        if exponent < 0:
+            value /= TENS[-exponent]
+        else:
+            value *= TENS[exponent]
+    elif exponent == 0:
+        value = <double>mantissa
+    elif -LARGEST_FIVE <= exponent < 0:
+        value = divide_exactly(mantissa, -exponent)
+    else:
+        return LATER
+    score[0] = -value if negative else value
+    return DONE
+
+
+cdef inline Text read_label(const uint8_t *p, const uint8_t *end, double *label) noexcept nogil:
+    """Read the integer of 32 bits that [p, end) is."""
+    cdef bint negative = p[0] == c"-"
+    if negative or p[0] == c"+":
+        p += 1
+    cdef const uint8_t *first = p
+    cdef uint64_t value = 0
+    while p[0] == c"0":
+        p += 1
+    cdef const uint8_t *significant = p
+    p = read_digits(p, &value)
+    if p != end or p == first or p - significant > 10 or value > <uint64_t>0x7fffffff + negative:
+        return BAD
+    label[0] = -<double>value if negative else <double>value
+    return DONE
+
+
+# ---- lines --------------------------------------------------------------------------------------------------------
+
+cdef struct Columns:
+    # How much of each column is used. A segment is a maximal run of lines of one query.
+    Py_ssize_t n_documents, n_rows, n_queries, n_segments, n_jumps, n_later
+    uint8_t *documents
+    int64_t *document_ends
+    double *values
+    uint8_t *queries
+    int64_t *query_ends
+    int64_t *query_rows
+    # The rows before which the line number does not just grow by one, and their lines.
+    int64_t *jump_rows
+    int64_t *jump_lines
+    # (row, begin, end) of the numbers that are converted afterwards.
+    int64_t *later
+    uint32_t *marks
+    uint32_t *newlines
+    # The lines read so far, and the one of the last row.
+    Py_ssize_t line, row_line
+    Py_ssize_t tag_begin, tag_end, bad_begin, bad_end
+
+
+cdef Py_ssize_t find_marks(const uint8_t *text, Py_ssize_t stop, uint32_t *marks, uint32_t *newlines) noexcept nogil:
+    """Fill marks and newlines for text[:stop] and return the number of newlines; see the top of this file.
+
+    A mark is where the kind of byte changes: b xor (b shifted by one), the text being preceded by a blank.
+    """
+    cdef uint64_t blanks, lines, changes, before = 1
+    cdef Py_ssize_t base = 0, n_marks = 0, n_newlines = 0
+    while base < stop:
+        byte_masks(text + base, &blanks, &lines)
+        changes = blanks ^ (blanks << 1 | before)
+        before = blanks >> 63
+        while changes:
+            marks[n_marks] = <uint32_t>(base + lowest_bit(changes))
+            n_marks += 1
+            changes &= changes - 1
+        while lines:
+            newlines[n_newlines] = <uint32_t>(base + lowest_bit(lines))
+            n_newlines += 1
+            lines &= lines - 1
+        base += 64
+    # The last step may have looked beyond the text.
+    while n_newlines and newlines[n_newlines - 1] >= stop:
+        n_newlines -= 1
+    # A line is asked for up to twelve marks.
+    for base in range(12):
+        marks[n_marks + base] = 0xffffffff
+    return n_newlines
+
+
+cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bint judgments) noexcept nogil:
+    """Append the lines of text[:stop], which ends with a newline; False at the first one that cannot be used."""
+    cdef const uint32_t *marks = columns.marks
+    cdef uint8_t *documents = columns.documents
+    cdef int64_t *document_ends = columns.document_ends
+    cdef double *values = columns.values
+    # Where the marks of the last field that a line must have are.
+    cdef Py_ssize_t last = 6 if judgments else 10
+    cdef Py_ssize_t n_documents = columns.n_documents, n_rows = columns.n_rows
+    cdef Py_ssize_t line = columns.line, row_line = columns.row_line
+    cdef Py_ssize_t n_newlines, i, j = 0, k, n, begin
+    # The identifier of the open segment.
+    cdef const uint8_t *query = columns.queries
+    cdef Py_ssize_t n_query = -1
+    cdef uint32_t newline
+    cdef Text outcome
+    cdef double other
+    n_newlines = find_marks(text, stop, columns.marks, columns.newlines)
+    if columns.n_segments:
+        query = columns.queries + columns.query_ends[columns.n_segments - 1]
+        n_query = columns.query_ends[columns.n_segments] - columns.query_ends[columns.n_segments - 1]
+    columns.n_later = 0
+    for i in range(n_newlines):
+        newline = columns.newlines[i]
+        line += 1
+        begin = marks[j]
+        if begin >= newline:
+            continue
+        if text[begin] == c"#":
+            while marks[j] < newline:
+                j += 2
+            continue
+
+        outcome = BAD
+        if marks[j + last] < newline:
+            if judgments:
+                outcome = read_label(text + marks[j + 6], text + marks[j + 7], &values[n_rows])
+                # A line of judgments that reads as one of a run is one.
+                if marks[j + 10] < newline and read_score(text + marks[j + 8], text + marks[j + 9], &other) != BAD:
+                    outcome = BAD
+            else:
+                outcome = read_score(text + marks[j + 8], text + marks[j + 9], &values[n_rows])
+        if outcome == BAD:
+            columns.line = line
+            columns.bad_begin = begin
+            columns.bad_end = newline
+            return False
+        if outcome == LATER:
+            columns.later[3 * columns.n_later] = n_rows
+            columns.later[3 * columns.n_later + 1] = marks[j + 8]
+            columns.later[3 * columns.n_later + 2] = marks[j + 9]
+            columns.n_later += 1
+        if line != row_line + 1 or n_rows == 0:
+            columns.jump_rows[columns.n_jumps] = n_rows
+            columns.jump_lines[columns.n_jumps] = line
+            columns.n_jumps += 1
+            if columns.tag_begin < 0 and not judgments:
+                columns.tag_begin = marks[j + 10]
+                columns.tag_end = marks[j + 11]
+        row_line = line
+
+        n = <Py_ssize_t>marks[j + 1] - begin
+        if n != n_query or not identifier_equal(text + begin, query, n):
+            query = columns.queries + columns.query_ends[columns.n_segments]
+            n_query = n
+            memcpy(<uint8_t *>query, text + begin, n)
+            columns.query_rows[columns.n_segments] = n_rows
+            columns.n_segments += 1
+            columns.query_ends[columns.n_segments] = columns.query_ends[columns.n_segments - 1] + n
+
+        # Sixteen bytes at once: what is copied too many is overwritten by the next document, or lies in the slack.
+        begin = marks[j + 4]
+        n = <Py_ssize_t>marks[j + 5] - begin
+        memcpy(documents + n_documents, text + begin, 16)
+        for k in range(16, n, 16):
+            memcpy(documents + n_documents + k, text + begin + k, 16)
+        n_documents += n
+        n_rows += 1
+        document_ends[n_rows] = n_documents
+
+        j += last + 2
+        while marks[j] < newline:
+            j += 2
+    columns.n_documents = n_documents
+    columns.n_rows = n_rows
+    columns.n_queries = columns.query_ends[columns.n_segments]
+    columns.line = line
+    columns.row_line = row_line
+    return True
+
+
+# ---- the parser ---------------------------------------------------------------------------------------------------
+
+cdef void *roomy(object column, Py_ssize_t size) except NULL:
+    """Make room for `size` elements, of which there may be none; what the column holds stays. Return where it is."""
+    # It grows in proportion, so that appending costs a constant per element.
+    if size > column.size:
+        column.resize(max(size, column.size + column.size // 2), refcheck=False)
+    return cnp.PyArray_DATA(<cnp.ndarray>column)
+
+
+cdef object first_elements(object column, Py_ssize_t size):
+    """Give up the column as an array of its first elements."""
+    column.resize(size, refcheck=False)
+    return column
+
+
+cdef class Parser:
+    """Columns of a run or of judgments, from text that arrives in blocks.
+
+    Write a block into `room(size)` and call `parse(written)`; after the last block, `parse(0, True)`. A line that cannot be
+    used stops the parser: `parse` returns False, `line` is its number and `bad_line` its text.
+
+    One thread at a time: a second one that enters gets a RuntimeError.
+    """
+
+    cdef bint judgments, busy
+    cdef Columns columns
+    cdef Py_ssize_t n_text
+    cdef object text, marks, newlines, later
+    cdef object documents, document_ends, values, queries, query_ends, query_rows, jump_rows, jump_lines
+    cdef readonly bytes bad_line, tag
+
+    def __cinit__(self, bint judgments=False):
+        self.judgments = judgments
+        self.text = np.empty(SLACK, np.uint8)
+        self.marks = np.empty(0, np.uint32)
+        self.newlines = np.empty(0, np.uint32)
+        self.later = np.empty(0, np.int64)
+        self.columns.tag_begin = -1
+        self.start()
+
+    cdef start(self):
+        self.documents = np.empty(0, np.uint8)
+        self.document_ends = np.zeros(1, np.int64)
+        self.values = np.empty(0, np.float64)
+        self.queries = np.empty(0, np.uint8)
+        self.query_ends = np.zeros(1, np.int64)
+        self.query_rows = np.empty(0, np.int64)
+        self.jump_rows = np.empty(0, np.int64)
+        self.jump_lines = np.empty(0, np.int64)
+        self.columns.n_documents = self.columns.n_rows = self.columns.n_queries = 0
+        self.columns.n_segments = self.columns.n_jumps = 0
+
+    @property
+    def n_segments(self):
+        """How many segments the columns hold; a further line may still belong to the last."""
+        return self.columns.n_segments
+
+    @property
+    def n_rows(self):
+        """How many rows the columns hold."""
+        return self.columns.n_rows
+
+    @property
+    def line(self):
+        """The number of the last line read."""
+        return self.columns.line
+
+    cdef enter(self):
+        if self.busy:
+            raise RuntimeError("a Parser is used by one thread at a time")
+        self.busy = True
+
+    def room(self, Py_ssize_t size):
+        """Return a writable memoryview of `size` bytes, where the next block goes."""
+        self.enter()
+        try:
+            if size < 1 or size > LONGEST_BUFFER or self.n_text + size + SLACK > LONGEST_BUFFER:
+                raise OverflowError("a line is longer than 2 GiB")
+            if self.text.size < self.n_text + size + SLACK:
+                # A new array, for the last memoryview may be in use.
+                text = np.empty(self.n_text + self.n_text // 2 + size + SLACK, np.uint8)
+                text[:self.n_text] = self.text[:self.n_text]
+                self.text = text
+            return memoryview(self.text)[self.n_text:self.n_text + size]
+        finally:
+            self.busy = False
+
+    def parse(self, Py_ssize_t written, bint final=False):
+        """Append the complete lines; with `final`, also one without a newline. Return whether all could be used."""
+        cdef Py_ssize_t stop, begin, end
+        cdef bint good
+        cdef uint8_t *text
+        self.enter()
+        try:
+            if self.bad_line is not None:
+                return False
+            if not 0 <= written <= self.text.size - SLACK - self.n_text:
+                raise ValueError("more bytes were written than there was room for")
+            text = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>self.text)
+            written += self.n_text
+            if final and written and text[written - 1] != c"\n":
+                text[written] = c"\n"
+                written += 1
+            stop = written
+            # What was carried over has no newline.
+            while stop > self.n_text and text[stop - 1] != c"\n":
+                stop -= 1
+            if stop == self.n_text:
+                self.n_text = written
+                return True
+            self.reserve(stop)
+            with nogil:
+                good = read_lines(&self.columns, text, stop, self.judgments)
+            if not good:
+                self.bad_line = text[self.columns.bad_begin:self.columns.bad_end]
+                return False
+            if self.tag is None and self.columns.tag_begin >= 0:
+                self.tag = text[self.columns.tag_begin:self.columns.tag_end]
+            self.convert_later()
+            memmove(text, text + stop, written - stop)
+            self.n_text = written - stop
+            return True
+        finally:
+            self.busy = False
+
+    cdef reserve(self, Py_ssize_t size):
+        """Make room for whatever `size` bytes can hold, so that reading them needs no checks."""
+        cdef Columns *columns = &self.columns
+        cdef Py_ssize_t n_lines = size // 8 + 1      # the shortest line with columns is "q 0 d 1\n"
+        columns.marks = <uint32_t *>roomy(self.marks, size + 2 * SLACK)
+        columns.newlines = <uint32_t *>roomy(self.newlines, size + SLACK)
+        columns.later = <int64_t *>roomy(self.later, 3 * n_lines)
+        columns.documents = <uint8_t *>roomy(self.documents, columns.n_documents + size + SLACK)
+        columns.document_ends = <int64_t *>roomy(self.document_ends, columns.n_rows + n_lines + 1)
+        columns.values = <double *>roomy(self.values, columns.n_rows + n_lines)
+        columns.queries = <uint8_t *>roomy(self.queries, columns.n_queries + size)
+        columns.query_ends = <int64_t *>roomy(self.query_ends, columns.n_segments + n_lines + 1)
+        columns.query_rows = <int64_t *>roomy(self.query_rows, columns.n_segments + n_lines)
+        columns.jump_rows = <int64_t *>roomy(self.jump_rows, columns.n_jumps + n_lines)
+        columns.jump_lines = <int64_t *>roomy(self.jump_lines, columns.n_jumps + n_lines)
+
+    cdef convert_later(self):
+        """Convert the numbers that the fast exact paths leave, as Python does and whatever the locale."""
+        cdef Py_ssize_t i
+        cdef const uint8_t *text = <const uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>self.text)
+        cdef const int64_t *later = self.columns.later
+        cdef bytes number
+        for i in range(self.columns.n_later):
+            number = text[later[3 * i + 1]:later[3 * i + 2]]
+            self.columns.values[later[3 * i]] = PyOS_string_to_double(number, NULL, NULL)
+
+    def take(self, Py_ssize_t n_segments):
+        """Hand over the columns of the first segments, and keep the others.
+
+        Returns
+        -------
+        tuple of ndarray
+            queries, query_ends, query_rows, documents, document_ends, values, jump_rows, jump_lines: the identifiers as
+            bytes and offsets; the first row of each segment, and the number of rows; the float64 scores or labels; the rows
+            before which the line number does not just grow by one, and their lines.
+        """
+        cdef Columns *columns = &self.columns
+        self.enter()
+        try:
+            if not 0 <= n_segments <= columns.n_segments:
+                raise ValueError("there are fewer segments")
+            if n_segments == columns.n_segments:
+                query_rows = np.append(self.query_rows[:n_segments], columns.n_rows)
+                taken = (
+                    first_elements(self.queries, columns.n_queries),
+                    first_elements(self.query_ends, n_segments + 1),
+                    query_rows,
+                    first_elements(self.documents, columns.n_documents),
+                    first_elements(self.document_ends, columns.n_rows + 1),
+                    first_elements(self.values, columns.n_rows),
+                    first_elements(self.jump_rows, columns.n_jumps),
+                    first_elements(self.jump_lines, columns.n_jumps),
+                )
+                self.start()
+                return taken
+            return self.take_before(n_segments)
+        finally:
+            self.busy = False
+
+    cdef tuple take_before(self, Py_ssize_t n_segments):
+        cdef Columns *columns = &self.columns
+        cdef Py_ssize_t row = self.query_rows[n_segments]
+        cdef Py_ssize_t query = self.query_ends[n_segments], document = self.document_ends[row]
+        cdef Py_ssize_t n_jumps = np.searchsorted(self.jump_rows[:columns.n_jumps], row, side="right")
+        cdef Py_ssize_t kept
+        taken = (
+            self.queries[:query].copy(),
+            self.query_ends[:n_segments + 1].copy(),
+            self.query_rows[:n_segments + 1].copy(),
+            self.documents[:document].copy(),
+            self.document_ends[:row + 1].copy(),
+            self.values[:row].copy(),
+            self.jump_rows[:n_jumps].copy(),
+            self.jump_lines[:n_jumps].copy(),
+        )
+        # What is kept moves to the front of each column. The last jump taken tells the line of the first row kept.
+        kept = columns.n_segments - n_segments
+        self.query_rows[:kept] = self.query_rows[n_segments:n_segments + kept] - row
+        self.query_ends[:kept + 1] = self.query_ends[n_segments:n_segments + kept + 1] - query
+        kept = columns.n_rows - row
+        self.document_ends[:kept + 1] = self.document_ends[row:row + kept + 1] - document
+        self.values[:kept] = self.values[row:row + kept]
+        kept = columns.n_queries - query
+        self.queries[:kept] = self.queries[query:query + kept]
+        kept = columns.n_documents - document
+        self.documents[:kept] = self.documents[document:document + kept]
+        line = self.jump_lines[n_jumps - 1] + row - self.jump_rows[n_jumps - 1]
+        kept = columns.n_jumps - n_jumps
+        self.jump_rows[1:kept + 1] = self.jump_rows[n_jumps:n_jumps + kept] - row
+        self.jump_lines[1:kept + 1] = self.jump_lines[n_jumps:n_jumps + kept]
+        self.jump_rows[0] = 0
+        self.jump_lines[0] = line
+        columns.n_segments -= n_segments
+        columns.n_queries -= query
+        columns.n_rows -= row
+        columns.n_documents -= document
+        columns.n_jumps = kept + 1
+        return taken
+
+
+def blank_masks(bytes text not None, bint portable=False):
+    """Return (blanks, newlines), the bits of the first 64 bytes of a text."""
+    cdef uint64_t blanks, newlines
+    if len(text) < 64:
+        raise ValueError("64 bytes are expected")
+    if portable:
+        portable_masks(text, &blanks, &newlines)
+    else:
+        byte_masks(text, &blanks, &newlines)
+    return blanks, newlines

@@ -1,0 +1,50 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Index:
+    n_queries: int
+    def __init__(
+        self,
+        queries: NDArray[np.uint8],
+        query_ends: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        documents: NDArray[np.uint8],
+        document_ends: NDArray[np.int64],
+        labels: NDArray[np.int32],
+    ) -> None: ...
+
+def number(
+    data: NDArray[np.uint8], ends: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def gather(
+    data: NDArray[np.uint8], ends: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]: ...
+def duplicates(
+    data: NDArray[np.uint8], ends: NDArray[np.int64], rows: NDArray[np.int64], one: bool = False
+) -> NDArray[np.int64]: ...
+def match(
+    index: Index,
+    queries: NDArray[np.uint8],
+    query_ends: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    documents: NDArray[np.uint8],
+    document_ends: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
+def match_dict(
+    index: Index, run: dict[Any, Any]
+) -> (
+    tuple[
+        NDArray[np.int64],
+        NDArray[np.int64],
+        NDArray[np.float64],
+        NDArray[np.int64],
+        NDArray[np.int64],
+        NDArray[np.int32],
+    ]
+    | None
+): ...
+def descending_order(
+    data: NDArray[np.uint8], ends: NDArray[np.int64], rows: NDArray[np.int64]
+) -> NDArray[np.int64]: ...

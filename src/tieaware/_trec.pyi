@@ -1,0 +1,29 @@
+import numpy as np
+from numpy.typing import NDArray
+
+class Parser:
+    bad_line: bytes | None
+    tag: bytes | None
+    def __init__(self, judgments: bool = False) -> None: ...
+    @property
+    def n_segments(self) -> int: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def line(self) -> int: ...
+    def room(self, size: int) -> memoryview: ...
+    def parse(self, written: int, final: bool = False) -> bool: ...
+    def take(
+        self, n_segments: int
+    ) -> tuple[
+        NDArray[np.uint8],
+        NDArray[np.int64],
+        NDArray[np.int64],
+        NDArray[np.uint8],
+        NDArray[np.int64],
+        NDArray[np.float64],
+        NDArray[np.int64],
+        NDArray[np.int64],
+    ]: ...
+
+def blank_masks(text: bytes, portable: bool = False) -> tuple[int, int]: ...

@@ -1,0 +1,281 @@
+"""Files of bytes, plain or compressed, from wherever they come."""
+
+from __future__ import annotations
+
+import bz2
+import importlib
+import io
+import lzma
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable
+from typing import Any, BinaryIO, Protocol, cast
+
+from tieaware.errors import InputError
+
+__all__ = ["Path", "Source"]
+
+Path = str | os.PathLike[str] | BinaryIO
+
+COMPRESSED_BLOCK = 1 << 18
+# Enough to recognise every format by.
+LONGEST_START = 10
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+SUFFIXES = (".run", ".txt", ".trec", ".res")
+
+
+class Decompressor(Protocol):
+    """What bz2, lzma and zstd objects do; once `eof`, `unused_data` is what follows the member."""
+
+    eof: bool
+    unused_data: bytes
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Return at most so many bytes, and keep input that was not needed yet."""
+
+
+class Gzip:
+    """zlib's decompressor of one gzip member, in the form of the others."""
+
+    def __init__(self) -> None:
+        self._zlib = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._zlib.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._zlib.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
+
+
+class Zstandard:
+    """The decompressor of one frame of the package `zstandard`, in the form of the others."""
+
+    def __init__(self, module: Any) -> None:
+        self._zstd = module.ZstdDecompressor().decompressobj()
+        self._output = b""
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._zstd.eof) and not self._output
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._zstd.unused_data)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        if data and not self._zstd.eof:
+            self._output += self._zstd.decompress(data)
+        output, self._output = self._output[:max_length], self._output[max_length:]
+        return output
+
+
+def zstd_decompressor(label: str) -> Callable[[], Decompressor]:
+    """Return what makes decompressors of zstd, from Python or an installed package."""
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return cast(Callable[[], Decompressor], importlib.import_module(name).ZstdDecompressor)
+        except ImportError:
+            continue
+    try:
+        module = importlib.import_module("zstandard")
+    except ImportError:
+        raise InputError(
+            f"{label}: the file is compressed with zstd, which this Python cannot read: install zstandard"
+        ) from None
+    return lambda: Zstandard(module)
+
+
+def compression(start: bytes, label: str) -> tuple[str, Callable[[], Decompressor]] | None:
+    """Recognise a compressed file by how it starts: the format's name, and what makes its decompressors."""
+    if start.startswith(b"\x1f\x8b\x08"):
+        return "gzip", Gzip
+    # A file of text may well start with BZh, but not with the digits of pi (or, if empty, of its root) after it.
+    if start.startswith(b"BZh") and start[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
+        return "bzip2", bz2.BZ2Decompressor
+    if start.startswith(b"\xfd7zXZ\x00"):
+        return "xz", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ)
+    if start.startswith(b"\x28\xb5\x2f\xfd") or (start[1:4] == b"\x2a\x4d\x18" and start[0] >> 4 == 5):
+        return "zstd", zstd_decompressor(label)
+    return None
+
+
+class Source:
+    """Bytes of a file, decompressed, block by block. A context manager, which closes what it opened.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or binary file object
+        "-" is standard input.
+
+    Attributes
+    ----------
+    label : str
+        What error messages call it.
+    name : str
+        Its base name without the suffixes of compression and of runs.
+    reopenable : bool
+        Whether it can be read a second time from its beginning.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it cannot be read, is a directory, or is no file of bytes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._opened = False
+        self.reopenable = False
+        self._member: Decompressor | None = None
+        self._input = b""
+        if isinstance(path, str | os.PathLike):
+            text = os.fspath(path)
+            if isinstance(text, bytes):
+                text = os.fsdecode(text)
+            if text == "-":
+                self.label, self.name = "<stdin>", "stdin"
+                self._file: Any = sys.stdin.buffer
+            else:
+                self.label, self.name = text if text.isprintable() else repr(text), name_of(text)
+                self._file = self._open(text)
+        else:
+            name = getattr(path, "name", None)
+            self.label, self.name = (name, name_of(name)) if isinstance(name, str) else ("<file>", "run")
+            if isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
+                found = "a text file" if hasattr(path, "read") else f"{path!r:.80}"
+                raise InputError(
+                    f"{self.label}: a path or a file opened in binary mode is expected, found {found}"
+                )
+            self._file = path
+        try:
+            self._start = self._read_raw(LONGEST_START)
+            while 0 < len(self._start) < LONGEST_START:
+                more = self._read_raw(LONGEST_START - len(self._start))
+                if not more:
+                    break
+                self._start += more
+            self._format = compression(self._start, self.label)
+        except BaseException:
+            self.close()
+            raise
+        if self._format:
+            self._input, self._start = self._start, b""
+
+    def _open(self, path: str) -> BinaryIO:
+        try:
+            file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed by `close`)
+        except FileNotFoundError:
+            raise InputError(f"{self.label}: there is no such file") from None
+        except IsADirectoryError:
+            raise InputError(f"{self.label}: a file is expected, found a directory") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self.label}: the file cannot be opened: {reason(error)}") from None
+        self._opened = True
+        self.reopenable = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        return cast(BinaryIO, file)
+
+    def _read_raw(self, size: int) -> bytes:
+        try:
+            block = self._file.read(size)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self.label}: the file cannot be read: {reason(error)}") from None
+        if block is None:
+            raise InputError(f"{self.label}: the file cannot be read: it has nothing yet, and does not wait")
+        if not isinstance(block, bytes | bytearray | memoryview):
+            raise InputError(
+                f"{self.label}: a path or a file opened in binary mode is expected, found one that reads "
+                f"{type(block).__name__}"
+            )
+        return bytes(block)
+
+    def read_into(self, room: memoryview) -> int:
+        """Fill the beginning of `room`; return how many bytes that are, 0 at the end of the file.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read, or is compressed and truncated or corrupt.
+        """
+        if self._format:
+            block = self._decompressed(len(room))
+        elif self._start:
+            block, self._start = self._start[: len(room)], self._start[len(room) :]
+        elif self._opened:
+            try:
+                return int(self._file.readinto(room))
+            except OSError as error:
+                raise InputError(f"{self.label}: the file cannot be read: {reason(error)}") from None
+        else:
+            block = self._read_raw(len(room))
+            if len(block) > len(room):
+                block, self._start = block[: len(room)], block[len(room) :]
+        room[: len(block)] = block
+        return len(block)
+
+    def _decompressed(self, size: int) -> bytes:
+        assert self._format is not None
+        name, make = self._format
+        while True:
+            if self._member is None:
+                # Members follow one another, with padding of zeros in between.
+                while not self._input:
+                    block = self._read_raw(COMPRESSED_BLOCK)
+                    if not block:
+                        return b""
+                    self._input = block.lstrip(b"\0")
+                self._member = make()
+            try:
+                block = self._member.decompress(self._input, size)
+            except (OSError, zlib.error, lzma.LZMAError, EOFError) as error:
+                raise InputError(f"{self.label}: corrupt {name} data: {reason(error)}") from None
+            except Exception as error:
+                # Each zstd module has an exception of its own.
+                if name != "zstd":
+                    raise
+                raise InputError(f"{self.label}: corrupt {name} data: {reason(error)}") from None
+            self._input = b""
+            if self._member.eof:
+                self._input = self._member.unused_data.lstrip(b"\0")
+                self._member = None
+            if block:
+                return block
+            if self._member is not None:
+                self._input = self._read_raw(COMPRESSED_BLOCK)
+                if not self._input:
+                    raise InputError(
+                        f"{self.label}: truncated {name} data: the file ends before its end is marked"
+                    )
+
+    def close(self) -> None:
+        """Close the file, if it was opened here."""
+        if self._opened:
+            self._file.close()
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def reason(error: Exception) -> str:
+    """Say on one line what an exception says."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(text).split())
+
+
+def name_of(path: str) -> str:
+    """Return a file's base name without the suffixes of compression and of runs."""
+    name = os.path.basename(path)
+    for suffixes in (COMPRESSED_SUFFIXES, SUFFIXES):
+        for suffix in suffixes:
+            if name.endswith(suffix) and name != suffix:
+                name = name.removesuffix(suffix)
+                break
+    return name

@@ -1,0 +1,256 @@
+"""Runs and judgments in TREC's formats, read in blocks.
+
+A line of a run is ``query Q0 document rank score tag``, a line of judgments ``query iteration document label``. Fields are
+separated by any blanks, further fields are ignored, and so are lines without a field and lines that begin with ``#``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tieaware import _join, _trec
+from tieaware.errors import InputError
+from tieaware.inputs.files import Path, Source
+from tieaware.inputs.identifiers import Identifiers, shown
+from tieaware.inputs.lists import Lists, grouped
+from tieaware.inputs.qrels import Qrels
+from tieaware.inputs.qrels import without_repeats as without_repeated_judgments
+from tieaware.inputs.run import Dropped, Run, check_duplicates, warn_of, without_repeats
+
+__all__ = ["NotContiguous", "read_qrels", "read_run", "stream_run"]
+
+# What is read at a time: it and what comes of it fit in a second-level cache.
+BLOCK = 1 << 18
+# How many rows a streamed run has, if its last query does not take more.
+STREAMED_ROWS = 1 << 16
+
+RUN_LINE = "query Q0 document rank score tag"
+JUDGMENT_LINE = "query iteration document label"
+INTEGER = re.compile(rb"[+-]?[0-9]+")
+NUMBER = re.compile(
+    rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE
+)
+NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
+
+
+class NotContiguous(Exception):  # noqa: N818 (no error: the file is good, and must be read whole)
+    """The lines of a query are not together, and some were handed over already."""
+
+
+def read_qrels(path: Path) -> Qrels:
+    """Read judgments.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or binary file object
+        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content.
+
+    Returns
+    -------
+    Qrels
+        Queries in the order of their first appearance. A judgment that repeats an earlier one counts once.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is empty or is a run, a line has fewer than four fields or a label that is no integer of 32
+        bits, or a document has two different labels for a query.
+    """
+    with Source(path) as source:
+        reader = Reader(source, judgments=True)
+        for _ in reader.blocks():
+            pass
+        lists = reader.lists(reader.parser.n_segments)
+        labels = Lists(
+            lists.queries, lists.offsets, lists.documents, lists.values.astype(np.int32), lists.sources
+        )
+        return Qrels.of(without_repeated_judgments(labels, reader.place, reader.line_of), source.label)
+
+
+def read_run(path: Path, *, score_dtype: str = "float64", duplicates: str = "error") -> Run:
+    """Read a run.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or binary file object
+        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content.
+    score_dtype : "float64" or "float32"
+        What scores are rounded to: as trec_eval 10 does, or as its earlier versions did.
+    duplicates : "error" or "first"
+        What a document that appears twice for a query is: an error, or ignored but for a warning.
+
+    Returns
+    -------
+    Run
+        Queries in the order of their first appearance, and the documents of each in the order of the file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is empty or is judgments, a line has fewer than six fields or a score that is no number or is
+        NaN, or a document appears twice for a query.
+    """
+    check_duplicates(duplicates)
+    dtype = checked_dtype(score_dtype)
+    with Source(path) as source:
+        run, dropped = whole_run(source, dtype, duplicates)
+    warn_of(dropped, source.label)
+    return run
+
+
+def stream_run(path: Path, *, score_dtype: str = "float64", duplicates: str = "error") -> Iterator[Run]:
+    """Read a run in parts, each of whole queries, without holding the file.
+
+    The parameters and errors are those of `read_run`; errors arise where the iterator reaches them. What cannot be opened
+    again (standard input, a pipe, a file object) comes as one part.
+
+    Raises
+    ------
+    NotContiguous
+        A query that was handed over appears again: read the file with `read_run` instead.
+    """
+    check_duplicates(duplicates)
+    return streamed(path, checked_dtype(score_dtype), duplicates)
+
+
+def streamed(path: Path, dtype: type[np.floating], duplicates: str) -> Iterator[Run]:
+    """Yield the parts of `stream_run`."""
+    total = Dropped()
+    with Source(path) as source:
+        if not source.reopenable:
+            run, total = whole_run(source, dtype, duplicates)
+            yield run
+        else:
+            reader = Reader(source, judgments=False)
+            seen: set[bytes] = set()
+            for final in reader.blocks():
+                # Further lines may belong to the last query.
+                n_segments = reader.parser.n_segments - (not final)
+                if n_segments < 1 or not (final or reader.parser.n_rows >= STREAMED_ROWS):
+                    continue
+                lists = reader.lists(n_segments)
+                queries = set(lists.queries)
+                if len(lists.queries) < n_segments or not seen.isdisjoint(queries):
+                    raise NotContiguous
+                seen |= queries
+                run, dropped = finished(reader, lists, dtype, duplicates)
+                total += dropped
+                yield run
+    warn_of(total, source.label)
+
+
+def whole_run(source: Source, dtype: type[np.floating], duplicates: str) -> tuple[Run, Dropped]:
+    """Read all there is."""
+    reader = Reader(source, judgments=False)
+    for _ in reader.blocks():
+        pass
+    return finished(reader, reader.lists(reader.parser.n_segments), dtype, duplicates)
+
+
+def finished(reader: Reader, lists: Lists, dtype: type[np.floating], duplicates: str) -> tuple[Run, Dropped]:
+    """Make a run of what was read, without duplicates and with scores of the wanted precision."""
+    lists, dropped = without_repeats(lists, reader.place, duplicates, reader.line_of)
+    if dtype is not np.float64:
+        # As a C program's conversion does it: what is too large becomes infinite.
+        with np.errstate(over="ignore", under="ignore"):
+            scores = lists.values.astype(dtype)
+        lists = Lists(lists.queries, lists.offsets, lists.documents, scores)
+    tag = reader.parser.tag
+    return Run.of(
+        lists, reader.source.name, None if tag is None else tag.decode("utf-8", "surrogateescape")
+    ), dropped
+
+
+def checked_dtype(score_dtype: str) -> type[np.floating]:
+    """Return the type that scores are rounded to."""
+    if score_dtype == "float64":
+        return np.float64
+    if score_dtype == "float32":
+        return np.float32
+    raise InputError(f'score_dtype: "float64" or "float32" is expected, found {score_dtype!r:.80}')
+
+
+class Reader:
+    """The parser, fed from a source, with words for what is wrong."""
+
+    def __init__(self, source: Source, judgments: bool) -> None:
+        self.source = source
+        self.judgments = judgments
+        self.parser = _trec.Parser(judgments)
+        self._jump_rows: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._jump_lines: NDArray[np.int64] = np.zeros(0, np.int64)
+
+    def blocks(self) -> Iterator[bool]:
+        """Read on; yield after each block whether it was the last.
+
+        Raises
+        ------
+        InputError
+            A line cannot be used, or there is none.
+        """
+        empty = True
+        while True:
+            try:
+                room = self.parser.room(BLOCK)
+            except OverflowError as error:
+                raise InputError(f"{self.source.label}:{self.parser.line + 1}: {error}") from None
+            size = self.source.read_into(room)
+            good = self.parser.parse(size, final=size == 0)
+            if not good:
+                assert self.parser.bad_line is not None
+                wrong = complaint(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
+                raise InputError(f"{self.source.label}:{self.parser.line}: {wrong}")
+            empty = empty and self.parser.n_rows == 0
+            if size == 0:
+                break
+            yield False
+        if empty:
+            line = JUDGMENT_LINE if self.judgments else RUN_LINE
+            raise InputError(f'{self.source.label}: the file is empty: lines of "{line}" are expected')
+        yield True
+
+    def lists(self, n_segments: int) -> Lists:
+        """Take the first segments from the parser, each query's rows together."""
+        queries, query_ends, starts, documents, ends, values, self._jump_rows, self._jump_lines = (
+            self.parser.take(n_segments)
+        )
+        return grouped(Identifiers.of(queries, query_ends), starts, Identifiers.of(documents, ends), values)
+
+    def line_of(self, row: int) -> str:
+        """Say on which line a row of the last lists was."""
+        jump = int(np.searchsorted(self._jump_rows, row, side="right")) - 1
+        return f"line {self._jump_lines[jump] + row - self._jump_rows[jump]}"
+
+    def place(self, row: int) -> str:
+        """Say in which file and line a row of the last lists was."""
+        return f"{self.source.label}:{self.line_of(row).removeprefix('line ')}"
+
+
+def complaint(line: bytes, judgments: bool, first: bool) -> str:
+    """Say what is wrong with a line, and what was expected.
+
+    Parameters
+    ----------
+    first : bool
+        Whether it is the first line with a field, so that the file may be of the other kind.
+    """
+    # At most this many fields matter, and a line may be very long.
+    fields = line.split(None, 6)
+    n = len(fields)
+    if judgments:
+        if n >= 6 and INTEGER.fullmatch(fields[3]) and NUMBER.fullmatch(fields[4]):
+            return f'this is a line of a run, "{RUN_LINE}": judgments are expected, "{JUDGMENT_LINE}"'
+        if n < 4:
+            return f'4 fields are expected, "{JUDGMENT_LINE}", found {n}'
+        return f"the label, field 4, is expected to be an integer of 32 bits, found {shown(fields[3])}"
+    if n < 6:
+        if first and n in (4, 5) and INTEGER.fullmatch(fields[3]):
+            return f'this is a line of judgments, "{JUDGMENT_LINE}": a run is expected, "{RUN_LINE}"'
+        return f'6 fields are expected, "{RUN_LINE}", found {n}'
+    if NAN.fullmatch(fields[4]):
+        return f"the score, field 5, is expected to be a number, found {fields[4][:80].decode('ascii')}, which is none"
+    return f"the score, field 5, is expected to be a number, found {shown(fields[4])}"
