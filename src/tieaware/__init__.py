@@ -1,7 +1,9 @@
 """tieaware evaluates rankings whose scores tie: exactly, and faster than evaluators that ignore ties."""
 
 from tieaware.errors import InputError
+from tieaware.evaluate import evaluate
 from tieaware.evaluator import Evaluator
+from tieaware.inputs import Qrels, Run, read_qrels, read_run
 from tieaware.measures import (
     AP,
     DCG,
@@ -19,6 +21,7 @@ from tieaware.measures import (
     nDCG,
     parse_measure,
 )
+from tieaware.results import Results
 
 __version__ = "0.1.0"
 
@@ -35,9 +38,15 @@ __all__ = [
     "NumRelRet",
     "NumRet",
     "P",
+    "Qrels",
     "R",
+    "Results",
     "Rprec",
+    "Run",
     "Success",
+    "evaluate",
     "nDCG",
     "parse_measure",
+    "read_qrels",
+    "read_run",
 ]

@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tieaware import __version__
 from tieaware.errors import InputError
@@ -101,7 +101,7 @@ def _demo(arguments: argparse.Namespace) -> str:
     return demo()
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
+def _show_warning(message: Warning | str, *_: Any) -> None:
     sys.stderr.write(f"warning: {message}\n")
 
 
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
             output = arguments.run(arguments)
     except InputError as error:
         sys.stderr.write(f"{error}\n")

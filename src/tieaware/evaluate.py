@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 
 from tieaware import ties as tie_rules
 from tieaware.errors import InputError
-from tieaware.inputs import Qrels, Run, RunFile, read_qrels
-from tieaware.inputs.matching import Matched, match, match_dict
+from tieaware.inputs import Matched, Qrels, Run, RunFile, match, match_dict, read_qrels
 from tieaware.measures import Measure, Values
-from tieaware.preparation import Judgments, parse_measures, prepare
+from tieaware.preparation import Integers, Judgments, parse_measures, prepare
 from tieaware.results import Results
 from tieaware.threads import checked_threads, even_chunks, over_chunks
 
-RunLike = Run | RunFile | str | os.PathLike[str] | IO[bytes] | Mapping[str, Mapping[str, float]]
-QrelsLike = Qrels | str | os.PathLike[str] | IO[bytes] | Mapping[str, Mapping[str, int]]
+RunLike: TypeAlias = Run | RunFile | str | os.PathLike[str] | IO[bytes] | Mapping[str, Mapping[str, float]]
+QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | IO[bytes] | Mapping[str, Mapping[str, int]]
 
 
 def evaluate(
@@ -82,9 +81,9 @@ def evaluate(
     over_chunks(lambda i, _: evaluation.run(*named[i], values[i]), one_each, min(workers, len(named)))
     names = judged.queries.to_list()
     if queries == "both":
-        answered = ~np.isnan(values).all(axis=(0, 2))
+        answered = np.flatnonzero(~np.isnan(values).all(axis=(0, 2)))
         values = values[:, answered]
-        names = [name for name, kept in zip(names, answered, strict=True) if kept]
+        names = [names[i] for i in answered]
     return Results(values, tuple(name for name, _ in named), tuple(names), parsed)
 
 
@@ -116,24 +115,24 @@ class _Evaluation:
     def run(self, name: str, source: RunLike, values: Values) -> None:
         """Write the rows of the queries that a run answers."""
         answered = 0
-        for matched in self._matched(source):
-            answered += self._batch(matched, values)
+        for matched, order in self._matched(source):
+            answered += self._part(matched, order, values)
         if not answered:
             raise InputError(f"{name}: none of its queries is judged in {self.qrels.name}, expected one in common")
 
-    def _matched(self, source: RunLike) -> Iterator[Matched]:
-        documents = self.ties == "trec_eval"
+    def _matched(self, source: RunLike) -> Iterator[tuple[Matched, Integers | None]]:
+        """Join a run with the judgments, part by part; with the order of the documents where ties go by it."""
+        by_document = self.ties == "trec_eval"
         if isinstance(source, Mapping):
-            if documents:
-                source = Run.from_dict(source)
-            else:
-                yield match_dict(self.qrels, source)
+            if not by_document:
+                yield match_dict(self.qrels, source), None
                 return
-        batches: Iterable[Run] = [source] if isinstance(source, Run) else as_run_file(source).batches()
-        for batch in batches:
-            yield match(self.qrels, batch, order=documents)
+            source = Run.from_dict(source)
+        for part in [source] if isinstance(source, Run) else as_run_file(source).parts():
+            order = part.documents.descending_order(part.offsets) if by_document else None
+            yield match(self.qrels, part), order
 
-    def _batch(self, matched: Matched, values: Values) -> int:
+    def _part(self, matched: Matched, order: Integers | None, values: Values) -> int:
         judged = matched.rows >= 0
         totals = np.where(judged[:, None], self.totals[matched.rows], 0.0)
         engine = prepare(
@@ -144,15 +143,15 @@ class _Evaluation:
             matched.judged_positions,
             matched.judged_labels,
             totals,
-            order=matched.order,
+            order=order,
         )
-        batch = np.empty(totals.shape)
+        part = np.empty(totals.shape)
         over_chunks(
-            lambda first, last: engine.evaluate(matched.scores, batch, first, last),
+            lambda first, last: engine.evaluate(matched.scores, part, first, last),
             even_chunks(matched.offsets, self.threads),
             self.threads,
         )
-        values[matched.rows[judged]] = batch[judged]
+        values[matched.rows[judged]] = part[judged]
         return int(judged.sum())
 
 
@@ -214,4 +213,5 @@ def _is_run(mapping: Mapping[Any, Any]) -> bool:
 def _name(run: Any) -> str:
     if isinstance(run, Mapping):
         return "run"
-    return run.name if isinstance(run, Run) else as_run_file(run).name
+    named: Run | RunFile = run if isinstance(run, Run) else as_run_file(run)
+    return named.name

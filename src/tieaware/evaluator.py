@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.errors import InputError
+from tieaware.inputs import Identifiers
 from tieaware.measures import Measure, Values
 from tieaware.preparation import Integers, Judgments, Labels, parse_measures, prepare
 from tieaware.threads import checked_threads, even_chunks, over_chunks
@@ -362,8 +363,6 @@ def _document_order(ties: str, docids: Sequence[str | bytes] | None, lists: Inte
     if ties == "trec_eval":
         if docids is None:
             raise InputError("docids: expected the document identifiers, by which ties='trec_eval' orders")
-        from tieaware.inputs.identifiers import Identifiers
-
         documents = Identifiers.from_sequence(docids, "docids")
         if len(documents) != lists[-1]:
             raise InputError(f"docids: found {len(documents)}, expected {lists[-1]}, one for each label")

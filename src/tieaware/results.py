@@ -61,7 +61,8 @@ class Results:
     def mean(self) -> Values:
         """Average over the queries: float64[n_runs, n_measures]. Where a run is silent (NaN), the query is left out."""
         answered = ~np.isnan(self.values)
-        return self.values.sum(axis=1, where=answered) / answered.sum(axis=1)
+        sums: Values = self.values.sum(axis=1, where=answered)
+        return sums / answered.sum(axis=1)
 
     def summary(self) -> Values:
         """Summarise the queries as trec_eval does: counts are added up, all else is averaged."""
