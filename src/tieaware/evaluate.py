@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from tieaware.preparation import Integers, Judgments, parse_measures, prepare
 from tieaware.results import Results
 from tieaware.threads import checked_threads, even_chunks, over_chunks
 
-RunLike: TypeAlias = Run | RunFile | str | os.PathLike[str] | IO[bytes] | Mapping[str, Mapping[str, float]]
-QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | IO[bytes] | Mapping[str, Mapping[str, int]]
+RunLike: TypeAlias = Run | RunFile | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]]
+QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, int]]
 
 
 def evaluate(

@@ -146,7 +146,8 @@ class Evaluator:
 
     def mean(self, scores: npt.ArrayLike) -> Values:
         """Evaluate every query and average: float64[n_measures], the arithmetic means over the queries."""
-        return self.many(self._scores(scores, self._shape).reshape(1, self.n_docs))[0]
+        means: Values = self.many(self._scores(scores, self._shape).reshape(1, self.n_docs))[0]
+        return means
 
     def many(self, candidates: npt.ArrayLike) -> Values:
         """Evaluate many scorings of the same documents.
@@ -278,7 +279,8 @@ def _integers(values: npt.ArrayLike, name: str) -> Integers:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"{name}: found {array.dtype}{list(array.shape)}, expected a flat array of integers")
-    return array.astype(np.int64)
+    integers: Integers = array.astype(np.int64)
+    return integers
 
 
 def _lists(
@@ -329,8 +331,8 @@ def _adjacent(qid: npt.NDArray[Any], n_docs: int) -> Integers:
     starts = np.flatnonzero(qid[1:] != qid[:-1]) + 1
     first = qid[np.concatenate(([0], starts))] if n_docs else qid
     if len(np.unique(first)) != len(first):
-        seen: set[Any] = set()
-        again = next(q for q in first.tolist() if q in seen or seen.add(q))
+        _, places = np.unique(first, return_index=True)
+        again = first[np.setdiff1d(np.arange(len(first)), places)[0]]
         raise InputError(f"qid: {again!r} comes back after another query, expected the rows of a query side by side")
     return np.concatenate(([0], starts, [n_docs] if n_docs else [])).astype(np.int64)
 

@@ -66,8 +66,9 @@ class Results:
 
     def summary(self) -> Values:
         """Summarise the queries as trec_eval does: counts are added up, all else is averaged."""
-        sums = np.nansum(self.values, axis=1)
-        return np.where([measure.definition.is_count for measure in self.measures], sums, self.mean())
+        counts = [measure.definition.is_count for measure in self.measures]
+        summary: Values = np.where(counts, np.nansum(self.values, axis=1), self.mean())
+        return summary
 
     def __getitem__(self, key: str | tuple[Any, ...]) -> Any:
         """Select by run; run and measure; or run, measure and query.
