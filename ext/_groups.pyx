@@ -265,7 +265,8 @@ cdef bint rank_few(Lists self, const score_t* scores, Py_ssize_t n, Py_ssize_t f
         keys[j] = i
     groups.count = n_keys
     for i in range(n_keys):
-        groups.start[i] = rank[keys[i]]
+        # Another thread may change the scores meanwhile: the values are then anything, but no rank leaves the list.
+        groups.start[i] = min(rank[keys[i]], <int64_t>n - 1)
         groups.size[i] = 1
         for c in range(self.n_weights):
             groups.weight[c * groups.stride + i] = self.key_weight[c * self.n_keys + first_key + keys[i]]
@@ -324,7 +325,7 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
             place = taken[g]
         else:
             place = groups.equal[n_values - 1 - g] - (first[g + 1] - first[g]) + taken[g]
-        groups.start[slot] = groups.greater[n_values - 1 - g] + place
+        groups.start[slot] = min(groups.greater[n_values - 1 - g] + place, <int64_t>n - 1)
         for c in range(self.n_weights):
             groups.weight[c * groups.stride + slot] = self.key_weight[c * self.n_keys + first_key + i]
         taken[g] += 1
