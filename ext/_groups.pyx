@@ -5,7 +5,8 @@ size and the weight of the groups that hold a key, and nothing else. So, for eac
 
 1. take the keys' scores and sort their distinct values (few);
 2. count, for each value, the documents above and equal: one pass over the list;
-3. add up the keys' weights by group; or, for a rule that orders the documents inside a tie, give each key its own group.
+3. add up the keys' weights by group; or, for a rule that orders the documents inside a tie, give each key a group of
+   its own.
 
 Step 2 has two engines that give the same integers: comparing every score with every value, which vectorises, and
 finding every score among the sorted values, which does not, but grows with their logarithm.

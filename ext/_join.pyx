@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from _column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size
+from tieaware._column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size
 
 import numpy as np
 

@@ -304,7 +304,8 @@ def _lists(
     if labels.ndim == 2:
         if given:
             raise InputError(f"{given[0]}: found beside labels of 2 dimensions, expected flat labels")
-        return np.arange(labels.shape[0] + 1, dtype=np.int64) * labels.shape[1]
+        rows: Integers = np.arange(labels.shape[0] + 1, dtype=np.int64) * labels.shape[1]
+        return rows
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)}: expected one of them")
     n_docs = len(labels)

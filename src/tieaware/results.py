@@ -61,8 +61,8 @@ class Results:
     def mean(self) -> Values:
         """Average over the queries: float64[n_runs, n_measures]. Where a run is silent (NaN), the query is left out."""
         answered = ~np.isnan(self.values)
-        sums: Values = self.values.sum(axis=1, where=answered)
-        return sums / answered.sum(axis=1)
+        means: Values = self.values.sum(axis=1, where=answered) / answered.sum(axis=1)
+        return means
 
     def summary(self) -> Values:
         """Summarise the queries as trec_eval does: counts are added up, all else is averaged."""
@@ -123,15 +123,18 @@ class Results:
 
     def to_arrow(self) -> pyarrow.Table:
         """Return a pyarrow.Table with the columns run, query, and one for each measure."""
-        return _optional("pyarrow").table(self._columns())
+        table: pyarrow.Table = _optional("pyarrow").table(self._columns())
+        return table
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a pandas.DataFrame with the columns run, query, and one for each measure."""
-        return _optional("pandas").DataFrame(self._columns())
+        frame: pandas.DataFrame = _optional("pandas").DataFrame(self._columns())
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """Return a polars.DataFrame with the columns run, query, and one for each measure."""
-        return _optional("polars").DataFrame(self._columns())
+        frame: polars.DataFrame = _optional("polars").DataFrame(self._columns())
+        return frame
 
     def to_trec_eval(self, *, per_query: bool = False, digits: int = 4) -> str:
         """Return trec_eval's lines: measure, query or ``all``, value. With several runs, ``runid`` opens each."""

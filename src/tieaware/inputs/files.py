@@ -288,7 +288,7 @@ def reason(error: Exception) -> str:
 def name_of(path: str) -> str:
     """Return a file's base name without the suffixes of compression and of runs."""
     if path in ("<stdin>", "<file>"):
-        return path[1:-1]
+        return "stdin" if path == "<stdin>" else "run"
     name = os.path.basename(path)
     for suffixes in (COMPRESSED_SUFFIXES, SUFFIXES):
         for suffix in suffixes:
