@@ -16,7 +16,6 @@ To add a measure, add its definition here, its kernel there (if it is not one of
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -410,6 +409,8 @@ def _parse_parameters(text: str, parameters: str) -> dict[str, Any]:
 
 
 def _nearest(name: str) -> str:
+    import difflib
+
     known = [*_BY_NAME, *_BY_TREC_NAME, *(f"{n}_10" for n in _BY_TREC_NAME_WITH_CUTOFF)]
     by_lower_case = {k.lower(): k for k in reversed(known)}
     near = [by_lower_case[k] for k in difflib.get_close_matches(name.lower(), by_lower_case, 3, 0.5)]
