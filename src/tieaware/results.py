@@ -136,11 +136,40 @@ class Results:
         frame: polars.DataFrame = _optional("polars").DataFrame(self._columns())
         return frame
 
-    def to_trec_eval(self, *, per_query: bool = False, digits: int = 4) -> str:
-        """Return trec_eval's lines: measure, query or ``all``, value. With several runs, ``runid`` opens each."""
-        from tieaware.formats import text
+    def to_trec_eval(
+        self, *, per_query: bool = False, digits: int = 4, names: Sequence[str] | None = None, header: bool = False
+    ) -> str:
+        """Return trec_eval's lines: measure, query or ``all``, value; counts are whole numbers.
 
-        return text(self, [str(measure) for measure in self.measures], per_query=per_query, digits=digits)
+        Parameters
+        ----------
+        per_query : bool
+            Put the lines of each query before those of ``all``.
+        digits : int
+            The decimals of a value.
+        names : sequence of str, optional
+            What the measures are called.
+        header : bool
+            Open with the lines ``runid`` and ``num_q``. With several runs ``runid`` always opens each.
+        """
+        called = [str(measure) for measure in self.measures] if names is None else names
+        lines = []
+        for run, summary, table in zip(self.runs, self.summary(), self.values, strict=True):
+            answered = np.flatnonzero(~np.isnan(table).all(axis=1))
+            if header or len(self.runs) > 1:
+                lines.append(("runid", "all", run))
+            if header:
+                lines.append(("num_q", "all", str(len(answered))))
+            rows = [(self.queries[i], table[i]) for i in answered] if per_query else []
+            for query, row in [*rows, ("all", summary)]:
+                for name, measure, value in zip(called, self.measures, row, strict=True):
+                    lines.append((name, query, shown_value(measure, value, digits)))
+        return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in lines)
+
+
+def shown_value(measure: Measure, value: float, digits: int) -> str:
+    """Return a value as text: a count as a whole number."""
+    return f"{value:.0f}" if measure.definition.is_count else f"{value:.{digits}f}"
 
 
 def _optional(package: str) -> Any:
