@@ -82,6 +82,38 @@ cdef void sort(double* values, Py_ssize_t n) noexcept nogil:
         values[j] = x
 
 
+cdef Py_ssize_t highest(Groups* groups, Py_ssize_t n_keys, int64_t depth) noexcept nogil:
+    """Write the keys' scores to value, ascending, and return how many: all, or the highest `depth` of them.
+
+    A key below `depth` other keys lies below every cut-off.
+    """
+    cdef double* value = groups.value
+    cdef const double* score = groups.key_score
+    cdef Py_ssize_t i, j, n = 0
+    if depth >= n_keys or depth > FEW:
+        for i in range(n_keys):
+            value[i] = score[i]
+        sort(value, n_keys)
+        return n_keys
+    for i in range(n_keys):
+        if n == depth and not score[i] > value[0]:
+            continue
+        # Invariant: value[:n] is sorted. Where it is full, its lowest makes room.
+        if n < depth:
+            j = n
+            n += 1
+            while j > 0 and value[j - 1] > score[i]:
+                value[j] = value[j - 1]
+                j -= 1
+        else:
+            j = 0
+            while j + 1 < n and value[j + 1] < score[i]:
+                value[j] = value[j + 1]
+                j += 1
+        value[j] = score[i]
+    return n
+
+
 cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
     """Keep one of each run of equal values in the sorted values[:n]; return how many there are."""
     cdef Py_ssize_t i, kept = 0
@@ -155,15 +187,17 @@ cdef class Lists:
     key_offsets[n_queries + 1], key_position[n_keys] (of each key in its list), float64 key_weight[n_weights, n_keys],
     and for a rule that orders the documents inside a tie: key_rank[n_keys], the key's place in that order, with the
     keys of a query ascending in it, and order[n_docs], the positions in that order (None: the order of the list).
-    For "optimistic" and "pessimistic" the keys of a query lie in the order of the rule. Lists are immutable.
+    For "optimistic" and "pessimistic" the keys of a query lie in the order of the rule. `depth` is a rank below which
+    no measure looks. Lists are immutable.
     """
 
-    def __init__(self, int rule, Py_ssize_t counting_limit, cnp.ndarray offsets not None,
+    def __init__(self, int rule, int64_t depth, Py_ssize_t counting_limit, cnp.ndarray offsets not None,
                  cnp.ndarray key_offsets not None, cnp.ndarray key_position not None, cnp.ndarray key_weight not None,
                  cnp.ndarray key_rank=None, cnp.ndarray order=None):
         cdef Py_ssize_t query, longest = 0
-        self.arrays = (rule, counting_limit, offsets, key_offsets, key_position, key_weight, key_rank, order)
+        self.arrays = (rule, depth, counting_limit, offsets, key_offsets, key_position, key_weight, key_rank, order)
         self.rule = rule
+        self.depth = depth
         self.counting_limit = counting_limit
         self.n_queries = offsets.shape[0] - 1
         self.n_weights = key_weight.shape[0]
@@ -222,11 +256,9 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
     cdef int64_t nan
     for i in range(n_keys):
         groups.key_score[i] = scores[position[i]]
-        groups.value[i] = groups.key_score[i]
     if self.rule == IN_ORDER and self.order == NULL and n_keys <= self.counting_limit:
         return rank_few(self, scores, n, first_key, n_keys, groups)
-    sort(groups.value, n_keys)
-    n_values = distinct(groups.value, n_keys)
+    n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
     if n_values <= self.counting_limit:
         nan = count(scores, n, groups, n_values)
     else:
@@ -235,8 +267,10 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
     if nan:
         return False
     for i in range(n_keys):
-        # The values ascend and the groups descend.
-        groups.group[i] = n_values - 1 - find(groups.value, n_values, groups.key_score[i])
+        # The values ascend and the groups descend. A key below all values is in no group.
+        groups.group[i] = -1
+        if n_values > 0 and groups.key_score[i] >= groups.value[0]:
+            groups.group[i] = n_values - 1 - find(groups.value, n_values, groups.key_score[i])
     if self.rule == AVERAGE:
         merge(self, first_key, n_keys, n_values, groups)
     else:
@@ -290,7 +324,8 @@ cdef void merge(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t 
         for i in range(n_values):
             weight[i] = 0.0
         for i in range(n_keys):
-            weight[groups.group[i]] += key_weight[i]
+            if groups.group[i] >= 0:
+                weight[groups.group[i]] += key_weight[i]
 
 
 cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
@@ -306,8 +341,9 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
     memset(taken, 0, n_values * sizeof(int64_t))
     for i in range(n_keys):
         g = groups.group[i]
-        first[g + 1] += 1
-        tied += groups.equal[n_values - 1 - g] > 1
+        if g >= 0:
+            first[g + 1] += 1
+            tied += groups.equal[n_values - 1 - g] > 1
     for g in range(n_values):
         first[g + 1] += first[g]
     if self.rule == IN_ORDER and tied > 0:
@@ -317,6 +353,8 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
             place_by_sweeping(self, query, scores, n, first_key, n_keys, n_values, groups)
     for i in range(n_keys):
         g = groups.group[i]
+        if g < 0:
+            continue
         slot = first[g] + taken[g]
         if groups.equal[n_values - 1 - g] == 1:
             place = 0
@@ -330,9 +368,9 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
         for c in range(self.n_weights):
             groups.weight[c * groups.stride + slot] = self.key_weight[c * self.n_keys + first_key + i]
         taken[g] += 1
-    for i in range(n_keys):
+    groups.count = first[n_values]
+    for i in range(groups.count):
         groups.size[i] = 1
-    groups.count = n_keys
 
 
 cdef void place_by_counting(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t first_key,
@@ -343,7 +381,7 @@ cdef void place_by_counting(Lists self, Py_ssize_t query, const score_t* scores,
     cdef int64_t rank, above, equal
     cdef double value
     for i in range(n_keys):
-        if groups.equal[n_values - 1 - groups.group[i]] == 1:
+        if groups.group[i] < 0 or groups.equal[n_values - 1 - groups.group[i]] == 1:
             continue
         rank = self.key_rank[first_key + i]
         value = groups.key_score[i]
