@@ -134,6 +134,27 @@ cdef Py_ssize_t find(const double* values, Py_ssize_t n, double x) noexcept nogi
     return low
 
 
+cdef void assign(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values) noexcept nogil:
+    """Write each key's group: values ascend, groups descend. A key below all values is in no group: -1."""
+    cdef int64_t below[LANES]
+    cdef const double* values = groups.value
+    cdef const double* scores = groups.key_score
+    cdef Py_ssize_t i, at = 0, width
+    if n_keys <= LANES // 2:
+        for i in range(n_keys):
+            groups.group[i] = -1 if scores[i] < values[0] else n_values - 1 - find(values, n_values, scores[i])
+        return
+    for i in range(LANES):
+        # Past the keys there is room for one block more.
+        groups.key_score[n_keys + i] = values[0]
+    while at < n_keys:
+        tieaware_locate_double(scores + at, values, n_values, below)
+        width = min(<Py_ssize_t>LANES, n_keys - at)
+        for i in range(width):
+            groups.group[at + i] = -1 if scores[at + i] < values[0] else n_values - 1 - below[i]
+        at += width
+
+
 cdef int64_t locate(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values) noexcept nogil:
     """The counts of counting.h's count, by finding each score among the values.
 
@@ -219,7 +240,7 @@ cdef class Lists:
     cdef Groups* scratch(self) except NULL:
         """Memory for the groups of any query: one block, to be freed by the caller."""
         cdef Py_ssize_t n = self.most_keys + 1
-        cdef Py_ssize_t words = 9 * n + 2 * n + 2 + self.n_weights * n
+        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.n_weights * n
         cdef char* block = <char*>malloc(sizeof(Groups) + words * 8)
         cdef Groups* groups = <Groups*>block
         cdef int64_t* ints = <int64_t*>(block + sizeof(Groups))
@@ -234,9 +255,9 @@ cdef class Lists:
         groups.first = ints + 5 * n
         groups.taken = ints + 6 * n
         groups.histogram = ints + 7 * n
-        groups.key_score = <double*>(ints + 9 * n + 2)
-        groups.value = <double*>(ints + 10 * n + 2)
-        groups.weight = <double*>(ints + 11 * n + 2)
+        groups.value = <double*>(ints + 9 * n + 2)
+        groups.key_score = <double*>(ints + 10 * n + 2)
+        groups.weight = <double*>(ints + 11 * n + 2 + LANES)
         return groups
 
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil:
@@ -266,11 +287,7 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
         nan = locate(scores, n, groups, n_values)
     if nan:
         return False
-    for i in range(n_keys):
-        # The values ascend and the groups descend. A key below all values is in no group.
-        groups.group[i] = -1
-        if n_values > 0 and groups.key_score[i] >= groups.value[0]:
-            groups.group[i] = n_values - 1 - find(groups.value, n_values, groups.key_score[i])
+    assign(groups, n_keys, n_values)
     if self.rule == AVERAGE:
         merge(self, first_key, n_keys, n_values, groups)
     else:
