@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from identifiers cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size
+from tieaware._column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size
 
 import numpy as np
 
@@ -54,10 +54,8 @@ def number(const uint8_t[::1] data, const int64_t[::1] ends):
 
     Returns
     -------
-    numbers : int64[n]
-        The number of each identifier.
-    firsts : int64[n_distinct]
-        Where each number appears first.
+    numbers, firsts : int64[n], int64[n_distinct]
+        The number of each identifier, and where each number appears first.
     """
     cdef Py_ssize_t n = ends.shape[0] - 1, i, found, n_distinct = 0
     if n >= LARGEST_TABLE:
@@ -164,10 +162,8 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[:
 
     Parameters
     ----------
-    data, ends : uint8[:], int64[n_documents + 1]
-        The documents.
-    rows : int64[n_queries + 1]
-        The rows of each query.
+    data, ends, rows : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
+        The documents, and the rows of each query.
     one : bool
         Stop at the first.
 
@@ -567,10 +563,8 @@ def descending_order(const uint8_t[::1] data, const int64_t[::1] ends, const int
 
     Parameters
     ----------
-    data, ends : uint8[:], int64[n_documents + 1]
-        The identifiers.
-    rows : int64[n_queries + 1]
-        The rows of each query.
+    data, ends, rows : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
+        The identifiers, and the rows of each query.
 
     Returns
     -------

@@ -16,7 +16,7 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
-from decimal_text cimport BAD, LATER, Text, read_label, read_score
+from tieaware._decimal cimport BAD, LATER, Text, read_label, read_score
 
 import numpy as np
 

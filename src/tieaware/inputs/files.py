@@ -141,21 +141,14 @@ class Source:
         self.reopenable = False
         self._member: Decompressor | None = None
         self._input = b""
+        self.label = label_of(path)
+        self.name = name_of(self.label)
         if isinstance(path, str | os.PathLike):
-            text = os.fspath(path)
-            if isinstance(text, bytes):
-                text = os.fsdecode(text)
-            if text == "-":
-                self.label, self.name = "<stdin>", "stdin"
-                self._file: Any = getattr(sys.stdin, "buffer", None)
-                if self._file is None:
-                    raise InputError(f"{self.label}: there is no standard input of bytes")
-            else:
-                self.label, self.name = text if text.isprintable() else repr(text), name_of(text)
-                self._file = self._open(text)
+            text = os.fsdecode(path)
+            self._file: Any = getattr(sys.stdin, "buffer", None) if text == "-" else self._open(text)
+            if self._file is None:
+                raise InputError(f"{self.label}: there is no standard input of bytes")
         else:
-            name = getattr(path, "name", None)
-            self.label, self.name = (name, name_of(name)) if isinstance(name, str) else ("<file>", "run")
             if isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
                 found = "a text file" if hasattr(path, "read") else f"{shortened(path)}"
                 raise InputError(
@@ -279,6 +272,15 @@ class Source:
         self.close()
 
 
+def label_of(path: Path) -> str:
+    """Return what error messages call a file."""
+    if isinstance(path, str | os.PathLike):
+        text = os.fsdecode(path)
+        return "<stdin>" if text == "-" else text if text.isprintable() else repr(text)
+    name = getattr(path, "name", None)
+    return name if isinstance(name, str) else "<file>"
+
+
 def reason(error: Exception) -> str:
     """Say on one line what an exception says."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -287,6 +289,8 @@ def reason(error: Exception) -> str:
 
 def name_of(path: str) -> str:
     """Return a file's base name without the suffixes of compression and of runs."""
+    if path in ("<stdin>", "<file>"):
+        return "stdin" if path == "<stdin>" else "run"
     name = os.path.basename(path)
     for suffixes in (COMPRESSED_SUFFIXES, SUFFIXES):
         for suffix in suffixes:

@@ -187,6 +187,10 @@ class Identifiers:
         """Return them as text: UTF-8, with ``surrogateescape`` for bytes that are not."""
         return [identifier.decode("utf-8", "surrogateescape") for identifier in self]
 
+    def descending_order(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the positions of each list ``rows[i]:rows[i + 1]`` by identifier, descending, compared as bytes."""
+        return _join.descending_order(self.data, self.offsets, rows)
+
     def take(self, rows: NDArray[np.int64]) -> Identifiers:
         """Return the identifiers at these rows, in that order."""
         return Identifiers.of(*_join.gather(self.data, self.offsets, np.ascontiguousarray(rows, np.int64)))

@@ -1,0 +1,52 @@
+# make demo, make test: everything from a fresh checkout. The rest is for those who work on it: see CONTRIBUTING.md.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD_REQUIREMENTS := 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
+KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test checked bench lint clean
+
+demo: $(VENV)/installed
+	$(BIN)/tieaware demo
+
+test: $(VENV)/installed-test
+	$(BIN)/python -m pytest
+
+# The whole suite against kernels that check indices and every access to memory. Python itself is not built for that,
+# so the sanitizer must be loaded first, and knows nothing of what Python leaks at exit, nor of how peers free memory.
+checked: .venv-checked/installed
+	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
+	  .venv-checked/bin/python -m pytest $(TESTS)
+
+bench: $(VENV)/installed-bench
+	$(BIN)/python -m benchmarks
+
+lint: $(VENV)/installed-lint
+	$(BIN)/ruff check .
+	PATH="$(BIN):$$PATH" cython-lint ext
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) .venv-checked build dist
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Editable: Python files take effect at once; kernels are built again when a file in ext/ changes.
+$(VENV)/installed: $(KERNELS) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet $(BUILD_REQUIREMENTS)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/installed-%: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$*]'
+	touch $@
+
+.venv-checked/installed: $(KERNELS)
+	$(PYTHON) -m venv .venv-checked
+	.venv-checked/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
+	.venv-checked/bin/python -m pip install --quiet --no-build-isolation --editable '.[test]' \
+	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/checked
+	touch $@

@@ -1,0 +1,38 @@
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+
+cdef struct Groups:
+    # The groups of one query that hold a key document, in rank order. Group g starts after start[g] documents and holds
+    # size[g] of them; its key documents weigh weight[c * stride + g] together, under weighting c.
+    Py_ssize_t count
+    Py_ssize_t stride
+    int64_t* start
+    int64_t* size
+    double* weight
+    # Working memory of the grouping, each for `stride` keys and a little more: see Lists.scratch.
+    double* key_score
+    double* value
+    int64_t* greater
+    int64_t* equal
+    int64_t* histogram
+    int64_t* group
+    int64_t* first
+    int64_t* taken
+
+
+cdef class Lists:
+    cdef readonly Py_ssize_t n_queries, n_docs, n_keys, n_weights
+    cdef Py_ssize_t most_keys, counting_limit
+    cdef int64_t depth
+    cdef int rule
+    cdef readonly object arrays
+    cdef const int64_t* offsets
+    cdef const int64_t* key_offsets
+    cdef const int64_t* key_position
+    cdef const int64_t* key_rank
+    cdef const double* key_weight
+    cdef const int64_t* order
+    cdef Groups* scratch(self) except NULL
+    cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil
+    cdef bint group_float(self, Py_ssize_t query, const float* scores, Groups* groups) noexcept nogil

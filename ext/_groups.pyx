@@ -1,0 +1,444 @@
+"""Scores into groups: the tied groups of a query that hold a key document, without sorting the list.
+
+A *key* is a document that weighs something to some measure: a relevant one, mostly. A measure needs the start, the
+size and the weight of the groups that hold a key, and nothing else. So, for each query:
+
+1. take the keys' scores and sort their distinct values (few);
+2. count, for each value, the documents above and equal: one pass over the list;
+3. add up the keys' weights by group; or, for a rule that orders the documents inside a tie, give each key a group of
+   its own.
+
+Step 2 has two engines that give the same integers: comparing every score with every value, which vectorises, and
+finding every score among the sorted values, which does not, but grows with their logarithm.
+"""
+cimport numpy as cnp
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
+from libc.stdlib cimport malloc
+from libc.string cimport memset
+
+cnp.import_array()
+
+cdef extern from "counting.h" nogil:
+    int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t*, int64_t*)
+    int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t*, int64_t*)
+    int64_t tieaware_precede_double(const double*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t*)
+    int64_t tieaware_precede_float(const float*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t*)
+    void tieaware_locate_double(const double*, const double*, int64_t, int64_t*)
+    void tieaware_locate_float(const float*, const double*, int64_t, int64_t*)
+
+cdef extern from *:
+    """
+    /* NumPy's own sort of doubles, vectorised where the processor can; it needs no GIL. */
+    _Static_assert(TIEAWARE_LANES == 16, "the lanes that _groups.pyx declares");
+    static int tieaware_sort(double *values, npy_intp n) {
+        static PyArray_SortFunc *sort = NULL;
+        if (sort == NULL) {
+            PyArray_Descr *descr = PyArray_DescrFromType(NPY_DOUBLE);
+            sort = PyDataType_GetArrFuncs(descr)->sort[NPY_QUICKSORT];
+            Py_DECREF(descr);
+        }
+        return n > 0 ? sort(values, n, NULL) : 0;
+    }
+    """
+    int tieaware_sort(double*, Py_ssize_t) nogil
+
+ctypedef fused score_t:
+    double
+    float
+
+# The tie rules, as ties.py numbers them.
+cdef enum:
+    AVERAGE = 0
+    IN_ORDER = 1
+    BEST_FIRST = 2
+    WORST_FIRST = 3
+
+# With up to so many keys, sorting them by insertion is cheaper than a call.
+cdef enum:
+    FEW = 24
+
+# The scores that counting.h's locate takes at a time.
+cdef enum:
+    LANES = 16
+
+# NumPy's sort is looked up while the GIL is held.
+tieaware_sort(NULL, 0)
+
+
+cdef void sort(double* values, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef double x
+    if n > FEW:
+        tieaware_sort(values, n)
+        return
+    for i in range(1, n):
+        x = values[i]
+        j = i
+        # Invariant: values[:i] is sorted, values[j] is free.
+        while j > 0 and values[j - 1] > x:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = x
+
+
+cdef Py_ssize_t highest(Groups* groups, Py_ssize_t n_keys, int64_t depth) noexcept nogil:
+    """Write the keys' scores to value, ascending, and return how many: all, or the highest `depth` of them.
+
+    A key below `depth` other keys lies below every cut-off.
+    """
+    cdef double* value = groups.value
+    cdef const double* score = groups.key_score
+    cdef Py_ssize_t i, j, n = 0
+    if depth >= n_keys or depth > FEW:
+        for i in range(n_keys):
+            value[i] = score[i]
+        sort(value, n_keys)
+        return n_keys
+    for i in range(n_keys):
+        if n == depth and not score[i] > value[0]:
+            continue
+        # Invariant: value[:n] is sorted. Where it is full, its lowest makes room.
+        if n < depth:
+            j = n
+            n += 1
+            while j > 0 and value[j - 1] > score[i]:
+                value[j] = value[j - 1]
+                j -= 1
+        else:
+            j = 0
+            while j + 1 < n and value[j + 1] < score[i]:
+                value[j] = value[j + 1]
+                j += 1
+        value[j] = score[i]
+    return n
+
+
+cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
+    """Keep one of each run of equal values in the sorted values[:n]; return how many there are."""
+    cdef Py_ssize_t i, kept = 0
+    for i in range(n):
+        if kept == 0 or values[i] != values[kept - 1]:
+            values[kept] = values[i]
+            kept += 1
+    return kept
+
+
+cdef Py_ssize_t find(const double* values, Py_ssize_t n, double x) noexcept nogil:
+    """The index of x, which is there, in the ascending values[:n]."""
+    cdef Py_ssize_t low = 0, half
+    while n > 1:
+        half = n // 2
+        low += half if values[low + half] <= x else 0
+        n -= half
+    return low
+
+
+cdef void assign(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values) noexcept nogil:
+    """Write each key's group: values ascend, groups descend. A key below all values is in no group: -1."""
+    cdef int64_t below[LANES]
+    cdef const double* values = groups.value
+    cdef const double* scores = groups.key_score
+    cdef Py_ssize_t i, at = 0, width
+    if n_keys <= LANES // 2:
+        for i in range(n_keys):
+            groups.group[i] = -1 if scores[i] < values[0] else n_values - 1 - find(values, n_values, scores[i])
+        return
+    for i in range(LANES):
+        # Past the keys there is room for one block more.
+        groups.key_score[n_keys + i] = values[0]
+    while at < n_keys:
+        tieaware_locate_double(scores + at, values, n_values, below)
+        width = min(<Py_ssize_t>LANES, n_keys - at)
+        for i in range(width):
+            groups.group[at + i] = -1 if scores[at + i] < values[0] else n_values - 1 - below[i]
+        at += width
+
+
+cdef int64_t locate(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values) noexcept nogil:
+    """The counts of counting.h's count, by finding each score among the values.
+
+    histogram[2i] counts the scores strictly between values i-1 and i, histogram[2i+1] those equal to value i.
+    """
+    cdef int64_t below[LANES]
+    cdef score_t lanes[LANES]
+    cdef const score_t* block
+    cdef const double* values = groups.value
+    cdef int64_t* histogram = groups.histogram
+    cdef Py_ssize_t at = 0, i, width
+    cdef int64_t nan = 0, above = 0
+    memset(histogram, 0, (2 * n_values + 2) * sizeof(int64_t))
+    while at < n:
+        width = min(<Py_ssize_t>LANES, n - at)
+        block = scores + at
+        if width < LANES:
+            for i in range(LANES):
+                lanes[i] = block[min(i, width - 1)]
+            block = lanes
+        if score_t is double:
+            tieaware_locate_double(block, values, n_values, below)
+        else:
+            tieaware_locate_float(block, values, n_values, below)
+        for i in range(width):
+            # values[n_values] is NaN, equal to nothing.
+            histogram[2 * below[i] + (values[below[i]] == block[i])] += 1
+            nan += block[i] != block[i]
+        at += width
+    above = histogram[2 * n_values]
+    for i in range(n_values - 1, -1, -1):
+        groups.greater[i] = above
+        groups.equal[i] = histogram[2 * i + 1]
+        above += histogram[2 * i + 1] + histogram[2 * i]
+    return nan
+
+
+cdef int64_t count(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values) noexcept nogil:
+    memset(groups.greater, 0, n_values * sizeof(int64_t))
+    memset(groups.equal, 0, n_values * sizeof(int64_t))
+    if score_t is double:
+        return tieaware_count_double(scores, n, groups.value, n_values, groups.greater, groups.equal)
+    else:
+        return tieaware_count_float(scores, n, groups.value, n_values, groups.greater, groups.equal)
+
+
+cdef class Lists:
+    """The lists of all queries, prepared: everything about them that does not depend on the scores.
+
+    Parameters are C-contiguous arrays that the caller has checked: int64 offsets[n_queries + 1] of the lists,
+    key_offsets[n_queries + 1], key_position[n_keys] (of each key in its list), float64 key_weight[n_weights, n_keys],
+    and for a rule that orders the documents inside a tie: key_rank[n_keys], the key's place in that order, with the
+    keys of a query ascending in it, and order[n_docs], the positions in that order (None: the order of the list).
+    For "optimistic" and "pessimistic" the keys of a query lie in the order of the rule. `depth` is a rank below which
+    no measure looks. Lists are immutable.
+    """
+
+    def __init__(self, int rule, int64_t depth, Py_ssize_t counting_limit, cnp.ndarray offsets not None,
+                 cnp.ndarray key_offsets not None, cnp.ndarray key_position not None, cnp.ndarray key_weight not None,
+                 cnp.ndarray key_rank=None, cnp.ndarray order=None):
+        cdef Py_ssize_t query, longest = 0
+        self.arrays = (rule, depth, counting_limit, offsets, key_offsets, key_position, key_weight, key_rank, order)
+        self.rule = rule
+        self.depth = depth
+        self.counting_limit = counting_limit
+        self.n_queries = offsets.shape[0] - 1
+        self.n_weights = key_weight.shape[0]
+        self.n_keys = key_weight.shape[1]
+        self.offsets = <const int64_t*>cnp.PyArray_DATA(offsets)
+        self.key_offsets = <const int64_t*>cnp.PyArray_DATA(key_offsets)
+        self.key_position = <const int64_t*>cnp.PyArray_DATA(key_position)
+        self.key_weight = <const double*>cnp.PyArray_DATA(key_weight)
+        self.key_rank = <const int64_t*>cnp.PyArray_DATA(key_rank) if key_rank is not None else NULL
+        self.order = <const int64_t*>cnp.PyArray_DATA(order) if order is not None else NULL
+        self.n_docs = self.offsets[self.n_queries]
+        for query in range(self.n_queries):
+            longest = max(longest, self.key_offsets[query + 1] - self.key_offsets[query])
+        self.most_keys = longest
+
+    def __reduce__(self):
+        return Lists, self.arrays
+
+    cdef Groups* scratch(self) except NULL:
+        """Memory for the groups of any query: one block, to be freed by the caller."""
+        cdef Py_ssize_t n = self.most_keys + 1
+        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.n_weights * n
+        cdef char* block = <char*>malloc(sizeof(Groups) + words * 8)
+        cdef Groups* groups = <Groups*>block
+        cdef int64_t* ints = <int64_t*>(block + sizeof(Groups))
+        if block == NULL:
+            raise MemoryError("no memory to group the scores")
+        groups.stride = n
+        groups.start = ints
+        groups.size = ints + n
+        groups.greater = ints + 2 * n
+        groups.equal = ints + 3 * n
+        groups.group = ints + 4 * n
+        groups.first = ints + 5 * n
+        groups.taken = ints + 6 * n
+        groups.histogram = ints + 7 * n
+        groups.value = <double*>(ints + 9 * n + 2)
+        groups.key_score = <double*>(ints + 10 * n + 2)
+        groups.weight = <double*>(ints + 11 * n + 2 + LANES)
+        return groups
+
+    cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil:
+        return group[double](self, query, scores, groups)
+
+    cdef bint group_float(self, Py_ssize_t query, const float* scores, Groups* groups) noexcept nogil:
+        return group[float](self, query, scores, groups)
+
+
+cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* groups) noexcept nogil:
+    """Write the groups of one query, whose list is scores[:n]; False if a score is NaN."""
+    cdef Py_ssize_t n = self.offsets[query + 1] - self.offsets[query]
+    cdef Py_ssize_t first_key = self.key_offsets[query]
+    cdef Py_ssize_t n_keys = self.key_offsets[query + 1] - first_key
+    cdef const int64_t* position = self.key_position + first_key
+    cdef Py_ssize_t i, n_values
+    cdef int64_t nan
+    for i in range(n_keys):
+        groups.key_score[i] = scores[position[i]]
+    if self.rule == IN_ORDER and self.order == NULL and n_keys <= self.counting_limit:
+        return rank_few(self, scores, n, first_key, n_keys, groups)
+    n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
+    if n_values <= self.counting_limit:
+        nan = count(scores, n, groups, n_values)
+    else:
+        groups.value[n_values] = NAN
+        nan = locate(scores, n, groups, n_values)
+    if nan:
+        return False
+    assign(groups, n_keys, n_values)
+    if self.rule == AVERAGE:
+        merge(self, first_key, n_keys, n_values, groups)
+    else:
+        split(self, query, scores, n, first_key, n_keys, n_values, groups)
+    return True
+
+
+cdef bint rank_few(Lists self, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key, Py_ssize_t n_keys,
+                   Groups* groups) noexcept nogil:
+    """Each key its own group, in the order of the list: the rank of few keys in one pass, one comparison for each."""
+    cdef int64_t* rank = groups.greater
+    cdef int64_t* keys = groups.group
+    cdef Py_ssize_t i, j, c
+    cdef int64_t nan
+    if score_t is double:
+        nan = tieaware_precede_double(scores, n, groups.key_score, self.key_rank + first_key, n_keys, rank)
+    else:
+        nan = tieaware_precede_float(scores, n, groups.key_score, self.key_rank + first_key, n_keys, rank)
+    if nan:
+        return False
+    for i in range(n_keys):
+        j = i
+        # Invariant: keys[:i] is sorted by rank, keys[j] is free.
+        while j > 0 and rank[keys[j - 1]] > rank[i]:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = i
+    groups.count = n_keys
+    for i in range(n_keys):
+        # Another thread may change the scores meanwhile: the values are then anything, but no rank leaves the list.
+        groups.start[i] = min(rank[keys[i]], <int64_t>n - 1)
+        groups.size[i] = 1
+        for c in range(self.n_weights):
+            groups.weight[c * groups.stride + i] = self.key_weight[c * self.n_keys + first_key + keys[i]]
+    return True
+
+
+cdef void merge(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n_values,
+                Groups* groups) noexcept nogil:
+    """The tied groups as they are."""
+    cdef Py_ssize_t i, c
+    cdef double* weight
+    cdef const double* key_weight
+    groups.count = n_values
+    for i in range(n_values):
+        groups.start[i] = groups.greater[n_values - 1 - i]
+        groups.size[i] = groups.equal[n_values - 1 - i]
+    for c in range(self.n_weights):
+        weight = groups.weight + c * groups.stride
+        key_weight = self.key_weight + c * self.n_keys + first_key
+        for i in range(n_values):
+            weight[i] = 0.0
+        for i in range(n_keys):
+            if groups.group[i] >= 0:
+                weight[groups.group[i]] += key_weight[i]
+
+
+cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
+                Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
+    """Each key its own group, at the place that the rule gives it inside its tied group.
+
+    first[g] is the number of keys in the tied groups before g, taken[g] how many keys of g have their place.
+    """
+    cdef int64_t* first = groups.first
+    cdef int64_t* taken = groups.taken
+    cdef Py_ssize_t i, c, g, slot, place, tied = 0
+    memset(first, 0, (n_values + 1) * sizeof(int64_t))
+    memset(taken, 0, n_values * sizeof(int64_t))
+    for i in range(n_keys):
+        g = groups.group[i]
+        if g >= 0:
+            first[g + 1] += 1
+            tied += groups.equal[n_values - 1 - g] > 1
+    for g in range(n_values):
+        first[g + 1] += first[g]
+    if self.rule == IN_ORDER and tied > 0:
+        if tied <= self.counting_limit:
+            place_by_counting(self, query, scores, first_key, n_keys, n_values, groups)
+        else:
+            place_by_sweeping(self, query, scores, n, first_key, n_keys, n_values, groups)
+    for i in range(n_keys):
+        g = groups.group[i]
+        if g < 0:
+            continue
+        slot = first[g] + taken[g]
+        if groups.equal[n_values - 1 - g] == 1:
+            place = 0
+        elif self.rule == IN_ORDER:
+            place = groups.histogram[i]
+        elif self.rule == BEST_FIRST:
+            place = taken[g]
+        else:
+            place = groups.equal[n_values - 1 - g] - (first[g + 1] - first[g]) + taken[g]
+        groups.start[slot] = min(groups.greater[n_values - 1 - g] + place, <int64_t>n - 1)
+        for c in range(self.n_weights):
+            groups.weight[c * groups.stride + slot] = self.key_weight[c * self.n_keys + first_key + i]
+        taken[g] += 1
+    groups.count = first[n_values]
+    for i in range(groups.count):
+        groups.size[i] = 1
+
+
+cdef void place_by_counting(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t first_key,
+                            Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
+    """histogram[i]: the documents that tie with key i and come before it in the order, counted key by key."""
+    cdef const int64_t* order = self.order
+    cdef Py_ssize_t i, j
+    cdef int64_t rank, above, equal
+    cdef double value
+    for i in range(n_keys):
+        if groups.group[i] < 0 or groups.equal[n_values - 1 - groups.group[i]] == 1:
+            continue
+        rank = self.key_rank[first_key + i]
+        value = groups.key_score[i]
+        above = equal = 0
+        if order == NULL:
+            if score_t is double:
+                tieaware_count_double(scores, rank, &value, 1, &above, &equal)
+            else:
+                tieaware_count_float(scores, rank, &value, 1, &above, &equal)
+        else:
+            for j in range(rank):
+                equal += scores[order[self.offsets[query] + j]] == value
+        groups.histogram[i] = equal
+
+
+cdef void place_by_sweeping(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
+                            Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
+    """The same for all keys in one walk along the order; size[v] counts the documents met that tie at value v."""
+    cdef int64_t below[LANES]
+    cdef score_t lanes[LANES]
+    cdef const int64_t* order = self.order
+    cdef const int64_t* rank = self.key_rank + first_key
+    cdef Py_ssize_t i, width, at = 0, key = 0
+    cdef int64_t* met = groups.size
+    memset(met, 0, (n_values + 1) * sizeof(int64_t))
+    while at < n:
+        width = min(<Py_ssize_t>LANES, n - at)
+        for i in range(LANES):
+            if order == NULL:
+                lanes[i] = scores[at + min(i, width - 1)]
+            else:
+                lanes[i] = scores[order[self.offsets[query] + at + min(i, width - 1)]]
+        if score_t is double:
+            tieaware_locate_double(lanes, groups.value, n_values, below)
+        else:
+            tieaware_locate_float(lanes, groups.value, n_values, below)
+        for i in range(width):
+            if key < n_keys and rank[key] == at + i:
+                groups.histogram[key] = met[below[i]]
+                key += 1
+            if below[i] < n_values and groups.value[below[i]] == lanes[i]:
+                met[below[i]] += 1
+        at += width

@@ -1,0 +1,71 @@
+"""Prefix sums of slot weights: what the first j ranks are worth together, up to a constant, for j = 0 … depth.
+
+Every table is float64[depth + 1, 2], each row the unevaluated sum high + low of about 104 bits. So the weight of the
+slots t+1 … t+m is a difference of two rows that is right to the last bits, however deep the group starts: in plain
+doubles the same difference has lost eight digits at t = 10⁴.
+"""
+cimport numpy as cnp
+import numpy as np
+
+from tieaware._exact cimport add, log2_exact, pair, scale, two_product
+
+cnp.import_array()
+
+
+cdef pair reciprocal(double x) noexcept nogil:
+    """1 / x to about 104 bits."""
+    cdef pair q, p
+    q.high = 1.0 / x
+    p = two_product(q.high, x)
+    q.low = ((1.0 - p.high) - p.low) / x
+    return q
+
+
+def harmonic(Py_ssize_t depth):
+    """H_j = Σ_{i ≤ j} 1/i."""
+    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = table
+    cdef pair total
+    cdef Py_ssize_t j
+    total.high = total.low = 0.0
+    with nogil:
+        for j in range(1, depth + 1):
+            total = add(total, reciprocal(<double>j))
+            rows[j, 0] = total.high
+            rows[j, 1] = total.low
+    return table
+
+
+def logarithmic(Py_ssize_t depth):
+    """Σ_{i ≤ j} 1 / log2(1 + i): the discount of DCG."""
+    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = table
+    cdef pair total, weight
+    cdef Py_ssize_t j
+    total.high = total.low = weight.low = 0.0
+    with nogil:
+        for j in range(1, depth + 1):
+            weight.high = 1.0 / log2_exact(1.0 + j)
+            total = add(total, weight)
+            rows[j, 0] = total.high
+            rows[j, 1] = total.low
+    return table
+
+
+def geometric(double p, Py_ssize_t depth):
+    """Σ_{i ≤ j} (1 - p) p^(i-1) - 1 = -p^j: the patience of RBP.
+
+    Without the 1, at which the sum itself would stall, the weight of a deep slot keeps its digits.
+    """
+    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = table
+    cdef pair power
+    cdef Py_ssize_t j
+    power.high = -1.0
+    power.low = 0.0
+    with nogil:
+        for j in range(depth + 1):
+            rows[j, 0] = power.high
+            rows[j, 1] = power.low
+            power = scale(power, p)
+    return table

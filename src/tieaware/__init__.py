@@ -1,0 +1,52 @@
+"""tieaware evaluates rankings whose scores tie: exactly, and faster than evaluators that ignore ties."""
+
+from tieaware.errors import InputError
+from tieaware.evaluate import evaluate
+from tieaware.evaluator import Evaluator
+from tieaware.inputs import Qrels, Run, read_qrels, read_run
+from tieaware.measures import (
+    AP,
+    DCG,
+    F1,
+    RBP,
+    RR,
+    Measure,
+    NumRel,
+    NumRelRet,
+    NumRet,
+    P,
+    R,
+    Rprec,
+    Success,
+    nDCG,
+    parse_measure,
+)
+from tieaware.results import Results
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AP",
+    "DCG",
+    "F1",
+    "RBP",
+    "RR",
+    "Evaluator",
+    "InputError",
+    "Measure",
+    "NumRel",
+    "NumRelRet",
+    "NumRet",
+    "P",
+    "Qrels",
+    "R",
+    "Results",
+    "Rprec",
+    "Run",
+    "Success",
+    "evaluate",
+    "nDCG",
+    "parse_measure",
+    "read_qrels",
+    "read_run",
+]

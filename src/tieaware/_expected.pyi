@@ -1,0 +1,23 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware._groups import Lists
+
+KERNELS: tuple[str, ...]
+
+class Engine:
+    n_measures: int
+    def __init__(
+        self,
+        lists: Lists,
+        measures: list[tuple[str, int, int, npt.NDArray[np.float64] | None]],
+        norms: npt.NDArray[np.float64],
+        undefined: float,
+    ) -> None: ...
+    def call(self, scores: Any, out: Any) -> int | None: ...
+    def evaluate(self, scores: npt.NDArray[Any], out: npt.NDArray[np.float64], first: int, last: int) -> int: ...
+    def means(
+        self, scores: npt.NDArray[Any], out: npt.NDArray[np.float64], first: int, last: int
+    ) -> tuple[int, int] | None: ...

@@ -1,0 +1,20 @@
+import numpy as np
+import numpy.typing as npt
+
+class Lists:
+    n_queries: int
+    n_docs: int
+    n_keys: int
+    n_weights: int
+    def __init__(
+        self,
+        rule: int,
+        depth: int,
+        counting_limit: int,
+        offsets: npt.NDArray[np.int64],
+        key_offsets: npt.NDArray[np.int64],
+        key_position: npt.NDArray[np.int64],
+        key_weight: npt.NDArray[np.float64],
+        key_rank: npt.NDArray[np.int64] | None = None,
+        order: npt.NDArray[np.int64] | None = None,
+    ) -> None: ...

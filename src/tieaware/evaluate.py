@@ -1,0 +1,227 @@
+"""evaluate(): judgments and runs in, Results out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tieaware import ties as tie_rules
+from tieaware.errors import InputError
+from tieaware.inputs import Matched, Qrels, Run, RunFile, match, match_dict, read_qrels
+from tieaware.measures import Measure, Values
+from tieaware.preparation import Integers, Judgments, parse_measures, prepare
+from tieaware.results import Results
+from tieaware.threads import checked_threads, even_chunks, over_chunks
+
+RunLike: TypeAlias = Run | RunFile | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]]
+QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, int]]
+
+
+def evaluate(
+    qrels: QrelsLike,
+    runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike],
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    ties: str = "average",
+    queries: str = "judged",
+    threads: int | None = None,
+) -> Results:
+    """Evaluate runs against judgments.
+
+    Files are read in a stream: memory does not grow with a run whose lines are grouped by query.
+
+    Parameters
+    ----------
+    qrels : Qrels, path, binary file, or {query: {document: label}}
+    runs : Run, path, binary file, or {query: {document: score}}; a list of these; or {name: run}
+        A run in a file is named after the file, without folder and the usual extensions.
+    measures : sequence of str or Measure
+        For example ``["AP", "nDCG@10"]``.
+    ties : str
+        The tie rule: "average", "run_order", "trec_eval", "optimistic" or "pessimistic".
+    queries : str
+        "judged": every judged query; one on which the run is silent has an empty list (trec_eval -c).
+        "both": only the queries that a run answers (trec_eval's default); the others are NaN, and in no mean.
+    threads : int or None
+        How many threads to use, None for one per core. The values are the same bits for any number.
+
+    Returns
+    -------
+    Results
+        The queries in the order of the judgments.
+
+    Raises
+    ------
+    InputError
+        A ValueError whose one line says what was found, where, and what was expected.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> qrels = {"q1": {"d1": 1, "d3": 1}}
+    >>> run = {"q1": {"d1": 0.5, "d2": 0.5, "d3": 0.1}}
+    >>> tieaware.evaluate(qrels, run, ["AP", "RR"]).mean().round(4)
+    array([[0.7083, 0.75  ]])
+    """
+    parsed = parse_measures(measures)
+    tie_rules.placement(ties)
+    if queries not in ("judged", "both"):
+        raise InputError(f"queries={queries!r}: expected 'judged' or 'both'")
+    workers = checked_threads(threads)
+    judged = as_qrels(qrels)
+    named = _named(runs)
+    evaluation = _Evaluation(judged, parsed, ties, workers if len(named) == 1 else 1)
+    values = np.empty((len(named), len(judged), len(parsed)))
+    values[:] = np.nan if queries == "both" else evaluation.silent()
+    one_each = np.arange(len(named) + 1)
+    over_chunks(lambda i, _: evaluation.run(*named[i], values[i]), one_each, min(workers, len(named)))
+    names = judged.queries.to_list()
+    if queries == "both":
+        answered = np.flatnonzero(~np.isnan(values).all(axis=(0, 2)))
+        values = values[:, answered]
+        names = [names[i] for i in answered]
+    return Results(values, tuple(name for name, _ in named), tuple(names), parsed)
+
+
+# What all judged documents are worth to a measure: computed once for each judgment set, and kept as long as that is.
+_totals: WeakKeyDictionary[Qrels, dict[Measure, Values]] = WeakKeyDictionary()
+
+
+@dataclass
+class _Evaluation:
+    """Judgments, measures and a tie rule, prepared for any number of runs."""
+
+    qrels: Qrels
+    measures: tuple[Measure, ...]
+    ties: str
+    threads: int
+
+    def __post_init__(self) -> None:
+        known = _totals.setdefault(self.qrels, {})
+        missing = [measure for measure in self.measures if measure not in known]
+        if missing:
+            judgments = Judgments(self.qrels.labels, self.qrels.offsets)
+            known.update(zip(missing, judgments.totals(missing).T, strict=True))
+        self.totals = np.stack([known[measure] for measure in self.measures], axis=1)
+
+    def silent(self) -> Values:
+        """The values of queries for which nothing is retrieved."""
+        n = len(self.qrels)
+        nothing = np.zeros(n + 1, dtype=np.int64)
+        empty = np.zeros(0, dtype=np.int64)
+        order = empty if self.ties == "trec_eval" else None
+        engine = prepare(
+            self.measures, self.ties, nothing, nothing, empty, empty.astype(np.int32), self.totals, order=order
+        )
+        values = np.empty((n, len(self.measures)))
+        engine.evaluate(np.zeros(0), values, 0, n)
+        return values
+
+    def run(self, name: str, source: RunLike, values: Values) -> None:
+        """Write the rows of the queries that a run answers."""
+        answered = 0
+        for matched, order in self._matched(source):
+            answered += self._part(matched, order, values)
+        if not answered:
+            raise InputError(f"{name}: none of its queries is judged in {self.qrels.name}, expected one in common")
+
+    def _matched(self, source: RunLike) -> Iterator[tuple[Matched, Integers | None]]:
+        """Join a run with the judgments, part by part; with the order of the documents where ties go by it."""
+        by_document = self.ties == "trec_eval"
+        if isinstance(source, Mapping):
+            if not by_document:
+                yield match_dict(self.qrels, source), None
+                return
+            source = Run.from_dict(source)
+        for part in [source] if isinstance(source, Run) else as_run_file(source).parts():
+            order = part.documents.descending_order(part.offsets) if by_document else None
+            yield match(self.qrels, part), order
+
+    def _part(self, matched: Matched, order: Integers | None, values: Values) -> int:
+        judged = matched.rows >= 0
+        totals = np.where(judged[:, None], self.totals[matched.rows], 0.0)
+        engine = prepare(
+            self.measures,
+            self.ties,
+            matched.offsets,
+            matched.judged_offsets,
+            matched.judged_positions,
+            matched.judged_labels,
+            totals,
+            order=order,
+        )
+        part = np.empty(totals.shape)
+        over_chunks(
+            lambda first, last: engine.evaluate(matched.scores, part, first, last),
+            even_chunks(matched.offsets, self.threads),
+            self.threads,
+        )
+        values[matched.rows[judged]] = part[judged]
+        return int(judged.sum())
+
+
+def as_qrels(qrels: QrelsLike) -> Qrels:
+    """Return judgments, whatever they were given as."""
+    if isinstance(qrels, Qrels):
+        return qrels
+    if isinstance(qrels, Mapping):
+        return Qrels.from_dict(qrels)
+    if isinstance(qrels, Run):
+        raise InputError("qrels: found a Run, expected judgments")
+    return read_qrels(qrels)
+
+
+def as_run_file(source: Any) -> RunFile:
+    """Return a run that is still to be read."""
+    if isinstance(source, Qrels):
+        raise InputError("runs: found Qrels, expected a run")
+    return source if isinstance(source, RunFile) else RunFile(source)
+
+
+def _named(runs: Any) -> list[tuple[str, Any]]:
+    """Return (name, run) for each run."""
+    if isinstance(runs, Mapping) and not _is_run(runs):
+        named = list(runs.items())
+        for name, _ in named:
+            if not isinstance(name, str):
+                raise InputError(f"runs: name {name!r}, expected a string")
+        return _checked(named)
+    several = runs if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) else [runs]
+    names = [_name(run) for run in several]
+    if len(set(names)) < len(names):
+        # The same file name in several folders: the paths tell them apart.
+        names = [_name(run) if isinstance(run, Mapping | Run) else str(getattr(run, "path", run)) for run in several]
+    return _checked(list(zip(names, several, strict=True)))
+
+
+def _checked(named: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    if not named:
+        raise InputError("runs: found none, expected at least one")
+    seen: set[str] = set()
+    for name, _ in named:
+        if name in seen:
+            raise InputError(f"runs: two are named {name!r}; pass {{name: run}} with different names")
+        seen.add(name)
+    return named
+
+
+def _is_run(mapping: Mapping[Any, Any]) -> bool:
+    """Tell {query: {document: score}} from {name: run}."""
+    for value in mapping.values():
+        if not isinstance(value, Mapping):
+            return False
+        for inner in value.values():
+            return not isinstance(inner, Mapping)
+    return True
+
+
+def _name(run: Any) -> str:
+    if isinstance(run, Mapping):
+        return "run"
+    named: Run | RunFile = run if isinstance(run, Run) else as_run_file(run)
+    return named.name

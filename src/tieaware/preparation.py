@@ -1,0 +1,178 @@
+"""Everything about lists, judgments and measures that does not depend on the scores: computed once, ahead of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware import _expected, _groups, ties
+from tieaware.errors import InputError
+from tieaware.measures import DEFINITIONS, Measure, Values, parse_measure
+
+Integers = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int32]
+
+# Up to so many distinct scores of relevant documents, comparing every score with each of them is the cheaper engine.
+COUNTING_LIMIT = 16
+
+_NO_CUTOFF = 2**62
+
+# Sums of gains below this are exact in float64, so that they do not depend on the order of adding.
+_EXACT = 2.0**53
+
+
+def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
+    """Read one measure or several."""
+    if isinstance(measures, str | Measure):
+        measures = [measures]
+    parsed = tuple(parse_measure(measure) for measure in measures)
+    if not parsed:
+        raise InputError("measures: found none, expected at least one, such as 'nDCG@10'")
+    return parsed
+
+
+class Judgments:
+    """The labels of all judged documents, query by query, and what the measures' definitions ask about them.
+
+    Parameters
+    ----------
+    labels : int32[n_judged]
+        Negative labels count as unjudged.
+    offsets : int64[n_queries + 1]
+    """
+
+    def __init__(self, labels: Labels, offsets: Integers) -> None:
+        self.labels = labels
+        self.offsets = offsets
+
+    def count(self, least: int) -> Values:
+        """How many documents have at least this label, by query."""
+        running = np.concatenate(([0], np.cumsum(self.labels >= least)))
+        return (running[self.offsets[1:]] - running[self.offsets[:-1]]).astype(np.float64)
+
+    def ideal(self, measure: Measure) -> Values:
+        """The discounted gain of the labels in descending order, by query: DCG with the labels as scores."""
+        dcg = Measure(DEFINITIONS["DCG"], measure.cutoff, dcg=measure["dcg"])
+        n_queries = len(self.offsets) - 1
+        positions = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        engine = prepare(
+            (dcg,), "optimistic", self.offsets, self.offsets, positions, self.labels, np.ones((n_queries, 1))
+        )
+        values = np.empty((n_queries, 1))
+        engine.evaluate(self.labels.astype(np.float64), values, 0, n_queries)
+        return values[:, 0]
+
+    def totals(self, measures: Sequence[Measure]) -> Values:
+        """What all judged documents are worth: float64[n_queries, n_measures]; 0 where a measure says nothing."""
+        columns = {measure: measure.definition.total(measure, self) for measure in measures}
+        return np.stack([columns[measure] for measure in measures], axis=1)
+
+
+def prepare(
+    measures: Sequence[Measure],
+    rule: str,
+    lists: Integers,
+    judged_offsets: Integers,
+    positions: Integers,
+    labels: Labels,
+    totals: Values,
+    *,
+    order: Integers | None = None,
+    undefined: float = 0.0,
+    counting_limit: int = COUNTING_LIMIT,
+) -> _expected.Engine:
+    """Prepare the kernel for lists of which the judged documents are known.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+    rule : str
+        The tie rule.
+    lists : int64[n_queries + 1]
+        The offsets of the lists.
+    judged_offsets : int64[n_queries + 1]
+    positions : int64[n_judged]
+        The positions in its list of each judged document, ascending, query by query.
+    labels : int32[n_judged]
+    totals : float64[n_queries, n_measures]
+        As Judgments.totals gives them.
+    order : int64[n_docs], optional
+        For the rule "trec_eval": the positions of each list by document id, descending.
+    undefined : float
+        The value where the total is 0.
+    counting_limit : int
+        See COUNTING_LIMIT; the values do not depend on it.
+    """
+    placement = ties.placement(rule)
+    columns, weights = _weigh(measures, labels)
+    is_key = weights.any(axis=0)
+    query = np.repeat(np.arange(len(lists) - 1), np.diff(judged_offsets))[is_key]
+    key_offsets = np.concatenate(([0], np.cumsum(is_key)))[judged_offsets]
+    permutation, rank = ties.arrange(rule, lists, query, positions[is_key], labels[is_key], order)
+    prepared = _groups.Lists(
+        placement,
+        _deepest_cutoff(measures),
+        counting_limit,
+        _contiguous(lists),
+        _contiguous(key_offsets),
+        _contiguous(positions[is_key][permutation]),
+        np.ascontiguousarray(weights[:, is_key][:, permutation]),
+        None if rank is None else _contiguous(rank),
+        None if order is None else _contiguous(order),
+    )
+    longest = int(np.diff(lists).max(initial=0))
+    kernels = [
+        (
+            measure.definition.kernel,
+            column,
+            -1 if measure.cutoff is None else measure.cutoff,
+            measure.definition.slots(measure, _depth(measure, longest)) if measure.definition.slots else None,
+        )
+        for measure, column in zip(measures, columns, strict=True)
+    ]
+    return _expected.Engine(prepared, kernels, _norms(measures, totals, lists), undefined)
+
+
+def _weigh(measures: Sequence[Measure], labels: Labels) -> tuple[list[int], Values]:
+    """Return each measure's row among the distinct weightings, and the weightings: float64[n_weights, n_judged]."""
+    rows: dict[tuple[Any, ...], int] = {}
+    weights: list[Values] = []
+    columns = []
+    for measure in measures:
+        weight = measure.definition.weight
+        key = (weight, measure.parameters.get("rel"), measure.parameters.get("dcg"))
+        if key not in rows:
+            rows[key] = len(weights)
+            weights.append(weight(measure, labels) * (labels >= 0))
+            if weights[-1].sum() >= _EXACT:
+                raise InputError(f"{measure}: the gains add up to 2^53 or more, too much for exact sums")
+        columns.append(rows[key])
+    return columns, np.stack(weights)
+
+
+def _norms(measures: Sequence[Measure], totals: Values, lists: Integers) -> Values:
+    retrieved = np.diff(lists).astype(np.float64)
+    norms = np.empty(totals.shape)
+    for i, measure in enumerate(measures):
+        total = totals[:, i]
+        norms[:, i] = np.where(total > 0.0, measure.definition.norm(measure, total, retrieved), 0.0)
+    return norms
+
+
+def _deepest_cutoff(measures: Sequence[Measure]) -> int:
+    """A rank below which no measure looks: 2^62 where one has no cut-off."""
+    return max(_NO_CUTOFF if measure.cutoff is None else measure.cutoff for measure in measures)
+
+
+def _depth(measure: Measure, longest: int) -> int:
+    """How deep the measure looks: rounded up, so that tables are shared between calls with similar lists."""
+    depth = max(longest if measure.cutoff is None else min(longest, measure.cutoff), 1)
+    step = min(1 << (depth - 1).bit_length(), 1 << 16)
+    return -(-depth // step) * step
+
+
+def _contiguous(integers: Integers) -> Integers:
+    return np.ascontiguousarray(integers, dtype=np.int64)

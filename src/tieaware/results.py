@@ -1,0 +1,181 @@
+"""Results: the cube runs × queries × measures, its means, and its exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tieaware.errors import InputError
+from tieaware.measures import Measure, Values, parse_measure
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+class _Named:
+    """Positions by name, with an error that shows what there is."""
+
+    def __init__(self, kind: str, names: Sequence[Any]) -> None:
+        self._kind = kind
+        self._positions = {name: i for i, name in enumerate(names)}
+
+    def __getitem__(self, name: Any) -> int:
+        try:
+            return self._positions[name]
+        except (KeyError, TypeError):
+            some = ", ".join(map(str, list(self._positions)[:5]))
+            raise KeyError(f"no {self._kind} {str(name)!r}; there are {len(self._positions)}: {some} …") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What `evaluate` returns: a value for each run, query and measure.
+
+    Attributes
+    ----------
+    values : float64[n_runs, n_queries, n_measures]
+        NaN where ``queries="both"`` was asked for and the run is silent on the query.
+    runs, queries : tuple of str
+    measures : tuple of Measure
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"bm25": {"q1": {"d1": 2.0, "d2": 2.0}}}, ["RR", "P@1"])
+    >>> result["bm25", "RR", "q1"], result.mean()
+    (0.75, array([[0.75, 0.5 ]]))
+    >>> print(result["bm25"]["P@1"])
+    [0.5]
+    """
+
+    values: Values
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
+    measures: tuple[Measure, ...]
+
+    def mean(self) -> Values:
+        """Average over the queries: float64[n_runs, n_measures]. Where a run is silent (NaN), the query is left out."""
+        answered = ~np.isnan(self.values)
+        means: Values = self.values.sum(axis=1, where=answered) / answered.sum(axis=1)
+        return means
+
+    def summary(self) -> Values:
+        """Summarise the queries as trec_eval does: counts are added up, all else is averaged."""
+        counts = [measure.definition.is_count for measure in self.measures]
+        summary: Values = np.where(counts, np.nansum(self.values, axis=1), self.mean())
+        return summary
+
+    def __getitem__(self, key: str | tuple[Any, ...]) -> Any:
+        """Select by run; run and measure; or run, measure and query.
+
+        ``result["bm25"]`` is the Results of one run, ``result["bm25"]["AP"]`` and ``result["bm25", "AP"]`` are its
+        values for each query, ``result["bm25", "AP", "301"]`` is one value.
+        """
+        if not isinstance(key, tuple):
+            if len(self.runs) == 1 and key not in self.runs:
+                return self.values[0, :, self._measure(key)]
+            i = _Named("run", self.runs)[key]
+            return Results(self.values[i : i + 1], (self.runs[i],), self.queries, self.measures)
+        if not 1 <= len(key) <= 3:
+            raise KeyError(f"found {len(key)} keys, expected run, measure and query")
+        selected: Any = self.values[_Named("run", self.runs)[key[0]]]
+        if len(key) == 1:
+            return self[key[0]]
+        selected = selected[:, self._measure(key[1])]
+        return selected if len(key) == 2 else float(selected[_Named("query", self.queries)[key[2]]])
+
+    def _measure(self, measure: str | Measure) -> int:
+        try:
+            parsed = parse_measure(measure)
+        except InputError as error:
+            raise KeyError(str(error)) from None
+        return _Named("measure", self.measures)[parsed]
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
+        """Return ``{run: {query: {measure: value}}}``."""
+        names = [str(measure) for measure in self.measures]
+        return {
+            run: {
+                query: dict(zip(names, row, strict=True))
+                for query, row in zip(self.queries, table.tolist(), strict=True)
+                if row and row[0] == row[0]
+            }
+            for run, table in zip(self.runs, self.values, strict=True)
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        """Return one row for each run and query that it answers: run, query, and a column for each measure."""
+        flat = self.values.reshape(-1, len(self.measures))
+        kept = ~np.isnan(flat).all(axis=1)
+        index = np.flatnonzero(kept)
+        columns: dict[str, Any] = {
+            "run": [self.runs[i] for i in index // max(len(self.queries), 1)],
+            "query": [self.queries[i] for i in index % max(len(self.queries), 1)],
+        }
+        for i, measure in enumerate(self.measures):
+            columns[str(measure)] = flat[kept, i]
+        return columns
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return a pyarrow.Table with the columns run, query, and one for each measure."""
+        table: pyarrow.Table = _optional("pyarrow").table(self._columns())
+        return table
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a pandas.DataFrame with the columns run, query, and one for each measure."""
+        frame: pandas.DataFrame = _optional("pandas").DataFrame(self._columns())
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a polars.DataFrame with the columns run, query, and one for each measure."""
+        frame: polars.DataFrame = _optional("polars").DataFrame(self._columns())
+        return frame
+
+    def to_trec_eval(
+        self, *, per_query: bool = False, digits: int = 4, names: Sequence[str] | None = None, header: bool = False
+    ) -> str:
+        """Return trec_eval's lines: measure, query or ``all``, value; counts are whole numbers.
+
+        Parameters
+        ----------
+        per_query : bool
+            Put the lines of each query before those of ``all``.
+        digits : int
+            The decimals of a value.
+        names : sequence of str, optional
+            What the measures are called.
+        header : bool
+            Open with the lines ``runid`` and ``num_q``. With several runs ``runid`` always opens each.
+        """
+        called = [str(measure) for measure in self.measures] if names is None else names
+        lines = []
+        for run, summary, table in zip(self.runs, self.summary(), self.values, strict=True):
+            answered = np.flatnonzero(~np.isnan(table).all(axis=1))
+            if header or len(self.runs) > 1:
+                lines.append(("runid", "all", run))
+            if header:
+                lines.append(("num_q", "all", str(len(answered))))
+            rows = [(self.queries[i], table[i]) for i in answered] if per_query else []
+            for query, row in [*rows, ("all", summary)]:
+                for name, measure, value in zip(called, self.measures, row, strict=True):
+                    lines.append((name, query, shown_value(measure, value, digits)))
+        return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in lines)
+
+
+def shown_value(measure: Measure, value: float, digits: int) -> str:
+    """Return a value as text: a count as a whole number."""
+    return f"{value:.0f}" if measure.definition.is_count else f"{value:.{digits}f}"
+
+
+def _optional(package: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise ImportError(f"{package} is not installed: pip install 'tieaware[arrow]'") from None

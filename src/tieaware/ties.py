@@ -1,0 +1,88 @@
+"""The tie rules: what the groups are that a measure sees.
+
+================  ==============================================================================================
+``average``       the tied groups as they are: the expectation over all orderings that the scores allow
+``run_order``     each document its own group, ordered by score, then by position in the input
+``trec_eval``     the same, ordered by score, then by document id, descending, compared as bytes
+``optimistic``    each document its own group, the best label of each tied group first: the maximum
+``pessimistic``   the worst label first: the minimum
+================  ==============================================================================================
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.errors import InputError
+
+Integers = npt.NDArray[np.int64]
+
+# The numbers by which ext/_groups.pyx knows how a rule places the documents inside a tie.
+_AVERAGE, _IN_ORDER, _BEST_FIRST, _WORST_FIRST = range(4)
+_PLACEMENT = {
+    "average": _AVERAGE,
+    "run_order": _IN_ORDER,
+    "trec_eval": _IN_ORDER,
+    "optimistic": _BEST_FIRST,
+    "pessimistic": _WORST_FIRST,
+}
+RULES = tuple(_PLACEMENT)
+
+
+def placement(ties: str) -> int:
+    """Return the kernel's number for a rule, or raise InputError with the nearest name."""
+    if ties not in _PLACEMENT:
+        import difflib
+
+        near = difflib.get_close_matches(str(ties), RULES, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"ties={ties!r}: expected one of {', '.join(RULES)}{hint}")
+    return _PLACEMENT[ties]
+
+
+def arrange(
+    ties: str,
+    lists: Integers,
+    query: Integers,
+    position: Integers,
+    labels: npt.NDArray[np.int32],
+    order: Integers | None,
+) -> tuple[Integers, Integers | None]:
+    """Bring the keys of each query into the rule's order.
+
+    Parameters
+    ----------
+    ties : str
+        The rule.
+    lists : int64[n_queries + 1]
+        The offsets of the lists.
+    query, position, labels : arrays of length n_keys
+        Each key's query, its position in the list and its label, by query and position.
+    order : int64[n_docs], optional
+        For "trec_eval": the positions of each list by document id, descending.
+
+    Returns
+    -------
+    permutation : int64[n_keys]
+        The keys in the rule's order, query by query.
+    rank : int64[n_keys] or None
+        Each key's place in the order of its list, in the permuted order, for the rules that need it.
+    """
+    in_place = np.arange(len(position))
+    if ties == "run_order":
+        return in_place, position
+    if ties == "trec_eval":
+        assert order is not None
+        place = np.empty_like(order)
+        sizes = np.diff(lists)
+        starts = np.repeat(lists[:-1], sizes)
+        place[starts + order] = np.arange(len(order)) - starts
+        rank = place[lists[query] + position]
+        permutation = np.lexsort((rank, query))
+        return permutation, rank[permutation]
+    if ties == "optimistic":
+        return np.lexsort((-labels.astype(np.int64), query)), None
+    if ties == "pessimistic":
+        return np.lexsort((labels, query)), None
+    return in_place, None
