@@ -22,6 +22,7 @@ cnp.import_array()
 cdef extern from "counting.h" nogil:
     int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t*, int64_t*)
     int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t*, int64_t*)
+    void tieaware_rank(const double*, Py_ssize_t, int64_t*)
     int64_t tieaware_precede_double(const double*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t*)
     int64_t tieaware_precede_float(const float*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t*)
     void tieaware_locate_double(const double*, const double*, int64_t, int64_t*)
@@ -124,26 +125,49 @@ cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
     return kept
 
 
-cdef Py_ssize_t find(const double* values, Py_ssize_t n, double x) noexcept nogil:
-    """The index of x, which is there, in the ascending values[:n]."""
-    cdef Py_ssize_t low = 0, half
-    while n > 1:
-        half = n // 2
-        low += half if values[low + half] <= x else 0
-        n -= half
-    return low
+cdef Py_ssize_t assign_few(Groups* groups, Py_ssize_t n_keys) noexcept nogil:
+    """Write the distinct values of up to LANES keys, ascending, and each key's group, descending; return how many.
+
+    A key with `above` greater ones has place `above`; of equal keys, which share it, the places after it stay free.
+    """
+    cdef int64_t above[LANES]
+    cdef int64_t taken[LANES]
+    cdef int64_t number[LANES]
+    cdef Py_ssize_t i, places = 0, n_values = 0
+    if n_keys <= 1:
+        groups.value[0] = groups.key_score[0]
+        groups.group[0] = 0
+        return n_keys
+    for i in range(n_keys, n_keys + 3):
+        groups.key_score[i] = 0.0
+    tieaware_rank(groups.key_score, n_keys, above)
+    for i in range(n_keys):
+        places += above[i]
+    if places == n_keys * (n_keys - 1) // 2:
+        # All differ.
+        for i in range(n_keys):
+            groups.group[i] = above[i]
+            groups.value[n_keys - 1 - above[i]] = groups.key_score[i]
+        return n_keys
+    for i in range(n_keys):
+        taken[i] = 0
+    for i in range(n_keys):
+        taken[above[i]] = 1
+    for i in range(n_keys):
+        number[i] = n_values
+        n_values += taken[i]
+    for i in range(n_keys):
+        groups.group[i] = number[above[i]]
+        groups.value[n_values - 1 - number[above[i]]] = groups.key_score[i]
+    return n_values
 
 
-cdef void assign(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values) noexcept nogil:
+cdef void assign_many(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values) noexcept nogil:
     """Write each key's group: values ascend, groups descend. A key below all values is in no group: -1."""
     cdef int64_t below[LANES]
     cdef const double* values = groups.value
     cdef const double* scores = groups.key_score
     cdef Py_ssize_t i, at = 0, width
-    if n_keys <= LANES // 2:
-        for i in range(n_keys):
-            groups.group[i] = -1 if scores[i] < values[0] else n_values - 1 - find(values, n_values, scores[i])
-        return
     for i in range(LANES):
         # Past the keys there is room for one block more.
         groups.key_score[n_keys + i] = values[0]
@@ -193,8 +217,6 @@ cdef int64_t locate(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssiz
 
 
 cdef int64_t count(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values) noexcept nogil:
-    memset(groups.greater, 0, n_values * sizeof(int64_t))
-    memset(groups.equal, 0, n_values * sizeof(int64_t))
     if score_t is double:
         return tieaware_count_double(scores, n, groups.value, n_values, groups.greater, groups.equal)
     else:
@@ -279,7 +301,10 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
         groups.key_score[i] = scores[position[i]]
     if self.rule == IN_ORDER and self.order == NULL and n_keys <= self.counting_limit:
         return rank_few(self, scores, n, first_key, n_keys, groups)
-    n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
+    if n_keys <= LANES:
+        n_values = assign_few(groups, n_keys)
+    else:
+        n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
     if n_values <= self.counting_limit:
         nan = count(scores, n, groups, n_values)
     else:
@@ -287,7 +312,8 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
         nan = locate(scores, n, groups, n_values)
     if nan:
         return False
-    assign(groups, n_keys, n_values)
+    if n_keys > LANES:
+        assign_many(groups, n_keys, n_values)
     if self.rule == AVERAGE:
         merge(self, first_key, n_keys, n_values, groups)
     else:

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(TIEAWARE_CHECKED)
 #define TIEAWARE_CLONES __attribute__((target_clones("avx2", "default")))
@@ -18,43 +19,82 @@
 /* A block is short enough for 32-bit counters and for the first-level cache. */
 enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
 
-/* count: adds to greater[i] and equal[i] the scores above and equal to values[i]; returns how many scores are NaN. */
+/* count: writes to greater[i] and equal[i] how many scores are above and equal to values[i]; returns the NaNs.
+ *
+ * Four values share a pass over the block; a single one takes the NaNs along.
+ */
 #define TIEAWARE_COUNT(NAME, SCORE, COUNTER)                                                                   \
+    static inline int64_t NAME##_one(const SCORE *block, ptrdiff_t length, double value, int64_t *greater,     \
+                                     int64_t *equal) {                                                         \
+        const SCORE a = (SCORE)value;                                                                          \
+        COUNTER above = 0, at_least = 0, unordered = 0;                                                        \
+        for (ptrdiff_t i = 0; i < length; i++) {                                                               \
+            above += block[i] > a;                                                                             \
+            at_least += block[i] >= a;                                                                         \
+            unordered += block[i] != block[i];                                                                 \
+        }                                                                                                      \
+        greater[0] += above;                                                                                   \
+        equal[0] += at_least - above;                                                                          \
+        return unordered;                                                                                      \
+    }                                                                                                          \
+    static inline void NAME##_four(const SCORE *block, ptrdiff_t length, const double *values,                 \
+                                   int64_t *greater, int64_t *equal) {                                         \
+        const SCORE a = (SCORE)values[0], b = (SCORE)values[1], c = (SCORE)values[2], d = (SCORE)values[3];    \
+        COUNTER above_a = 0, above_b = 0, above_c = 0, above_d = 0;                                            \
+        COUNTER at_least_a = 0, at_least_b = 0, at_least_c = 0, at_least_d = 0;                                \
+        for (ptrdiff_t i = 0; i < length; i++) {                                                               \
+            above_a += block[i] > a;                                                                           \
+            at_least_a += block[i] >= a;                                                                       \
+            above_b += block[i] > b;                                                                           \
+            at_least_b += block[i] >= b;                                                                       \
+            above_c += block[i] > c;                                                                           \
+            at_least_c += block[i] >= c;                                                                       \
+            above_d += block[i] > d;                                                                           \
+            at_least_d += block[i] >= d;                                                                       \
+        }                                                                                                      \
+        greater[0] += above_a, greater[1] += above_b, greater[2] += above_c, greater[3] += above_d;            \
+        equal[0] += at_least_a - above_a, equal[1] += at_least_b - above_b;                                    \
+        equal[2] += at_least_c - above_c, equal[3] += at_least_d - above_d;                                    \
+    }                                                                                                          \
     TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t n, const double *values,                \
                                         ptrdiff_t n_values, int64_t *greater, int64_t *equal) {                \
         int64_t nan = 0;                                                                                       \
+        for (ptrdiff_t v = 0; v < n_values; v++) greater[v] = equal[v] = 0;                                    \
         for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
             const SCORE *block = scores + from;                                                                \
             const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
-            COUNTER unordered = 0;                                                                             \
+            ptrdiff_t v = 0;                                                                                   \
             if (n_values == 0) {                                                                               \
-                for (ptrdiff_t i = 0; i < length; i++) unordered += block[i] != block[i];                      \
+                for (ptrdiff_t i = 0; i < length; i++) nan += block[i] != block[i];                            \
+                continue;                                                                                      \
             }                                                                                                  \
-            for (ptrdiff_t v = 0; v < n_values; v++) {                                                         \
-                const SCORE value = (SCORE)values[v];                                                          \
-                COUNTER above = 0, at_least = 0;                                                               \
-                if (v == 0) {                                                                                  \
-                    for (ptrdiff_t i = 0; i < length; i++) {                                                   \
-                        above += block[i] > value;                                                             \
-                        at_least += block[i] >= value;                                                         \
-                        unordered += block[i] != block[i];                                                     \
-                    }                                                                                          \
-                } else {                                                                                       \
-                    for (ptrdiff_t i = 0; i < length; i++) {                                                   \
-                        above += block[i] > value;                                                             \
-                        at_least += block[i] >= value;                                                         \
-                    }                                                                                          \
-                }                                                                                              \
-                greater[v] += above;                                                                           \
-                equal[v] += at_least - above;                                                                  \
-            }                                                                                                  \
-            nan += unordered;                                                                                  \
+            nan += NAME##_one(block, length, values[0], greater, equal);                                       \
+            for (v = 1; v + 4 <= n_values; v += 4)                                                             \
+                NAME##_four(block, length, values + v, greater + v, equal + v);                                \
+            for (; v < n_values; v++) NAME##_one(block, length, values[v], greater + v, equal + v);            \
         }                                                                                                      \
         return nan;                                                                                            \
     }
 
 TIEAWARE_COUNT(tieaware_count_double, double, int64_t)
 TIEAWARE_COUNT(tieaware_count_float, float, int32_t)
+
+/* rank: writes to above[i] how many of the n keys are greater than keys[i], both of whole fours. Few keys are ordered
+ * so without a branch to mispredict. Only the first n results mean something; n of up to TIEAWARE_LANES.
+ */
+typedef double tieaware_four_doubles __attribute__((vector_size(32)));
+typedef int64_t tieaware_four_counts __attribute__((vector_size(32)));
+
+TIEAWARE_CLONES static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        tieaware_four_doubles four;
+        tieaware_four_counts count = {0, 0, 0, 0};
+        memcpy(&four, keys + i, sizeof four);
+        /* A comparison that holds is -1. */
+        for (ptrdiff_t j = 0; j < n; j++) count -= keys[j] > four;
+        memcpy(above + i, &count, sizeof count);
+    }
+}
 
 /* precede: writes to before[i] how many documents come before the one at positions[i], whose score is values[i], when
  * equal scores keep the order of the list: those above it, and those equal that stand before it. Returns the NaNs.
