@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware._exact cimport pair, two_product, two_sum
-from tieaware._groups cimport Groups, Lists
+from tieaware._groups cimport Bands, Groups, Lists, band
 
 cnp.import_array()
 
@@ -310,6 +310,46 @@ cdef class Engine:
         free(groups)
         return failed
 
+    def sweep(self, cnp.ndarray scores not None, list bands not None, cnp.ndarray out not None, Py_ssize_t first,
+              Py_ssize_t last):
+        """Write the values of banded rankings: one pass over the scores, whatever the number of bandings.
+
+        The lists must be prepared in run order. bands is a list of int64 arrays of first ranks, each from 1 and
+        ascending; out is float64[len(bands), n_queries, n_measures]. Returns what `evaluate` returns.
+        """
+        cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
+        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef double* values = <double*>cnp.PyArray_DATA(out)
+        cdef Py_ssize_t n_bands = len(bands), n_queries = self.lists.n_queries, b, i, query, failed = -1
+        cdef int64_t n
+        cdef cnp.ndarray starts
+        cdef Groups* ranked = NULL
+        cdef Groups* banded = NULL
+        cdef Bands* banding = <Bands*>malloc(max(n_bands, 1) * sizeof(Bands))
+        if banding == NULL:
+            raise MemoryError("no memory for the bands")
+        try:
+            for b in range(n_bands):
+                starts = bands[b]
+                banding[b].count = starts.shape[0]
+                banding[b].start = <const int64_t*>cnp.PyArray_DATA(starts)
+            ranked = self.lists.scratch()
+            banded = self.lists.scratch()
+            with nogil:
+                for query in range(first, last):
+                    if not self.group(query, data, single, ranked):
+                        failed = query
+                        break
+                    n = self.lists.offsets[query + 1] - self.lists.offsets[query]
+                    for b in range(n_bands):
+                        band(ranked, banding[b], n, self.lists.n_weights, banded)
+                        self.expect(query, banded, values + (b * n_queries + query) * self.n_measures)
+        finally:
+            free(ranked)
+            free(banded)
+            free(banding)
+        return failed
+
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
         """Write the means over all queries of the candidates first … last-1 into their rows of out.
 
@@ -350,13 +390,18 @@ cdef class Engine:
 
     cdef bint query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
                     double* values) noexcept nogil:
-        cdef int64_t start = self.lists.offsets[query]
-        cdef Py_ssize_t i
-        if single:
-            if not self.lists.group_float(query, <const float*>scores + start, groups):
-                return False
-        elif not self.lists.group_double(query, <const double*>scores + start, groups):
+        if not self.group(query, scores, single, groups):
             return False
+        self.expect(query, groups, values)
+        return True
+
+    cdef bint group(self, Py_ssize_t query, const char* scores, bint single, Groups* groups) noexcept nogil:
+        cdef int64_t start = self.lists.offsets[query]
+        if single:
+            return self.lists.group_float(query, <const float*>scores + start, groups)
+        return self.lists.group_double(query, <const double*>scores + start, groups)
+
+    cdef void expect(self, Py_ssize_t query, const Groups* groups, double* values) noexcept nogil:
+        cdef Py_ssize_t i
         for i in range(self.n_measures):
             values[i] = expected(&self.measures[i], groups, self.norms[query * self.n_measures + i], self.undefined)
-        return True

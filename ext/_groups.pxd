@@ -21,6 +21,16 @@ cdef struct Groups:
     int64_t* taken
 
 
+# The bands of a banded ranking: band b begins at rank start[b] and ends before start[b+1]; count of them, ascending from
+# 1, reach beyond every list.
+cdef struct Bands:
+    Py_ssize_t count
+    const int64_t* start
+
+
+cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weights, Groups* banded) noexcept nogil
+
+
 cdef class Lists:
     cdef readonly Py_ssize_t n_queries, n_docs, n_keys, n_weights
     cdef Py_ssize_t most_keys, counting_limit

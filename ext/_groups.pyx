@@ -468,3 +468,28 @@ cdef void place_by_sweeping(Lists self, Py_ssize_t query, const score_t* scores,
             if below[i] < n_values and groups.value[below[i]] == lanes[i]:
                 met[below[i]] += 1
         at += width
+
+
+cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weights, Groups* banded) noexcept nogil:
+    """Join the documents of one band, of a list of n in which each key is its own group, in rank order."""
+    cdef Py_ssize_t key, c, low, half, length, count = 0
+    cdef int64_t start, last = -1
+    for key in range(ranked.count):
+        # The last band that begins at the key's rank or before: start[low] <= rank < start[low + length].
+        low = 0
+        length = bands.count
+        while length > 1:
+            half = length // 2
+            low += half if bands.start[low + half] <= ranked.start[key] + 1 else 0
+            length -= half
+        start = bands.start[low] - 1
+        if start != last:
+            banded.start[count] = start
+            banded.size[count] = min(bands.start[low + 1] - 1 if low + 1 < bands.count else n, n) - start
+            for c in range(n_weights):
+                banded.weight[c * banded.stride + count] = 0.0
+            count += 1
+            last = start
+        for c in range(n_weights):
+            banded.weight[c * banded.stride + count - 1] += ranked.weight[c * ranked.stride + key]
+    banded.count = count
