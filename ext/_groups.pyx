@@ -5,7 +5,8 @@ size and the weight of the groups that hold a key, and nothing else. So, for eac
 
 1. take the keys' scores and sort their distinct values (few);
 2. count, for each value, the documents above and equal: one pass over the list;
-3. add up the keys' weights by group; or, for a rule that orders the documents inside a tie, give each key its own group.
+3. add up the keys' weights by group; or, for a rule that orders the documents inside a tie, give each key a group of
+   its own.
 
 Step 2 has two engines that give the same integers: comparing every score with every value, which vectorises, and
 finding every score among the sorted values, which does not, but grows with their logarithm.
@@ -265,7 +266,8 @@ cdef bint rank_few(Lists self, const score_t* scores, Py_ssize_t n, Py_ssize_t f
         keys[j] = i
     groups.count = n_keys
     for i in range(n_keys):
-        groups.start[i] = rank[keys[i]]
+        # Another thread may change the scores meanwhile: the values are then anything, but no rank leaves the list.
+        groups.start[i] = min(rank[keys[i]], <int64_t>n - 1)
         groups.size[i] = 1
         for c in range(self.n_weights):
             groups.weight[c * groups.stride + i] = self.key_weight[c * self.n_keys + first_key + keys[i]]
@@ -324,7 +326,7 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
             place = taken[g]
         else:
             place = groups.equal[n_values - 1 - g] - (first[g + 1] - first[g]) + taken[g]
-        groups.start[slot] = groups.greater[n_values - 1 - g] + place
+        groups.start[slot] = min(groups.greater[n_values - 1 - g] + place, <int64_t>n - 1)
         for c in range(self.n_weights):
             groups.weight[c * groups.stride + slot] = self.key_weight[c * self.n_keys + first_key + i]
         taken[g] += 1

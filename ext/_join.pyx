@@ -1,21 +1,18 @@
 """Judgments and rankings, joined by identifier.
 
-Identifiers are a column of bytes: identifier i is data[ends[i]:ends[i + 1]]. The rows of query q are those from
-rows[q] to rows[q + 1].
-
-Every look-up is in an open-addressing table, a power of two of 64-bit entries. An entry holds the upper half of an
-identifier's hash and, below it, the identifier's number plus one; 0 is a free entry.
-Invariant: between the entry where a hash's search begins and the one where it lies, no entry is free; and at least half of
-the entries are free, so that every search ends. Entries with equal hashes are told apart by their bytes.
+Identifiers are a column of bytes: identifier i is data[ends[i]:ends[i + 1]]. The rows of query q are those
+from rows[q] to rows[q + 1].
 """
 
 cimport cython
 cimport numpy as cnp
 from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
+
+from tieaware._column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size
 
 import numpy as np
 
@@ -39,67 +36,16 @@ cdef extern from "Python.h":
     double PyFloat_AS_DOUBLE(PyObject *value)
     double PyFloat_AsDouble(PyObject *value) except? -1.0
 
-cdef enum:
-    # An entry numbers the identifiers of one table in 32 bits.
-    LARGEST_TABLE = 0x7fffffff
-
-# A column of identifiers. The address of an empty array is not used.
-cdef struct Column:
-    const uint8_t *data
-    const int64_t *ends
-
-
-cdef inline Column column_of(const uint8_t[::1] data, const int64_t[::1] ends) noexcept:
-    cdef Column column
-    column.data = &data[0] if data.shape[0] else NULL
-    column.ends = &ends[0] if ends.shape[0] else NULL
-    return column
-
-
-cdef inline const uint8_t *bytes_of(Column column, Py_ssize_t i) noexcept nogil:
-    return column.data + column.ends[i]
-
-
-cdef inline Py_ssize_t size_of(Column column, Py_ssize_t i) noexcept nogil:
-    return column.ends[i + 1] - column.ends[i]
-
-
-cdef inline Py_ssize_t table_size(Py_ssize_t n) noexcept nogil:
-    # The least power of two that leaves half of the entries free, and at least one.
-    cdef Py_ssize_t size = 2
-    while size < 2 * n:
-        size *= 2
-    return size
-
-
-cdef inline Py_ssize_t find(
-    const uint64_t *table, uint64_t mask, Column column, Py_ssize_t base,
-    const uint8_t *p, Py_ssize_t n, uint64_t hashed, uint64_t *where
-) noexcept nogil:
-    """Return which of the identifiers base, base + 1, ... in the table is the n bytes at p, or -1; then table[where] is free."""
-    cdef uint64_t slot = hashed & mask, entry, tag = hashed >> 32
-    cdef Py_ssize_t i
-    while True:
-        entry = table[slot]
-        if entry == 0:
-            where[0] = slot
-            return -1
-        if entry >> 32 == tag:
-            i = <Py_ssize_t><uint32_t>entry - 1
-            if size_of(column, base + i) == n and identifier_equal(bytes_of(column, base + i), p, n):
-                return i
-        slot = (slot + 1) & mask
-
-
 cdef int check_lists(const int64_t[::1] rows) except -1:
-    cdef Py_ssize_t q
+    cdef Py_ssize_t q, n
     for q in range(rows.shape[0] - 1):
         if not 0 <= rows[q + 1] - rows[q] < LARGEST_TABLE:
-            raise OverflowError(f"a query has {rows[q + 1] - rows[q]} documents; fewer than {LARGEST_TABLE} are expected")
+            n = rows[q + 1] - rows[q]
+            raise OverflowError(f"a query has {n} documents; fewer than {LARGEST_TABLE} are expected")
     return 0
 
 
-# ---- identifiers --------------------------------------------------------------------------------------------------
+# ---- identifiers ---------------------------------------------------------------------------------
 
 def number(const uint8_t[::1] data, const int64_t[::1] ends):
     """Number distinct identifiers by first appearance.
@@ -130,9 +76,11 @@ def number(const uint8_t[::1] data, const int64_t[::1] ends):
                 numbers_view[i] = numbers_view[i - 1]
                 continue
             hashed = identifier_hash(bytes_of(column, i), size_of(column, i))
-            found = find(&table[0], size - 1, column, 0, bytes_of(column, i), size_of(column, i), hashed, &where)
+            found = find(
+                &table[0], size - 1, column, 0, bytes_of(column, i), size_of(column, i), hashed, &where
+            )
             if found < 0:
-                table[where] = hashed >> 32 << 32 | <uint64_t>(i + 1)
+                table[where] = entry_of(hashed, i)
                 numbers_view[i] = n_distinct
                 firsts_view[n_distinct] = i
                 n_distinct += 1
@@ -161,7 +109,7 @@ def gather(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[::1] 
     return new_data, new_ends
 
 
-# ---- duplicates ---------------------------------------------------------------------------------------------------
+# ---- duplicates ----------------------------------------------------------------------------------
 
 cdef struct Pairs:
     int64_t *rows
@@ -200,7 +148,7 @@ cdef bint find_duplicates(
             hashed = identifier_hash(p, n)
             found = find(table, size - 1, documents, base, p, n, hashed, &where)
             if found < 0:
-                table[where] = hashed >> 32 << 32 | <uint64_t>(i - base + 1)
+                table[where] = entry_of(hashed, i - base)
                 continue
             if not append_pair(pairs, i, base + found):
                 return False
@@ -250,7 +198,7 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[:
         free(pairs.rows)
 
 
-# ---- the join -----------------------------------------------------------------------------------------------------
+# ---- the join ------------------------------------------------------------------------------------
 
 # What a match is written to. The position of a document is its place in its list, from 0.
 cdef struct Found:
@@ -291,7 +239,6 @@ cdef class Index:
     ):
         cdef Py_ssize_t q, i, size
         cdef int64_t total = 0
-        cdef uint64_t hashed, where = 0
         self.n_queries = rows.shape[0] - 1
         if query_ends.shape[0] != rows.shape[0] or document_ends.shape[0] != labels.shape[0] + 1:
             raise ValueError("columns of different lengths")
@@ -314,7 +261,9 @@ cdef class Index:
         self.query_table = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_table)
         self.tables = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>tables)
         self.table_starts = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>starts)
-        self.arrays = (queries, query_ends, rows, documents, document_ends, labels, query_table, tables, starts)
+        self.arrays = (
+            queries, query_ends, rows, documents, document_ends, labels, query_table, tables, starts
+        )
         with nogil:
             for q in range(self.n_queries):
                 self.insert(self.query_table, self.query_mask, self.queries, 0, q)
@@ -329,7 +278,7 @@ cdef class Index:
         cdef Py_ssize_t n = size_of(column, base + i)
         cdef uint64_t hashed = identifier_hash(p, n), where = 0
         if find(table, mask, column, base, p, n, hashed, &where) < 0:
-            table[where] = hashed >> 32 << 32 | <uint64_t>(i + 1)
+            table[where] = entry_of(hashed, i)
 
     cdef Py_ssize_t find_query(self, const uint8_t *p, Py_ssize_t n) noexcept nogil:
         """Return the row of a query, or -1."""
@@ -344,9 +293,10 @@ cdef class Index:
     ) noexcept nogil:
         """Append a document of query q to what is found, if it is judged; False if there is no room."""
         cdef uint64_t where = 0
+        cdef const uint64_t *table = self.tables + self.table_starts[q]
         cdef uint64_t mask = self.table_starts[q + 1] - self.table_starts[q] - 1
         cdef Py_ssize_t i = find(
-            self.tables + self.table_starts[q], mask, self.documents, self.rows[q], p, n, identifier_hash(p, n), &where
+            table, mask, self.documents, self.rows[q], p, n, identifier_hash(p, n), &where
         )
         if i < 0:
             return True
@@ -446,8 +396,10 @@ cdef bint score_of(PyObject *value, double *score):
     return score[0] == score[0]
 
 
-cdef Py_ssize_t walk_list(Index index, dict ranking, Py_ssize_t query, double *scores, Py_ssize_t room, Found *found):
-    """Read the documents and scores of one query; return how many, or -1 if that takes more than this function."""
+cdef Py_ssize_t walk_list(
+    Index index, dict ranking, Py_ssize_t query, double *scores, Py_ssize_t room, Found *found
+):
+    """Read the documents and scores of one query; return how many, or -1 if it takes more than this."""
     cdef Py_ssize_t position = 0, n = 0, size = 0
     cdef PyObject *key = NULL
     cdef PyObject *value = NULL
@@ -465,7 +417,8 @@ cdef Py_ssize_t walk_list(Index index, dict ranking, Py_ssize_t query, double *s
                 # The conversion may run any code, which may change the dictionary: hold what is in use.
                 held_key = <object>key
                 held_value = <object>value
-                if not score_of(value, &scores[n]) or len(ranking) != room:
+                key = <PyObject *>held_key
+                if not score_of(<PyObject *>held_value, &scores[n]) or len(ranking) != room:
                     return -1
             if not text_of(key, &p, &size):
                 return -1
@@ -481,9 +434,10 @@ def match_dict(Index index not None, dict run not None):
     Returns
     -------
     tuple or None
-        (found_rows, rows, scores, judged_ends, positions, labels): as those of `match`, and the int64[n_queries + 1] rows of
-        each query and the float64 scores. None for a run with anything but dictionaries, strings that have a UTF-8 form, and
-        numbers: it may still be a good run, or its errors need words.
+        (found_rows, rows, scores, judged_ends, positions, labels): as those of `match`, and the
+        int64[n_queries + 1] rows of each query and the float64 scores. None for a run with anything but
+        dictionaries, strings that have a UTF-8 form, and numbers: it may still be a good run, or its errors
+        need words.
     """
     cdef Py_ssize_t n_queries = len(run), q = 0, position = 0, total = 0, size = 0, n
     cdef PyObject *key = NULL
@@ -526,9 +480,10 @@ def match_dict(Index index not None, dict run not None):
     return found_rows, rows, scores, judged_ends, positions, labels
 
 
-# ---- descending order ---------------------------------------------------------------------------------------------
+# ---- descending order ----------------------------------------------------------------------------
 
-# A row, and the first bytes of its identifier that are not common to the whole list: most comparisons need no others.
+# A row, and the first bytes of its identifier that are not common to the whole list: most comparisons need no
+# others.
 cdef struct Keyed:
     uint64_t prefix
     int64_t row
@@ -596,7 +551,7 @@ cdef Keyed *sort_descending(Column column, Keyed *keys, Keyed *spare, Py_ssize_t
 
 
 def descending_order(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[::1] rows):
-    """Order the rows of each query by identifier, descending by bytes: the order in which trec_eval breaks ties.
+    """Order the rows of each query by identifier, descending by bytes, as trec_eval orders ties.
 
     An identifier that begins another is the smaller one.
 

@@ -1,4 +1,4 @@
-"""Prefix sums of slot weights: what the first j ranks are worth together, for j = 0 … depth.
+"""Prefix sums of slot weights: what the first j ranks are worth together, up to a constant, for j = 0 … depth.
 
 Every table is float64[depth + 1, 2], each row the unevaluated sum high + low of about 104 bits. So the weight of the
 slots t+1 … t+m is a difference of two rows that is right to the last bits, however deep the group starts: in plain
@@ -53,19 +53,19 @@ def logarithmic(Py_ssize_t depth):
 
 
 def geometric(double p, Py_ssize_t depth):
-    """Σ_{i ≤ j} (1 - p) p^(i-1): the patience of RBP."""
+    """Σ_{i ≤ j} (1 - p) p^(i-1) - 1 = -p^j: the patience of RBP.
+
+    Without the 1, at which the sum itself would stall, the weight of a deep slot keeps its digits.
+    """
     cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
     cdef double[:, ::1] rows = table
-    cdef pair total, weight
+    cdef pair power
     cdef Py_ssize_t j
-    total.high = total.low = 0.0
-    weight.high = 1.0 - p
-    # The rounding error of 1 - p, so that the weights are those of p itself.
-    weight.low = (1.0 - weight.high) - p
+    power.high = -1.0
+    power.low = 0.0
     with nogil:
-        for j in range(1, depth + 1):
-            total = add(total, weight)
-            rows[j, 0] = total.high
-            rows[j, 1] = total.low
-            weight = scale(weight, p)
+        for j in range(depth + 1):
+            rows[j, 0] = power.high
+            rows[j, 1] = power.low
+            power = scale(power, p)
     return table

@@ -1,20 +1,22 @@
 """The parser of TREC runs and judgments: text in blocks, columns out.
 
 A line of a run is `query Q0 document rank score tag`, a line of judgments `query iteration document label`.
-Fields are separated by runs of blanks; lines without a field and lines whose first field begins with `#` are skipped.
+Fields are separated by runs of blanks; lines without a field and lines whose first field begins with `#` are
+skipped.
 
-A block is read in two passes. The first finds, 64 bytes at a time, where fields begin and end (`marks`) and where
-lines end (`newlines`). The second walks over lines by these positions and appends to the columns.
+A block is read in two passes. The first finds, 64 bytes at a time, where fields begin and end (`marks`) and
+where lines end (`newlines`). The second walks over lines by these positions and appends to the columns.
 
-Invariant of `marks`: even elements are where fields begin, odd ones where they end, ascending; so field k of a line whose
-first mark is marks[j] is bytes [marks[j + 2k], marks[j + 2k + 1]), and it is on this line if it begins before the newline.
+Invariant of `marks`: even elements are where fields begin, odd ones where they end, ascending; so field k of
+a line whose first mark is marks[j] is bytes [marks[j + 2k], marks[j + 2k + 1]), and it is on this line if it
+begins before the newline.
 """
 
-cimport cython
 cimport numpy as cnp
-from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memmove
+from libc.string cimport memcpy, memmove, memset
+
+from tieaware._decimal cimport BAD, LATER, Text, read_label, read_score
 
 import numpy as np
 
@@ -25,7 +27,7 @@ cdef extern from "blanks.h" nogil:
     void portable_masks(const uint8_t *text, uint64_t *blanks, uint64_t *newlines)
 
 cdef extern from "identifier.h" nogil:
-    uint64_t load_8(const uint8_t *p)
+    uint64_t identifier_hash(const uint8_t *p, size_t n)
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
 
 cdef extern from "Python.h":
@@ -33,206 +35,18 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    typedef unsigned __int128 tieaware_uint128;
     #define lowest_bit(word) __builtin_ctzll(word)
-    #define leading_zeros(word) __builtin_clzll(word)
-    #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    #define first_byte_lowest(word) __builtin_bswap64(word)
-    #else
-    #define first_byte_lowest(word) (word)
-    #endif
     """
-    ctypedef unsigned long long uint128 "tieaware_uint128"
     int lowest_bit(uint64_t word) nogil
-    int leading_zeros(uint64_t word) nogil
-    uint64_t first_byte_lowest(uint64_t word) nogil
 
 cdef enum:
     # Bytes that may be read or written past what is used: one step of the first pass, and one copied word.
     SLACK = 64
     # Positions are 32 bits wide.
     LONGEST_BUFFER = 0x7fffffff
-    # Decimal digits that always fit in 64 bits.
-    DIGITS = 19
-    # The largest k for which 5^k fits in 64 bits.
-    LARGEST_FIVE = 27
-
-cdef enum Text:
-    BAD, DONE, LATER
-
-cdef double[23] TENS
-cdef uint64_t[DIGITS + 1] INTEGER_TENS
-cdef uint64_t[LARGEST_FIVE + 1] FIVES
 
 
-cdef void fill_powers() noexcept:
-    cdef int i
-    TENS[0] = 1.0
-    INTEGER_TENS[0] = FIVES[0] = 1
-    for i in range(1, 23):
-        TENS[i] = TENS[i - 1] * 10.0
-    for i in range(1, DIGITS + 1):
-        INTEGER_TENS[i] = INTEGER_TENS[i - 1] * 10
-    for i in range(1, LARGEST_FIVE + 1):
-        FIVES[i] = FIVES[i - 1] * 5
-
-fill_powers()
-
-
-# ---- numbers ------------------------------------------------------------------------------------------------------
-
-cdef inline uint64_t eight_digits(uint64_t word) noexcept nogil:
-    # Bytes of value 0..9, the most significant digit lowest: pairs, then fours, then eight.
-    word = (word * (10 * 256 + 1)) >> 8 & <uint64_t>0x00ff00ff00ff00ff
-    word = (word * (100 * 65536 + 1)) >> 16 & <uint64_t>0x0000ffff0000ffff
-    return (word * (10000 * (<uint64_t>1 << 32) + 1)) >> 32
-
-
-cdef inline const uint8_t *read_digits(const uint8_t *p, uint64_t *value) noexcept nogil:
-    # value := value followed by the digits at p, modulo 2^64. The text ends with a blank, and SLACK bytes follow it.
-    cdef uint64_t word, beyond
-    cdef int n
-    while True:
-        # A digit becomes its value, and a byte is above 9 exactly if its top bit is set in `beyond`.
-        word = first_byte_lowest(load_8(p)) ^ <uint64_t>0x3030303030303030
-        beyond = ((word & <uint64_t>0x7f7f7f7f7f7f7f7f) + <uint64_t>0x7676767676767676 | word)
-        beyond &= <uint64_t>0x8080808080808080
-        if beyond == 0:
-            value[0] = value[0] * 100000000 + eight_digits(word)
-            p += 8
-            continue
-        n = lowest_bit(beyond) >> 3
-        if n:
-            # The shift puts zeros before the digits and drops what follows them.
-            value[0] = value[0] * INTEGER_TENS[n] + eight_digits(word << (64 - 8 * n))
-        return p + n
-
-
-@cython.cdivision(True)
-cdef inline double divide_exactly(uint64_t mantissa, int k) noexcept nogil:
-    """Return mantissa / 10^k correctly rounded, for 0 < mantissa and 0 < k <= LARGEST_FIVE.
-
-    With both sides shifted to 64 bits, the quotient q = floor(m 2^62 / d) has 62 or 63 bits. A remainder sets the
-    lowest bit, which lies below the half that decides rounding to 53 bits, so the conversion of q rounds as that of the
-    exact quotient would. What is left is a power of two.
-    """
-    cdef int m_shift = leading_zeros(mantissa), d_shift = leading_zeros(FIVES[k])
-    cdef uint64_t d = FIVES[k] << d_shift
-    cdef uint128 numerator = <uint128>(mantissa << m_shift) << 62
-    cdef uint64_t q = <uint64_t>(numerator / d)
-    if <uint64_t>numerator != q * d:
-        q |= 1
-    # 2^(d_shift - m_shift - 62 - k), whose exponent is between -152 and 1.
-    cdef uint64_t bits = <uint64_t>(1023 + d_shift - m_shift - 62 - k) << 52
-    cdef double scale
-    memcpy(&scale, &bits, 8)
-    return <double><int64_t>q * scale
-
-
-cdef inline bint same_letters(const uint8_t *p, const char *lower, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        if p[i] | 0x20 != <uint8_t>lower[i]:
-            return False
-    return True
-
-
-cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score) noexcept nogil:
-    """Read the number that [p, end) is; LATER if it is one that only the general conversion rounds correctly."""
-    cdef bint negative = p[0] == c"-"
-    if negative or p[0] == c"+":
-        p += 1
-    cdef const uint8_t *start = p
-    cdef const uint8_t *first
-    cdef const uint8_t *point
-    cdef uint64_t mantissa = 0, power
-    cdef Py_ssize_t n_digits, n_written
-    cdef int exponent = 0
-    cdef bint divided
-    cdef double value
-    while p[0] == c"0":
-        p += 1
-    n_written = p - start
-    point = p
-    p = read_digits(p, &mantissa)
-    n_digits = p - point
-    n_written += n_digits
-    if p[0] == c".":
-        p += 1
-        point = p
-        if n_digits == 0:
-            while p[0] == c"0":
-                p += 1
-        first = p
-        p = read_digits(p, &mantissa)
-        n_digits += p - first
-        n_written += p - point
-        if p - point > 1000:
-            # So that the exponent cannot overflow.
-            n_digits = DIGITS + 1
-        else:
-            exponent = -<int>(p - point)
-    if n_written == 0:
-        p = start
-        if end - p == 3 and same_letters(p, "inf", 3) or end - p == 8 and same_letters(p, "infinity", 8):
-            score[0] = -INFINITY if negative else INFINITY
-            return DONE
-        return BAD
-    if p[0] | 0x20 == c"e":
-        p += 1
-        divided = p[0] == c"-"
-        if divided or p[0] == c"+":
-            p += 1
-        first = p
-        power = 0
-        p = read_digits(p, &power)
-        if p == first:
-            return BAD
-        if p - first > 8:
-            n_digits = DIGITS + 1
-        else:
-            exponent += -<int>power if divided else <int>power
-    if p != end:
-        return BAD
-    if n_digits > DIGITS:
-        return LATER
-    if mantissa == 0:
-        value = 0.0
-    elif mantissa <= <uint64_t>1 << 53 and -22 <= exponent <= 22:
-        # Both are exact, so one operation rounds once.
-        value = <double>mantissa
-        if exponent < 0:
-            value /= TENS[-exponent]
-        else:
-            value *= TENS[exponent]
-    elif exponent == 0:
-        value = <double>mantissa
-    elif -LARGEST_FIVE <= exponent < 0:
-        value = divide_exactly(mantissa, -exponent)
-    else:
-        return LATER
-    score[0] = -value if negative else value
-    return DONE
-
-
-cdef inline Text read_label(const uint8_t *p, const uint8_t *end, double *label) noexcept nogil:
-    """Read the integer of 32 bits that [p, end) is."""
-    cdef bint negative = p[0] == c"-"
-    if negative or p[0] == c"+":
-        p += 1
-    cdef const uint8_t *first = p
-    cdef uint64_t value = 0
-    while p[0] == c"0":
-        p += 1
-    cdef const uint8_t *significant = p
-    p = read_digits(p, &value)
-    if p != end or p == first or p - significant > 10 or value > <uint64_t>0x7fffffff + negative:
-        return BAD
-    label[0] = -<double>value if negative else <double>value
-    return DONE
-
-
-# ---- lines --------------------------------------------------------------------------------------------------------
+# ---- lines ---------------------------------------------------------------------------------------
 
 cdef struct Columns:
     # How much of each column is used. A segment is a maximal run of lines of one query.
@@ -255,7 +69,9 @@ cdef struct Columns:
     Py_ssize_t tag_begin, tag_end, bad_begin, bad_end
 
 
-cdef Py_ssize_t find_marks(const uint8_t *text, Py_ssize_t stop, uint32_t *marks, uint32_t *newlines) noexcept nogil:
+cdef Py_ssize_t find_marks(
+    const uint8_t *text, Py_ssize_t stop, uint32_t *marks, uint32_t *newlines
+) noexcept nogil:
     """Fill marks and newlines for text[:stop] and return the number of newlines; see the top of this file.
 
     A mark is where the kind of byte changes: b xor (b shifted by one), the text being preceded by a blank.
@@ -285,7 +101,7 @@ cdef Py_ssize_t find_marks(const uint8_t *text, Py_ssize_t stop, uint32_t *marks
 
 
 cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bint judgments) noexcept nogil:
-    """Append the lines of text[:stop], which ends with a newline; False at the first one that cannot be used."""
+    """Append the lines of text[:stop], which ends with a newline; False at one that cannot be used."""
     cdef const uint32_t *marks = columns.marks
     cdef uint8_t *documents = columns.documents
     cdef int64_t *document_ends = columns.document_ends
@@ -322,15 +138,15 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
             if judgments:
                 outcome = read_label(text + marks[j + 6], text + marks[j + 7], &values[n_rows])
                 # A line of judgments that reads as one of a run is one.
-                if marks[j + 10] < newline and read_score(text + marks[j + 8], text + marks[j + 9], &other) != BAD:
-                    outcome = BAD
+                if marks[j + 10] < newline:
+                    if read_score(text + marks[j + 8], text + marks[j + 9], &other) != BAD:
+                        outcome = BAD
             else:
                 outcome = read_score(text + marks[j + 8], text + marks[j + 9], &values[n_rows])
         if outcome == BAD:
-            columns.line = line
             columns.bad_begin = begin
             columns.bad_end = newline
-            return False
+            break
         if outcome == LATER:
             columns.later[3 * columns.n_later] = n_rows
             columns.later[3 * columns.n_later + 1] = marks[j + 8]
@@ -354,7 +170,8 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
             columns.n_segments += 1
             columns.query_ends[columns.n_segments] = columns.query_ends[columns.n_segments - 1] + n
 
-        # Sixteen bytes at once: what is copied too many is overwritten by the next document, or lies in the slack.
+        # Sixteen bytes at once: what is copied too many is overwritten by the next document, or lies in the
+        # slack.
         begin = marks[j + 4]
         n = <Py_ssize_t>marks[j + 5] - begin
         memcpy(documents + n_documents, text + begin, 16)
@@ -372,13 +189,13 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
     columns.n_queries = columns.query_ends[columns.n_segments]
     columns.line = line
     columns.row_line = row_line
-    return True
+    return columns.bad_end == 0
 
 
-# ---- the parser ---------------------------------------------------------------------------------------------------
+# ---- the parser ----------------------------------------------------------------------------------
 
 cdef void *roomy(object column, Py_ssize_t size) except NULL:
-    """Make room for `size` elements, of which there may be none; what the column holds stays. Return where it is."""
+    """Make room for `size` elements, and return where the column now is; what it holds stays."""
     # It grows in proportion, so that appending costs a constant per element.
     if size > column.size:
         column.resize(max(size, column.size + column.size // 2), refcheck=False)
@@ -394,8 +211,8 @@ cdef object first_elements(object column, Py_ssize_t size):
 cdef class Parser:
     """Columns of a run or of judgments, from text that arrives in blocks.
 
-    Write a block into `room(size)` and call `parse(written)`; after the last block, `parse(0, True)`. A line that cannot be
-    used stops the parser: `parse` returns False, `line` is its number and `bad_line` its text.
+    Write a block into `room(size)` and call `parse(written)`; after the last block, `parse(0, True)`. A line
+    that cannot be used stops the parser: `parse` returns False, `line` is its number and `bad_line` its text.
 
     One thread at a time: a second one that enters gets a RuntimeError.
     """
@@ -464,8 +281,8 @@ cdef class Parser:
             self.busy = False
 
     def parse(self, Py_ssize_t written, bint final=False):
-        """Append the complete lines; with `final`, also one without a newline. Return whether all could be used."""
-        cdef Py_ssize_t stop, begin, end
+        """Append the complete lines, and if `final` the rest; return whether all could be used."""
+        cdef Py_ssize_t stop
         cdef bint good
         cdef uint8_t *text
         self.enter()
@@ -487,6 +304,9 @@ cdef class Parser:
                 self.n_text = written
                 return True
             self.reserve(stop)
+            if self.columns.line == 0 and text[0] == 0xef and text[1] == 0xbb and text[2] == 0xbf:
+                # The mark that some editors put before UTF-8 is no part of the first query.
+                memset(text, c" ", 3)
             with nogil:
                 good = read_lines(&self.columns, text, stop, self.judgments)
             if not good:
@@ -533,9 +353,10 @@ cdef class Parser:
         Returns
         -------
         tuple of ndarray
-            queries, query_ends, query_rows, documents, document_ends, values, jump_rows, jump_lines: the identifiers as
-            bytes and offsets; the first row of each segment, and the number of rows; the float64 scores or labels; the rows
-            before which the line number does not just grow by one, and their lines.
+            queries, query_ends, query_rows, documents, document_ends, values, jump_rows, jump_lines: the
+            identifiers as bytes and offsets; the first row of each segment, and the number of rows; the
+            float64 scores or labels; the rows before which the line number does not just grow by one, and
+            their lines.
         """
         cdef Columns *columns = &self.columns
         self.enter()
@@ -576,7 +397,8 @@ cdef class Parser:
             self.jump_rows[:n_jumps].copy(),
             self.jump_lines[:n_jumps].copy(),
         )
-        # What is kept moves to the front of each column. The last jump taken tells the line of the first row kept.
+        # What is kept moves to the front of each column. The last jump taken tells the line of the first row
+        # kept.
         kept = columns.n_segments - n_segments
         self.query_rows[:kept] = self.query_rows[n_segments:n_segments + kept] - row
         self.query_ends[:kept + 1] = self.query_ends[n_segments:n_segments + kept + 1] - query
@@ -599,6 +421,57 @@ cdef class Parser:
         columns.n_documents -= document
         columns.n_jumps = kept + 1
         return taken
+
+
+cdef class Seen:
+    """The queries that were handed over, by their hashes alone: at most 32 bytes a query, however long it is.
+
+    Two queries of one hash (among ten million, a chance of three in a million) look like the same.
+    """
+
+    cdef object table
+    cdef Py_ssize_t n
+
+    def __cinit__(self):
+        self.table = np.zeros(1024, np.uint64)
+
+    def add(self, const uint8_t[::1] data, const int64_t[::1] ends):
+        """Add the identifiers of a column; return whether all of them are new."""
+        cdef Py_ssize_t i
+        cdef uint64_t hashed
+        cdef uint64_t[::1] table
+        cdef bint good = True
+        if 2 * (self.n + ends.shape[0]) > self.table.size:
+            self.grow(self.n + ends.shape[0])
+        table = self.table
+        for i in range(ends.shape[0] - 1):
+            hashed = identifier_hash(&data[0] + ends[i], ends[i + 1] - ends[i])
+            # Zero marks what is free.
+            good &= put(&table[0], table.shape[0] - 1, hashed + (hashed == 0))
+            self.n += 1
+        return good
+
+    cdef grow(self, Py_ssize_t n):
+        cdef uint64_t[::1] old = self.table
+        cdef Py_ssize_t size = old.shape[0], i
+        while size < 2 * n:
+            size *= 2
+        cdef uint64_t[::1] new = np.zeros(size, np.uint64)
+        for i in range(old.shape[0]):
+            if old[i]:
+                put(&new[0], size - 1, old[i])
+        self.table = new.base
+
+
+cdef bint put(uint64_t *table, uint64_t mask, uint64_t hashed) noexcept nogil:
+    """Enter a hash into a table that is not full; return whether it was not there."""
+    cdef uint64_t slot = hashed & mask
+    while table[slot]:
+        if table[slot] == hashed:
+            return False
+        slot = (slot + 1) & mask
+    table[slot] = hashed
+    return True
 
 
 def blank_masks(bytes text not None, bint portable=False):

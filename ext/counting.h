@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(TIEAWARE_CHECKED)
 #define TIEAWARE_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define TIEAWARE_CLONES

@@ -10,6 +10,7 @@ from tieaware.inputs import Run, read_qrels, read_run
 
 _RULES = ("run_order", "trec_eval", "pessimistic", "average", "optimistic")
 _MEASURE = "RR@10"
+_ROW = "{:14}{:>8}{:>12}{:>12}{:>12}{:>14}{:>12}"
 
 
 def tied_share(run: Run) -> float:
@@ -31,19 +32,17 @@ def demo() -> str:
         f"{_MEASURE} of six rankings of the same documents, by scorers of different precision,",
         "under each way to order the documents whose scores tie:",
         "",
-        f"{'':14}{'tied':>8}{'ties in':>12}{'ties by':>12}{'ties':>12}{'average over':>14}{'ties':>12}",
-        f"{'run':14}{'docs':>8}{'run order':>12}{'document id':>12}{'worst first':>12}{'all orders':>14}{'best first':>12}",
+        _ROW.format("", "tied", "ties in", "ties by", "ties", "average over", "ties"),
+        _ROW.format("run", "docs", "run order", "document id", "worst first", "all orders", "best first"),
     ]
     for (name, run), row in zip(runs.items(), means, strict=True):
-        by_order, by_id, worst, average, best = row
-        lines.append(
-            f"{name:14}{tied_share(run):8.0%}{by_order:12.4f}{by_id:12.4f}{worst:12.4f}{average:14.4f}{best:12.4f}"
-        )
+        lines.append(_ROW.format(name, f"{tied_share(run):.0%}", *(f"{value:.4f}" for value in row)))
     by_order, by_id, _, average, _ = means[-1]
     lines += [
         "",
-        "The constant scorer gives every candidate the same score, so it ranks nothing. Its candidates happen to be listed",
-        f"relevant ones first: an evaluator that keeps the order of the input reports {by_order:.4f}, one that orders ties by",
-        f"document id {by_id:.4f}. Averaged over all orders that its scores allow, exactly, it earns {average:.4f}.",
+        "The constant scorer gives every candidate the same score, so it ranks nothing. Its candidates happen to be",
+        f"listed relevant ones first: an evaluator that keeps the order of the input reports {by_order:.4f}, one that",
+        f"orders ties by document id {by_id:.4f}. Averaged over all orders that its scores allow, exactly, it earns",
+        f"{average:.4f}.",
     ]
     return "".join(f"{line}\n" for line in lines)

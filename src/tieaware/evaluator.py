@@ -246,15 +246,23 @@ def as_scores(array: npt.NDArray[Any], name: str = "scores") -> npt.NDArray[Any]
     if kind not in "iuf" and not (kind == "O" and array.size):
         raise InputError(f"{name}: dtype {array.dtype}, expected real numbers")
     try:
-        converted = np.ascontiguousarray(array, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            converted = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name}: expected real numbers, found {error}") from None
-    if kind in "iuf" and size >= 8:
-        distinct = converted == array
-        if not np.all(distinct | np.isnan(converted)):
-            index = np.unravel_index(int(np.argmin(distinct)), array.shape)
-            raise InputError(f"{name}: {array[index]} of dtype {array.dtype} is no float64, and could tie by rounding")
+    if size >= 8:
+        _check_exact(array, converted, name)
     return converted
+
+
+def _check_exact(array: npt.NDArray[Any], converted: Values, name: str) -> None:
+    """Raise InputError where a score was rounded: it might tie with another then."""
+    is_integer = array.dtype.kind in "iu"
+    # NumPy would round an integer to compare it with a float64; those below 2^53 are exact, the others go to Python.
+    suspects = np.abs(converted) >= 2.0**53 if is_integer else (converted != array) & ~np.isnan(converted)
+    for index in zip(*np.nonzero(suspects), strict=True):
+        if not is_integer or int(converted[index]) != int(array[index]):
+            raise InputError(f"{name}: {array[index]} of dtype {array.dtype} is no float64, and could tie by rounding")
 
 
 def checked_labels(labels: npt.NDArray[Any], name: str) -> Labels:
@@ -296,7 +304,8 @@ def _lists(
     if labels.ndim == 2:
         if given:
             raise InputError(f"{given[0]}: found beside labels of 2 dimensions, expected flat labels")
-        return np.arange(labels.shape[0] + 1, dtype=np.int64) * labels.shape[1]
+        rows: Integers = np.arange(labels.shape[0] + 1, dtype=np.int64) * labels.shape[1]
+        return rows
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)}: expected one of them")
     n_docs = len(labels)
@@ -332,7 +341,7 @@ def _adjacent(qid: npt.NDArray[Any], n_docs: int) -> Integers:
     first = qid[np.concatenate(([0], starts))] if n_docs else qid
     if len(np.unique(first)) != len(first):
         _, places = np.unique(first, return_index=True)
-        again = first[np.setdiff1d(np.arange(len(first)), places)[0]]
+        again = first.tolist()[np.setdiff1d(np.arange(len(first)), places)[0]]
         raise InputError(f"qid: {again!r} comes back after another query, expected the rows of a query side by side")
     return np.concatenate(([0], starts, [n_docs] if n_docs else [])).astype(np.int64)
 

@@ -9,27 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from tieaware.results import Results
+from tieaware.results import Results, shown_value
 
 
 def text(results: Results, names: Sequence[str], *, per_query: bool, digits: int, header: bool = False) -> str:
-    """trec_eval's columns: the measure as it was named, the query or ``all``, the value; counts are whole numbers.
-
-    With several runs a ``runid`` line opens each; `header` asks for it, and for ``num_q``, in any case.
-    """
-    lines = []
-    for run, summary, table in zip(results.runs, results.summary(), results.values, strict=True):
-        answered = ~np.isnan(table).any(axis=1)
-        if header or len(results.runs) > 1:
-            lines.append(f"{'runid':<22}\tall\t{run}")
-        if header:
-            lines.append(f"{'num_q':<22}\tall\t{int(answered.sum())}")
-        rows = [(q, row) for q, row, a in zip(results.queries, table, answered, strict=True) if a and per_query]
-        for query, row in [*rows, ("all", summary)]:
-            for name, measure, value in zip(names, results.measures, row, strict=True):
-                shown = f"{value:.0f}" if measure.definition.is_count else f"{value:.{digits}f}"
-                lines.append(f"{name:<22}\t{query}\t{shown}")
-    return "".join(f"{line}\n" for line in lines)
+    """trec_eval's three columns."""
+    return results.to_trec_eval(per_query=per_query, digits=digits, names=names, header=header)
 
 
 def _rows(results: Results, per_query: bool) -> Iterator[tuple[str, str, list[float]]]:
@@ -66,10 +51,7 @@ def as_markdown(results: Results, names: Sequence[str], *, per_query: bool, digi
         "|" + " --- |" * len(keys) + " ---: |" * len(names),
     ]
     for run, query, row in _rows(results, per_query):
-        shown = [
-            f"{value:.0f}" if measure.definition.is_count else f"{value:.{digits}f}"
-            for measure, value in zip(results.measures, row, strict=True)
-        ]
+        shown = [shown_value(measure, value, digits) for measure, value in zip(results.measures, row, strict=True)]
         cells = [_cell(key) for key in ([run, query] if per_query else [run])]
         lines.append("| " + " | ".join([*cells, *shown]) + " |")
     return "".join(f"{line}\n" for line in lines)

@@ -16,13 +16,12 @@ To add a measure, add its definition here, its kernel there (if it is not one of
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -156,7 +155,7 @@ def _check_cutoff(definition: Definition, cutoff: object) -> None:
 
 def relevance(measure: Measure, labels: Labels) -> Values:
     """1 for a label of at least ``rel``, else 0."""
-    return (labels >= measure["rel"]).astype(np.float64)
+    return (labels >= int(measure["rel"])).astype(np.float64)
 
 
 def gain(measure: Measure, labels: Labels) -> Values:
@@ -226,20 +225,18 @@ def by_retrieved(measure: Measure, total: Values, retrieved: Values) -> Values:
     return retrieved
 
 
-# The slot weights. Their tables depend on nothing but the depth, and are shared, unless they are very large.
+# The slot weights. A table serves all that look no deeper, as long as somebody holds it.
+
+_tables: WeakValueDictionary[tuple[Any, ...], Values] = WeakValueDictionary()
 
 
 def _table(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
-    return (_shared_table if depth <= 1 << 18 else _new_table)(kind, depth, *arguments)
-
-
-def _new_table(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
-    table = kind(*arguments, depth)
-    table.setflags(write=False)
+    table = _tables.get((kind, *arguments))
+    if table is None or len(table) <= depth:
+        table = kind(*arguments, depth)
+        table.setflags(write=False)
+        _tables[kind, *arguments] = table
     return table
-
-
-_shared_table = lru_cache(maxsize=16)(_new_table)
 
 
 def reciprocal_slots(measure: Measure, depth: int) -> Values:
@@ -284,8 +281,8 @@ DEFINITIONS: dict[str, Definition] = {
             parameters=_binary, aliases=("MRR",), trec_name="recip_rank",
         ),
         Definition(
-            "nDCG", "normalised discounted cumulative gain", "slots_of_ideal", gain, ideal_gain, by_total, discounted_slots,
-            parameters=_graded, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
+            "nDCG", "normalised discounted cumulative gain", "slots_of_ideal", gain, ideal_gain, by_total,
+            discounted_slots, parameters=_graded, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
         ),
         Definition(
             "DCG", "discounted cumulative gain", "slots", gain, positive_documents, one, discounted_slots,
@@ -412,6 +409,8 @@ def _parse_parameters(text: str, parameters: str) -> dict[str, Any]:
 
 
 def _nearest(name: str) -> str:
+    import difflib
+
     known = [*_BY_NAME, *_BY_TREC_NAME, *(f"{n}_10" for n in _BY_TREC_NAME_WITH_CUTOFF)]
     by_lower_case = {k.lower(): k for k in reversed(known)}
     near = [by_lower_case[k] for k in difflib.get_close_matches(name.lower(), by_lower_case, 3, 0.5)]

@@ -61,8 +61,8 @@ class Results:
     def mean(self) -> Values:
         """Average over the queries: float64[n_runs, n_measures]. Where a run is silent (NaN), the query is left out."""
         answered = ~np.isnan(self.values)
-        sums: Values = self.values.sum(axis=1, where=answered)
-        return sums / answered.sum(axis=1)
+        means: Values = self.values.sum(axis=1, where=answered) / answered.sum(axis=1)
+        return means
 
     def summary(self) -> Values:
         """Summarise the queries as trec_eval does: counts are added up, all else is averaged."""
@@ -123,21 +123,53 @@ class Results:
 
     def to_arrow(self) -> pyarrow.Table:
         """Return a pyarrow.Table with the columns run, query, and one for each measure."""
-        return _optional("pyarrow").table(self._columns())
+        table: pyarrow.Table = _optional("pyarrow").table(self._columns())
+        return table
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a pandas.DataFrame with the columns run, query, and one for each measure."""
-        return _optional("pandas").DataFrame(self._columns())
+        frame: pandas.DataFrame = _optional("pandas").DataFrame(self._columns())
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """Return a polars.DataFrame with the columns run, query, and one for each measure."""
-        return _optional("polars").DataFrame(self._columns())
+        frame: polars.DataFrame = _optional("polars").DataFrame(self._columns())
+        return frame
 
-    def to_trec_eval(self, *, per_query: bool = False, digits: int = 4) -> str:
-        """Return trec_eval's lines: measure, query or ``all``, value. With several runs, ``runid`` opens each."""
-        from tieaware.formats import text
+    def to_trec_eval(
+        self, *, per_query: bool = False, digits: int = 4, names: Sequence[str] | None = None, header: bool = False
+    ) -> str:
+        """Return trec_eval's lines: measure, query or ``all``, value; counts are whole numbers.
 
-        return text(self, [str(measure) for measure in self.measures], per_query=per_query, digits=digits)
+        Parameters
+        ----------
+        per_query : bool
+            Put the lines of each query before those of ``all``.
+        digits : int
+            The decimals of a value.
+        names : sequence of str, optional
+            What the measures are called.
+        header : bool
+            Open with the lines ``runid`` and ``num_q``. With several runs ``runid`` always opens each.
+        """
+        called = [str(measure) for measure in self.measures] if names is None else names
+        lines = []
+        for run, summary, table in zip(self.runs, self.summary(), self.values, strict=True):
+            answered = np.flatnonzero(~np.isnan(table).all(axis=1))
+            if header or len(self.runs) > 1:
+                lines.append(("runid", "all", run))
+            if header:
+                lines.append(("num_q", "all", str(len(answered))))
+            rows = [(self.queries[i], table[i]) for i in answered] if per_query else []
+            for query, row in [*rows, ("all", summary)]:
+                for name, measure, value in zip(called, self.measures, row, strict=True):
+                    lines.append((name, query, shown_value(measure, value, digits)))
+        return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in lines)
+
+
+def shown_value(measure: Measure, value: float, digits: int) -> str:
+    """Return a value as text: a count as a whole number."""
+    return f"{value:.0f}" if measure.definition.is_count else f"{value:.{digits}f}"
 
 
 def _optional(package: str) -> Any:

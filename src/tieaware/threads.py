@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tieaware.errors import InputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 Result = TypeVar("Result")
 
@@ -41,6 +43,9 @@ def checked_threads(threads: int | None) -> int:
 
 def pool(threads: int) -> ThreadPoolExecutor:
     """Return the pool of so many threads, which all callers share."""
+    # Here, because to import it costs more than the rest of the package.
+    from concurrent.futures import ThreadPoolExecutor
+
     with _lock:
         if threads not in _pools:
             _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="tieaware")

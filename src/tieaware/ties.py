@@ -11,8 +11,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 import numpy as np
 import numpy.typing as npt
 
@@ -35,6 +33,8 @@ RULES = tuple(_PLACEMENT)
 def placement(ties: str) -> int:
     """Return the kernel's number for a rule, or raise InputError with the nearest name."""
     if ties not in _PLACEMENT:
+        import difflib
+
         near = difflib.get_close_matches(str(ties), RULES, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"ties={ties!r}: expected one of {', '.join(RULES)}{hint}")

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, Protocol, cast
 
 from tieaware.errors import InputError
+from tieaware.inputs.identifiers import shortened
 
 __all__ = ["Path", "Source"]
 
@@ -27,10 +28,15 @@ SUFFIXES = (".run", ".txt", ".trec", ".res")
 
 
 class Decompressor(Protocol):
-    """What bz2, lzma and zstd objects do; once `eof`, `unused_data` is what follows the member."""
+    """What reads one member of a compressed file: the objects of bz2, lzma and compression.zstd do."""
 
-    eof: bool
-    unused_data: bytes
+    @property
+    def eof(self) -> bool:
+        """Whether the member has ended."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What follows the member."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         """Return at most so many bytes, and keep input that was not needed yet."""
@@ -96,7 +102,8 @@ def compression(start: bytes, label: str) -> tuple[str, Callable[[], Decompresso
     """Recognise a compressed file by how it starts: the format's name, and what makes its decompressors."""
     if start.startswith(b"\x1f\x8b\x08"):
         return "gzip", Gzip
-    # A file of text may well start with BZh, but not with the digits of pi (or, if empty, of its root) after it.
+    # Text may well start with BZh, but not with the digits of pi, or of its root if the file is empty, after
+    # it.
     if start.startswith(b"BZh") and start[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
         return "bzip2", bz2.BZ2Decompressor
     if start.startswith(b"\xfd7zXZ\x00"):
@@ -141,7 +148,7 @@ class Source:
             self._file: Any = sys.stdin.buffer if text == "-" else self._open(text)
         else:
             if isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
-                found = "a text file" if hasattr(path, "read") else f"{path!r:.80}"
+                found = "a text file" if hasattr(path, "read") else f"{shortened(path)}"
                 raise InputError(
                     f"{self.label}: a path or a file opened in binary mode is expected, found {found}"
                 )
@@ -245,6 +252,12 @@ class Source:
                         f"{self.label}: truncated {name} data: the file ends before its end is marked"
                     )
 
+    def check_rest(self) -> None:
+        """Read a compressed file to its end, for the InputError that a corrupt one raises only there."""
+        room = memoryview(bytearray(COMPRESSED_BLOCK))
+        while self._format and self.read_into(room):
+            pass
+
     def close(self) -> None:
         """Close the file, if it was opened here."""
         if self._opened:
@@ -275,7 +288,7 @@ def reason(error: Exception) -> str:
 def name_of(path: str) -> str:
     """Return a file's base name without the suffixes of compression and of runs."""
     if path in ("<stdin>", "<file>"):
-        return path[1:-1]
+        return "stdin" if path == "<stdin>" else "run"
     name = os.path.basename(path)
     for suffixes in (COMPRESSED_SUFFIXES, SUFFIXES):
         for suffix in suffixes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +24,24 @@ def shown(identifier: bytes) -> str:
     """Quote an identifier for an error message: printable, on one line, and not too long."""
     text = identifier[:LONGEST_SHOWN].decode("utf-8", "backslashreplace")
     return repr(text) + ("…" if len(identifier) > LONGEST_SHOWN else "")
+
+
+def shortened(value: object) -> str:
+    """Show a value in an error message: on one line, and not too long."""
+    try:
+        text = repr(value)
+    except Exception:
+        # An object whose repr fails still has a type.
+        text = object.__repr__(value)
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"
+
+
+def ends_of(identifiers: list[str] | list[bytes]) -> NDArray[np.int64]:
+    """Return the offsets of identifiers that follow one another."""
+    ends = np.zeros(len(identifiers) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, identifiers), np.int64, len(identifiers)), out=ends[1:])
+    return ends
 
 
 def frozen(array: Array) -> Array:
@@ -101,8 +120,8 @@ class Identifiers:
         Parameters
         ----------
         values : iterable of str, bytes or int, or array
-            Text becomes UTF-8 (with ``surrogateescape``, so bytes that were decoded that way come back), integers become
-            decimal digits, bytes stay.
+            Text becomes UTF-8 (with ``surrogateescape``, so bytes that were decoded that way come back),
+            integers become decimal digits, bytes stay.
         argument : str
             What an error message calls them.
 
@@ -111,20 +130,22 @@ class Identifiers:
         InputError
             A value is none of these; the message has its index.
         """
-        if isinstance(values, str | bytes):
-            raise InputError(f"{argument}: a sequence of identifiers is expected, found {values!r:.80}")
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+            raise InputError(f"{argument}: a sequence of identifiers is expected, found {shortened(values)}")
         if isinstance(values, np.ndarray):
             if values.ndim != 1:
                 raise InputError(f"{argument}: one dimension is expected, found the shape {values.shape}")
             values = values.tolist()
-        listed = list(values)
+        listed: list[Any] = list(values)
+        if all(type(value) is str for value in listed):
+            text = "".join(listed)
+            if text.isascii():
+                return cls.of(np.frombuffer(text.encode(), np.uint8), ends_of(listed))
         try:
             encodings = [encoded(value) for value in listed]
         except (TypeError, UnicodeEncodeError):
             raise unusable(listed, argument) from None
-        offsets = np.zeros(len(encodings) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, encodings), np.int64, len(encodings)), out=offsets[1:])
-        return cls.of(np.frombuffer(b"".join(encodings), np.uint8), offsets)
+        return cls.of(np.frombuffer(b"".join(encodings), np.uint8), ends_of(encodings))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Identifiers are immutable: {name} cannot be set")
@@ -145,7 +166,7 @@ class Identifiers:
 
     def __iter__(self) -> Iterator[bytes]:
         data, ends = self.data.tobytes(), self.offsets.tolist()
-        return (data[start:stop] for start, stop in zip(ends, ends[1:], strict=False))
+        return (data[start:stop] for start, stop in pairwise(ends))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Identifiers):
@@ -181,11 +202,11 @@ def unusable(values: list[object], argument: str) -> InputError:
             encoded(value)
         except TypeError:
             return InputError(
-                f"{argument}[{index}]: text, bytes or an integer is expected, found {value!r:.80}"
+                f"{argument}[{index}]: text, bytes or an integer is expected, found {shortened(value)}"
             )
         except UnicodeEncodeError:
             return InputError(
-                f"{argument}[{index}]: text that UTF-8 can encode is expected, found {value!r:.80}"
+                f"{argument}[{index}]: text that UTF-8 can encode is expected, found {shortened(value)}"
             )
     raise AssertionError("every value is an identifier")
 

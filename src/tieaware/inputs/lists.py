@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tieaware import _join
 from tieaware.errors import InputError
-from tieaware.inputs.identifiers import Identifiers, shown
+from tieaware.inputs.identifiers import Identifiers, shortened, shown
 
 # Says where a row is, as a message begins with it: "run.txt:12", "doc[11]", "run['q1']['d1']".
 Place = Callable[[int], str]
@@ -127,15 +127,16 @@ def flattened(
     """
     if not isinstance(lists, Mapping):
         raise InputError(
-            f"{argument}: a dict {{query: {{document: value}}}} is expected, found {lists!r:.80}"
+            f"{argument}: a dict {{query: {{document: value}}}} is expected, found {shortened(lists)}"
         )
     keys: list[Any] = []
     values: list[Any] = []
     starts = np.zeros(len(lists) + 1, np.int64)
     for row, (query, listed) in enumerate(lists.items()):
         if not isinstance(listed, Mapping):
+            found = shortened(listed)
             raise InputError(
-                f"{argument}[{query!r:.80}]: a dict {{document: value}} is expected, found {listed!r:.80}"
+                f"{argument}[{shortened(query)}]: a dict {{document: value}} is expected, found {found}"
             )
         keys.extend(listed.keys())
         values.extend(listed.values())
@@ -144,8 +145,28 @@ def flattened(
 
     def place(row: int) -> str:
         query = names[int(np.searchsorted(starts, row, side="right")) - 1]
-        return f"{argument}[{query!r:.80}][{keys[row]!r:.80}]"
+        return f"{argument}[{shortened(query)}][{shortened(keys[row])}]"
 
     queries = Identifiers.from_sequence(names, f"keys of {argument}")
     documents = Identifiers.from_sequence(keys, f"documents of {argument}")
     return queries, starts, documents, values, place
+
+
+def sequence(values: Any, argument: str) -> NDArray[Any] | list[Any]:
+    """Return a column of values as an array, if it is one or becomes one, or as a list."""
+    if isinstance(values, list | np.ndarray):
+        return values
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InputError(f"{argument}: a sequence is expected, found {shortened(values)}")
+    return list(values)
+
+
+def plain_array(values: list[Any]) -> NDArray[Any] | None:
+    """Return the array that NumPy makes of the values, or None if it has not one dimension."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return array if array.ndim == 1 else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tieaware import _join
 from tieaware.inputs.qrels import Qrels
-from tieaware.inputs.run import Run, Scores
+from tieaware.inputs.run import Run, Scores, rounded
 
 __all__ = ["Matched", "match", "match_dict"]
 
@@ -64,6 +64,13 @@ def match_dict(
 
     The same as to match `Run.from_dict`, but for the time it takes.
 
+    Parameters
+    ----------
+    qrels : Qrels
+    run : dict
+    score_dtype : "float64" or "float32"
+        What scores are rounded to.
+
     Raises
     ------
     InputError
@@ -75,4 +82,4 @@ def match_dict(
     else:
         rows, offsets, scores, judged_offsets, positions, labels = walked
         matched = Matched(rows, offsets, scores, judged_offsets, positions, labels)
-    return matched
+    return replace(matched, scores=rounded(matched.scores, score_dtype))

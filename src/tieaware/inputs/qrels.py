@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware import _join
 from tieaware.errors import InputError
-from tieaware.inputs.identifiers import Identifiers, check_offsets, frozen, shown
-from tieaware.inputs.lists import Lists, Place, flattened, from_columns, grouped
+from tieaware.inputs.identifiers import Identifiers, check_offsets, frozen, shortened, shown
+from tieaware.inputs.lists import Lists, Place, flattened, from_columns, grouped, plain_array, sequence
 
 __all__ = ["Qrels"]
 
@@ -93,10 +93,11 @@ class Qrels:
         Raises
         ------
         InputError
-            It is not of that form, a key is neither text, bytes nor an integer, or a label is no integer of 32 bits.
+            It is not of that form, a key is neither text, bytes nor an integer, or a label is no integer of
+            32 bits.
         """
-        queries, starts, documents, values, place = flattened(qrels, name)
-        lists = grouped(queries, starts, documents, integers(values, name, place))
+        queries, starts, documents, values, place = flattened(qrels, "qrels")
+        lists = grouped(queries, starts, documents, integers(values, "qrels", place))
         return cls.of(without_repeats(lists, place), name)
 
     @classmethod
@@ -116,7 +117,7 @@ class Qrels:
         Raises
         ------
         InputError
-            Lengths disagree, a label is no integer of 32 bits, or a (query, document) has two different labels.
+            Lengths disagree, a label is no integer of 32 bits, or a (query, document) has two labels.
         """
         labels = integers(label, "label", lambda row: f"label[{row}]")
         lists = from_columns(query, doc, labels, "label")
@@ -159,19 +160,24 @@ class Qrels:
 
 def integers(values: ArrayLike | list[Any], argument: str, place: Place) -> NDArray[np.int32]:
     """Return labels as int32, or raise InputError at the first that is no integer of 32 bits."""
+    values = sequence(values, argument)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
         labels = values
     else:
-        listed = values if isinstance(values, list) else list(values)  # type: ignore[arg-type]
-        numbers = []
-        for row, value in enumerate(listed):
-            try:
-                numbers.append(operator.index(value))
-            except TypeError:
-                raise InputError(f"{place(row)}: an integer label is expected, found {value!r:.80}") from None
-        try:
-            labels = np.array(numbers, np.int64)
-        except OverflowError:
+        listed = list(values)
+        array = plain_array(listed)
+        if array is not None and array.dtype.kind in "iub":
+            labels = array
+        else:
+            numbers = []
+            for row, value in enumerate(listed):
+                try:
+                    numbers.append(operator.index(value))
+                except TypeError:
+                    raise InputError(
+                        f"{place(row)}: an integer label is expected, found {shortened(value)}"
+                    ) from None
+            # Python's integers, some of which 64 bits do not hold.
             labels = np.array(numbers, object)
     if labels.ndim != 1:
         raise InputError(f"{argument}: one dimension is expected, found the shape {labels.shape}")
@@ -181,7 +187,7 @@ def integers(values: ArrayLike | list[Any], argument: str, place: Place) -> NDAr
         raise InputError(
             f"{place(row)}: a label from {INT32.min} to {INT32.max} is expected, found {labels[row]}"
         )
-    return np.ascontiguousarray(labels, np.int32)
+    return np.asarray(labels, np.int32, order="C")
 
 
 def without_repeats(lists: Lists, place: Place, again: Place | None = None) -> Lists:
@@ -200,10 +206,11 @@ def without_repeats(lists: Lists, place: Place, again: Place | None = None) -> L
     conflicts = lists.values[found[:, 0]] != lists.values[found[:, 1]]
     if conflicts.any():
         row, first = found[conflicts.argmax()].tolist()
-        before = (again or place)(lists.source(first))
+        here, there = place(lists.source(row)), (again or place)(lists.source(first))
+        document, query = shown(lists.documents[row]), lists.query_of(row)
         raise InputError(
-            f"{place(lists.source(row))}: document {shown(lists.documents[row])} has the label {lists.values[row]} for "
-            f"query {lists.query_of(row)}, but {lists.values[first]} at {before}: one label is expected"
+            f"{here}: document {document} of query {query} has the label {lists.values[row]}, "
+            f"but {lists.values[first]} at {there}: one label is expected"
         )
     return lists.without(found[:, 0])
 
@@ -222,7 +229,7 @@ def check_columns(
         )
     if offsets.ndim != 1 or len(offsets) != len(queries) + 1:
         raise InputError(
-            f"offsets: one more than there are queries, {len(queries) + 1}, are expected, found {len(offsets)}"
+            f"offsets: one more than queries, {len(queries) + 1}, are expected, found {len(offsets)}"
         )
     check_offsets(offsets, len(documents), "documents")
     if len(values) != len(documents):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tieaware.errors import InputError
-from tieaware.inputs.identifiers import Identifiers, frozen, shown
-from tieaware.inputs.lists import Lists, Place, flattened, from_columns, grouped
+from tieaware.inputs.identifiers import Identifiers, frozen, shortened, shown
+from tieaware.inputs.lists import Lists, Place, flattened, from_columns, grouped, plain_array, sequence
 from tieaware.inputs.qrels import check_columns
 
 __all__ = ["Run"]
@@ -108,8 +108,8 @@ class Run:
         Raises
         ------
         InputError
-            It is not of that form, a key is neither text, bytes nor an integer, a score is no number or is NaN, or two
-            keys are the same document (1 and "1").
+            It is not of that form, a key is neither text, bytes nor an integer, a score is no number or is
+            NaN, or two keys are the same document (1 and "1").
         """
         check_duplicates(duplicates)
         queries, starts, documents, values, place = flattened(run, "run")
@@ -171,15 +171,21 @@ class Run:
 
 def numbers(values: ArrayLike | list[Any], argument: str, place: Place) -> Scores:
     """Return scores as float64 or float32, or raise InputError at the first that is no number, or NaN."""
+    scores: Scores
+    values = sequence(values, argument)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iubf":
         dtype = np.float32 if values.dtype.kind == "f" and values.dtype.itemsize == 4 else np.float64
-        scores = np.ascontiguousarray(values, dtype)
+        scores = cast(Scores, np.asarray(values, dtype, order="C"))
     else:
-        listed = values if isinstance(values, list) else list(values)  # type: ignore[arg-type]
-        try:
-            scores = np.fromiter((number(value) for value in listed), np.float64, len(listed))
-        except (TypeError, ValueError, OverflowError):
-            raise not_a_number(listed, place) from None
+        listed = list(values)
+        array = plain_array(listed)
+        if array is not None and array.dtype.kind in "iubf":
+            scores = array.astype(np.float64)
+        else:
+            try:
+                scores = np.fromiter((number(value) for value in listed), np.float64, len(listed))
+            except (TypeError, ValueError, OverflowError):
+                raise not_a_number(listed, place) from None
     if scores.ndim != 1:
         raise InputError(f"{argument}: one dimension is expected, found the shape {scores.shape}")
     missing = np.isnan(scores)
@@ -189,8 +195,8 @@ def numbers(values: ArrayLike | list[Any], argument: str, place: Place) -> Score
 
 
 def number(value: Any) -> float:
-    """Return a score as a float; text is none, although float() would read it."""
-    if isinstance(value, str | bytes | bytearray):
+    """Return a score as a float; text and complex numbers are none, although float() may read them."""
+    if isinstance(value, str | bytes | bytearray | complex | np.complexfloating):
         raise TypeError
     return float(value)
 
@@ -201,20 +207,35 @@ def not_a_number(values: list[Any], place: Place) -> InputError:
         try:
             number(value)
         except (TypeError, ValueError, OverflowError):
-            return InputError(f"{place(row)}: a number is expected as the score, found {value!r:.80}")
+            return InputError(f"{place(row)}: a number is expected as the score, found {shortened(value)}")
     raise AssertionError("every value is a number")
+
+
+def check_dtype(score_dtype: str) -> None:
+    """Raise InputError unless scores can be rounded to this type."""
+    if score_dtype not in ("float64", "float32"):
+        raise InputError(f'score_dtype: "float64" or "float32" is expected, found {shortened(score_dtype)}')
+
+
+def rounded(scores: Scores, score_dtype: str) -> Scores:
+    """Return scores rounded to a type; as a conversion in C does it, what is too large becomes infinite."""
+    check_dtype(score_dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        if score_dtype == "float32":
+            return scores.astype(np.float32, copy=False)
+        return scores.astype(np.float64, copy=False)
 
 
 def check_duplicates(duplicates: str) -> None:
     """Raise InputError unless this is what a reader can do with duplicates."""
     if duplicates not in ("error", "first"):
-        raise InputError(f'duplicates: "error" or "first" is expected, found {duplicates!r:.80}')
+        raise InputError(f'duplicates: "error" or "first" is expected, found {shortened(duplicates)}')
 
 
 def without_repeats(
     lists: Lists, place: Place, duplicates: str, again: Place | None = None
 ) -> tuple[Lists, Dropped]:
-    """Drop what repeats a document of the same query, and describe it; raise InputError unless that is wanted.
+    """Drop what repeats a document of the same query; raise InputError unless that is wanted.
 
     Parameters
     ----------

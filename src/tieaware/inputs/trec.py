@@ -1,25 +1,27 @@
 """Runs and judgments in TREC's formats, read in blocks.
 
-A line of a run is ``query Q0 document rank score tag``, a line of judgments ``query iteration document label``. Fields are
-separated by any blanks, further fields are ignored, and so are lines without a field and lines that begin with ``#``.
+A line of a run is ``query Q0 document rank score tag``, one of judgments ``query iteration document label``.
+Fields are separated by any blanks; further fields are ignored, and so are empty lines and those that begin
+with ``#``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _join, _trec
+from tieaware import _trec
 from tieaware.errors import InputError
 from tieaware.inputs.files import Path, Source
 from tieaware.inputs.identifiers import Identifiers, shown
 from tieaware.inputs.lists import Lists, grouped
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.qrels import without_repeats as without_repeated_judgments
-from tieaware.inputs.run import Dropped, Run, check_duplicates, warn_of, without_repeats
+from tieaware.inputs.run import Dropped, Run, check_dtype, check_duplicates, rounded, warn_of, without_repeats
 
 __all__ = ["NotContiguous", "read_qrels", "read_run", "stream_run"]
 
@@ -57,17 +59,15 @@ def read_qrels(path: Path) -> Qrels:
     Raises
     ------
     InputError
-        The file cannot be read, is empty or is a run, a line has fewer than four fields or a label that is no integer of 32
-        bits, or a document has two different labels for a query.
+        The file cannot be read, is empty or is a run, a line has fewer than four fields or a label that is no
+        integer of 32 bits, or a document has two different labels for a query.
     """
     with Source(path) as source:
         reader = Reader(source, judgments=True)
         for _ in reader.blocks():
             pass
         lists = reader.lists(reader.parser.n_segments)
-        labels = Lists(
-            lists.queries, lists.offsets, lists.documents, lists.values.astype(np.int32), lists.sources
-        )
+        labels = replace(lists, values=lists.values.astype(np.int32))
         return Qrels.of(without_repeated_judgments(labels, reader.place, reader.line_of), source.label)
 
 
@@ -91,13 +91,13 @@ def read_run(path: Path, *, score_dtype: str = "float64", duplicates: str = "err
     Raises
     ------
     InputError
-        The file cannot be read, is empty or is judgments, a line has fewer than six fields or a score that is no number or is
-        NaN, or a document appears twice for a query.
+        The file cannot be read, is empty or is judgments, a line has fewer than six fields or a score that is
+        no number or is NaN, or a document appears twice for a query.
     """
     check_duplicates(duplicates)
-    dtype = checked_dtype(score_dtype)
+    check_dtype(score_dtype)
     with Source(path) as source:
-        run, dropped = whole_run(source, dtype, duplicates)
+        run, dropped = whole_run(source, score_dtype, duplicates)
     warn_of(dropped, source.label)
     return run
 
@@ -105,8 +105,8 @@ def read_run(path: Path, *, score_dtype: str = "float64", duplicates: str = "err
 def stream_run(path: Path, *, score_dtype: str = "float64", duplicates: str = "error") -> Iterator[Run]:
     """Read a run in parts, each of whole queries, without holding the file.
 
-    The parameters and errors are those of `read_run`; errors arise where the iterator reaches them. What cannot be opened
-    again (standard input, a pipe, a file object) comes as one part.
+    The parameters and errors are those of `read_run`; errors arise where the iterator reaches them. What
+    cannot be opened again (standard input, a pipe, a file object) comes as one part.
 
     Raises
     ------
@@ -114,64 +114,49 @@ def stream_run(path: Path, *, score_dtype: str = "float64", duplicates: str = "e
         A query that was handed over appears again: read the file with `read_run` instead.
     """
     check_duplicates(duplicates)
-    return streamed(path, checked_dtype(score_dtype), duplicates)
+    check_dtype(score_dtype)
+    return streamed(path, score_dtype, duplicates)
 
 
-def streamed(path: Path, dtype: type[np.floating], duplicates: str) -> Iterator[Run]:
+def streamed(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
     """Yield the parts of `stream_run`."""
     total = Dropped()
     with Source(path) as source:
         if not source.reopenable:
-            run, total = whole_run(source, dtype, duplicates)
+            run, total = whole_run(source, score_dtype, duplicates)
             yield run
         else:
             reader = Reader(source, judgments=False)
-            seen: set[bytes] = set()
+            seen = _trec.Seen()
             for final in reader.blocks():
                 # Further lines may belong to the last query.
                 n_segments = reader.parser.n_segments - (not final)
                 if n_segments < 1 or not (final or reader.parser.n_rows >= STREAMED_ROWS):
                     continue
                 lists = reader.lists(n_segments)
-                queries = set(lists.queries)
-                if len(lists.queries) < n_segments or not seen.isdisjoint(queries):
+                if not seen.add(lists.queries.data, lists.queries.offsets):
                     raise NotContiguous
-                seen |= queries
-                run, dropped = finished(reader, lists, dtype, duplicates)
+                run, dropped = finished(reader, lists, score_dtype, duplicates)
                 total += dropped
                 yield run
     warn_of(total, source.label)
 
 
-def whole_run(source: Source, dtype: type[np.floating], duplicates: str) -> tuple[Run, Dropped]:
+def whole_run(source: Source, score_dtype: str, duplicates: str) -> tuple[Run, Dropped]:
     """Read all there is."""
     reader = Reader(source, judgments=False)
     for _ in reader.blocks():
         pass
-    return finished(reader, reader.lists(reader.parser.n_segments), dtype, duplicates)
+    return finished(reader, reader.lists(reader.parser.n_segments), score_dtype, duplicates)
 
 
-def finished(reader: Reader, lists: Lists, dtype: type[np.floating], duplicates: str) -> tuple[Run, Dropped]:
+def finished(reader: Reader, lists: Lists, score_dtype: str, duplicates: str) -> tuple[Run, Dropped]:
     """Make a run of what was read, without duplicates and with scores of the wanted precision."""
     lists, dropped = without_repeats(lists, reader.place, duplicates, reader.line_of)
-    if dtype is not np.float64:
-        # As a C program's conversion does it: what is too large becomes infinite.
-        with np.errstate(over="ignore", under="ignore"):
-            scores = lists.values.astype(dtype)
-        lists = Lists(lists.queries, lists.offsets, lists.documents, scores)
+    lists = replace(lists, values=rounded(lists.values, score_dtype))
     tag = reader.parser.tag
-    return Run.of(
-        lists, reader.source.name, None if tag is None else tag.decode("utf-8", "surrogateescape")
-    ), dropped
-
-
-def checked_dtype(score_dtype: str) -> type[np.floating]:
-    """Return the type that scores are rounded to."""
-    if score_dtype == "float64":
-        return np.float64
-    if score_dtype == "float32":
-        return np.float32
-    raise InputError(f'score_dtype: "float64" or "float32" is expected, found {score_dtype!r:.80}')
+    text = None if tag is None else tag.decode("utf-8", "surrogateescape")
+    return Run.of(lists, reader.source.name, text), dropped
 
 
 class Reader:
@@ -202,6 +187,8 @@ class Reader:
             good = self.parser.parse(size, final=size == 0)
             if not good:
                 assert self.parser.bad_line is not None
+                # What is wrong with the line may come of what is wrong with the file.
+                self.source.check_rest()
                 wrong = complaint(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
                 raise InputError(f"{self.source.label}:{self.parser.line}: {wrong}")
             empty = empty and self.parser.n_rows == 0
@@ -215,9 +202,8 @@ class Reader:
 
     def lists(self, n_segments: int) -> Lists:
         """Take the first segments from the parser, each query's rows together."""
-        queries, query_ends, starts, documents, ends, values, self._jump_rows, self._jump_lines = (
-            self.parser.take(n_segments)
-        )
+        queries, query_ends, starts, documents, ends, values, *jumps = self.parser.take(n_segments)
+        self._jump_rows, self._jump_lines = jumps
         return grouped(Identifiers.of(queries, query_ends), starts, Identifiers.of(documents, ends), values)
 
     def line_of(self, row: int) -> str:
@@ -246,11 +232,11 @@ def complaint(line: bytes, judgments: bool, first: bool) -> str:
             return f'this is a line of a run, "{RUN_LINE}": judgments are expected, "{JUDGMENT_LINE}"'
         if n < 4:
             return f'4 fields are expected, "{JUDGMENT_LINE}", found {n}'
-        return f"the label, field 4, is expected to be an integer of 32 bits, found {shown(fields[3])}"
+        return f"the label, field 4, is {shown(fields[3])}: an integer of 32 bits is expected"
     if n < 6:
         if first and n in (4, 5) and INTEGER.fullmatch(fields[3]):
             return f'this is a line of judgments, "{JUDGMENT_LINE}": a run is expected, "{RUN_LINE}"'
         return f'6 fields are expected, "{RUN_LINE}", found {n}'
     if NAN.fullmatch(fields[4]):
-        return f"the score, field 5, is expected to be a number, found {fields[4][:80].decode('ascii')}, which is none"
-    return f"the score, field 5, is expected to be a number, found {shown(fields[4])}"
+        return "the score, field 5, is NaN: a number is expected"
+    return f"the score, field 5, is {shown(fields[4])}: a number is expected"

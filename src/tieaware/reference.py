@@ -1,0 +1,602 @@
+"""Every measure in plain Python over lists, written to be read.
+
+A ranking without ties is a list of labels, the first-ranked document's first: ``[1, 0, 2]``. A ranking with
+ties is a list of groups, each the labels of the documents that share a score: ``[[1, 0], [2]]`` says that the
+first two documents may stand in either order. For every measure there are two functions: one such as
+``average_precision`` takes a ranking, and one such as ``expected_average_precision`` takes groups and gives
+the mean of the first over every order of the documents inside their groups, without enumerating those orders.
+When each group holds one document, the two agree.
+
+The arguments mean the same everywhere:
+
+``ranking``, ``groups``
+    The labels of the retrieved documents, as above. None or a negative label marks an unjudged document,
+    which is neither relevant nor a gain.
+``judged``
+    The labels of all judged documents of the query, retrieved or not. N of them are relevant.
+``k``
+    The cut-off: only the first k ranks count; None is no cut-off. Where a measure divides by k, it does so
+    even if the list is shorter.
+``rel``
+    The smallest label that is relevant.
+
+A query without relevant judged documents is worth 0. In the formulas a group starts after t documents and
+holds n, of which r are relevant; m of its ranks, t+1 … t+m, lie within the cut-off.
+
+References
+----------
+.. [1] C. D. Manning, P. Raghavan, H. Schütze, *Introduction to Information Retrieval*, 2008, chapter 8.
+.. [2] F. McSherry, M. Najork, "Computing information retrieval performance measures efficiently in the
+       presence of tied scores", ECIR 2008, pages 414-421.
+.. [3] E. M. Voorhees, "The TREC-8 question answering track report", TREC 1999.
+.. [4] K. Järvelin, J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002.
+.. [5] C. Burges and others, "Learning to rank using gradient descent", ICML 2005.
+.. [6] A. Moffat, J. Zobel, "Rank-biased precision for measurement of retrieval effectiveness", ACM TOIS
+       27(1), 2008.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from tieaware.errors import InputError
+from tieaware.measures import Measure, parse_measure
+
+Label = int | None
+Ranking = Sequence[Label]
+Groups = Sequence[Sequence[Label]]
+
+ORDERS = ("run_order", "trec_eval", "optimistic", "pessimistic")
+
+
+# From scores to a ranking, or to groups.
+
+
+def rank(
+    scores: Sequence[float],
+    labels: Sequence[Label],
+    ties: str = "run_order",
+    docids: Sequence[str | bytes] | None = None,
+) -> list[Label]:
+    """Put the documents in one order: by score, the highest first, and tied ones as the tie rule says.
+
+    Parameters
+    ----------
+    scores, labels : sequence
+        Of the retrieved documents, in the order of the input.
+    ties : str
+        ``"run_order"``: as they stand in the input. ``"trec_eval"``: by document id, descending, compared as
+        bytes.
+        ``"optimistic"`` and ``"pessimistic"``: the best, or the worst, labels first.
+    docids : sequence of str or bytes, optional
+        The document ids, for ``"trec_eval"`` only.
+
+    Returns
+    -------
+    list of labels
+
+    Raises
+    ------
+    InputError
+        If the tie rule is none of these, or its document ids are missing.
+
+    Examples
+    --------
+    >>> scores, labels, docids = [0.5, 0.5, 0.9], [0, 2, 1], ["a", "b", "c"]
+    >>> rank(scores, labels, "run_order"), rank(scores, labels, "trec_eval", docids)
+    ([1, 0, 2], [1, 2, 0])
+    >>> rank(scores, labels, "optimistic"), rank(scores, labels, "pessimistic")
+    ([1, 2, 0], [1, 0, 2])
+    """
+    if ties not in ORDERS:
+        raise InputError(f"ties={ties!r}: expected one of {', '.join(ORDERS)}")
+    documents = list(range(len(scores)))
+    if ties == "trec_eval":
+        if docids is None:
+            raise InputError("ties='trec_eval': docids are missing, expected one per score")
+        names = [d.encode("utf-8", "surrogateescape") if isinstance(d, str) else d for d in docids]
+        documents.sort(key=lambda d: names[d], reverse=True)
+    elif ties in ("optimistic", "pessimistic"):
+        grades = [-1 if label is None else label for label in labels]
+        documents.sort(key=lambda d: grades[d], reverse=ties == "optimistic")
+    documents.sort(key=lambda d: scores[d], reverse=True)  # stable: the order inside a tie remains
+    return [labels[d] for d in documents]
+
+
+def group(scores: Sequence[float], labels: Sequence[Label]) -> list[list[Label]]:
+    """Gather the documents with equal scores, the highest score first.
+
+    Examples
+    --------
+    >>> group([0.5, 0.5, 0.9], [0, 2, 1])
+    [[1], [0, 2]]
+    """
+    documents = sorted(range(len(scores)), key=lambda d: scores[d], reverse=True)
+    return [[labels[d] for d in tied] for _, tied in groupby(documents, key=lambda d: scores[d])]
+
+
+# What a document, a list and a rank are worth.
+
+
+def is_relevant(label: Label, rel: int = 1) -> bool:
+    """Tell whether a document is judged, and its label at least ``rel``."""
+    return label is not None and label >= 0 and label >= rel
+
+
+def relevant(labels: Ranking, rel: int = 1) -> int:
+    """Count the relevant documents."""
+    return sum(is_relevant(label, rel) for label in labels)
+
+
+def gain(label: Label, dcg: str = "log2") -> int:
+    """Return the label (``"log2"``) [4]_ or 2^label - 1 (``"exp-log2"``) [5]_; 0 for labels below 1."""
+    grade = _worth(label)
+    return 2**grade - 1 if dcg == "exp-log2" else grade
+
+
+def discount(j: int) -> float:
+    """Return 1/log2(1 + j), the weight of rank j in DCG."""
+    return 1 / math.log2(1 + j)
+
+
+def ideal_gain(judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
+    """Return the DCG of the judged documents in their best order."""
+    return discounted_gain(sorted(judged, key=_worth, reverse=True), judged, k, dcg)
+
+
+def _worth(label: Label) -> int:
+    return 0 if label is None else max(label, 0)
+
+
+def _ranks(groups: Groups, k: int | None) -> Iterator[tuple[range, Sequence[Label]]]:
+    """Yield each group with its ranks t+1 … t+m, those within the cut-off."""
+    t = 0
+    for labels in groups:
+        n = len(labels)
+        m = n if k is None else min(max(k - t, 0), n)
+        yield range(t + 1, t + m + 1), labels
+        t += n
+
+
+def _retrieved(groups: Groups) -> int:
+    return sum(map(len, groups))
+
+
+# Measures that count the relevant documents within the cut-off: the hits.
+
+
+def hits(ranking: Ranking, k: int | None = None, rel: int = 1) -> int:
+    """Count the relevant documents within the cut-off."""
+    return relevant(ranking[:k], rel)
+
+
+def expected_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
+    """Σ m r/n: each of a group's ranks holds a relevant document with probability r/n [2]_.
+
+    Examples
+    --------
+    >>> expected_hits([[1], [1, 0, 0, 0]], k=3)
+    1.5
+    """
+    return math.fsum(len(ranks) * relevant(labels, rel) / len(labels) for ranks, labels in _ranks(groups, k))
+
+
+def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Hits / k; without a cut-off, hits / retrieved documents ([1]_, section 8.3).
+
+    Examples
+    --------
+    >>> precision([1, 0, 1], [1, 0, 1], k=4)
+    0.5
+    """
+    depth = len(ranking) if k is None else k
+    return hits(ranking, k, rel) / depth if depth else 0.0
+
+
+def expected_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`precision`: expected hits / k [2]_.
+
+    Examples
+    --------
+    >>> expected_precision([[1, 0]], [1, 0], k=1)
+    0.5
+    """
+    depth = _retrieved(groups) if k is None else k
+    return expected_hits(groups, k, rel) / depth if depth else 0.0
+
+
+def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Hits / N ([1]_, section 8.3).
+
+    Examples
+    --------
+    >>> recall([1, 0, 1], [1, 0, 1, 1, 1], k=2)
+    0.25
+    """
+    N = relevant(judged, rel)
+    return hits(ranking, k, rel) / N if N else 0.0
+
+
+def expected_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`recall`: expected hits / N [2]_; N is that of the judgments.
+
+    Examples
+    --------
+    >>> expected_recall([[1, 0], [0]], [1, 0, 0, 1], k=1)
+    0.25
+    """
+    N = relevant(judged, rel)
+    return expected_hits(groups, k, rel) / N if N else 0.0
+
+
+def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """2 P R / (P + R), the harmonic mean of precision and recall ([1]_, section 8.3, equation 8.6).
+
+    Examples
+    --------
+    >>> f1([1, 0, 1], [1, 0, 1, 1], k=1)
+    0.5
+    """
+    P = precision(ranking, judged, k, rel)
+    R = recall(ranking, judged, k, rel)
+    return 2 * P * R / (P + R) if P + R else 0.0
+
+
+def expected_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`f1`: 2 hits / (k + N), since P = hits/k and R = hits/N [2]_.
+
+    Examples
+    --------
+    >>> expected_f1([[1, 0]], [1, 0, 1], k=2)
+    0.5
+    """
+    N = relevant(judged, rel)
+    depth = _retrieved(groups) if k is None else k
+    return 2 * expected_hits(groups, k, rel) / (depth + N) if N else 0.0
+
+
+def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Give the precision at rank N, where precision and recall are equal ([1]_, section 8.4).
+
+    Examples
+    --------
+    >>> r_precision([1, 0, 1], [1, 0, 1])
+    0.5
+    """
+    N = relevant(judged, rel)
+    return precision(ranking, judged, N, rel) if N else 0.0
+
+
+def expected_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the mean of :func:`r_precision`: expected hits within the first N ranks, / N.
+
+    Examples
+    --------
+    >>> expected_r_precision([[1], [1, 0]], [1, 1, 0])
+    0.75
+    """
+    N = relevant(judged, rel)
+    return expected_precision(groups, judged, N, rel) if N else 0.0
+
+
+# Measures of where the first relevant document stands.
+
+
+def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """1 / the rank of the first relevant document, 0 if there is none within the cut-off [3]_.
+
+    Examples
+    --------
+    >>> reciprocal_rank([0, 1, 1], [0, 1, 1])
+    0.5
+    """
+    for j, label in enumerate(ranking[:k], start=1):
+        if is_relevant(label, rel):
+            return 1 / j
+    return 0.0
+
+
+def first_relevant(n: int, r: int) -> Iterator[float]:
+    """Yield p_1, p_2, …: the probability that the first relevant document of a group comes x-th.
+
+    p_1 = r/n, and p_{x+1} = p_x (n-x-r+1)/(n-x). These are the differences of the survival function, the
+    probability that the first x documents are not relevant; the printed formula of [2]_ sums that function
+    itself.
+
+    Examples
+    --------
+    >>> list(first_relevant(4, 2))
+    [0.5, 0.3333333333333333, 0.16666666666666666]
+    """
+    p = r / n
+    yield p
+    for x in range(1, n - r + 1):
+        p *= (n - x - r + 1) / (n - x)
+        yield p
+
+
+def expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`reciprocal_rank`: Σ p_x/(t+x) in the first group with a relevant one.
+
+    Examples
+    --------
+    >>> expected_reciprocal_rank([[1, 0]], [1, 0])
+    0.75
+    """
+    for ranks, labels in _ranks(groups, k):
+        r = relevant(labels, rel)
+        if r:
+            chances = first_relevant(len(labels), r)
+            return math.fsum(p / j for j, p in zip(ranks, chances, strict=False))
+    return 0.0
+
+
+def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """1 if there is a relevant document within the cut-off, else 0.
+
+    Examples
+    --------
+    >>> success([0, 1, 0], [0, 1, 0], k=1), success([0, 1, 0], [0, 1, 0], k=2)
+    (0.0, 1.0)
+    """
+    return float(hits(ranking, k, rel) > 0)
+
+
+def expected_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`success`: Σ p_x = 1 - C(n-r, m)/C(n, m), the hypergeometric chance of a hit.
+
+    Examples
+    --------
+    >>> expected_success([[1, 0]], [1, 0], k=1)
+    0.5
+    """
+    for ranks, labels in _ranks(groups, k):
+        r = relevant(labels, rel)
+        if r:
+            chances = first_relevant(len(labels), r)
+            return math.fsum(p for _, p in zip(ranks, chances, strict=False))
+    return 0.0
+
+
+# Average precision.
+
+
+def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the sum of the precision at each relevant document's rank, / N ([1]_, section 8.4).
+
+    Examples
+    --------
+    >>> average_precision([1, 0, 0, 1], [1, 0, 0, 1])
+    0.75
+    """
+    N = relevant(judged, rel)
+    if N == 0:
+        return 0.0
+    found = 0
+    precisions = []
+    for j, label in enumerate(ranking[:k], start=1):
+        if is_relevant(label, rel):
+            found += 1
+            precisions.append(found / j)
+    return math.fsum(precisions) / N
+
+
+def expected_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`average_precision`: (1/N) Σ_groups (r/n) Σ_j (R + 1 + a (j-t-1)) / j [2]_.
+
+    Rank j holds a relevant document with probability r/n. If it does, the relevant documents up to there are
+    the R of earlier groups, itself, and of the j-t-1 that precede it in its group each with probability a =
+    (r-1)/(n-1). The last is 0 for a group of one, where the printed formula has 0/0.
+
+    Examples
+    --------
+    >>> expected_average_precision([[1, 0], [0, 0]], [1, 0, 0, 0])
+    0.75
+    """
+    N = relevant(judged, rel)
+    if N == 0:
+        return 0.0
+    R = 0
+    parts: list[float] = []
+    for ranks, labels in _ranks(groups, k):
+        n, r = len(labels), relevant(labels, rel)
+        if r:
+            a = (r - 1) / (n - 1) if n > 1 else 0.0
+            parts.extend(r / n * (R + 1 + a * (j - ranks.start)) / j for j in ranks)
+        R += r
+    return math.fsum(parts) / N
+
+
+# Measures that weigh the ranks.
+
+
+def discounted_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
+    """Σ gain_j / log2(1 + j) [4]_, in the form of [5]_, which discounts the second rank too.
+
+    Examples
+    --------
+    >>> discounted_gain([3, 0, 2], [3, 0, 2]), discounted_gain([3, 0, 2], [3, 0, 2], dcg="exp-log2")
+    (4.0, 8.5)
+    """
+    return math.fsum(gain(label, dcg) * discount(j) for j, label in enumerate(ranking[:k], start=1))
+
+
+def expected_discounted_gain(groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
+    """Give the mean of :func:`discounted_gain`: Σ_groups (mean gain) Σ_j 1/log2(1 + j) [2]_.
+
+    Examples
+    --------
+    >>> expected_discounted_gain([[0, 0, 0], [4]], [0, 0, 0, 4], k=3)
+    0.0
+    >>> expected_discounted_gain([[2, 0]], [2, 0], k=1)
+    1.0
+    """
+    return math.fsum(
+        sum(gain(label, dcg) for label in labels) / len(labels) * math.fsum(map(discount, ranks))
+        for ranks, labels in _ranks(groups, k)
+    )
+
+
+def normalised_discounted_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
+    """:func:`discounted_gain` / that of the judged documents in their best order [4]_.
+
+    Examples
+    --------
+    >>> normalised_discounted_gain([0, 0, 2], [0, 0, 2])
+    0.5
+    """
+    ideal = ideal_gain(judged, k, dcg)
+    return discounted_gain(ranking, judged, k, dcg) / ideal if ideal else 0.0
+
+
+def expected_normalised_discounted_gain(
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
+) -> float:
+    """Give the mean of :func:`normalised_discounted_gain`: the ideal gain does not depend on the order [2]_.
+
+    Examples
+    --------
+    >>> expected_normalised_discounted_gain([[2, 0]], [2, 0], k=1)
+    0.5
+    """
+    ideal = ideal_gain(judged, k, dcg)
+    return expected_discounted_gain(groups, judged, k, dcg) / ideal if ideal else 0.0
+
+
+def rank_biased_precision(
+    ranking: Ranking, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
+) -> float:
+    """(1-p) Σ p^(j-1) over the ranks j of relevant documents: p is the reader's patience [6]_.
+
+    Examples
+    --------
+    >>> rank_biased_precision([1, 0, 1], [1, 0, 1], p=0.5)
+    0.625
+    """
+    return math.fsum((1 - p) * p ** (j - 1) for j, label in enumerate(ranking[:k], start=1) if is_relevant(label, rel))
+
+
+def expected_rank_biased_precision(
+    groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
+) -> float:
+    """Give the mean of :func:`rank_biased_precision`: (1-p) Σ_groups (r/n) Σ_j p^(j-1), additive as DCG is.
+
+    Examples
+    --------
+    >>> expected_rank_biased_precision([[1, 0]], [1, 0], p=0.5)
+    0.375
+    """
+    return math.fsum(
+        relevant(labels, rel) / len(labels) * math.fsum((1 - p) * p ** (j - 1) for j in ranks)
+        for ranks, labels in _ranks(groups, k)
+        if relevant(labels, rel)
+    )
+
+
+# Counts, which no order changes.
+
+
+def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
+    """Count the retrieved documents."""
+    return float(len(ranking))
+
+
+def number_relevant(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Count the relevant documents, N."""
+    return float(relevant(judged, rel))
+
+
+def number_relevant_retrieved(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Count the relevant documents that were retrieved."""
+    return float(relevant(ranking, rel))
+
+
+# One entry for all of them.
+
+MEASURES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
+    "P": (precision, expected_precision),
+    "R": (recall, expected_recall),
+    "F1": (f1, expected_f1),
+    "AP": (average_precision, expected_average_precision),
+    "RR": (reciprocal_rank, expected_reciprocal_rank),
+    "nDCG": (normalised_discounted_gain, expected_normalised_discounted_gain),
+    "DCG": (discounted_gain, expected_discounted_gain),
+    "RBP": (rank_biased_precision, expected_rank_biased_precision),
+    "Success": (success, expected_success),
+    "Rprec": (r_precision, expected_r_precision),
+}
+COUNTS: dict[str, Callable[..., float]] = {
+    "NumRet": number_retrieved,
+    "NumRel": number_relevant,
+    "NumRelRet": number_relevant_retrieved,
+}
+
+
+def evaluate(
+    measure: str | Measure,
+    scores: Sequence[float],
+    labels: Sequence[Label],
+    judged: Sequence[Label] | None = None,
+    ties: str = "average",
+    docids: Sequence[str | bytes] | None = None,
+) -> float:
+    """Evaluate one query.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        What to measure, for example ``"nDCG@10"``.
+    scores : sequence of float
+        Of the retrieved documents; infinities order as they should, and -0.0 equals 0.0.
+    labels : sequence of int or None
+        Of the same documents. None or a negative label marks an unjudged one.
+    judged : sequence of int or None, optional
+        The labels of all judged documents of the query, retrieved or not; by default, of those retrieved.
+    ties : str
+        ``"average"``: the mean over every order of the documents that tie. The others put them in one order,
+        as :func:`rank` does: ``"run_order"``, ``"trec_eval"``, ``"optimistic"``, ``"pessimistic"``.
+    docids : sequence of str or bytes, optional
+        The document ids, for ``"trec_eval"`` only.
+
+    Returns
+    -------
+    float
+        0 for a query without relevant judged documents or without retrieved ones (but counts are counts).
+
+    Raises
+    ------
+    InputError
+        If the lengths disagree, a score is NaN, the tie rule or the measure is unknown, or the document ids
+        that the rule needs are missing.
+
+    Examples
+    --------
+    >>> from tieaware import reference
+    >>> scores, labels = [1.0, 1.0, 1.0, 0.5], [1, 0, 0, 2]
+    >>> [reference.evaluate("RR", scores, labels, ties=rule) for rule in ("optimistic", "pessimistic")]
+    [1.0, 0.3333333333333333]
+    >>> round(reference.evaluate("RR", scores, labels), 6)
+    0.611111
+    """
+    measure = parse_measure(measure)
+    for name, values in (("labels", labels), ("docids", docids)):
+        if values is not None and len(values) != len(scores):
+            raise InputError(f"{name}: {len(values)} values, expected one per score: {len(scores)}")
+    for i, score in enumerate(scores):
+        if math.isnan(score):
+            raise InputError(f"scores[{i}]: NaN, expected a number")
+    if judged is None:
+        judged = labels
+    arguments = dict[str, int | float | str | None](measure.parameters)
+    if measure.definition.has_cutoff:
+        arguments["k"] = measure.cutoff
+    if ties not in ("average", *ORDERS):
+        raise InputError(f"ties={ties!r}: expected one of average, {', '.join(ORDERS)}")
+    if measure.name in COUNTS:
+        return COUNTS[measure.name](labels, judged, **arguments)
+    of_ranking, of_groups = MEASURES[measure.name]
+    if ties == "average":
+        return of_groups(group(scores, labels), judged, **arguments)
+    return of_ranking(rank(scores, labels, ties, docids), judged, **arguments)

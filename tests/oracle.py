@@ -1,0 +1,135 @@
+"""Exact values by enumeration: every order of the documents inside their ties, in fractions.
+
+Written from the definitions of the measures alone, for lists short enough to enumerate. It shares nothing
+with the package but the notation of the measures.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import permutations, product
+from typing import NamedTuple
+
+import mpmath
+
+from tieaware.measures import Measure, parse_measure
+
+DIGITS = 50
+
+
+class Exact(NamedTuple):
+    """A measure over all orders: its mean, its variance, and its extremes."""
+
+    mean: Fraction
+    variance: Fraction
+    minimum: Fraction
+    maximum: Fraction
+
+
+def enumerate_orders(scores: Sequence[float], labels: Sequence[int]) -> Counter[tuple[int, ...]]:
+    """Count how many orders of the tied documents give each sequence of labels."""
+    ties = [
+        Counter(permutations([lab for s, lab in zip(scores, labels, strict=True) if s == score]))
+        for score in sorted(set(scores), reverse=True)
+    ]
+    orders: Counter[tuple[int, ...]] = Counter()
+    for parts in product(*ties):
+        times = 1
+        for tie, part in zip(ties, parts, strict=True):
+            times *= tie[part]
+        orders[sum(parts, ())] += times
+    return orders
+
+
+def over_orders(measure: str | Measure, orders: Counter[tuple[int, ...]], judged: Sequence[int]) -> Exact:
+    """Evaluate every order, weighted by how often it occurs."""
+    measure = parse_measure(measure)
+    shared: Counter[tuple[int, ...]] = Counter()  # orders that the measure cannot tell apart
+    for order, times in orders.items():
+        shared[_seen(measure, order)] += times
+    values = [(value(measure, order, judged), times) for order, times in shared.items()]
+    number = sum(times for _, times in values)
+    mean = sum((v * times for v, times in values), Fraction(0)) / number
+    variance = sum(((v - mean) ** 2 * times for v, times in values), Fraction(0)) / number
+    return Exact(mean, variance, min(v for v, _ in values), max(v for v, _ in values))
+
+
+def exact(measure: str | Measure, scores: Sequence[float], labels: Sequence[int], judged: Sequence[int]) -> Exact:
+    """Evaluate a measure over every order that the scores allow."""
+    return over_orders(measure, enumerate_orders(scores, labels), judged)
+
+
+def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Fraction:
+    """Evaluate a measure for documents in one order. Negative labels are unjudged."""
+    name, k = measure.name, measure.cutoff
+    top = order if k is None else order[:k]
+    if name == "NumRet":
+        return Fraction(len(order))
+    if name in ("DCG", "nDCG"):
+        dcg = _dcg([_gain(lab, str(measure["dcg"])) for lab in top])
+        if name == "DCG" or dcg == 0:
+            return dcg
+        best = sorted((_gain(lab, str(measure["dcg"])) for lab in judged), reverse=True)
+        return dcg / _dcg(best if k is None else best[:k])
+
+    least = int(measure["rel"])
+    n_relevant = sum(_is_relevant(lab, least) for lab in judged)
+    ranks = [j for j, lab in enumerate(top, 1) if _is_relevant(lab, least)]
+    if name == "NumRel":
+        return Fraction(n_relevant)
+    if name == "NumRelRet":
+        return Fraction(len(ranks))
+    if not ranks:
+        return Fraction(0)
+    depth = len(order) if k is None else k
+    if name == "P":
+        return Fraction(len(ranks), depth)
+    if name == "R":
+        return Fraction(len(ranks), n_relevant)
+    if name == "F1":
+        precision, recall = Fraction(len(ranks), depth), Fraction(len(ranks), n_relevant)
+        return 2 / (1 / precision + 1 / recall)
+    if name == "AP":
+        return sum((Fraction(i, j) for i, j in enumerate(ranks, 1)), Fraction(0)) / n_relevant
+    if name == "RR":
+        return Fraction(1, ranks[0])
+    if name == "RBP":
+        p = Fraction(measure["p"])
+        return (1 - p) * sum((p ** (j - 1) for j in ranks), Fraction(0))
+    if name == "Success":
+        return Fraction(1)
+    if name == "Rprec":
+        return Fraction(sum(j <= n_relevant for j in ranks), n_relevant)
+    raise NotImplementedError(name)
+
+
+def _is_relevant(label: int, least: int) -> bool:
+    return label >= least and label >= 0
+
+
+def _gain(label: int, dcg: str) -> int:
+    if label < 1:
+        return 0
+    return {"log2": label, "exp-log2": 2**label - 1}[dcg]
+
+
+def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
+    """Replace the labels that the measure treats alike by one of them."""
+    if measure.name in ("DCG", "nDCG"):
+        return tuple(max(label, 0) for label in order)
+    least = int(measure.parameters.get("rel", 1))
+    return tuple(least if _is_relevant(label, least) else -1 for label in order)
+
+
+def _dcg(gains: Sequence[int]) -> Fraction:
+    return sum((g * weight for g, weight in zip(gains, _discounts(), strict=False)), Fraction(0))
+
+
+@lru_cache(maxsize=1)
+def _discounts() -> tuple[Fraction, ...]:
+    """1/log2(1 + j) for the ranks j = 1, 2, … of any list that can be enumerated, to 50 digits."""
+    with mpmath.workdps(DIGITS + 5):
+        return tuple(Fraction(int(mpmath.nint(10**DIGITS / mpmath.log(1 + j, 2))), 10**DIGITS) for j in range(1, 33))

@@ -1,0 +1,85 @@
+"""Small queries full of ties, and how to hand them to the Evaluator."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import strategies as st
+
+from tieaware.evaluator import Evaluator
+
+# Each is the same number in float32, and each but the two zeros is another one there.
+SCORES = (-np.inf, -2.5, -0.0, 0.0, 2.0**-149, 1.0, 1.0 + 2.0**-23, 3.0e38, np.inf)
+SCORES = tuple(float(np.float32(score)) for score in SCORES)
+
+# Every measure, with and without a cut-off, and every parameter.
+MEASURES = (
+    "P", "P@1", "P@3", "P@10", "P(rel=2)@2", "P(rel=0)@4",
+    "R", "R@1", "R@3", "R@10", "R(rel=3)@2", "R(rel=0)@4",
+    "F1", "F1@1", "F1@3", "F1@10", "F1(rel=2)@2", "F1(rel=0)@4",
+    "AP", "AP@1", "AP@3", "AP@10", "AP(rel=2)", "AP(rel=2)@4", "AP(rel=0)@5",
+    "RR", "RR@1", "RR@3", "RR@10", "RR(rel=2)", "RR(rel=3)@4", "RR(rel=0)",
+    "nDCG", "nDCG@1", "nDCG@3", "nDCG@10", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@4",
+    "DCG", "DCG@1", "DCG@3", "DCG@10", "DCG(dcg='exp-log2')", "DCG(dcg='exp-log2')@4",
+    "RBP", "RBP@1", "RBP@3", "RBP(p=0.5)@10", "RBP(p=0.95,rel=2)", "RBP(p=0.05,rel=0)@4",
+    "Success", "Success@1", "Success@3", "Success@10", "Success(rel=2)@2", "Success(rel=0)@2",
+    "Rprec", "Rprec(rel=2)", "Rprec(rel=0)",
+    "NumRet", "NumRel", "NumRel(rel=2)", "NumRel(rel=0)", "NumRelRet", "NumRelRet(rel=2)", "NumRelRet(rel=0)",
+)  # fmt: skip
+
+
+class Query(NamedTuple):
+    """A list, and the labels of all judged documents of its query, retrieved or not."""
+
+    scores: tuple[float, ...]
+    labels: tuple[int, ...]
+    judged: tuple[int, ...]
+
+
+def random_query(rng: random.Random, longest: int) -> Query:
+    """Draw a list of up to `longest` documents with few distinct scores."""
+    n = rng.randint(0, longest)
+    pool = rng.sample(SCORES, rng.randint(1, 4))
+    top = rng.choice((0, 1, 1, 2, 4))
+    labels = tuple(rng.randint(-1 - (rng.random() < 0.1), top) for _ in range(n))
+    unretrieved = tuple(rng.randint(-1, top) for _ in range(rng.choice((0, 0, 1, 4))))
+    return Query(tuple(rng.choice(pool) for _ in range(n)), labels, (*labels, *unretrieved))
+
+
+@st.composite
+def queries(draw: st.DrawFn, longest: int = 6) -> Query:
+    """Draw a query with hypothesis."""
+    documents = draw(st.lists(st.tuples(st.sampled_from(SCORES), st.integers(-2, 4)), max_size=longest))
+    unretrieved = draw(st.lists(st.integers(-2, 4), max_size=4))
+    labels = tuple(label for _, label in documents)
+    return Query(tuple(score for score, _ in documents), labels, (*labels, *unretrieved))
+
+
+def offsets_of(lists: Sequence[Sequence[Any]]) -> npt.NDArray[np.int64]:
+    """Give where each list starts in the concatenation, and its end."""
+    return np.cumsum([0, *map(len, lists)])
+
+
+def flat(lists: Sequence[Sequence[float]], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Concatenate lists."""
+    return np.array([x for values in lists for x in values], dtype=dtype)
+
+
+def evaluator(some: Sequence[Query], measures: Sequence[str] = MEASURES, **options: Any) -> Evaluator:
+    """Prepare an Evaluator of the queries."""
+    return Evaluator(
+        flat([q.labels for q in some], np.int64),
+        measures,
+        offsets=offsets_of([q.labels for q in some]),
+        judgments=(flat([q.judged for q in some], np.int64), offsets_of([q.judged for q in some])),
+        **options,
+    )
+
+
+def scores_of(some: Sequence[Query], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+    """Give the scores that the Evaluator takes."""
+    return flat([q.scores for q in some], dtype)

@@ -1,0 +1,160 @@
+"""The command line: what it prints, and how it fails."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tieaware.cli import main
+
+QRELS = "q1 0 d1 1\nq1 0 d4 2\nq2 0 d1 1\n"
+RUN = "q1 Q0 d1 1 7.0 tag\nq1 Q0 d2 2 7.0 tag\nq1 Q0 d3 3 6.5 tag\n"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "a.run").write_text(RUN)
+    (tmp_path / "b.run").write_text(RUN.replace("7.0", "7.5", 1))
+    return tmp_path
+
+
+def run(capfd, *arguments):
+    status = main(list(arguments))
+    captured = capfd.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_it_prints_three_columns_as_trec_eval_does(files, capfd):
+    """Measures keep the names that they were given, values have four decimals, counts none."""
+    status, out, err = run(capfd, "eval", "qrels.txt", "a.run", "-m", "recip_rank", "-m", "RR@10", "-m", "num_ret")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "recip_rank            \tall\t0.3750",
+        "RR@10                 \tall\t0.3750",
+        "num_ret               \tall\t3",
+    ]
+
+
+def test_queries_both_leaves_out_what_the_run_does_not_answer(files, capfd):
+    """As trec_eval without -c."""
+    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-q", "--queries", "both", "--digits", "2")
+    assert out == "RR                    \tq1\t0.75\nRR                    \tall\t0.75\n"
+
+
+def test_per_query_lines_come_before_the_mean(files, capfd):
+    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-q")
+    assert [line.split("\t")[1] for line in out.splitlines()] == ["q1", "q2", "all"]
+
+
+def test_several_runs_are_told_apart_by_runid(files, capfd):
+    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "b.run", "-m", "RR")
+    assert [line.split("\t")[0].strip() for line in out.splitlines()] == ["runid", "RR", "runid", "RR"]
+    assert [line.split("\t")[2] for line in out.splitlines()] == ["a", "0.3750", "b", "0.5000"]
+
+
+def test_without_measures_it_prints_a_default_set(files, capfd):
+    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run")
+    names = [line.split("\t")[0].strip() for line in out.splitlines()]
+    assert names[:6] == ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map"]
+    assert "P_1000" in names
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [("average", 0.75), ("optimistic", 1.0), ("pessimistic", 0.5), ("run_order", 1.0), ("trec_eval", 0.5)],
+)
+def test_json_has_full_precision_and_the_rule_is_obeyed(files, capfd, rule, value):
+    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-q", "--format", "json", "--ties", rule)
+    assert json.loads(out) == {"a": {"q1": {"RR": value}, "q2": {"RR": 0.0}, "all": {"RR": value / 2}}}
+
+
+def test_csv_and_markdown(files, capfd):
+    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-m", "num_ret", "--format", "csv")
+    assert out == "run,query,RR,num_ret\na,all,0.375,3.0\n"
+    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-m", "num_ret", "--format", "markdown")
+    assert out == "| run | RR | num_ret |\n| --- | ---: | ---: |\n| a | 0.3750 | 3 |\n"
+
+
+def test_standard_input_and_compression(files):
+    """A gzipped run on standard input is recognised by its content."""
+    command = [sys.executable, "-m", "tieaware.cli", "eval", "qrels.txt", "-", "-m", "RR"]
+    done = subprocess.run(command, input=gzip.compress(RUN.encode()), capture_output=True, check=True)
+    assert done.stdout == b"RR                    \tall\t0.3750\n"
+
+
+def test_identifiers_keep_their_bytes(files):
+    """Query identifiers that are no UTF-8 are printed as they were."""
+    (files / "bytes.qrels").write_bytes(b"q\xff 0 d1 1\n")
+    (files / "bytes.run").write_bytes(b"q\xff Q0 d1 1 2 tag\n")
+    command = [sys.executable, "-m", "tieaware.cli", "eval", "bytes.qrels", "bytes.run", "-m", "RR", "-q"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stdout.splitlines()[0] == b"RR                    \tq\xff\t1.0000"
+
+
+def test_a_reader_that_stops_early_is_no_error(files):
+    """As in `tieaware eval … | head -1`."""
+    lines = "".join(f"q{i} Q0 d1 1 1 t\n" for i in range(20000))
+    (files / "long.run").write_text(lines)
+    (files / "long.qrels").write_text("".join(f"q{i} 0 d1 1\n" for i in range(20000)))
+    shell = f"{sys.executable} -m tieaware.cli eval long.qrels long.run -q -m RR | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", shell], capture_output=True, check=False)
+    assert done.stderr == b""
+    assert done.stdout == b"RR                    \tq0\t1.0000\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["qrels.txt", "none.run"], "none.run: there is no such file\n"),
+        (["a.run", "a.run"], "a.run:1: this is a line of a run"),
+        (["qrels.txt", "qrels.txt"], "qrels.txt:1: this is a line of judgments"),
+        (["qrels.txt", "a.run", "-m", "nDGC@10"], "measure 'nDGC@10' is unknown; did you mean nDCG"),
+        (["qrels.txt", "a.run", "-m", "P@0"], "P@0: expected a cut-off of at least 1\n"),
+        (["-", "a.run", "-", "-m", "P"], "-: standard input can be read once"),
+    ],
+)
+def test_an_error_is_one_line_and_status_2(files, capfd, arguments, message):
+    """And nothing is printed on standard output."""
+    status, out, err = run(capfd, "eval", *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(message)
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["eval"], ["x"], ["eval", "a", "b", "--ties", "no"], ["eval", "a", "b", "--digits", "x"]]
+)
+def test_a_wrong_command_is_one_line_and_status_2(capfd, arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    err = capfd.readouterr().err
+    assert stop.value.code == 2
+    assert err.count("\n") == 1
+
+
+def test_an_error_in_a_later_run_leaves_nothing_written(files, capfd):
+    (files / "bad.run").write_text(RUN + "q2 Q0 d1 1 x tag\n")
+    status, out, err = run(capfd, "eval", "qrels.txt", "a.run", "bad.run", "-m", "RR")
+    assert (status, out) == (2, "")
+    assert err.startswith("bad.run:4: the score, field 5,")
+
+
+def test_duplicates_are_an_error_or_counted_in_one_warning(files, capfd):
+    (files / "twice.run").write_text(RUN + "q1 Q0 d1 4 1.0 tag\nq1 Q0 d2 5 1.0 tag\n")
+    status, out, err = run(capfd, "eval", "qrels.txt", "twice.run", "-m", "RR")
+    assert (status, out) == (2, "")
+    assert err.startswith("twice.run:4: document 'd1' appears again for query 'q1', first at line 1")
+    status, out, err = run(capfd, "eval", "qrels.txt", "twice.run", "-m", "RR", "--duplicates", "first")
+    assert (status, out) == (0, "RR                    \tall\t0.3750\n")
+    assert err.startswith("warning: twice.run: 2 duplicate rows are ignored")
+    assert err.count("\n") == 1
+
+
+def test_the_demo_runs(capfd):
+    status, out, _ = run(capfd, "demo")
+    assert status == 0
+    assert "constant" in out

@@ -1,0 +1,175 @@
+"""Closed forms against exact sums: groups of up to a million documents, starting after up to ten million."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from tieaware import measures
+from tieaware.evaluator import Evaluator
+
+RELATIVE = 1e-12
+CASES = [(t, n) for t in (0, 1, 7, 1000, 123_456, 10**7) for n in (2, 3, 10, 1000)]
+CASES += [(t, 10**6) for t in (0, 1000, 10**7)]
+BITS = 256  # of the fixed-point numbers below
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shared_tables() -> Iterator[None]:
+    """Make each table of slot weights once, as deep as any case needs: there is one for every Evaluator else."""
+    tables: dict[tuple[Any, ...], np.ndarray] = {}
+
+    def table(kind: Callable[..., np.ndarray], depth: int, *arguments: float) -> np.ndarray:
+        key = (kind, arguments)
+        if key not in tables or len(tables[key]) <= depth:
+            tables[key] = kind(*arguments, depth)
+        return tables[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measures, "_table", table)
+        yield
+
+
+@cache
+def slot_sums(t: int, m: int) -> tuple[float, float, float]:
+    """Give Σ 1/j, Σ (j-t-1)/j and Σ 1/log2(1+j) over the ranks t+1 … t+m.
+
+    Every term is positive and right to a few roundings, and fsum adds none.
+    """
+    x = np.arange(m, dtype=np.float64)
+    j = x + (t + 1)
+    return math.fsum(1 / j), math.fsum(x / j), math.fsum(1 / np.log2(1 + j))
+
+
+@cache
+def first_relevant(n: int, r: int) -> np.ndarray:
+    """Give p_1, p_2, …, each correctly rounded, as far as they matter.
+
+    p_1 = r/n and p_{x+1} = p_x (n-x-r+1)/(n-x), in integers scaled by 2^BITS.
+    """
+    one = 1 << BITS
+    p = r * one // n
+    least = p >> 100
+    chances = []
+    for x in range(1, n - r + 2):
+        chances.append(p / one)
+        if p <= least or x == n:
+            break
+        p = p * (n - x - r + 1) // (n - x)
+    return np.array(chances)
+
+
+@cache
+def success(n: int, r: int, m: int) -> float:
+    """Give Σ p_x over the first m places."""
+    return math.fsum(first_relevant(n, r)[:m])
+
+
+def reciprocal_rank(t: int, n: int, r: int, m: int) -> float:
+    """Give Σ p_x/(t+x) over the first m places."""
+    p = first_relevant(n, r)[:m]
+    return math.fsum(p / np.arange(t + 1, t + 1 + len(p), dtype=np.float64))
+
+
+def relevant_counts(n: int) -> list[int]:
+    return sorted({r for r in (1, 2, 3, 10, 100, n // 2, n - 1, n) if 1 <= r <= n})
+
+
+def cutoffs(t: int, n: int) -> list[int]:
+    """Choose depths inside a group: its first ranks, its middle, all but its last rank."""
+    return sorted({m for m in (1, 2, min(1000, n // 2), n - 1) if 1 <= m < n})
+
+
+class Block:
+    """One list, long enough for every case, in which a block of documents ties."""
+
+    def __init__(self, length: int) -> None:
+        self.labels = np.full(length, -1, dtype=np.int32)
+        self.scores = np.empty(length, dtype=np.float32)
+
+    def values(self, t: int, n: int, r: int, R: int, judged: int, notation: list[str]) -> dict[str, float]:
+        """Evaluate a block of n documents after t, of which r, and the R before, are relevant."""
+        self.labels[t - R : t + r] = 1
+        self.scores[: t - R] = 3.0
+        self.scores[t - R : t] = 2.0
+        self.scores[t : t + n] = 1.0
+        self.scores[t + n :] = 0.0
+        evaluate = Evaluator(self.labels, notation, judgments=(np.ones(judged, dtype=np.int32), np.array([0, judged])))
+        values = evaluate(self.scores)[0]
+        self.labels[t - R : t + r] = -1
+        return dict(zip(notation, values.tolist(), strict=True))
+
+
+@pytest.fixture(scope="module")
+def block() -> Block:
+    return Block(11_000_000)
+
+
+@pytest.fixture(scope="module")
+def short_block() -> Block:
+    return Block(1_100_005)
+
+
+def expectations(t: int, n: int, r: int, R: int, judged: int) -> dict[str, float]:
+    """Give the exact values of one case."""
+    exact: dict[str, float] = {}
+    depths = (*cutoffs(t, n), n)
+    # The R relevant documents that end at rank t, all in one tie: Σ i/(t-R+i) is their part of AP.
+    earlier_precision = math.fsum(i / (t - R + i) for i in range(1, R + 1))
+    earlier_gain = math.fsum(1 / math.log2(1 + t - R + i) for i in range(1, R + 1))
+    for m in depths:
+        at = "" if m == n else f"@{t + m}"
+        harmonic, ascending, logarithmic = slot_sums(t, m)
+        a = (r - 1) / (n - 1) if n > 1 else 0.0
+        exact[f"AP{at}"] = (earlier_precision + r / n * ((R + 1) * harmonic + a * ascending)) / judged
+        exact[f"DCG{at}"] = earlier_gain + r / n * logarithmic
+        exact[f"R{at}"] = (R + r * m / n) / judged
+        if at:
+            exact[f"P{at}"] = (R + r * m / n) / (t + m)
+        if R == 0:
+            exact[f"RR{at}"] = reciprocal_rank(t, n, r, m)
+            exact[f"Success{at}"] = success(n, r, m)
+    return exact
+
+
+@pytest.mark.parametrize(("t", "n"), CASES)
+def test_large_groups(block, t, n):
+    """AP, RR, DCG, Success, P and R are right to 1e-12 relative, with and without a cut-off in the group."""
+    for r in relevant_counts(n):
+        for R in sorted({0, min(t, 1), min(t, 50)}):
+            judged = R + r + 1
+            exact = expectations(t, n, r, R, judged)
+            values = block.values(t, n, r, R, judged, list(exact))
+            assert values == pytest.approx(exact, rel=RELATIVE, abs=0.0), (r, R)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.8, 0.999])
+@pytest.mark.parametrize("n", [2, 3, 1000, 10**6])
+@pytest.mark.parametrize("t", [0, 1, 7, 1000, 100_000])
+def test_large_groups_of_rbp(short_block, t, n, p):
+    """RBP is right to 1e-12 relative, down to ranks that weigh less than 1e-30 together."""
+    for r in {1, n // 2, n}:
+        notation = [f"RBP(p={p})", *(f"RBP(p={p})@{t + m}" for m in cutoffs(t, n))]
+        values = short_block.values(t, n, r, 0, r, notation)
+        for name, m in zip(notation, (n, *cutoffs(t, n)), strict=True):
+            with mpmath.workdps(50):
+                patience = mpmath.mpf(p)
+                exact = float(patience**t * (1 - patience**m) * r / n)
+            assert values[name] == pytest.approx(exact, rel=RELATIVE, abs=1e-30), (name, r)
+
+
+@pytest.mark.parametrize("n", [1, 10, 10**4])
+def test_a_group_without_irrelevant_documents(block, n):
+    """Where all documents of the group are relevant, ties make no difference."""
+    t = 10**7
+    exact = math.fsum(i / (t + i) for i in range(1, n + 1)) / n
+    values = block.values(t, n, n, 0, n, ["AP", "RR", "Success@10000001"])
+    assert values["AP"] == pytest.approx(exact, rel=RELATIVE, abs=0.0)
+    assert values["RR"] == pytest.approx(1 / (t + 1), rel=RELATIVE, abs=0.0)
+    assert values["Success@10000001"] == 1.0

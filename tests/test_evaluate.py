@@ -1,0 +1,135 @@
+"""evaluate(): from judgments and runs to Results."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError, Qrels, Run
+
+QRELS = {"q1": {"d1": 1, "d4": 2}, "q2": {"d1": 1}, "q3": {"d1": 0}}
+RUN = {"q2": {"d1": 1.0, "d2": 1.0}, "q1": {"d1": 7.0, "d2": 7.0, "d3": 6.5}, "unjudged": {"d1": 1.0}}
+MEASURES = ["RR", "AP", "NumRet", "NumRel"]
+LINES = "".join(f"{q} Q0 {d} 0 {s} tag\n" for q, docs in RUN.items() for d, s in docs.items())
+
+
+def test_rows_follow_the_judgments_and_silent_queries_have_empty_lists():
+    """A judged query that the run does not answer has its number of relevant documents, and 0 else."""
+    result = tieaware.evaluate(QRELS, {"q1": RUN["q1"]}, MEASURES)
+    assert result.queries == ("q1", "q2", "q3")
+    np.testing.assert_allclose(result.values[0], [[0.75, 0.375, 3, 2], [0, 0, 0, 1], [0, 0, 0, 0]])
+
+
+def test_queries_both_leaves_out_silent_queries():
+    """Each run's mean is over the queries that it answers."""
+    result = tieaware.evaluate(QRELS, {"a": RUN, "b": {"q1": RUN["q1"]}}, ["RR"], queries="both")
+    assert result.queries == ("q1", "q2")
+    np.testing.assert_array_equal(result.values[:, :, 0], [[0.75, 0.75], [0.75, np.nan]])
+    np.testing.assert_array_equal(result.mean(), [[0.75], [0.75]])
+    assert result.to_dict()["b"] == {"q1": {"RR": 0.75}}
+
+
+@pytest.mark.parametrize("ties", ["average", "run_order", "trec_eval", "optimistic", "pessimistic"])
+def test_every_way_to_give_a_run_gives_the_same_values(tmp_path, ties):
+    """Dict, Run, columns, file and binary file object."""
+    (tmp_path / "x.run").write_text(LINES)
+    columns = [(q, d, s) for q, docs in RUN.items() for d, s in docs.items()]
+    ways = [
+        RUN,
+        Run.from_dict(RUN),
+        Run.from_columns(*zip(*columns, strict=True)),
+        tmp_path / "x.run",
+        str(tmp_path / "x.run"),
+        io.BytesIO(LINES.encode()),
+    ]
+    for qrels in (QRELS, Qrels.from_dict(QRELS)):
+        values = [tieaware.evaluate(qrels, [way], MEASURES, ties=ties).values for way in ways[:5]]
+        for other in values[1:]:
+            np.testing.assert_array_equal(other, values[0])
+    np.testing.assert_array_equal(tieaware.evaluate(QRELS, ways[5], MEASURES, ties=ties).values, values[0])
+
+
+def test_a_query_whose_lines_are_scattered_is_gathered(tmp_path):
+    """Also when its first part was long evaluated."""
+    many = "".join(f"x{i} Q0 d{j} 0 {j} t\n" for i in range(3000) for j in range(60))
+    lines = LINES.splitlines(keepends=True)
+    (tmp_path / "scattered.run").write_text(lines[0] + lines[2] + many + lines[1] + "".join(lines[3:]))
+    result = tieaware.evaluate(QRELS, tmp_path / "scattered.run", MEASURES)
+    np.testing.assert_array_equal(result.values, tieaware.evaluate(QRELS, RUN, MEASURES).values)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8, None])
+def test_threads_change_no_bit(threads):
+    rng = np.random.default_rng(5)
+    qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(30)} for i in range(50)}
+    runs = {
+        name: {q: {f"d{j}": float(rng.integers(0, 9)) for j in rng.permutation(60)} for q in qrels} for name in "abc"
+    }
+    for given in (runs, runs["a"]):
+        one = tieaware.evaluate(qrels, given, ["AP", "nDCG", "RR@5"], threads=1)
+        several = tieaware.evaluate(qrels, given, ["AP", "nDCG", "RR@5"], threads=threads)
+        assert one.values.tobytes() == several.values.tobytes()
+
+
+def test_results_are_indexed_by_run_measure_and_query():
+    result = tieaware.evaluate(QRELS, {"bm25": RUN}, MEASURES)
+    assert result["bm25", "RR", "q1"] == 0.75
+    np.testing.assert_array_equal(result["bm25"]["RR"], result["bm25", tieaware.RR])
+    assert result["bm25"].runs == ("bm25",)
+    for key in ("dense", ("bm25", "P@9"), ("bm25", "nonsense"), ("bm25", "RR", "q9")):
+        with pytest.raises(KeyError):
+            result[key]
+
+
+def test_results_export_as_text_and_frames():
+    result = tieaware.evaluate(QRELS, {"bm25": RUN}, ["RR", "NumRet"])
+    assert result.to_trec_eval().splitlines()[1] == "NumRet                \tall\t5"
+    assert len(result.to_trec_eval(per_query=True).splitlines()) == 8
+    columns = {"run": ["bm25"] * 3, "query": ["q1", "q2", "q3"], "RR": [0.75, 0.75, 0.0], "NumRet": [3.0, 2.0, 0.0]}
+    pyarrow = pytest.importorskip("pyarrow")
+    assert result.to_arrow().equals(pyarrow.table(columns))
+    pandas = pytest.importorskip("pandas")
+    assert result.to_pandas().equals(pandas.DataFrame(columns))
+    polars = pytest.importorskip("polars")
+    assert result.to_polars().equals(polars.DataFrame(columns))
+
+
+def test_results_are_picklable():
+    result = tieaware.evaluate(QRELS, RUN, MEASURES)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.measures == result.measures
+    np.testing.assert_array_equal(again.values, result.values)
+
+
+def test_files_of_the_same_name_are_told_apart_by_their_folders(tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.run").write_text(LINES)
+    paths = [tmp_path / folder / "x.run" for folder in "ab"]
+    assert tieaware.evaluate(QRELS, paths, "RR").runs == tuple(map(str, paths))
+    assert tieaware.evaluate(QRELS, paths[:1], "RR").runs == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ties": "averge"}, "ties='averge': expected one of average, run_order.*did you mean 'average'"),
+        ({"queries": "all"}, "queries='all': expected 'judged' or 'both'"),
+        ({"threads": 0}, "threads=0: expected a whole number from 1 to 1024"),
+        ({"measures": []}, "measures: found none"),
+        ({"runs": []}, "runs: found none"),
+        ({"runs": {"q9": {"d1": 1.0}}}, "run: none of its queries is judged in .*, expected one in common"),
+        ({"runs": {}}, "run: none of its queries is judged"),
+        ({"runs": [RUN, RUN]}, "runs: two are named 'run'"),
+        ({"runs": Qrels.from_dict(QRELS)}, "runs: found Qrels, expected a run"),
+        ({"qrels": Run.from_dict(RUN)}, "qrels: found a Run, expected judgments"),
+        ({"runs": {"q1": {"d1": float("nan")}}}, "q1.*d1.*NaN"),
+        ({"qrels": {"q1": {"d1": 0.5}}}, "q1.*d1.*0.5"),
+    ],
+)
+def test_an_argument_that_cannot_be_used_is_named(arguments, message):
+    given = {"qrels": QRELS, "runs": RUN, "measures": ["RR"], **arguments}
+    with pytest.raises(InputError, match=message):
+        tieaware.evaluate(**given)

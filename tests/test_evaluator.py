@@ -1,0 +1,240 @@
+"""Evaluator: what it takes, what it gives, and how it fails. The values themselves: test_values.py."""
+
+import multiprocessing
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import Evaluator, InputError
+
+LABELS = np.array([0, 1, 0, 1, 2, -1, 0])
+OFFSETS = [0, 4, 4, 7]
+SCORES = np.array([4.0, 3, 3, 2, 1, 1, 1])
+MEASURES = ["AP", "nDCG@2", "NumRet"]
+
+
+@pytest.fixture
+def evaluator():
+    return Evaluator(LABELS, MEASURES, offsets=OFFSETS)
+
+
+@pytest.fixture
+def values(evaluator):
+    return evaluator(SCORES)
+
+
+def test_it_has_the_documented_attributes(evaluator):
+    assert evaluator.measures == tuple(map(tieaware.parse_measure, MEASURES))
+    assert (evaluator.n_queries, evaluator.n_docs) == (3, 7)
+
+
+@pytest.mark.parametrize("lists", [{"group": [4, 0, 3]}, {"offsets": np.array(OFFSETS, dtype=np.uint8)}])
+def test_lists_are_given_by_offsets_or_sizes(values, lists):
+    np.testing.assert_array_equal(Evaluator(LABELS, MEASURES, **lists)(SCORES), values)
+
+
+def test_lists_are_given_by_query_ids(values):
+    """Where equal ids are adjacent; a query without documents cannot be given so."""
+    for qid in ([7, 7, 7, 7, 2, 2, 2], list("aaaabbb")):
+        np.testing.assert_array_equal(Evaluator(LABELS, MEASURES, qid=qid)(SCORES), values[[0, 2]])
+
+
+def test_labels_of_two_dimensions_are_a_list_in_each_row():
+    labels = np.array([[0, 1, 0], [1, 0, 0]])
+    scores = np.array([[1.0, 1, 1], [3, 2, 1]])
+    square, flat = Evaluator(labels, "RR"), Evaluator(labels.ravel(), "RR", offsets=[0, 3, 6])
+    for given in (scores, scores.ravel(), np.asfortranarray(scores), scores.tolist()):
+        np.testing.assert_array_equal(square(given), flat(scores.ravel()))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", ">f8", ">f4", ">i4", "O", "g"]
+)
+def test_real_numbers_of_any_type_are_scores(evaluator, values, dtype):
+    np.testing.assert_array_equal(evaluator(SCORES.astype(dtype)), values)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_strides_and_read_only_arrays_are_no_matter(values, threads):
+    evaluator = Evaluator(LABELS, MEASURES, offsets=OFFSETS, threads=threads)
+    strided = np.repeat(SCORES, 2)[::2]
+    unaligned = np.frombuffer(b"x" + SCORES.tobytes(), dtype=np.uint8)[1:].view(np.float64)
+    fixed = SCORES.copy()
+    fixed.setflags(write=False)
+    for scores in (strided, unaligned, fixed, SCORES[::-1].copy()[::-1]):
+        for out in (None, np.empty((3, 3))):
+            np.testing.assert_array_equal(evaluator(scores, out=out), values)
+
+
+def test_out_is_filled_and_returned(evaluator, values):
+    out = np.full((3, 3), -1.0)
+    assert evaluator(SCORES, out=out) is out
+    np.testing.assert_array_equal(out, values)
+
+
+def test_integers_that_float64_would_make_equal_are_an_error(evaluator):
+    """2^53 + 1 would silently tie with 2^53."""
+    scores = np.array([2**53, 2**53 + 1, 0, 0, 0, 0, 0])
+    with pytest.raises(InputError, match=r"scores: 9007199254740993 of dtype int64 is no float64"):
+        evaluator(scores)
+
+
+def test_infinities_order_and_signed_zeros_tie():
+    evaluator = Evaluator([0, 1, 0, 0], ["RR"])
+    assert evaluator([np.inf, np.inf, -np.inf, 0.0]) == 0.75
+    assert evaluator([-np.inf, -0.0, 0.0, -1.0]) == 0.75
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_nan_is_an_error_that_says_where(threads, dtype):
+    """Also in a list without a relevant document, and with many distinct scores."""
+    labels = np.zeros(100, dtype=int)
+    labels[50:] = 1
+    evaluator = Evaluator(labels, MEASURES, offsets=[0, 50, 100], threads=threads)
+    for place, where in ((3, "document 3 of query 0"), (99, "document 49 of query 1")):
+        scores = np.arange(100, dtype=dtype)
+        scores[place] = np.nan
+        for out in (None, np.empty((2, 3))):
+            with pytest.raises(InputError, match=f"scores: NaN for {where}, expected a number"):
+                evaluator(scores, out=out)
+        with pytest.raises(InputError, match=rf"candidates\[1\]: NaN for {where}"):
+            evaluator.many([np.zeros(100), scores])
+        with pytest.raises(InputError, match=rf"features\[:, 1\]: NaN for {where}"):
+            evaluator.columns(np.stack([np.zeros(100), scores], axis=1))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_mean_many_and_columns_are_the_means(evaluator, threads):
+    """In the same bits, for any number of threads."""
+    threaded = Evaluator(LABELS, MEASURES, offsets=OFFSETS, threads=threads)
+    candidates = np.random.default_rng(3).integers(0, 4, (37, 7)).astype(float)
+    means = np.array([evaluator(candidate).sum(axis=0) / 3 for candidate in candidates])
+    np.testing.assert_array_equal(threaded.many(candidates), means)
+    np.testing.assert_array_equal(threaded.columns(candidates.T), means)
+    np.testing.assert_array_equal(threaded.columns(np.asfortranarray(candidates.T).astype(np.int8)), means)
+    np.testing.assert_array_equal(threaded.mean(candidates[5]), means[5])
+
+
+def test_no_candidate_and_no_feature_give_no_mean(evaluator):
+    assert evaluator.many(np.zeros((0, 7))).shape == (0, 3)
+    assert evaluator.columns(np.zeros((7, 0))).shape == (0, 3)
+
+
+def test_no_document_and_no_query():
+    """Lists may be empty; without any query there is nothing to average."""
+    empty = Evaluator(np.zeros(0, dtype=int), ["P", "NumRet"], offsets=[0, 0, 0])
+    np.testing.assert_array_equal(empty(np.zeros(0)), np.zeros((2, 2)))
+    np.testing.assert_array_equal(empty.mean(np.zeros(0)), [0, 0])
+    none = Evaluator(np.zeros(0, dtype=int), ["P"], offsets=[0])
+    assert none(np.zeros(0)).shape == (0, 1)
+    with pytest.raises(InputError, match="there is no query"):
+        none.mean(np.zeros(0))
+
+
+def test_judgments_decide_the_number_of_relevant_documents():
+    judged = Evaluator([1, 0], ["R", "AP", "nDCG"], judgments=([1, 0, 1, 1], [0, 4]))
+    np.testing.assert_allclose(judged([2.0, 1.0])[0, :2], 1 / 3)
+
+
+def test_a_query_without_relevant_documents_is_undefined():
+    """It is 0 unless another value is wanted; counts are always defined."""
+    evaluator = Evaluator([0, -1], [*MEASURES, "P@1", "NumRel"], undefined=np.nan)
+    np.testing.assert_array_equal(evaluator([2.0, 1.0])[0], [np.nan, np.nan, 2, np.nan, 0])
+
+
+def test_trec_eval_orders_ties_by_document_id_as_bytes():
+    """Descending; text is compared by its UTF-8 bytes."""
+    for ids, value in ((["a", "b"], 0.5), (["b", "a"], 1.0), (["é", "z"], 1.0), ([b"\xff", b"\xfe\xff"], 1.0)):
+        assert Evaluator([1, 0], ["RR"], ties="trec_eval", docids=ids)([1.0, 1.0]) == value
+
+
+def test_one_evaluator_serves_several_threads_at_once(evaluator):
+    candidates = np.random.default_rng(4).integers(0, 3, (200, 7)).astype(float)
+    expected = [evaluator(candidate) for candidate in candidates]
+    with ThreadPoolExecutor(8) as pool:
+        for found, wanted in zip(pool.map(evaluator, candidates), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("ties", ["average", "run_order", "trec_eval", "optimistic", "pessimistic"])
+def test_it_is_picklable(ties):
+    evaluator = Evaluator(LABELS, MEASURES, offsets=OFFSETS, ties=ties, docids=list("abcdefg"), threads=2)
+    again = pickle.loads(pickle.dumps(evaluator))
+    np.testing.assert_array_equal(again(SCORES), evaluator(SCORES))
+    assert again.measures == evaluator.measures
+
+
+def _call_in_child(evaluator, queue):
+    queue.put(evaluator(SCORES))
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_it_works_after_a_fork():
+    """The parent's threads do not come along."""
+    evaluator = Evaluator(np.tile(LABELS, 50), MEASURES, group=[7] * 50, threads=2)
+    scores = np.tile(SCORES, 50)
+    values = evaluator(scores)
+    context = multiprocessing.get_context("fork")
+    with context.Pool(1) as pool:
+        np.testing.assert_array_equal(pool.apply_async(evaluator, (scores,)).get(timeout=60), values)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"offsets": [0, 5, 4, 7]}, r"offsets\[2\] is 4, expected at least offsets\[1\], which is 5"),
+        ({"offsets": [0, 4, 6]}, "offsets: found 0 … 6, expected 0 … 7, the number of labels"),
+        ({"offsets": [1, 7]}, "offsets: found 1 … 7, expected 0 … 7"),
+        ({"offsets": []}, "offsets: found none, expected 0 … 7"),
+        ({"offsets": [0.0, 7.0]}, r"offsets: found float64\[2\], expected a flat array of integers"),
+        ({"group": [4, 4]}, "group: the sizes add up to 8, expected 7"),
+        ({"group": [-1, 8]}, "group: .*expected 7"),
+        ({"qid": [1, 1, 2, 2, 1, 1, 1]}, "qid: 1 comes back after another query"),
+        ({"qid": [1, 1]}, r"qid: shape \(2,\), expected \(7,\)"),
+        ({"group": [7], "offsets": [0, 7]}, "offsets and group: expected one of them"),
+        ({"labels": np.zeros((2, 2, 2), int)}, "labels: 3 dimensions"),
+        ({"labels": np.zeros((2, 2), int), "group": [4]}, "group: found beside labels of 2 dimensions"),
+        ({"labels": [0, 0.5, 1]}, r"labels\[1\] is 0.5, expected an integer"),
+        ({"labels": [0, np.nan, 1]}, r"labels\[1\] is nan, expected an integer"),
+        ({"labels": [0, 2**40]}, r"labels\[1\] is 1099511627776, expected an integer of at most"),
+        ({"labels": ["a"]}, "labels: dtype .*, expected integers"),
+        ({"judgments": ([1], [0, 1])}, "judgments: query 0 has 1 documents with a label of at least -?[01]"),
+        ({"judgments": ([1, 1], [0, 1, 2])}, "judgments: 2 queries, expected 1"),
+        ({"judgments": 5}, r"judgments: expected a pair \(labels, offsets\)"),
+        ({"ties": "trec_eval"}, "docids: expected the document identifiers"),
+        ({"ties": "trec_eval", "docids": ["a"]}, "docids: found 1, expected 7"),
+        ({"ties": "mean"}, "ties='mean': expected one of average, run_order"),
+        ({"threads": 0}, "threads=0: expected a whole number from 1 to 1024"),
+        ({"measures": ["nDCGG"]}, "measure 'nDCGG' is unknown; did you mean nDCG"),
+        ({"measures": ["nDCG(dcg='exp-log2')"], "labels": [60]}, "label 60, expected at most 52"),
+        ({"measures": ["DCG"], "labels": np.full(2**23, 2**31 - 1)}, "the gains add up to 2.53 or more"),
+    ],
+)
+def test_an_argument_that_cannot_be_used_is_named(arguments, message):
+    with pytest.raises(InputError, match=message):
+        Evaluator(**{"labels": LABELS, "measures": MEASURES, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda e: e(np.zeros(6)), r"scores: shape \(6,\), expected \(7,\)"),
+        (lambda e: e(np.zeros((7, 1))), r"scores: shape \(7, 1\), expected \(7,\)"),
+        (lambda e: e(np.zeros(7, dtype=complex)), "scores: dtype complex128, expected real numbers"),
+        (lambda e: e(["a"] * 7), "scores: dtype <U1, expected real numbers"),
+        (lambda e: e([object()] * 7), "scores: expected real numbers, found"),
+        (lambda e: e(SCORES, out=np.zeros((3, 2))), r"out: found float64\[3, 2\], expected float64\[3, 3\]"),
+        (lambda e: e(SCORES, out=np.zeros((3, 3), order="F")), "out: expected a C-contiguous"),
+        (lambda e: e(SCORES, out=[[0.0]]), r"out: found list, expected float64\[3, 3\]"),
+        (lambda e: e.many(SCORES), r"candidates: shape \(7,\), expected \(7, 7\)"),
+        (lambda e: e.many(3), "candidates: found a single number"),
+        (lambda e: e.columns(np.zeros((6, 2))), r"features: shape \(6, 2\), expected \(7, n_features\)"),
+    ],
+)
+def test_scores_that_cannot_be_used_are_named(evaluator, call, message):
+    with pytest.raises(InputError, match=message):
+        call(evaluator)

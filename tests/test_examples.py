@@ -1,0 +1,64 @@
+"""The examples run, and show what they say: run small, they return what they print."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def run_small(name, capsys):
+    results = runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"](["--small"])
+    printed = capsys.readouterr()
+    assert "run_order" in printed.out
+    assert printed.err == ""
+    return results
+
+
+def assert_misled(aware, oblivious, margin):
+    """The tie-oblivious objective sees more than the tie-aware one, and gets less."""
+    assert aware.ties == "average"
+    assert aware.objective == aware.average
+    assert oblivious.ties == "run_order"
+    assert oblivious.objective > aware.objective + margin
+    assert oblivious.average < aware.average - margin
+    assert oblivious.held_out < aware.held_out - margin
+
+
+def test_tie_oblivious_tuning_turns_term_frequencies_off(capsys):
+    aware, oblivious = run_small("tune_bm25", capsys)
+    assert_misled(aware, oblivious, margin=0.1)
+    assert aware.k1 > 0
+    assert oblivious.k1 == 0
+
+
+def test_tie_oblivious_optimisers_approach_a_constant_scorer(capsys):
+    for package in ("scipy", "cmaes"):
+        pytest.importorskip(package, reason=f"{package} is missing: pip install 'tieaware[examples]'")
+    results = run_small("combine_features", capsys)
+    assert [r.optimiser for r in results] == ["coordinate ascent"] * 2 + ["CMA-ES"] * 2
+    for aware, oblivious in (results[:2], results[2:]):
+        assert_misled(aware, oblivious, margin=0.1)
+        assert oblivious.distinct < aware.distinct - 1
+    assert oblivious.objective == pytest.approx(1)
+    assert oblivious.distinct < 1.5
+
+
+def test_only_the_tie_oblivious_ranking_of_features_depends_on_the_order_of_documents(capsys):
+    average, run_order = run_small("rank_features", capsys)
+    assert (average.ties, run_order.ties) == ("average", "run_order")
+    for other in (average.shuffled, average.relevant_last):
+        np.testing.assert_array_equal(np.broadcast_to(average.relevant_first, other.shape), other)
+
+    assert len(np.unique((-run_order.shuffled).argsort(axis=1), axis=0)) > 1
+    *discrete, continuous = np.ptp(run_order.shuffled, axis=0)
+    assert min(discrete[:3]) > 0.03
+    assert continuous == 0
+    # One order is a sample of what the average is the expectation of.
+    error = run_order.shuffled.std(axis=0) / np.sqrt(len(run_order.shuffled))
+    assert np.all(np.abs(run_order.shuffled.mean(axis=0) - average.relevant_first) <= 4 * error + 1e-12)
+
+    assert run_order.relevant_first[0] == 1
+    assert run_order.relevant_last[0] < 0.01

@@ -1,0 +1,529 @@
+"""Judgments and runs as columns: from dicts and columns, joined and ordered."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections import OrderedDict, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tieaware import _join
+from tieaware.errors import InputError
+from tieaware.inputs import Identifiers, Qrels, Run, match, match_dict
+
+
+def message_of(call, *args, **options):
+    with pytest.raises(InputError) as caught:
+        call(*args, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def as_dict(columns, values):
+    queries, documents = list(columns.queries), list(columns.documents)
+    return {
+        queries[q]: {
+            documents[row]: values[row].item() for row in range(columns.offsets[q], columns.offsets[q + 1])
+        }
+        for q in range(len(columns))
+    }
+
+
+# ---- identifiers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], []),
+        (["a", "", "bc"], [b"a", b"", b"bc"]),
+        (["é", "\udcff"], ["é".encode(), b"\xff"]),
+        ([b"\xff\0", "a", 7, -1, np.int64(3)], [b"\xff\0", b"a", b"7", b"-1", b"3"]),
+        (np.array([3, 20], np.uint8), [b"3", b"20"]),
+        (np.array(["x", "yz"]), [b"x", b"yz"]),
+        (np.array([b"x", b"yz"]), [b"x", b"yz"]),
+        (np.array(["x", 3], object), [b"x", b"3"]),
+        (("a" for _ in range(2)), [b"a", b"a"]),
+        ([2**70], [str(2**70).encode()]),
+    ],
+)
+def test_identifiers(values, expected):
+    identifiers = Identifiers.from_sequence(values)
+    assert list(identifiers) == [identifiers[i] for i in range(len(identifiers))] == expected
+    assert identifiers.to_list() == [value.decode("utf-8", "surrogateescape") for value in expected]
+    assert identifiers == Identifiers(identifiers.data, identifiers.offsets)
+    assert identifiers == pickle.loads(pickle.dumps(identifiers))
+    assert identifiers != Identifiers.from_sequence([*expected, "more"])
+
+
+def test_identifiers_index_as_lists_do():
+    identifiers = Identifiers.from_sequence(["a", "b", "c"])
+    assert identifiers[-1] == b"c"
+    assert identifiers[np.int64(1)] == b"b"
+    for index in (3, -4):
+        with pytest.raises(IndexError):
+            identifiers[index]
+    assert list(identifiers.take(np.array([2, 0, 2]))) == [b"c", b"a", b"c"]
+    with pytest.raises(IndexError):
+        identifiers.take(np.array([3]))
+    assert repr(Identifiers.from_sequence(range(5))) == "Identifiers([b'0', b'1', b'2', …], n=5)"
+
+
+def test_identifiers_are_immutable():
+    identifiers = Identifiers.from_sequence(["a"])
+    with pytest.raises(AttributeError):
+        identifiers.data = np.zeros(1, np.uint8)
+    with pytest.raises(ValueError, match="read-only"):
+        identifiers.data[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a", 1.5], "ids[1]: text, bytes or an integer is expected, found 1.5"),
+        ([None], "ids[0]: text, bytes or an integer is expected, found None"),
+        ([True], "ids[0]: text, bytes or an integer is expected, found True"),
+        (np.array([1.0]), "ids[0]: text, bytes or an integer is expected, found 1.0"),
+        (["a", "\ud800"], "ids[1]: text that UTF-8 can encode is expected, found '\\ud800'"),
+        ("abc", "ids: a sequence of identifiers is expected, found 'abc'"),
+        (5, "ids: a sequence of identifiers is expected, found 5"),
+        (np.zeros((2, 2), int), "ids: one dimension is expected, found the shape (2, 2)"),
+    ],
+)
+def test_what_is_no_identifier(values, message):
+    assert message_of(Identifiers.from_sequence, values, "ids") == message
+
+
+def test_offsets_of_identifiers_are_checked():
+    data = np.zeros(3, np.uint8)
+    for offsets, message in [
+        ([0, 2], "offsets: 0 to 3, the length of data, are expected to be spanned, found 0 to 2"),
+        ([1, 3], "offsets: 0 to 3, the length of data, are expected to be spanned, found 1 to 3"),
+        ([], "offsets: 0 to 3, the length of data, are expected to be spanned, found nothing"),
+        ([0, 2, 1, 3], "offsets[2]: 1 is less than 2 before it"),
+    ]:
+        assert message_of(Identifiers, data, np.array(offsets, np.int64)) == message
+
+
+# ---- runs -----------------------------------------------------------------------------------------
+
+
+def test_a_run_of_a_dict():
+    run = Run.from_dict(
+        {"q2": {"b": 1, "a": 2.5, b"c": np.float32(0.5)}, 1: {7: True}, "empty": {}}, name="mine"
+    )
+    assert as_dict(run, run.scores) == {
+        b"q2": {b"b": 1.0, b"a": 2.5, b"c": 0.5},
+        b"1": {b"7": 1.0},
+        b"empty": {},
+    }
+    assert run.scores.dtype == np.float64
+    assert (run.name, run.tag, len(run)) == ("mine", None, 3)
+    assert repr(run) == "Run('mine', 3 queries, 4 documents)"
+
+
+def test_a_run_of_columns():
+    """Rows of a query need not be together; queries and rows keep their order."""
+    run = Run.from_columns(np.array([2, 1, 2, 1]), ["b", "b", "a", "c"], np.array([1, 2, 3, 4]), name="mine")
+    assert list(as_dict(run, run.scores).items()) == [
+        (b"2", {b"b": 1.0, b"a": 3.0}),
+        (b"1", {b"b": 2.0, b"c": 4.0}),
+    ]
+    assert len(Run.from_columns([], [], [])) == 0
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", ">f4", ">f8", "f2", "i8", "u1", "?"])
+def test_dtypes_of_scores(dtype):
+    scores = np.array([1, 0, 1], dtype)
+    run = Run.from_columns(["q"] * 3, ["a", "b", "c"], scores)
+    assert run.scores.dtype == (np.float32 if dtype.endswith("f4") else np.float64)
+    assert run.scores.dtype.isnative
+    assert run.scores.tolist() == [1, 0, 1]
+    strided = Run.from_columns(["q"] * 2, ["a", "c"], scores[::2])
+    assert strided.scores.tolist() == [1, 1]
+
+
+def test_a_run_owns_what_it_must():
+    scores = np.array([1.0, 2.0])
+    run = Run.from_columns(["q", "q"], ["a", "b"], scores)
+    assert scores.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        run.scores[0] = 5
+    with pytest.raises(AttributeError):
+        run.name = "other"
+    again = pickle.loads(pickle.dumps(run))
+    assert as_dict(again, again.scores) == as_dict(run, run.scores)
+    assert not again.scores.flags.writeable
+
+
+nan = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ({"q": {"c": 1, "d": nan}}, "run['q']['d']: a score is expected, found NaN"),
+        ({"q": {"d": "1.5"}}, "run['q']['d']: a number is expected as the score, found '1.5'"),
+        ({"q": {"d": None}}, "run['q']['d']: a number is expected as the score, found None"),
+        ({"q": {"d": 1j}}, "run['q']['d']: a number is expected as the score, found 1j"),
+        ({"q": {"d": [1.0]}}, "run['q']['d']: a number is expected as the score, found [1.0]"),
+        ({"q": {"d": 10**400}}, f"run['q']['d']: a number is expected as the score, found 1{'0' * 79}…"),
+        ({"q": {1.5: 1}}, "documents of run[0]: text, bytes or an integer is expected, found 1.5"),
+        ({None: {"d": 1}}, "keys of run[0]: text, bytes or an integer is expected, found None"),
+        (
+            {"q": {"\ud800": 1}},
+            "documents of run[0]: text that UTF-8 can encode is expected, found '\\ud800'",
+        ),
+        ({"q": [("d", 1)]}, "run['q']: a dict {document: value} is expected, found [('d', 1)]"),
+        ([], "run: a dict {query: {document: value}} is expected, found []"),
+        (
+            {"q": {1: 1, "1": 2}},
+            "run['q']['1']: document '1' appears again for query 'q', first at run['q'][1]; "
+            'it is expected once, or duplicates="first" keeps the first',
+        ),
+    ],
+)
+def test_bad_dicts(run, message):
+    assert message_of(Run.from_dict, run) == message
+    qrels = Qrels.from_dict({"other": {"d": 1}})
+    assert message_of(match_dict, qrels, run) == message
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ((["q"], ["d", "e"], [1]), "doc: as many values as query has, 1, are expected, found 2"),
+        ((["q"], ["d"], [1, 2]), "score: as many values as query has, 1, are expected, found 2"),
+        ((["q"], ["d"], 1), "score: a sequence is expected, found 1"),
+        ((["q"], ["d"], np.array(1)), "score: one dimension is expected, found the shape ()"),
+        ((["q"], ["d"], np.ones((1, 1))), "score: one dimension is expected, found the shape (1, 1)"),
+        ((["q", "q"], ["d", "e"], [1, nan]), "score[1]: a score is expected, found NaN"),
+        ((["q", "q"], ["d", "e"], np.array([1, nan], "f4")), "score[1]: a score is expected, found NaN"),
+        ((["q", "q"], ["d", "e"], [1, "2"]), "score[1]: a number is expected as the score, found '2'"),
+        ((["q"], ["d"], np.array(["2"])), "score[0]: a number is expected as the score, found np.str_('2')"),
+        (
+            (["q"], ["d"], np.array([1j])),
+            "score[0]: a number is expected as the score, found np.complex128(1j)",
+        ),
+        ((["q", 1.0], ["d", "e"], [1, 2]), "query[1]: text, bytes or an integer is expected, found 1.0"),
+        (
+            (["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]),
+            "doc[2]: document 'd' appears again for query 'q', first at doc[0]; "
+            'it is expected once, or duplicates="first" keeps the first',
+        ),
+    ],
+)
+def test_bad_columns(columns, message):
+    assert message_of(Run.from_columns, *columns) == message
+
+
+def test_duplicates_in_columns():
+    columns = ["q", "r", "q", "q"], ["d", "d", "d", "e"], [1, 2, 3, 4]
+    with pytest.warns(UserWarning, match="duplicate") as caught:
+        run = Run.from_columns(*columns, duplicates="first", name="mine")
+    assert [str(warning.message) for warning in caught] == [
+        "mine: 1 duplicate row is ignored; doc[2]: document 'd' appears again for query 'q', first at doc[0]"
+    ]
+    assert as_dict(run, run.scores) == {b"q": {b"d": 1, b"e": 4}, b"r": {b"d": 2}}
+    assert message_of(Run.from_columns, *columns, duplicates="all") == (
+        'duplicates: "error" or "first" is expected, found \'all\''
+    )
+
+
+@pytest.mark.parametrize("kind", [Run, Qrels])
+def test_columns_that_do_not_fit_together(kind):
+    ids = Identifiers.from_sequence
+    values = "scores" if kind is Run else "labels"
+    for columns, message in [
+        (
+            (ids(["q"]), [0, 2], ids(["d"]), [1]),
+            "offsets: 0 to 1, the length of documents, are expected to be spanned, found 0 to 2",
+        ),
+        ((ids(["q"]), [0], ids(["d"]), [1]), "offsets: one more than queries, 2, are expected, found 1"),
+        (
+            (ids(["q", "r", "s"]), [0, 1, 0, 1], ids(["d"]), [1]),
+            "offsets[2]: 0 is less than 1 before it",
+        ),
+        (
+            (ids(["q"]), [0, 1], ids(["d"]), [1, 2]),
+            f"{values}: as many values as documents, 1, are expected, found 2",
+        ),
+        (
+            (ids(["q", "q"]), [0, 1, 1], ids(["d"]), [1]),
+            "queries: each query is expected once; from_columns takes them in any order",
+        ),
+        (
+            (["q"], [0, 1], ids(["d"]), [1]),
+            "queries and documents: Identifiers are expected; from_columns takes other sequences",
+        ),
+    ]:
+        queries, offsets, documents, numbers = columns
+        assert message_of(kind, queries, np.array(offsets), documents, np.array(numbers)) == message
+    good = kind(ids(["q", "r"]), np.array([0, 0, 2]), ids(["d", "e"]), np.array([1, 2]))
+    assert as_dict(good, getattr(good, values)) == {b"q": {}, b"r": {b"d": 1, b"e": 2}}
+
+
+# ---- judgments ------------------------------------------------------------------------------------
+
+
+def test_judgments_of_a_dict():
+    qrels = Qrels.from_dict({"q2": {"b": 1, "a": -2, b"c": np.int8(3)}, 1: {7: True}, "empty": {}})
+    assert as_dict(qrels, qrels.labels) == {
+        b"q2": {b"b": 1, b"a": -2, b"c": 3},
+        b"1": {b"7": 1},
+        b"empty": {},
+    }
+    assert qrels.labels.dtype == np.int32
+    assert (qrels.name, len(qrels)) == ("qrels", 3)
+    assert repr(qrels) == "Qrels('qrels', 3 queries, 4 judgments)"
+    again = pickle.loads(pickle.dumps(qrels))
+    assert as_dict(again, again.labels) == as_dict(qrels, qrels.labels)
+
+
+def test_judgments_of_columns():
+    """The same judgment twice counts once."""
+    qrels = Qrels.from_columns([2, 1, 2, 2], ["b", "b", "a", "b"], np.array([1, 2, 3, 1], np.uint64))
+    assert as_dict(qrels, qrels.labels) == {b"2": {b"b": 1, b"a": 3}, b"1": {b"b": 2}}
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ([1, 1.0], "label[1]: an integer label is expected, found 1.0"),
+        ([1, "1"], "label[1]: an integer label is expected, found '1'"),
+        ([1, None], "label[1]: an integer label is expected, found None"),
+        (np.array([1.0, 2.0]), "label[0]: an integer label is expected, found np.float64(1.0)"),
+        ([1, 2**31], "label[1]: a label from -2147483648 to 2147483647 is expected, found 2147483648"),
+        (
+            [2**64, 1],
+            "label[0]: a label from -2147483648 to 2147483647 is expected, found 18446744073709551616",
+        ),
+        ([1, 2, 3], "label: as many values as query has, 2, are expected, found 3"),
+        (5, "label: a sequence is expected, found 5"),
+        (np.ones((2, 1), int), "label: one dimension is expected, found the shape (2, 1)"),
+    ],
+)
+def test_bad_labels(label, message):
+    assert message_of(Qrels.from_columns, ["q", "q"], ["d", "e"], label) == message
+
+
+def test_judgments_that_contradict_each_other():
+    assert message_of(Qrels.from_columns, ["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]) == (
+        "doc[2]: document 'd' of query 'q' has the label 3, but 1 at doc[0]: one label is expected"
+    )
+    assert message_of(Qrels.from_dict, {"q": {b"d": 1, "d": 2}}) == (
+        "qrels['q']['d']: document 'd' of query 'q' has the label 2, "
+        "but 1 at qrels['q'][b'd']: one label is expected"
+    )
+    assert message_of(Qrels.from_dict, {"q": {"d": 0.5}}) == (
+        "qrels['q']['d']: an integer label is expected, found 0.5"
+    )
+
+
+def test_the_index_is_built_once():
+    qrels = Qrels.from_dict({"q": {f"d{i}": 1 for i in range(1000)}})
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(qrels.index)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(index) for index in found}) == 1
+    assert qrels.index.n_queries == 1
+
+
+# ---- the join -------------------------------------------------------------------------------------
+
+
+def plain_match(qrels, run):
+    """rows, judged_offsets, judged_positions and judged_labels, in plain Python, from dicts of bytes."""
+    queries = list(qrels)
+    rows = [queries.index(query) if query in qrels else -1 for query in run]
+    offsets, positions, labels = [0], [], []
+    for query, documents in run.items():
+        for position, document in enumerate(documents):
+            if document in qrels.get(query, {}):
+                positions.append(position)
+                labels.append(qrels[query][document])
+        offsets.append(len(positions))
+    return rows, offsets, positions, labels
+
+
+def check_match(matched, qrels, run):
+    assert [
+        matched.rows.tolist(),
+        matched.judged_offsets.tolist(),
+        matched.judged_positions.tolist(),
+        matched.judged_labels.tolist(),
+    ] == list(plain_match(qrels, run))
+    assert matched.scores.tolist() == [score for documents in run.values() for score in documents.values()]
+    assert np.diff(matched.offsets).tolist() == [len(documents) for documents in run.values()]
+    assert [matched.rows.dtype, matched.offsets.dtype, matched.judged_offsets.dtype] == [np.int64] * 3
+    assert [matched.judged_positions.dtype, matched.judged_labels.dtype] == [np.int64, np.int32]
+
+
+# From few characters, so that there are duplicates and prefixes; and of every length class of the hash.
+short = st.binary(max_size=3).map(lambda data: bytes(b"\0a\xff"[byte % 3] for byte in data))
+long = st.builds(lambda length, end: b"x" * length + end, st.integers(0, 40), short)
+identifier = st.one_of(short, long)
+qrels_dicts = st.dictionaries(
+    identifier, st.dictionaries(identifier, st.integers(-2, 3), max_size=12), max_size=6
+)
+run_dicts = st.dictionaries(
+    identifier, st.dictionaries(identifier, st.floats(allow_nan=False), max_size=20), max_size=6
+)
+
+
+@settings(deadline=None)
+@given(qrels_dicts, run_dicts)
+def test_match(judgments, ranking):
+    qrels = Qrels.from_dict(judgments)
+    check_match(match(qrels, Run.from_dict(ranking)), judgments, ranking)
+    check_match(match_dict(qrels, ranking), judgments, ranking)
+    text = {
+        query.decode("latin-1"): {document.decode("latin-1"): score for document, score in documents.items()}
+        for query, documents in ranking.items()
+    }
+    judged_text = {
+        query.decode("latin-1"): {document.decode("latin-1"): label for document, label in documents.items()}
+        for query, documents in judgments.items()
+    }
+    check_match(match_dict(Qrels.from_dict(judged_text), text), judged_text, text)
+
+
+def test_match_dict_takes_what_from_dict_takes():
+    judgments = {"q": {"d": 1, "e": 2, "é": 3, "7": 4, "\udcff": 5}}
+    qrels = Qrels.from_dict(judgments)
+    for ranking in [
+        {"q": {"x": 1.0, "é": 2, "d": np.float32(3), "e": np.int64(4)}},
+        {"q": {"\udcff": 1.0, "d": 2.0}},
+        {"q": OrderedDict(d=1.0, x=2.0)},
+        OrderedDict(q={"d": 1.0}),
+        {"q": defaultdict(float, d=1.0)},
+        {"p": {}, "q": {"d": True}},
+        {},
+    ]:
+        check_match(match_dict(qrels, ranking), judgments, ranking)
+    moved = OrderedDict(d=1.0, e=2.0)
+    moved.move_to_end("d")
+    check_match(match_dict(qrels, {"q": moved}), judgments, {"q": moved})
+    numbers = match_dict(qrels, {"q": {7: 1.0, "d": 2.0}})
+    assert numbers.judged_labels.tolist() == [4, 1]
+    keys = match_dict(qrels, {np.str_("q"): {np.str_("d"): np.float64(1.5)}})
+    assert keys.judged_labels.tolist() == [1]
+
+
+def test_match_dict_rounds_scores():
+    qrels = Qrels.from_dict({"q": {"d": 1}})
+    matched = match_dict(qrels, {"q": {"d": 0.1, "e": 1e300}}, score_dtype="float32")
+    assert matched.scores.dtype == np.float32
+    assert matched.scores.tolist() == [np.float32(0.1), np.inf]
+    assert message_of(match_dict, qrels, {"q": {"d": 1}}, score_dtype="int") == (
+        'score_dtype: "float64" or "float32" is expected, found \'int\''
+    )
+
+
+@pytest.mark.parametrize("change", ["clear", "grow", "delete other", "replace", "replace all"])
+def test_scores_that_change_the_dict_while_it_is_read(change):
+    """Whatever happens is an error or a good result: never a crash."""
+
+    class Score:
+        def __float__(self):
+            if change == "clear":
+                ranking["q"].clear()
+            elif change == "grow":
+                ranking["q"].update((f"new {i}", 1.0) for i in range(1000))
+            elif change == "delete other":
+                ranking.pop("r", None)
+                ranking["s"] = {f"d{i}": 1.0 for i in range(100)}
+            elif change == "replace":
+                ranking["q"].pop("d3", None)
+                ranking["q"][f"d{len(ranking['q'])} more"] = 2.0
+            else:
+                ranking.clear()
+            return 1.0
+
+    ranking = {"q": {f"d{i}": Score() for i in range(20)}, "r": {f"d{i}": 1.0 for i in range(50)}}
+    qrels = Qrels.from_dict({q: {f"d{i}": 1 for i in range(30)} for q in "qrs"})
+    try:
+        matched = match_dict(qrels, ranking)
+    except RuntimeError as error:
+        assert "changed size during iteration" in str(error)  # noqa: PT017
+    else:
+        assert len(matched.scores) == matched.offsets[-1]
+
+
+def test_many_queries_and_documents():
+    random = np.random.default_rng(5)
+    judgments = {f"q{q}": {f"doc-{d}": int(d % 3) for d in random.integers(0, 3000, 50)} for q in range(300)}
+    ranking = {
+        f"q{q}": {f"doc-{d}": float(d) for d in random.permutation(3000)[:200]} for q in range(100, 400)
+    }
+    qrels = Qrels.from_dict(judgments)
+    check_match(match_dict(qrels, ranking), judgments, ranking)
+    check_match(match(qrels, Run.from_dict(ranking)), judgments, ranking)
+
+
+def test_match_refuses_documents_that_appear_twice():
+    qrels = Qrels.from_dict({"q": {"d": 1}})
+    ids = Identifiers.from_sequence
+    queries, documents = ids(["q"]), ids(["d", "d", "d"])
+    with pytest.raises(ValueError, match="twice"):
+        _join.match(
+            qrels.index, queries.data, queries.offsets, np.array([0, 3]), documents.data, documents.offsets
+        )
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(identifier, max_size=30), max_size=5))
+def test_duplicates(lists):
+    documents = Identifiers.from_sequence([document for listed in lists for document in listed])
+    offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    expected = []
+    for start, listed in zip(offsets.tolist(), lists, strict=False):
+        for i, document in enumerate(listed):
+            if listed.index(document) < i:
+                expected.append([start + i, start + listed.index(document)])
+    assert _join.duplicates(documents.data, documents.offsets, offsets).tolist() == expected
+    assert _join.duplicates(documents.data, documents.offsets, offsets, True).tolist() == expected[:1]
+
+
+@settings(deadline=None)
+@given(st.lists(identifier, max_size=60))
+def test_numbers_of_identifiers(values):
+    identifiers = Identifiers.from_sequence(values)
+    numbers, firsts = _join.number(identifiers.data, identifiers.offsets)
+    distinct = list(dict.fromkeys(values))
+    assert numbers.tolist() == [distinct.index(value) for value in values]
+    assert firsts.tolist() == [values.index(value) for value in distinct]
+
+
+# ---- descending order -----------------------------------------------------------------------------
+
+
+def check_order(lists):
+    documents = Identifiers.from_sequence([document for listed in lists for document in listed])
+    offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    order = _join.descending_order(documents.data, documents.offsets, offsets).tolist()
+    for q, listed in enumerate(lists):
+        # Python's sort is stable in reverse too.
+        expected = sorted(range(len(listed)), key=listed.__getitem__, reverse=True)
+        assert order[offsets[q] : offsets[q + 1]] == expected
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.one_of(identifier, st.binary(max_size=20)), max_size=80), max_size=4))
+def test_descending_order(lists):
+    check_order(lists)
+
+
+def test_descending_order_of_prefixes_and_of_many():
+    check_order([[b"a", b"a\0", b"", b"a\0\0", b"aa", b"\xff", b"a" * 9, b"a" * 8, b"a" * 8 + b"\0"]])
+    random = np.random.default_rng(2)
+    common = b"clueweb09-en0000-"
+    check_order([[common + b"%d" % i for i in random.permutation(5000)], [b"%d" % i for i in range(1000)]])

@@ -1,0 +1,58 @@
+"""DCG and nDCG against scikit-learn, which averages over ties too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import dcg_score, ndcg_score
+
+from tieaware.evaluator import Evaluator
+
+CUTOFFS = (None, 1, 3, 10, 40, 100)
+
+
+def notation(name: str, k: int | None, parameters: str = "") -> str:
+    return f"{name}{parameters}" if k is None else f"{name}{parameters}@{k}"
+
+
+@pytest.fixture(scope="module")
+def tied() -> tuple[np.ndarray, np.ndarray]:
+    """Draw graded labels and tied scores: 60 lists of 40 documents, the first without a relevant one."""
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 5, (60, 40)) * (rng.random((60, 40)) < rng.random((60, 1)))
+    labels[0] = 0
+    scores = np.floor(rng.random((60, 40)) * rng.integers(1, 60, (60, 1))) / 3
+    return labels, scores
+
+
+@pytest.mark.parametrize("k", CUTOFFS)
+@pytest.mark.parametrize("dcg", ["log2", "exp-log2"])
+def test_ndcg_score(tied, k, dcg):
+    """Graded lists with ties have the value of scikit-learn's ndcg_score, list by list."""
+    labels, scores = tied
+    gains = labels if dcg == "log2" else 2**labels - 1
+    values = Evaluator(labels, [notation("nDCG", k, f"(dcg={dcg})")])(scores)[:, 0]
+    expected = [ndcg_score(gains[[i]], scores[[i]], k=k) for i in range(len(labels))]
+    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", CUTOFFS)
+@pytest.mark.parametrize("dcg", ["log2", "exp-log2"])
+def test_dcg_score(tied, k, dcg):
+    """Graded lists with ties have the value of scikit-learn's dcg_score, in the mean and list by list."""
+    labels, scores = tied
+    gains = labels if dcg == "log2" else 2**labels - 1
+    evaluate = Evaluator(labels, [notation("DCG", k, f"(dcg={dcg})")])
+    expected = [dcg_score(gains[[i]], scores[[i]], k=k) for i in range(len(labels))]
+    np.testing.assert_allclose(evaluate(scores)[:, 0], expected, rtol=1e-12, atol=1e-12)
+    assert evaluate.mean(scores)[0] == pytest.approx(dcg_score(gains, scores, k=k), rel=1e-12)
+
+
+@pytest.mark.parametrize("k", CUTOFFS)
+def test_run_order_without_ties(tied, k):
+    """On scores that do not tie, one order is as good as the mean over orders, here as there."""
+    labels, _ = tied
+    scores = np.random.default_rng(2).random(labels.shape)
+    values = Evaluator(labels, [notation("nDCG", k)], ties="run_order")(scores)[:, 0]
+    expected = [ndcg_score(labels[[i]], scores[[i]], k=k, ignore_ties=True) for i in range(len(labels))]
+    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)

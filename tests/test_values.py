@@ -1,0 +1,289 @@
+"""The Evaluator's values against enumeration and the readable reference, and what must not change them."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from queries import MEASURES, Query, evaluator, flat, offsets_of, queries, random_query, scores_of
+
+from tieaware import reference
+from tieaware.evaluator import Evaluator
+from tieaware.measures import parse_measure
+from tieaware.preparation import Judgments, prepare
+
+TOLERANCE = 1e-12
+EXTREMES = ("average", "optimistic", "pessimistic")
+RULES = (*EXTREMES, "run_order", "trec_eval")
+
+
+def enumerated(some: list[Query]) -> dict[str, np.ndarray]:
+    """Enumerate: for each tie rule that has an exact value, float64[n_queries, n_measures]."""
+    values = np.empty((3, len(some), len(MEASURES)))
+    for i, query in enumerate(some):
+        orders = oracle.enumerate_orders(query.scores, query.labels)
+        for j, measure in enumerate(MEASURES):
+            exact = oracle.over_orders(measure, orders, query.judged)
+            values[:, i, j] = float(exact.mean), float(exact.maximum), float(exact.minimum)
+    return dict(zip(EXTREMES, values, strict=True))
+
+
+def assert_close(values: np.ndarray, expected: np.ndarray) -> None:
+    np.testing.assert_allclose(values, expected, rtol=TOLERANCE, atol=TOLERANCE)
+
+
+@pytest.fixture(scope="module")
+def sweep() -> list[Query]:
+    rng = random.Random(20)
+    special = [
+        Query((), (), ()),
+        Query((), (), (1, 2)),
+        Query((1.0,), (1,), (1,)),
+        Query((1.0,), (-1,), (0,)),
+        Query((1.0, 1.0), (0, 0), (0, 0, 2)),
+        Query((0.0, -0.0), (1, 0), (1, 0)),
+        Query((np.inf, np.inf, -np.inf, -np.inf), (0, 3, 4, 0), (0, 3, 4, 0)),
+        Query((1.0,) * 7, (4, 3, 2, 1, 0, -1, 0), (4, 4, 3, 2, 1, 0, 0)),
+    ]
+    return special + [random_query(rng, 6) for _ in range(250)]
+
+
+@pytest.fixture(scope="module")
+def exact(sweep: list[Query]) -> dict[str, np.ndarray]:
+    return enumerated(sweep)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.longdouble])
+@pytest.mark.parametrize("ties", EXTREMES)
+def test_values_are_exact(sweep, exact, ties, dtype):
+    """Mean, maximum and minimum over all orders equal enumeration, in one call for many queries."""
+    values = evaluator(sweep, ties=ties)(scores_of(sweep, dtype))
+    assert_close(values, exact[ties])
+
+
+@pytest.mark.parametrize("ties", EXTREMES)
+@given(some=st.lists(queries(), min_size=1, max_size=2))
+@settings(deadline=None, max_examples=30)
+def test_values_are_exact_for_any_query(ties, some):
+    """The same for queries that hypothesis looks for."""
+    assert_close(evaluator(some, ties=ties)(scores_of(some)), enumerated(some)[ties])
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_measure_alone_is_the_measure_among_others(sweep, measure):
+    """What else is computed does not change a bit of a measure."""
+    together = evaluator(sweep)(scores_of(sweep))[:, [MEASURES.index(measure)]]
+    np.testing.assert_array_equal(evaluator(sweep, [measure])(scores_of(sweep)), together)
+
+
+def test_undefined(sweep, exact):
+    """A query without relevant judged documents has the value that was asked for, and others keep theirs."""
+    measures = [parse_measure(measure) for measure in MEASURES]
+    values = evaluator(sweep, undefined=np.nan)(scores_of(sweep))
+    for i, query in enumerate(sweep):
+        for j, measure in enumerate(measures):
+            relevant = any(x >= 0 and x >= measure.parameters.get("rel", 1) for x in query.judged)
+            if measure.definition.is_count or relevant:
+                assert values[i, j] == pytest.approx(exact["average"][i, j], abs=TOLERANCE)
+            else:
+                assert np.isnan(values[i, j]), (query, measure)
+
+
+def test_judged_documents_of_the_lists_are_the_default(sweep):
+    """Without judgments, N and the ideal gain are those of the lists."""
+    known = [query._replace(judged=query.labels) for query in sweep]
+    labels = [query.labels for query in sweep]
+    alone = Evaluator(flat(labels, np.int64), MEASURES, offsets=offsets_of(labels))
+    np.testing.assert_array_equal(alone(scores_of(sweep)), evaluator(known)(scores_of(sweep)))
+
+
+@pytest.mark.parametrize("ties", RULES)
+def test_float32_ties(ties):
+    """Scores that differ in float64 alone tie when they are given as float32."""
+    scores = np.array([1.0, 1.0 + 1e-12, 0.5])
+    labels, docids = [1, 0, 0], ["c", "b", "a"]
+    expected = {"average": 0.75, "optimistic": 1.0, "pessimistic": 0.5, "run_order": 1.0, "trec_eval": 1.0}
+    ids = docids if ties == "trec_eval" else None
+    evaluate = Evaluator(labels, ["RR"], ties=ties, docids=ids)
+    assert evaluate(scores)[0, 0] == 0.5
+    assert evaluate(scores.astype(np.float32))[0, 0] == expected[ties]
+
+
+# Lists too long to enumerate, against the reference.
+
+
+def long_lists(seed: int) -> list[Query]:
+    """Draw lists of hundreds of documents: few and many relevant ones, few and many distinct scores."""
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for n, share, distinct in [
+        (40, 0.5, 3),
+        (300, 1.0, 1),
+        (700, 0.02, 5),
+        (700, 0.5, 40),
+        (700, 0.9, 300),
+        (2500, 0.01, 2500),
+        (2500, 0.3, 60),
+    ]:
+        labels = np.where(rng.random(n) < share, rng.integers(1, 5, n), rng.integers(-1, 1, n))
+        scores = np.float32(rng.integers(0, distinct, n) / 7)
+        judged = (*labels.tolist(), *rng.integers(-1, 5, 20).tolist())
+        drawn.append(Query(tuple(scores.tolist()), tuple(labels.tolist()), judged))
+    return drawn
+
+
+LONG_MEASURES = (
+    "P", "P@20", "R(rel=2)@200", "F1@100", "AP", "AP@100", "AP(rel=2)@1000", "AP(rel=0)", "RR", "RR@10",
+    "RR(rel=4)", "nDCG", "nDCG@50", "nDCG(dcg='exp-log2')@10000", "DCG@30", "RBP(p=0.95)", "RBP(p=0.5)@40",
+    "Success@5", "Success(rel=4)@2", "Rprec", "Rprec(rel=3)", "NumRet", "NumRel", "NumRelRet(rel=2)",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def long_queries() -> list[Query]:
+    return long_lists(3)
+
+
+def ids_of(some: list[Query], seed: int) -> list[list[str]]:
+    """Draw document ids whose order as text is not that as numbers."""
+    rng = random.Random(seed)
+    return [[f"d{i}" for i in rng.sample(range(10 * len(q.labels)), len(q.labels))] for q in some]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("ties", RULES)
+def test_long_lists(long_queries, ties, dtype):
+    """Under every rule, the kernels and the readable reference agree on long lists."""
+    ids = ids_of(long_queries, 4)
+    docids = [d for some in ids for d in some] if ties == "trec_eval" else None
+    evaluate = evaluator(long_queries, LONG_MEASURES, ties=ties, docids=docids)
+    expected = [
+        [reference.evaluate(m, q.scores, q.labels, q.judged, ties, d) for m in LONG_MEASURES]
+        for q, d in zip(long_queries, ids, strict=True)
+    ]
+    assert_close(evaluate(scores_of(long_queries, dtype)), np.array(expected))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("ties", RULES)
+def test_both_counting_engines_give_the_same_bits(ties, dtype):
+    """Comparing every score with every value, and finding every score among the values, count alike."""
+    some = long_lists(5) + [random_query(random.Random(6), 40) for _ in range(50)]
+    lists = offsets_of([q.labels for q in some])
+    labels = flat([q.labels for q in some], np.int32)
+    at = np.flatnonzero(labels >= 0)
+    of_list = np.searchsorted(at, lists)
+    measures = tuple(parse_measure(measure) for measure in MEASURES + LONG_MEASURES)
+    totals = Judgments(labels[at], of_list).totals(measures)
+    positions = at - np.repeat(lists[:-1], np.diff(of_list))
+    rng = np.random.default_rng(7)
+    order = np.concatenate([rng.permutation(len(q.labels)) for q in some])
+    scores = scores_of(some, dtype)
+    bits = []
+    for limit in (0, 3, 16, 10**9):
+        engine = prepare(
+            measures,
+            ties,
+            lists,
+            of_list,
+            positions,
+            labels[at],
+            totals,
+            order=order if ties == "trec_eval" else None,
+            counting_limit=limit,
+        )
+        values = np.full((len(some), len(measures)), np.nan)
+        assert engine.evaluate(scores, values, 0, len(some)) == -1
+        bits.append(values.tobytes())
+    assert len(set(bits)) == 1
+
+
+@pytest.mark.parametrize("ties", RULES)
+def test_any_number_of_threads_gives_the_same_bits(ties):
+    """1, 2 and 8 threads give the same bits, for one scoring, for many and for columns."""
+    rng = random.Random(8)
+    some = [random_query(rng, 30) for _ in range(200)] + long_lists(9) + [random_query(rng, 5)]
+    docids = [d for ids in ids_of(some, 10) for d in ids] if ties == "trec_eval" else None
+    scores = scores_of(some)
+    coarse = np.arctan(scores)
+    candidates = np.stack([scores, -scores, np.round(coarse), np.floor(coarse * 7)] * 5)
+    bits = set()
+    for threads in (1, 2, 8):
+        evaluate = evaluator(some, ties=ties, docids=docids, threads=threads)
+        values = evaluate(scores)
+        many = evaluate.many(candidates)
+        np.testing.assert_array_equal(evaluate.columns(candidates.T), many)
+        np.testing.assert_array_equal(many[0], evaluate.mean(scores))
+        np.testing.assert_allclose(many[0], values.mean(axis=0), rtol=1e-13)
+        bits.add(values.tobytes() + many.tobytes())
+    assert len(bits) == 1
+
+
+# What must not change the values.
+
+
+@given(query=queries(longest=12), seed=st.integers(0, 2**32))
+@settings(deadline=None, max_examples=100)
+def test_order_of_the_input(query, seed):
+    """The order of the input changes no bit, but under run order."""
+    order = random.Random(seed).sample(range(len(query.labels)), len(query.labels))
+    docids = [f"{i:x}" for i in range(len(order))]
+    turned = Query(tuple(query.scores[i] for i in order), tuple(query.labels[i] for i in order), query.judged[::-1])
+    for ties in (*EXTREMES, "trec_eval"):
+        ids, turned_ids = (docids, [docids[i] for i in order]) if ties == "trec_eval" else (None, None)
+        values = evaluator([query], ties=ties, docids=ids)(scores_of([query]))
+        again = evaluator([turned], ties=ties, docids=turned_ids)(scores_of([turned]))
+        np.testing.assert_array_equal(values, again)
+
+
+@pytest.mark.parametrize("ties", RULES[:4])
+@given(
+    documents=st.lists(st.tuples(st.integers(-3, 3), st.integers(-1, 4)), max_size=12),
+    transform=st.sampled_from([np.exp, np.cbrt, np.arctan, lambda x: x**3 + 7.0, lambda x: x * 2.0**-1073]),
+)
+@settings(deadline=None, max_examples=30)
+def test_monotone_transforms(ties, documents, transform):
+    """Only the order and the ties of the scores matter."""
+    scores = np.array([float(score) for score, _ in documents])
+    evaluate = Evaluator(np.array([label for _, label in documents], dtype=int), MEASURES, ties=ties)
+    np.testing.assert_array_equal(evaluate(transform(scores)), evaluate(scores))
+
+
+@pytest.mark.parametrize("ties", RULES)
+def test_without_ties_every_rule_is_the_classic_measure(ties):
+    """Where no scores tie, all rules give the tie-oblivious measure."""
+    rng = random.Random(11)
+    some = [random_query(rng, 30) for _ in range(40)]
+    some = [q._replace(scores=tuple(rng.sample(range(1000), len(q.scores)))) for q in some]
+    docids = [d for ids in ids_of(some, 12) for d in ids] if ties == "trec_eval" else None
+    expected = [[reference.evaluate(m, *q, ties="run_order") for m in MEASURES] for q in some]
+    assert_close(evaluator(some, ties=ties, docids=docids)(scores_of(some)), np.array(expected))
+
+
+@given(some=st.lists(queries(longest=15), min_size=1, max_size=3))
+@settings(deadline=None, max_examples=100)
+def test_the_mean_lies_between_the_extremes(some):
+    """Optimistic ≥ average ≥ pessimistic, and run order lies between the extremes as well."""
+    values = {ties: evaluator(some, ties=ties)(scores_of(some)) for ties in RULES[:4]}
+    for ties in ("average", "run_order"):
+        assert (values["optimistic"] >= values[ties] - 1e-14).all()
+        assert (values[ties] >= values["pessimistic"] - 1e-14).all()
+
+
+@pytest.mark.parametrize("ties", RULES)
+def test_a_constant_scorer(ties):
+    """A scorer that knows nothing earns the mean, not what the order of the input gives it."""
+    labels, docids = [1, *[0] * 9], [f"d{i}" for i in range(10, 0, -1)]
+    expected = {
+        "average": sum(1 / j for j in range(1, 11)) / 10,
+        "optimistic": 1.0,
+        "pessimistic": 0.1,
+        "run_order": 1.0,
+        "trec_eval": 1 / 9,  # d10 precedes only d1 as text
+    }
+    evaluate = Evaluator(labels, ["RR@10"], ties=ties, docids=docids if ties == "trec_eval" else None)
+    assert evaluate(np.zeros(10))[0, 0] == pytest.approx(expected[ties], rel=1e-15)
