@@ -45,30 +45,25 @@ def test_many_relevant(compare):
 class TieOblivious:
     """nDCG@10 + AP + RR of lists of one length in NumPy, taking tied documents as they come.
 
-    Everything that does not depend on the scores is computed once, and whole tables at a time afterwards.
+    Whole tables at a time, one sort, and nothing twice that does not depend on the scores.
     """
 
     def __init__(self, judged: Labels) -> None:
-        n_lists, length = judged.shape
-        self.relevant = judged > 0
-        self.ranks = np.arange(1, length + 1)
+        relevant = judged > 0
+        self.relevance = relevant.astype(np.float64)
+        self.ranks = np.arange(1, judged.shape[1] + 1)
         self.discounts = 1 / np.log2(1 + self.ranks[:10])
-        totals = self.relevant.sum(axis=1)
-        self.totals = totals.astype(np.float64)
-        self.ideal = np.cumsum(self.discounts)[np.minimum(totals, 10) - 1]
-        self.rows = np.arange(n_lists)[:, np.newaxis]
+        self.reciprocals = 1 / self.ranks
+        self.totals = relevant.sum(axis=1)
+        self.ideal = np.cumsum(self.discounts)[np.minimum(self.totals, 10) - 1]
 
     def __call__(self, scores: Floats, out: Floats) -> Floats:
         """Write the values of the lists into their rows of out."""
-        order = np.argsort(scores, axis=1)[:, ::-1]
-        ranked = self.relevant[self.rows, order]
+        order = np.argsort(-scores, axis=1)
+        ranked = np.take_along_axis(self.relevance, order, axis=1)
         out[:, 0] = ranked[:, :10] @ self.discounts / self.ideal
-        # The relevant documents alone, list after list: their ranks, and how many were found up to each.
-        lists, places = np.nonzero(ranked)
-        starts = np.searchsorted(lists, self.rows[:, 0])
-        found = np.arange(1, len(lists) + 1) - starts[lists]
-        out[:, 1] = np.add.reduceat(found / self.ranks[places], starts) / self.totals
-        out[:, 2] = 1 / self.ranks[places[starts]]
+        out[:, 1] = (ranked * np.cumsum(ranked, axis=1)) @ self.reciprocals / self.totals
+        out[:, 2] = self.reciprocals[ranked.argmax(axis=1)]
         return out
 
 
@@ -87,8 +82,8 @@ def test_inner_loop(compare):
 
     compare(
         SECTION, "500 × 100, 10 relevant, nDCG@10 + AP + RR", check=check,
-        contender=partial(evaluator, scores, out),
-        baseline=partial(oblivious, table, theirs), to="tie-oblivious NumPy", at_most=0.1,
+        contender=partial(evaluator, scores, out), baseline=partial(oblivious, table, theirs),
+        to="tie-oblivious NumPy", at_most=0.1,
     )  # fmt: skip
 
 

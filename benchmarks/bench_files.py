@@ -48,7 +48,7 @@ def files(small, tmp_path_factory):
             query = 1_000_000 + 13 * i
             documents, listed = numbers[i].tolist(), scores[i].tolist()
             run_file.writelines(
-                f"{query} Q0 {documents[j]} {rank} {listed[j]:.13f} dense\n"
+                f"{query} Q0 {documents[j]} {rank} {listed[j]:.13f} bm25-rm3\n"
                 for rank, j in enumerate(order[i].tolist(), start=1)
             )
             qrels_file.writelines(f"{query} 0 {documents[j]} 1\n" for j in np.flatnonzero(judged[i]).tolist())
