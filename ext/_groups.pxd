@@ -24,6 +24,7 @@ cdef struct Groups:
 cdef class Lists:
     cdef readonly Py_ssize_t n_queries, n_docs, n_keys, n_weights
     cdef Py_ssize_t most_keys, counting_limit
+    cdef int64_t depth
     cdef int rule
     cdef readonly object arrays
     cdef const int64_t* offsets

@@ -82,6 +82,38 @@ cdef void sort(double* values, Py_ssize_t n) noexcept nogil:
         values[j] = x
 
 
+cdef Py_ssize_t highest(Groups* groups, Py_ssize_t n_keys, int64_t depth) noexcept nogil:
+    """Write the keys' scores to value, ascending, and return how many: all, or the highest `depth` of them.
+
+    A key below `depth` other keys lies below every cut-off.
+    """
+    cdef double* value = groups.value
+    cdef const double* score = groups.key_score
+    cdef Py_ssize_t i, j, n = 0
+    if depth >= n_keys or depth > FEW:
+        for i in range(n_keys):
+            value[i] = score[i]
+        sort(value, n_keys)
+        return n_keys
+    for i in range(n_keys):
+        if n == depth and not score[i] > value[0]:
+            continue
+        # Invariant: value[:n] is sorted. Where it is full, its lowest makes room.
+        if n < depth:
+            j = n
+            n += 1
+            while j > 0 and value[j - 1] > score[i]:
+                value[j] = value[j - 1]
+                j -= 1
+        else:
+            j = 0
+            while j + 1 < n and value[j + 1] < score[i]:
+                value[j] = value[j + 1]
+                j += 1
+        value[j] = score[i]
+    return n
+
+
 cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
     """Keep one of each run of equal values in the sorted values[:n]; return how many there are."""
     cdef Py_ssize_t i, kept = 0
@@ -100,6 +132,27 @@ cdef Py_ssize_t find(const double* values, Py_ssize_t n, double x) noexcept nogi
         low += half if values[low + half] <= x else 0
         n -= half
     return low
+
+
+cdef void assign(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values) noexcept nogil:
+    """Write each key's group: values ascend, groups descend. A key below all values is in no group: -1."""
+    cdef int64_t below[LANES]
+    cdef const double* values = groups.value
+    cdef const double* scores = groups.key_score
+    cdef Py_ssize_t i, at = 0, width
+    if n_keys <= LANES // 2:
+        for i in range(n_keys):
+            groups.group[i] = -1 if scores[i] < values[0] else n_values - 1 - find(values, n_values, scores[i])
+        return
+    for i in range(LANES):
+        # Past the keys there is room for one block more.
+        groups.key_score[n_keys + i] = values[0]
+    while at < n_keys:
+        tieaware_locate_double(scores + at, values, n_values, below)
+        width = min(<Py_ssize_t>LANES, n_keys - at)
+        for i in range(width):
+            groups.group[at + i] = -1 if scores[at + i] < values[0] else n_values - 1 - below[i]
+        at += width
 
 
 cdef int64_t locate(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values) noexcept nogil:
@@ -155,15 +208,17 @@ cdef class Lists:
     key_offsets[n_queries + 1], key_position[n_keys] (of each key in its list), float64 key_weight[n_weights, n_keys],
     and for a rule that orders the documents inside a tie: key_rank[n_keys], the key's place in that order, with the
     keys of a query ascending in it, and order[n_docs], the positions in that order (None: the order of the list).
-    For "optimistic" and "pessimistic" the keys of a query lie in the order of the rule. Lists are immutable.
+    For "optimistic" and "pessimistic" the keys of a query lie in the order of the rule. `depth` is a rank below which
+    no measure looks. Lists are immutable.
     """
 
-    def __init__(self, int rule, Py_ssize_t counting_limit, cnp.ndarray offsets not None,
+    def __init__(self, int rule, int64_t depth, Py_ssize_t counting_limit, cnp.ndarray offsets not None,
                  cnp.ndarray key_offsets not None, cnp.ndarray key_position not None, cnp.ndarray key_weight not None,
                  cnp.ndarray key_rank=None, cnp.ndarray order=None):
         cdef Py_ssize_t query, longest = 0
-        self.arrays = (rule, counting_limit, offsets, key_offsets, key_position, key_weight, key_rank, order)
+        self.arrays = (rule, depth, counting_limit, offsets, key_offsets, key_position, key_weight, key_rank, order)
         self.rule = rule
+        self.depth = depth
         self.counting_limit = counting_limit
         self.n_queries = offsets.shape[0] - 1
         self.n_weights = key_weight.shape[0]
@@ -185,7 +240,7 @@ cdef class Lists:
     cdef Groups* scratch(self) except NULL:
         """Memory for the groups of any query: one block, to be freed by the caller."""
         cdef Py_ssize_t n = self.most_keys + 1
-        cdef Py_ssize_t words = 9 * n + 2 * n + 2 + self.n_weights * n
+        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.n_weights * n
         cdef char* block = <char*>malloc(sizeof(Groups) + words * 8)
         cdef Groups* groups = <Groups*>block
         cdef int64_t* ints = <int64_t*>(block + sizeof(Groups))
@@ -200,9 +255,9 @@ cdef class Lists:
         groups.first = ints + 5 * n
         groups.taken = ints + 6 * n
         groups.histogram = ints + 7 * n
-        groups.key_score = <double*>(ints + 9 * n + 2)
-        groups.value = <double*>(ints + 10 * n + 2)
-        groups.weight = <double*>(ints + 11 * n + 2)
+        groups.value = <double*>(ints + 9 * n + 2)
+        groups.key_score = <double*>(ints + 10 * n + 2)
+        groups.weight = <double*>(ints + 11 * n + 2 + LANES)
         return groups
 
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil:
@@ -222,11 +277,9 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
     cdef int64_t nan
     for i in range(n_keys):
         groups.key_score[i] = scores[position[i]]
-        groups.value[i] = groups.key_score[i]
     if self.rule == IN_ORDER and self.order == NULL and n_keys <= self.counting_limit:
         return rank_few(self, scores, n, first_key, n_keys, groups)
-    sort(groups.value, n_keys)
-    n_values = distinct(groups.value, n_keys)
+    n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
     if n_values <= self.counting_limit:
         nan = count(scores, n, groups, n_values)
     else:
@@ -234,9 +287,7 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
         nan = locate(scores, n, groups, n_values)
     if nan:
         return False
-    for i in range(n_keys):
-        # The values ascend and the groups descend.
-        groups.group[i] = n_values - 1 - find(groups.value, n_values, groups.key_score[i])
+    assign(groups, n_keys, n_values)
     if self.rule == AVERAGE:
         merge(self, first_key, n_keys, n_values, groups)
     else:
@@ -290,7 +341,8 @@ cdef void merge(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t 
         for i in range(n_values):
             weight[i] = 0.0
         for i in range(n_keys):
-            weight[groups.group[i]] += key_weight[i]
+            if groups.group[i] >= 0:
+                weight[groups.group[i]] += key_weight[i]
 
 
 cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
@@ -306,8 +358,9 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
     memset(taken, 0, n_values * sizeof(int64_t))
     for i in range(n_keys):
         g = groups.group[i]
-        first[g + 1] += 1
-        tied += groups.equal[n_values - 1 - g] > 1
+        if g >= 0:
+            first[g + 1] += 1
+            tied += groups.equal[n_values - 1 - g] > 1
     for g in range(n_values):
         first[g + 1] += first[g]
     if self.rule == IN_ORDER and tied > 0:
@@ -317,6 +370,8 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
             place_by_sweeping(self, query, scores, n, first_key, n_keys, n_values, groups)
     for i in range(n_keys):
         g = groups.group[i]
+        if g < 0:
+            continue
         slot = first[g] + taken[g]
         if groups.equal[n_values - 1 - g] == 1:
             place = 0
@@ -330,9 +385,9 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
         for c in range(self.n_weights):
             groups.weight[c * groups.stride + slot] = self.key_weight[c * self.n_keys + first_key + i]
         taken[g] += 1
-    for i in range(n_keys):
+    groups.count = first[n_values]
+    for i in range(groups.count):
         groups.size[i] = 1
-    groups.count = n_keys
 
 
 cdef void place_by_counting(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t first_key,
@@ -343,7 +398,7 @@ cdef void place_by_counting(Lists self, Py_ssize_t query, const score_t* scores,
     cdef int64_t rank, above, equal
     cdef double value
     for i in range(n_keys):
-        if groups.equal[n_values - 1 - groups.group[i]] == 1:
+        if groups.group[i] < 0 or groups.equal[n_values - 1 - groups.group[i]] == 1:
             continue
         rank = self.key_rank[first_key + i]
         value = groups.key_score[i]

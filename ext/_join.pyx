@@ -27,6 +27,8 @@ cdef extern from "identifier.h" nogil:
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size) except NULL
     bint PyUnicode_Check(PyObject *value)
+    bint PyBytes_Check(PyObject *value)
+    bint PyComplex_Check(PyObject *value)
     bint PyUnicode_IS_COMPACT_ASCII(PyObject *text)
     void *PyUnicode_DATA(PyObject *text)
     Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
@@ -52,10 +54,8 @@ def number(const uint8_t[::1] data, const int64_t[::1] ends):
 
     Returns
     -------
-    numbers : int64[n]
-        The number of each identifier.
-    firsts : int64[n_distinct]
-        Where each number appears first.
+    numbers, firsts : int64[n], int64[n_distinct]
+        The number of each identifier, and where each number appears first.
     """
     cdef Py_ssize_t n = ends.shape[0] - 1, i, found, n_distinct = 0
     if n >= LARGEST_TABLE:
@@ -162,10 +162,8 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[:
 
     Parameters
     ----------
-    data, ends : uint8[:], int64[n_documents + 1]
-        The documents.
-    rows : int64[n_queries + 1]
-        The rows of each query.
+    data, ends, rows : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
+        The documents, and the rows of each query.
     one : bool
         Stop at the first.
 
@@ -388,6 +386,9 @@ cdef bint score_of(PyObject *value, double *score):
     """Set the score to a number; False if the value is none, or is NaN."""
     if PyFloat_Check(value):
         score[0] = PyFloat_AS_DOUBLE(value)
+    elif PyUnicode_Check(value) or PyBytes_Check(value) or PyComplex_Check(value):
+        # NumPy's kinds of these convert, if need be with a warning.
+        return False
     else:
         try:
             score[0] = PyFloat_AsDouble(value)
@@ -519,7 +520,7 @@ cdef Keyed *sort_descending(Column column, Keyed *keys, Keyed *spare, Py_ssize_t
 
     Invariant: before the pass of a width, keys[i:i + width] is sorted for every multiple i of the width.
     """
-    cdef Py_ssize_t width = 8, start, middle, stop, i, j, k
+    cdef Py_ssize_t width = 8, start, middle, stop, i, j, k, second
     cdef Keyed key
     for i in range(1, n):
         # Within blocks of the first width, by insertion.
@@ -537,13 +538,18 @@ cdef Keyed *sort_descending(Column column, Keyed *keys, Keyed *spare, Py_ssize_t
             stop = min(middle + width, n)
             i = start
             j = middle
-            for k in range(start, stop):
-                if i < middle and (j == stop or not precedes(column, keys[j], keys[i])):
-                    spare[k] = keys[i]
-                    i += 1
-                else:
-                    spare[k] = keys[j]
-                    j += 1
+            k = start
+            while i < middle and j < stop:
+                # Which side comes next cannot be predicted, so nothing branches on it.
+                second = keys[j].prefix > keys[i].prefix
+                if keys[j].prefix == keys[i].prefix:
+                    second = precedes(column, keys[j], keys[i])
+                spare[k] = keys[j if second else i]
+                j += second
+                i += not second
+                k += 1
+            memcpy(spare + k, keys + i, (middle - i) * sizeof(Keyed))
+            memcpy(spare + k + (middle - i), keys + j, (stop - j) * sizeof(Keyed))
             start = stop
         keys, spare = spare, keys
         width *= 2
@@ -557,10 +563,8 @@ def descending_order(const uint8_t[::1] data, const int64_t[::1] ends, const int
 
     Parameters
     ----------
-    data, ends : uint8[:], int64[n_documents + 1]
-        The identifiers.
-    rows : int64[n_queries + 1]
-        The rows of each query.
+    data, ends, rows : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
+        The identifiers, and the rows of each query.
 
     Returns
     -------

@@ -42,6 +42,8 @@ cdef extern from *:
 cdef enum:
     # Bytes that may be read or written past what is used: one step of the first pass, and one copied word.
     SLACK = 64
+    # A block of more bytes than this has its lines counted.
+    COUNTED = 1 << 20
     # Positions are 32 bits wide.
     LONGEST_BUFFER = 0x7fffffff
 
@@ -325,8 +327,15 @@ cdef class Parser:
         """Make room for whatever `size` bytes can hold, so that reading them needs no checks."""
         cdef Columns *columns = &self.columns
         cdef Py_ssize_t n_lines = size // 8 + 1      # the shortest line with columns is "q 0 d 1\n"
-        columns.marks = <uint32_t *>roomy(self.marks, size + 2 * SLACK)
-        columns.newlines = <uint32_t *>roomy(self.newlines, size + SLACK)
+        if size > COUNTED:
+            # The block has grown because a line is long, so there may be few lines.
+            n_lines = min(n_lines, np.count_nonzero(self.text[:size] == c"\n"))
+        if self.marks.size < size + 2 * SLACK:
+            # Arrays whose contents need not stay, and of which little may be touched.
+            self.marks = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
+            self.newlines = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
+        columns.marks = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.marks)
+        columns.newlines = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.newlines)
         columns.later = <int64_t *>roomy(self.later, 3 * n_lines)
         columns.documents = <uint8_t *>roomy(self.documents, columns.n_documents + size + SLACK)
         columns.document_ends = <int64_t *>roomy(self.document_ends, columns.n_rows + n_lines + 1)

@@ -103,7 +103,7 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
         return Fraction(1)
     if name == "Rprec":
         return Fraction(sum(j <= n_relevant for j in ranks), n_relevant)
-    raise NotImplementedError(name)
+    raise AssertionError(f"no definition of {name}")
 
 
 def _is_relevant(label: int, least: int) -> bool:

@@ -18,7 +18,7 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages(tieaware.__path__, "tieaw
 def test_the_examples_in_docstrings_run(name):
     """Every doctest of every module passes."""
     module = importlib.import_module(name)
-    assert doctest.testmod(module, extraglobs=vars(tieaware)).failed == 0
+    assert doctest.testmod(module, globs={**vars(tieaware), **vars(module)}).failed == 0
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

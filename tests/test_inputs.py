@@ -34,6 +34,9 @@ def as_dict(columns, values):
     }
 
 
+nan = float("nan")
+
+
 # ---- identifiers ----------------------------------------------------------------------------------
 
 
@@ -152,6 +155,8 @@ def test_a_run_owns_what_it_must():
     scores = np.array([1.0, 2.0])
     run = Run.from_columns(["q", "q"], ["a", "b"], scores)
     assert scores.flags.writeable
+    scores[0] = nan
+    assert run.scores.tolist() == [1, 2]
     with pytest.raises(ValueError, match="read-only"):
         run.scores[0] = 5
     with pytest.raises(AttributeError):
@@ -161,14 +166,23 @@ def test_a_run_owns_what_it_must():
     assert not again.scores.flags.writeable
 
 
-nan = float("nan")
-
-
 @pytest.mark.parametrize(
     ("run", "message"),
     [
         ({"q": {"c": 1, "d": nan}}, "run['q']['d']: a score is expected, found NaN"),
         ({"q": {"d": "1.5"}}, "run['q']['d']: a number is expected as the score, found '1.5'"),
+        (
+            {"q": {"d": np.str_("1.5")}},
+            "run['q']['d']: a number is expected as the score, found np.str_('1.5')",
+        ),
+        (
+            {"q": {"d": np.bytes_(b"1")}},
+            "run['q']['d']: a number is expected as the score, found np.bytes_(b'1')",
+        ),
+        (
+            {"q": {"d": np.complex128(1)}},
+            "run['q']['d']: a number is expected as the score, found np.complex128(1+0j)",
+        ),
         ({"q": {"d": None}}, "run['q']['d']: a number is expected as the score, found None"),
         ({"q": {"d": 1j}}, "run['q']['d']: a number is expected as the score, found 1j"),
         ({"q": {"d": [1.0]}}, "run['q']['d']: a number is expected as the score, found [1.0]"),

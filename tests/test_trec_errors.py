@@ -181,6 +181,11 @@ class Sluggish(io.RawIOBase):
         return n
 
 
+def test_no_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert message_of(read_run, "-") == "<stdin>: there is no standard input of bytes"
+
+
 def test_files_that_cannot_be_read(directory):
     assert message_of(read_run, "none.run") == "none.run: there is no such file"
     assert message_of(read_qrels, directory) == f"{directory}: a file is expected, found a directory"
@@ -294,9 +299,13 @@ def test_zstd_without_a_package_says_what_to_install(directory, monkeypatch):
     )
 
 
-def test_zstd(directory):
+@pytest.mark.parametrize("reader", ["compression.zstd", "backports.zstd", "zstandard"])
+def test_zstd(directory, reader, monkeypatch):
     """Frames may follow one another, with frames to skip between them."""
     zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+    pytest.importorskip(reader, reason=f"{reader} is not installed")
+    for other in {"compression.zstd", "backports.zstd", "zstandard"} - {reader}:
+        monkeypatch.setitem(sys.modules, other, None)
     expected = list(read_run(io.BytesIO(CONTENT)).documents)
     compress = zstandard.ZstdCompressor().compress
     skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc"

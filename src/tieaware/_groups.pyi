@@ -9,6 +9,7 @@ class Lists:
     def __init__(
         self,
         rule: int,
+        depth: int,
         counting_limit: int,
         offsets: npt.NDArray[np.int64],
         key_offsets: npt.NDArray[np.int64],

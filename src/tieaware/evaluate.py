@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -87,6 +88,10 @@ def evaluate(
     return Results(values, tuple(name for name, _ in named), tuple(names), parsed)
 
 
+# What all judged documents are worth to a measure: computed once for each judgment set, and kept as long as that is.
+_totals: WeakKeyDictionary[Qrels, dict[Measure, Values]] = WeakKeyDictionary()
+
+
 @dataclass
 class _Evaluation:
     """Judgments, measures and a tie rule, prepared for any number of runs."""
@@ -97,7 +102,12 @@ class _Evaluation:
     threads: int
 
     def __post_init__(self) -> None:
-        self.totals = Judgments(self.qrels.labels, self.qrels.offsets).totals(self.measures)
+        known = _totals.setdefault(self.qrels, {})
+        missing = [measure for measure in self.measures if measure not in known]
+        if missing:
+            judgments = Judgments(self.qrels.labels, self.qrels.offsets)
+            known.update(zip(missing, judgments.totals(missing).T, strict=True))
+        self.totals = np.stack([known[measure] for measure in self.measures], axis=1)
 
     def silent(self) -> Values:
         """The values of queries for which nothing is retrieved."""

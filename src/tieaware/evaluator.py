@@ -32,10 +32,6 @@ class Evaluator:
         What to compute, e.g. ``["AP", "RR@10"]``.
     offsets : integers, shape (n_queries + 1,), optional
         Where each list starts, and the end of the last. Without `offsets`, `group` and `qid`, flat labels are one list.
-    group : integers, shape (n_queries,), optional
-        The sizes of the lists instead, as LightGBM takes them.
-    qid : shape (n_docs,), optional
-        The query of each document instead, equal values adjacent, as XGBoost takes them.
     judgments : (labels, offsets), optional
         The labels of *all* judged documents of each query, retrieved or not, which decide the number of relevant
         documents and the ideal gain. By default the judged documents of the lists.
@@ -46,6 +42,10 @@ class Evaluator:
         The document identifiers, for ``ties="trec_eval"`` only.
     threads : int or None
         How many threads a call may use; None for one per core. The values are the same bits for any number.
+    group : integers, shape (n_queries,), optional
+        The sizes of the lists, instead of `offsets`, as LightGBM takes them.
+    qid : shape (n_docs,), optional
+        The query of each document, instead of `offsets`, equal values adjacent, as XGBoost takes them.
     undefined : float
         The value for a query without a relevant judged document: 0, as in trec_eval.
 
@@ -73,14 +73,14 @@ class Evaluator:
         self,
         labels: npt.ArrayLike,
         measures: str | Measure | Sequence[str | Measure],
-        *,
         offsets: npt.ArrayLike | None = None,
-        group: npt.ArrayLike | None = None,
-        qid: npt.ArrayLike | None = None,
         judgments: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
         ties: str = "average",
         docids: Sequence[str | bytes] | None = None,
+        *,
         threads: int | None = 1,
+        group: npt.ArrayLike | None = None,
+        qid: npt.ArrayLike | None = None,
         undefined: float = 0.0,
     ) -> None:
         self.measures = parse_measures(measures)

@@ -18,6 +18,8 @@ Labels = npt.NDArray[np.int32]
 # Up to so many distinct scores of relevant documents, comparing every score with each of them is the cheaper engine.
 COUNTING_LIMIT = 16
 
+_NO_CUTOFF = 2**62
+
 # Sums of gains below this are exact in float64, so that they do not depend on the order of adding.
 _EXACT = 2.0**53
 
@@ -112,6 +114,7 @@ def prepare(
     permutation, rank = ties.arrange(rule, lists, query, positions[is_key], labels[is_key], order)
     prepared = _groups.Lists(
         placement,
+        _deepest_cutoff(measures),
         counting_limit,
         _contiguous(lists),
         _contiguous(key_offsets),
@@ -157,6 +160,11 @@ def _norms(measures: Sequence[Measure], totals: Values, lists: Integers) -> Valu
         total = totals[:, i]
         norms[:, i] = np.where(total > 0.0, measure.definition.norm(measure, total, retrieved), 0.0)
     return norms
+
+
+def _deepest_cutoff(measures: Sequence[Measure]) -> int:
+    """A rank below which no measure looks: 2^62 where one has no cut-off."""
+    return max(_NO_CUTOFF if measure.cutoff is None else measure.cutoff for measure in measures)
 
 
 def _depth(measure: Measure, longest: int) -> int:

@@ -145,7 +145,9 @@ class Source:
         self.name = name_of(self.label)
         if isinstance(path, str | os.PathLike):
             text = os.fsdecode(path)
-            self._file: Any = sys.stdin.buffer if text == "-" else self._open(text)
+            self._file: Any = getattr(sys.stdin, "buffer", None) if text == "-" else self._open(text)
+            if self._file is None:
+                raise InputError(f"{self.label}: there is no standard input of bytes")
         else:
             if isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
                 found = "a text file" if hasattr(path, "read") else f"{shortened(path)}"

@@ -95,8 +95,9 @@ class Identifiers:
     offsets: NDArray[np.int64]
 
     def __init__(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
-        data = np.ascontiguousarray(data, np.uint8)
-        offsets = np.ascontiguousarray(offsets, np.int64)
+        # Copies, for the caller may change what the arrays hold.
+        data = np.array(data, np.uint8, order="C")
+        offsets = np.array(offsets, np.int64, order="C")
         if data.ndim != 1 or offsets.ndim != 1:
             raise InputError("data and offsets: arrays of one dimension are expected")
         check_offsets(offsets, len(data), "data")
@@ -171,7 +172,7 @@ class Identifiers:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Identifiers):
             return NotImplemented
-        return list(self) == list(other)
+        return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.data, other.data)
 
     __hash__ = None  # type: ignore[assignment]
 

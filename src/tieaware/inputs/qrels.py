@@ -62,7 +62,7 @@ class Qrels:
         labels: NDArray[np.int32],
         name: str = "qrels",
     ) -> None:
-        offsets = np.ascontiguousarray(offsets, np.int64)
+        offsets = np.array(offsets, np.int64, order="C")
         labels = integers(labels, "labels", lambda row: f"labels[{row}]")
         check_columns(queries, offsets, documents, labels, "labels")
         lists = without_repeats(Lists(queries, offsets, documents, labels), lambda row: f"documents[{row}]")
@@ -187,7 +187,7 @@ def integers(values: ArrayLike | list[Any], argument: str, place: Place) -> NDAr
         raise InputError(
             f"{place(row)}: a label from {INT32.min} to {INT32.max} is expected, found {labels[row]}"
         )
-    return np.asarray(labels, np.int32, order="C")
+    return np.array(labels, np.int32, order="C")
 
 
 def without_repeats(lists: Lists, place: Place, again: Place | None = None) -> Lists:

@@ -73,7 +73,7 @@ class Run:
         scores: Scores,
         name: str = "run",
     ) -> None:
-        offsets = np.ascontiguousarray(offsets, np.int64)
+        offsets = np.array(offsets, np.int64, order="C")
         scores = numbers(scores, "scores", lambda row: f"scores[{row}]")
         check_columns(queries, offsets, documents, scores, "scores")
         lists, _ = without_repeats(
@@ -175,7 +175,7 @@ def numbers(values: ArrayLike | list[Any], argument: str, place: Place) -> Score
     values = sequence(values, argument)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iubf":
         dtype = np.float32 if values.dtype.kind == "f" and values.dtype.itemsize == 4 else np.float64
-        scores = cast(Scores, np.asarray(values, dtype, order="C"))
+        scores = cast(Scores, np.array(values, dtype, order="C"))
     else:
         listed = list(values)
         array = plain_array(listed)

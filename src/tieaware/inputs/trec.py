@@ -102,7 +102,7 @@ def read_run(path: Path, *, score_dtype: str = "float64", duplicates: str = "err
     return run
 
 
-def stream_run(path: Path, *, score_dtype: str = "float64", duplicates: str = "error") -> Iterator[Run]:
+def stream_run(path: Path, score_dtype: str = "float64", duplicates: str = "error") -> Iterator[Run]:
     """Read a run in parts, each of whole queries, without holding the file.
 
     The parameters and errors are those of `read_run`; errors arise where the iterator reaches them. What
