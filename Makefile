@@ -21,7 +21,8 @@ checked: .venv-checked/installed
 	  .venv-checked/bin/python -m pytest $(TESTS)
 
 bench: $(VENV)/installed-bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m pytest benchmarks --record
+	$(BIN)/python -m benchmarks.scaling
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

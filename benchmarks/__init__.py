@@ -1,0 +1,1 @@
+"""What tieaware costs, as ratios against named baselines: ``make bench``."""

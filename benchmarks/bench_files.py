@@ -1,0 +1,96 @@
+"""From a file to the result: whole processes, from start to end."""
+
+import locale
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tieaware
+from benchmarks.processes import run
+from benchmarks.ratios import Ratio
+from benchmarks.workloads import distinct_scores, labels
+
+SECTION = "File to result: whole processes"
+MEASURES = ("AP", "RR", "nDCG@10", "R@1000")
+MOST_MEMORY = 200e6
+
+PYTREC_EVAL = """
+import sys
+import pytrec_eval
+
+with open(sys.argv[1]) as file:
+    qrels = pytrec_eval.parse_qrel(file)
+with open(sys.argv[2]) as file:
+    run = pytrec_eval.parse_run(file)
+measures = {"map", "recip_rank", "ndcg_cut.10", "recall.1000"}
+values = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run).values()
+for name in ("map", "recip_rank", "ndcg_cut_10", "recall_1000"):
+    print(name, "all", sum(value[name] for value in values) / len(values))
+"""
+
+
+@pytest.fixture(scope="module")
+def files(small, tmp_path_factory):
+    """Write judgments and a run of 335 MB, and compute the means from the arrays that they were written from."""
+    n_queries = 70 if small else 6_980
+    scores = np.round(distinct_scores(n_queries, 1_000) * 20, 13)
+    judged = labels(n_queries, 1_000, 1.1)
+    folder = tmp_path_factory.mktemp("files")
+    order = np.argsort(-scores, axis=1)
+    numbers = np.random.default_rng(2008).integers(1_000_000, 8_000_000, size=scores.shape)
+    # Different within a query, and of seven digits still.
+    numbers = np.sort(numbers, axis=1) + np.arange(1_000)
+    with open(folder / "run.trec", "w") as run_file, open(folder / "qrels.txt", "w") as qrels_file:
+        for i in range(n_queries):
+            query = 1_000_000 + 13 * i
+            documents, listed = numbers[i].tolist(), scores[i].tolist()
+            run_file.writelines(
+                f"{query} Q0 {documents[j]} {rank} {listed[j]:.13f} bm25-rm3\n"
+                for rank, j in enumerate(order[i].tolist(), start=1)
+            )
+            qrels_file.writelines(f"{query} 0 {documents[j]} 1\n" for j in np.flatnonzero(judged[i]).tolist())
+    means = tieaware.Evaluator(judged, MEASURES).mean(scores)
+    yield folder / "qrels.txt", folder / "run.trec", scores.size, means
+    os.unlink(folder / "run.trec")
+
+
+def test_file_to_result(compare, report, files):
+    qrels, run_file, lines, means = files
+    command = [Path(sys.executable).with_name("tieaware"), "eval", qrels, run_file, "--digits", "12"]
+    for measure in MEASURES:
+        command += ["-m", measure]
+    size = run_file.stat().st_size
+    workload = f"{lines / 1e6:.2f} million lines, {size / 1e6:.0f} MB, AP + RR + nDCG@10 + R@1000"
+    peaks, other = [], []
+
+    def contender():
+        process = run(*command)
+        peaks.append(process.peak)
+        return process
+
+    def peer():
+        process = run(sys.executable, "-c", PYTREC_EVAL, qrels, run_file)
+        other.append(process)
+        return process
+
+    def check() -> None:
+        assert run("wc", run_file).output.split()[0] == str(lines)
+        for process, digits in ((run(*command), 1e-11), (peer(), 1e-6)):
+            found = [float(line.split()[2]) for line in process.output.splitlines()]
+            np.testing.assert_allclose(found, means, rtol=0, atol=digits)
+
+    charset = locale.setlocale(locale.LC_CTYPE)
+    ratio = compare(
+        SECTION, workload, check=check, contender=contender,
+        baseline=lambda: run("wc", run_file), to=f"wc ({charset})", at_most=0.75, budget=12,
+    )  # fmt: skip
+    peak = max(peaks)
+    limit = None if ratio.at_most is None else 1.0
+    report(Ratio(SECTION, "the same: peak memory", "tieaware", "200 MB", peak / MOST_MEMORY, peak / MOST_MEMORY, limit))
+    memory = other[0].peak / peak
+    report(Ratio(SECTION, "the same: peak memory", "pytrec_eval", "tieaware", memory, memory))
+    time = other[0].seconds / ratio.seconds[0]
+    report(Ratio(SECTION, "the same: time, once", "pytrec_eval", "tieaware", time, time))

@@ -1,0 +1,63 @@
+"""What it costs to be exact under ties, and what the kernels save over plain Python."""
+
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import tieaware
+from benchmarks.workloads import assert_reference
+from tieaware import reference
+from tieaware.samples import discrete_lists
+
+MEASURES = ("P", "R", "F1", "AP", "RR", "nDCG")
+
+
+@pytest.fixture(scope="module")
+def discrete(small):
+    return discrete_lists(200 if small else 28_043)
+
+
+@pytest.mark.parametrize("oblivious", ["run_order", "optimistic"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_overhead(compare, discrete, measure, oblivious):
+    scores, labels, offsets = discrete
+    n_queries = len(offsets) - 1
+    rules = ("average", oblivious)
+    evaluators = {rule: tieaware.Evaluator(labels, [measure], offsets=offsets, ties=rule) for rule in rules}
+    outs = {rule: np.empty((n_queries, 1)) for rule in rules}
+    sample = range(0, n_queries, n_queries // 100)
+    lists = {i: slice(offsets[i], offsets[i + 1]) for i in sample}
+
+    def check() -> None:
+        for rule, evaluator in evaluators.items():
+            assert_reference(
+                evaluator(scores, outs[rule]), {i: scores[s] for i, s in lists.items()},
+                {i: labels[s] for i, s in lists.items()}, [measure], lists=sample, ties=rule,
+            )  # fmt: skip
+
+    compare(
+        f"Exact against tie-oblivious: {n_queries:,} lists with discrete scores", measure, check=check,
+        contender=partial(evaluators["average"], scores, outs["average"]), of="average",
+        baseline=partial(evaluators[oblivious], scores, outs[oblivious]), to=oblivious,
+        at_most=1.05 if oblivious == "run_order" else None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, "DCG", "RBP", "Success@10", "Rprec"])
+def test_reference(compare, measure, small):
+    n_queries = 20 if small else 200
+    scores, labels, offsets = discrete_lists(n_queries, grades=3)
+    evaluator = tieaware.Evaluator(labels, [measure], offsets=offsets)
+    out = np.empty((n_queries, 1))
+    lists = [(scores[a:b].tolist(), labels[a:b].tolist()) for a, b in pairwise(offsets.tolist())]
+
+    def plain() -> list[float]:
+        return [reference.evaluate(measure, *scores_and_labels) for scores_and_labels in lists]
+
+    compare(
+        f"Kernels against the readable reference in Python: {n_queries} lists with discrete scores", measure,
+        check=lambda: np.testing.assert_allclose(evaluator(scores, out)[:, 0], plain(), rtol=1e-11, atol=1e-14),
+        contender=partial(evaluator, scores, out), baseline=plain, to="reference", inverse=True, budget=1,
+    )  # fmt: skip
