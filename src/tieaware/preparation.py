@@ -15,8 +15,9 @@ from tieaware.measures import DEFINITIONS, Measure, Values, parse_measure
 Integers = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
 
-# Up to so many distinct scores of relevant documents, comparing every score with each of them is the cheaper engine.
-COUNTING_LIMIT = 16
+# Up to so many distinct scores of relevant documents, comparing every score with each of them is the cheaper engine:
+# measured, and much the same for lists of any length (docs/performance.md).
+COUNTING_LIMIT = 48
 
 _NO_CUTOFF = 2**62
 
