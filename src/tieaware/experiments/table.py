@@ -1,0 +1,88 @@
+"""The numbers of an experiment: named columns, printed, and saved."""
+
+from __future__ import annotations
+
+import csv
+import html
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under named columns, with a title and notes on how to read them.
+
+    Examples
+    --------
+    >>> print(Table("Runs", ("run", "AP"), [("bm25", 0.25), ("constant", None)]))
+    Runs
+    <BLANKLINE>
+    run           AP
+    bm25      0.2500
+    constant       –
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Cell, ...]]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        cells = [self.columns, *self._shown()]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        left = self._is_text()
+        lines = [
+            "  ".join(c.ljust(w) if text else c.rjust(w) for c, w, text in zip(row, widths, left, strict=True)).rstrip()
+            for row in cells
+        ]
+        return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])])
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown, without title and notes."""
+        rule = ["---" if text else "---:" for text in self._is_text()]
+        escaped = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in self._shown()]
+        return "".join(f"| {' | '.join(row)} |\n" for row in (self.columns, rule, *escaped))
+
+    def to_html(self) -> str:
+        """Return title, table and notes in HTML, escaped."""
+        head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
+        left = self._is_text()
+        body = "".join(
+            "<tr>"
+            + "".join(
+                f"<td{'' if text else ' class="number"'}>{html.escape(cell)}</td>"
+                for cell, text in zip(row, left, strict=True)
+            )
+            + "</tr>\n"
+            for row in self._shown()
+        )
+        notes = "".join(f"<p class=note>{html.escape(note)}</p>\n" for note in self.notes)
+        return (
+            f"<h2>{html.escape(self.title)}</h2>\n<table>\n<thead><tr>{head}</tr></thead>\n"
+            f"<tbody>\n{body}</tbody>\n</table>\n{notes}"
+        )
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the columns and rows, in full precision; the notes are left out."""
+        with open(path, "w", newline="", encoding="utf-8", errors="surrogateescape") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(self.columns)
+            writer.writerows(self.rows)
+
+    def _is_text(self) -> list[bool]:
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        return [any(isinstance(cell, str) for cell in column) for column in columns]
+
+    def _shown(self) -> list[tuple[str, ...]]:
+        return [tuple(map(_shown_cell, row)) for row in self.rows]
+
+
+def _shown_cell(cell: Cell) -> str:
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        return f"{cell:.4f}" if abs(cell) >= 1e-4 or cell == 0.0 else f"{cell:.1e}"
+    return str(cell)
