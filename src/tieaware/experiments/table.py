@@ -49,14 +49,9 @@ class Table:
     def to_html(self) -> str:
         """Return title, table and notes in HTML, escaped."""
         head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
-        left = self._is_text()
+        opening = ["<td>" if text else "<td class=number>" for text in self._is_text()]
         body = "".join(
-            "<tr>"
-            + "".join(
-                f"<td{'' if text else ' class="number"'}>{html.escape(cell)}</td>"
-                for cell, text in zip(row, left, strict=True)
-            )
-            + "</tr>\n"
+            f"<tr>{''.join(f'{td}{html.escape(cell)}</td>' for td, cell in zip(opening, row, strict=True))}</tr>\n"
             for row in self._shown()
         )
         notes = "".join(f"<p class=note>{html.escape(note)}</p>\n" for note in self.notes)
