@@ -237,17 +237,17 @@ class Evaluator:
 
 
 def as_scores(array: npt.NDArray[Any], name: str = "scores") -> npt.NDArray[Any]:
-    """Return the scores as contiguous, native float32 or float64, without making two of them equal."""
+    """Return the scores as contiguous, aligned, native float32 or float64, without making two of them equal."""
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and size in (4, 8):
-        return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+        return np.require(array, array.dtype.newbyteorder("="), "CA")
     if kind == "b" or (kind in "iu" and size <= 2) or (kind == "f" and size == 2):
-        return np.ascontiguousarray(array, dtype=np.float32)
+        return np.require(array, np.float32, "CA")
     if kind not in "iuf" and not (kind == "O" and array.size):
         raise InputError(f"{name}: dtype {array.dtype}, expected real numbers")
     try:
         with np.errstate(over="ignore"):
-            converted = np.ascontiguousarray(array, dtype=np.float64)
+            converted = np.require(array, np.float64, "CA")
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name}: expected real numbers, found {error}") from None
     if size >= 8:
@@ -268,7 +268,7 @@ def _check_exact(array: npt.NDArray[Any], converted: Values, name: str) -> None:
 def checked_labels(labels: npt.NDArray[Any], name: str) -> Labels:
     """Return the labels as int32, or raise InputError for one that is not a whole number of that size."""
     if labels.dtype == np.int32:
-        return np.ascontiguousarray(labels)
+        return np.require(labels, requirements="CA")
     if labels.size == 0:
         return np.zeros(0, dtype=np.int32)
     if labels.dtype.kind not in "biuf":
@@ -280,7 +280,7 @@ def checked_labels(labels: npt.NDArray[Any], name: str) -> Labels:
     if wrong.any():
         index = int(np.argmax(wrong))
         raise InputError(f"{name}[{index}] is {labels[index]}, expected an integer of at most {_LARGEST_LABEL}")
-    return np.ascontiguousarray(labels, dtype=np.int32)
+    return np.require(labels, np.int32, "CA")
 
 
 def _integers(values: npt.ArrayLike, name: str) -> Integers:

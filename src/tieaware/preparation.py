@@ -176,4 +176,4 @@ def _depth(measure: Measure, longest: int) -> int:
 
 
 def _contiguous(integers: Integers) -> Integers:
-    return np.ascontiguousarray(integers, dtype=np.int64)
+    return np.require(integers, np.int64, "CA")
