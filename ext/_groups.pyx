@@ -134,11 +134,14 @@ cdef Py_ssize_t assign_few(Groups* groups, Py_ssize_t n_keys) noexcept nogil:
     cdef int64_t taken[LANES]
     cdef int64_t number[LANES]
     cdef Py_ssize_t i, places = 0, n_values = 0
-    if n_keys <= 1:
+    if n_keys == 0:
+        return 0
+    if n_keys == 1:
         groups.value[0] = groups.key_score[0]
         groups.group[0] = 0
-        return n_keys
+        return 1
     for i in range(n_keys, n_keys + 3):
+        # The keys are read by fours.
         groups.key_score[i] = 0.0
     tieaware_rank(groups.key_score, n_keys, above)
     for i in range(n_keys):
