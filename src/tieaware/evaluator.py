@@ -168,7 +168,7 @@ class Evaluator:
         array = array.reshape(-1, self.n_docs) if self.n_docs else array.reshape(len(array), 0)
         self._check_any_query()
         means = np.empty((len(array), len(self.measures)))
-        edges = np.linspace(0, len(array), 4 * self._threads + 1).astype(np.int64)
+        edges = np.linspace(0, len(array), 32 * self._threads + 1).astype(np.int64)
         failures = over_chunks(
             lambda first, last: self._engine.means(array, means, first, last), edges, self._threads
         )
