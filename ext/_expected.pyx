@@ -320,7 +320,7 @@ cdef class Engine:
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* values = <double*>cnp.PyArray_DATA(out)
-        cdef Py_ssize_t n_bands = len(bands), n_queries = self.lists.n_queries, b, i, query, failed = -1
+        cdef Py_ssize_t n_bands = len(bands), n_queries = self.lists.n_queries, b, query, failed = -1
         cdef int64_t n
         cdef cnp.ndarray starts
         cdef Groups* ranked = NULL

@@ -21,8 +21,8 @@ cdef struct Groups:
     int64_t* taken
 
 
-# The bands of a banded ranking: band b begins at rank start[b] and ends before start[b+1]; count of them, ascending from
-# 1, reach beyond every list.
+# The bands of a banded ranking: band b begins at rank start[b], ascending from 1, and ends before start[b+1], the last
+# with the list.
 cdef struct Bands:
     Py_ssize_t count
     const int64_t* start
