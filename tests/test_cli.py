@@ -72,6 +72,15 @@ def test_json_has_full_precision_and_the_rule_is_obeyed(files, capfd, rule, valu
     assert json.loads(out) == {"a": {"q1": {"RR": value}, "q2": {"RR": 0.0}, "all": {"RR": value / 2}}}
 
 
+def test_scores_are_coarsened_on_request(files, capfd):
+    """The scores 7.5 and 7.0 tie as whole numbers of even steps."""
+    _, out, _ = run(capfd, "eval", "qrels.txt", "b.run", "-m", "RR", "--queries", "both", "--precision", "levels:1")
+    assert out == f"RR                    \tall\t{(1 + 1 / 2 + 1 / 3) / 3:.4f}\n"
+    status, out, err = run(capfd, "eval", "qrels.txt", "b.run", "--precision", "decimal:1")
+    assert (status, out) == (2, "")
+    assert err == "precision='decimal:1' is unknown; did you mean decimals?\n"
+
+
 def test_csv_and_markdown(files, capfd):
     _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-m", "num_ret", "--format", "csv")
     assert out == "run,query,RR,num_ret\na,all,0.375,3.0\n"

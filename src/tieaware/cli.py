@@ -52,6 +52,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("-m", "--measure", action="append", metavar="MEASURE", help="such as nDCG@10; repeatable")
     command.add_argument("-q", "--per-query", action="store_true", help="print the values of each query too")
     command.add_argument("--ties", choices=RULES, default="average", help="the order of tied documents (%(default)s)")
+    command.add_argument(
+        "--precision", metavar="P",
+        help="coarsen the scores first: bands:RHO, decimals:N, significant:N, float32, float16, bfloat16, levels:N",
+    )  # fmt: skip
     command.add_argument("--format", choices=FORMATS, default="text", help="the output (%(default)s)")
     command.add_argument(
         "--queries", choices=("judged", "both"), default="judged",
@@ -87,8 +91,9 @@ def _eval(arguments: argparse.Namespace) -> str:
         raise InputError("-: standard input can be read once, found it several times")
     runs = [RunFile(path, arguments.score_dtype, arguments.duplicates) for path in arguments.runs]
     results = evaluate(
-        arguments.qrels, runs, names, ties=arguments.ties, queries=arguments.queries, threads=arguments.threads
-    )
+        arguments.qrels, runs, names, ties=arguments.ties, precision=arguments.precision,
+        queries=arguments.queries, threads=arguments.threads,
+    )  # fmt: skip
     options = {"header": arguments.measure is None} if arguments.format == "text" else {}
     return FORMATS[arguments.format](
         results, names, per_query=arguments.per_query, digits=arguments.digits, **options

@@ -14,6 +14,7 @@ from tieaware import ties as tie_rules
 from tieaware.errors import InputError
 from tieaware.inputs import Matched, Qrels, Run, RunFile, match, match_dict, read_qrels
 from tieaware.measures import Measure, Values
+from tieaware.precision import Coarsening, parse_precision
 from tieaware.preparation import Integers, Judgments, parse_measures, prepare
 from tieaware.results import Results
 from tieaware.threads import checked_threads, even_chunks, over_chunks
@@ -28,6 +29,7 @@ def evaluate(
     measures: str | Measure | Sequence[str | Measure],
     *,
     ties: str = "average",
+    precision: str | Coarsening | None = None,
     queries: str = "judged",
     threads: int | None = None,
 ) -> Results:
@@ -44,6 +46,8 @@ def evaluate(
         For example ``["AP", "nDCG@10"]``.
     ties : str
         The tie rule: "average", "run_order", "trec_eval", "optimistic" or "pessimistic".
+    precision : str or Coarsening, optional
+        What the scores are coarsened to first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
     queries : str
         "judged": every judged query; one on which the run is silent has an empty list (trec_eval -c).
         "both": only the queries that a run answers (trec_eval's default); the others are NaN, and in no mean.
@@ -75,7 +79,8 @@ def evaluate(
     workers = checked_threads(threads)
     judged = as_qrels(qrels)
     named = _named(runs)
-    evaluation = _Evaluation(judged, parsed, ties, workers if len(named) == 1 else 1)
+    coarsening = None if precision is None else parse_precision(precision)
+    evaluation = _Evaluation(judged, parsed, ties, coarsening, workers if len(named) == 1 else 1)
     values = np.empty((len(named), len(judged), len(parsed)))
     values[:] = np.nan if queries == "both" else evaluation.silent()
     one_each = np.arange(len(named) + 1)
@@ -99,6 +104,7 @@ class _Evaluation:
     qrels: Qrels
     measures: tuple[Measure, ...]
     ties: str
+    precision: Coarsening | None
     threads: int
 
     def __post_init__(self) -> None:
@@ -115,11 +121,11 @@ class _Evaluation:
         nothing = np.zeros(n + 1, dtype=np.int64)
         empty = np.zeros(0, dtype=np.int64)
         order = empty if self.ties == "trec_eval" else None
-        engine = prepare(
+        prepared = prepare(
             self.measures, self.ties, nothing, nothing, empty, empty.astype(np.int32), self.totals, order=order
         )
         values = np.empty((n, len(self.measures)))
-        engine.evaluate(np.zeros(0), values, 0, n)
+        prepared.evaluate(np.zeros(0), values, 0, n)
         return values
 
     def run(self, name: str, source: RunLike, values: Values) -> None:
@@ -145,7 +151,7 @@ class _Evaluation:
     def _part(self, matched: Matched, order: Integers | None, values: Values) -> int:
         judged = matched.rows >= 0
         totals = np.where(judged[:, None], self.totals[matched.rows], 0.0)
-        engine = prepare(
+        prepared = prepare(
             self.measures,
             self.ties,
             matched.offsets,
@@ -154,10 +160,12 @@ class _Evaluation:
             matched.judged_labels,
             totals,
             order=order,
+            precision=self.precision,
         )
+        scores = prepared.coarsen(matched.scores)
         part = np.empty(totals.shape)
         over_chunks(
-            lambda first, last: engine.evaluate(matched.scores, part, first, last),
+            lambda first, last: prepared.evaluate(scores, part, first, last),
             even_chunks(matched.offsets, self.threads),
             self.threads,
         )

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tieaware.errors import InputError
 from tieaware.inputs import Identifiers
 from tieaware.measures import Measure, Values
+from tieaware.precision import Coarsening, parse_precision
 from tieaware.preparation import Integers, Judgments, Labels, parse_measures, prepare
 from tieaware.threads import checked_threads, even_chunks, over_chunks
 
@@ -40,6 +41,8 @@ class Evaluator:
         "optimistic" or "pessimistic".
     docids : sequence of str or bytes, length n_docs, optional
         The document identifiers, for ``ties="trec_eval"`` only.
+    precision : str or Coarsening, optional
+        What the scores are coarsened to first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
     threads : int or None
         How many threads a call may use; None for one per core. The values are the same bits for any number.
     group : integers, shape (n_queries,), optional
@@ -77,8 +80,9 @@ class Evaluator:
         judgments: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
         ties: str = "average",
         docids: Sequence[str | bytes] | None = None,
-        *,
+        precision: str | Coarsening | None = None,
         threads: int | None = 1,
+        *,
         group: npt.ArrayLike | None = None,
         qid: npt.ArrayLike | None = None,
         undefined: float = 0.0,
@@ -97,7 +101,7 @@ class Evaluator:
         judged_offsets = np.searchsorted(positions, lists)
         in_lists = Judgments(flat[positions], judged_offsets)
         judged = in_lists if judgments is None else _judgments(judgments, in_lists, self.n_queries)
-        self._engine = prepare(
+        self._prepared = prepare(
             self.measures,
             ties,
             lists,
@@ -107,6 +111,7 @@ class Evaluator:
             judged.totals(self.measures),
             order=_document_order(ties, docids, lists),
             undefined=float(undefined),
+            precision=None if precision is None else parse_precision(precision),
         )
         self._chunks = even_chunks(lists, self._threads)
 
@@ -130,14 +135,14 @@ class Evaluator:
         InputError
             If a score is NaN, or a shape or type does not fit; `out` is then unspecified.
         """
-        if self._threads == 1 and out is not None:
-            failed = self._engine.call(scores, out)
+        if self._threads == 1 and out is not None and self._prepared.precision is None:
+            failed = self._prepared.engine.call(scores, out)
             if failed == -1:
                 return out
-        array = self._scores(scores, self._shape)
+        array = self._prepared.coarsen(self._scores(scores, self._shape))
         values = np.empty((self.n_queries, len(self.measures))) if out is None else self._checked_out(out)
         failures = over_chunks(
-            lambda first, last: self._engine.evaluate(array, values, first, last), self._chunks, self._threads
+            lambda first, last: self._prepared.evaluate(array, values, first, last), self._chunks, self._threads
         )
         for query in failures:
             if query >= 0:
@@ -167,10 +172,13 @@ class Evaluator:
         array = self._scores(array, (array.shape[0], *self._shape), "candidates")
         array = array.reshape(-1, self.n_docs) if self.n_docs else array.reshape(len(array), 0)
         self._check_any_query()
+        if self._prepared.precision is not None:
+            coarse = [self(candidate).sum(axis=0) / self.n_queries for candidate in array]
+            return np.array(coarse).reshape(len(array), len(self.measures))
         means = np.empty((len(array), len(self.measures)))
         edges = np.linspace(0, len(array), 32 * self._threads + 1).astype(np.int64)
         failures = over_chunks(
-            lambda first, last: self._engine.means(array, means, first, last), edges, self._threads
+            lambda first, last: self._prepared.engine.means(array, means, first, last), edges, self._threads
         )
         for failure in failures:
             if failure is not None:
@@ -199,7 +207,10 @@ class Evaluator:
 
         def evaluate(first: int, last: int) -> None:
             columns = self._scores(np.ascontiguousarray(rows[:, first:last].T), (last - first, self.n_docs), "features")
-            failure = self._engine.means(columns, means[first:last], 0, last - first)
+            if self._prepared.precision is not None:
+                means[first:last] = self.many(columns)
+                return
+            failure = self._prepared.engine.means(columns, means[first:last], 0, last - first)
             if failure is not None:
                 raise self._nan(columns[failure[0]], failure[1], f"features[:, {first + failure[0]}]")
 
@@ -240,14 +251,14 @@ def as_scores(array: npt.NDArray[Any], name: str = "scores") -> npt.NDArray[Any]
     """Return the scores as contiguous, aligned, native float32 or float64, without making two of them equal."""
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and size in (4, 8):
-        return np.require(array, array.dtype.newbyteorder("="), "CA")
+        return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
     if kind == "b" or (kind in "iu" and size <= 2) or (kind == "f" and size == 2):
-        return np.require(array, np.float32, "CA")
+        return np.require(array, np.float32, ["C", "A"])
     if kind not in "iuf" and not (kind == "O" and array.size):
         raise InputError(f"{name}: dtype {array.dtype}, expected real numbers")
     try:
         with np.errstate(over="ignore"):
-            converted = np.require(array, np.float64, "CA")
+            converted = np.require(array, np.float64, ["C", "A"])
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name}: expected real numbers, found {error}") from None
     if size >= 8:
@@ -268,7 +279,7 @@ def _check_exact(array: npt.NDArray[Any], converted: Values, name: str) -> None:
 def checked_labels(labels: npt.NDArray[Any], name: str) -> Labels:
     """Return the labels as int32, or raise InputError for one that is not a whole number of that size."""
     if labels.dtype == np.int32:
-        return np.require(labels, requirements="CA")
+        return np.require(labels, requirements=["C", "A"])
     if labels.size == 0:
         return np.zeros(0, dtype=np.int32)
     if labels.dtype.kind not in "biuf":
@@ -280,7 +291,7 @@ def checked_labels(labels: npt.NDArray[Any], name: str) -> Labels:
     if wrong.any():
         index = int(np.argmax(wrong))
         raise InputError(f"{name}[{index}] is {labels[index]}, expected an integer of at most {_LARGEST_LABEL}")
-    return np.require(labels, np.int32, "CA")
+    return np.require(labels, np.int32, ["C", "A"])
 
 
 def _integers(values: npt.ArrayLike, name: str) -> Integers:

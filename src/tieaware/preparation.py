@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from tieaware import _expected, _groups, ties
 from tieaware.errors import InputError
 from tieaware.measures import DEFINITIONS, Measure, Values, parse_measure
+from tieaware.precision import Bands, Coarsening
 
 Integers = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
@@ -59,17 +61,40 @@ class Judgments:
         dcg = Measure(DEFINITIONS["DCG"], measure.cutoff, dcg=measure["dcg"])
         n_queries = len(self.offsets) - 1
         positions = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        engine = prepare(
+        prepared = prepare(
             (dcg,), "optimistic", self.offsets, self.offsets, positions, self.labels, np.ones((n_queries, 1))
         )
         values = np.empty((n_queries, 1))
-        engine.evaluate(self.labels.astype(np.float64), values, 0, n_queries)
+        prepared.evaluate(self.labels.astype(np.float64), values, 0, n_queries)
         return values[:, 0]
 
     def totals(self, measures: Sequence[Measure]) -> Values:
         """What all judged documents are worth: float64[n_queries, n_measures]; 0 where a measure says nothing."""
         columns = {measure: measure.definition.total(measure, self) for measure in measures}
         return np.stack([columns[measure] for measure in measures], axis=1)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Lists, measures, tie rule and precision, prepared: scores in, values out."""
+
+    engine: _expected.Engine
+    lists: Integers
+    precision: Coarsening | None = None
+    # The bands, where the kernel groups by them; other precisions change the scores.
+    bands: Integers | None = None
+
+    def coarsen(self, scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return scores of the wanted precision; as they are where one is NaN, which the kernel is to find."""
+        if self.precision is None or self.bands is not None or np.isnan(scores).any():
+            return scores
+        return self.precision.coarsen(scores, self.lists)
+
+    def evaluate(self, scores: npt.NDArray[Any], values: Values, first: int, last: int) -> int:
+        """Write the values of some queries; return the first query with a NaN, or -1. The scores are coarsened."""
+        if self.bands is None:
+            return self.engine.evaluate(scores, values, first, last)
+        return self.engine.sweep(scores, [self.bands], values[None], first, last)
 
 
 def prepare(
@@ -83,8 +108,9 @@ def prepare(
     *,
     order: Integers | None = None,
     undefined: float = 0.0,
+    precision: Coarsening | None = None,
     counting_limit: int = COUNTING_LIMIT,
-) -> _expected.Engine:
+) -> Prepared:
     """Prepare the kernel for lists of which the judged documents are known.
 
     Parameters
@@ -104,10 +130,17 @@ def prepare(
         For the rule "trec_eval": the positions of each list by document id, descending.
     undefined : float
         The value where the total is 0.
+    precision : Coarsening, optional
+        What the scores are coarsened to first. The average over bands groups ranks in the kernel, and needs no coarser
+        scores; any other rule over bands orders the documents of a band by their coarse scores.
     counting_limit : int
         See COUNTING_LIMIT; the values do not depend on it.
     """
     placement = ties.placement(rule)
+    bands = None
+    if isinstance(precision, Bands) and rule == "average":
+        rule, placement = "run_order", ties.placement("run_order")
+        bands = precision.starts(int(np.diff(lists).max(initial=0)))
     columns, weights = _weigh(measures, labels)
     is_key = weights.any(axis=0)
     query = np.repeat(np.arange(len(lists) - 1), np.diff(judged_offsets))[is_key]
@@ -115,7 +148,8 @@ def prepare(
     permutation, rank = ties.arrange(rule, lists, query, positions[is_key], labels[is_key], order)
     prepared = _groups.Lists(
         placement,
-        _deepest_cutoff(measures),
+        # A document below a cut-off may be in the band across it.
+        _deepest_cutoff(measures) if bands is None else _NO_CUTOFF,
         counting_limit,
         _contiguous(lists),
         _contiguous(key_offsets),
@@ -134,7 +168,8 @@ def prepare(
         )
         for measure, column in zip(measures, columns, strict=True)
     ]
-    return _expected.Engine(prepared, kernels, _norms(measures, totals, lists), undefined)
+    engine = _expected.Engine(prepared, kernels, _norms(measures, totals, lists), undefined)
+    return Prepared(engine, lists, precision, bands)
 
 
 def _weigh(measures: Sequence[Measure], labels: Labels) -> tuple[list[int], Values]:
@@ -176,4 +211,4 @@ def _depth(measure: Measure, longest: int) -> int:
 
 
 def _contiguous(integers: Integers) -> Integers:
-    return np.require(integers, np.int64, "CA")
+    return np.require(integers, np.int64, ["C", "A"])

@@ -1,0 +1,324 @@
+"""Coarser scores: how precisely a ranking's scores are kept, before its ties are resolved.
+
+=================  ==================================================================================================
+``Bands(rho)``     the ranks of one band are equal: band g begins at rank b_g, b_1 = 1, b_{g+1} = ⌈rho b_g⌉
+``Decimals(d)``    d digits after the decimal point
+``Significant(d)`` d significant decimal digits
+``Float32()``      IEEE 754 single precision
+``Float16()``      IEEE 754 half precision
+``BFloat16()``     the upper half of single precision
+``Levels(n)``      n equal steps over the range of each list
+=================  ==================================================================================================
+
+All round to the nearest, ties to even, but for ``Levels``, which rounds down. None puts a lower score above a higher.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.errors import InputError
+
+Scores = npt.NDArray[Any]
+Integers = npt.NDArray[np.int64]
+
+
+@runtime_checkable
+class Coarsening(Protocol):
+    """What coarsens scores. Its ``str()`` is the text that `parse_precision` reads."""
+
+    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+        """Coarsen the scores of some lists.
+
+        Parameters
+        ----------
+        scores : float64[n_docs] or float32[n_docs]
+            Without NaN.
+        lists : int64[n_lists + 1]
+            The offsets of the lists.
+
+        Returns
+        -------
+        float64[n_docs] or float32[n_docs]
+            Infinities stay; what is too large for a format becomes infinite.
+        """
+
+
+def _ratio(rho: str | float | Fraction) -> Fraction:
+    """Read a growth factor exactly: a float stands for the decimal number that it is written as."""
+    try:
+        if isinstance(rho, bool):
+            raise ValueError
+        exact = Fraction(repr(float(rho)) if isinstance(rho, float) else rho)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        raise InputError(f"rho={rho!r:.40}: expected a number of at least 1, such as '1.5'") from None
+    if exact < 1:
+        raise InputError(f"rho={rho!r:.40}: expected at least 1")
+    return exact
+
+
+def bands(rho: str | float | Fraction, depth: int) -> Integers:
+    """Return where the bands of a ranking begin: b_1 = 1, b_{g+1} = ⌈rho b_g⌉.
+
+    Parameters
+    ----------
+    rho : str, Fraction, int or float
+        The growth factor, at least 1, taken as the rational number that it is written as: in doubles ``ceil(1.1 * b)``
+        is wrong for 54 of the b up to 1000. With 1 each rank is a band of its own.
+    depth : int
+        The number of ranks.
+
+    Returns
+    -------
+    int64[n_bands]
+        The first rank of each band that begins within the depth, from 1.
+
+    Raises
+    ------
+    InputError
+        If rho is no number of at least 1, or the depth is negative.
+
+    Examples
+    --------
+    >>> bands("1.5", 20)
+    array([ 1,  2,  3,  5,  8, 12, 18])
+    >>> bands(2, 20)
+    array([ 1,  2,  4,  8, 16])
+    """
+    growth = _ratio(rho)
+    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or not 0 <= depth < 2**62:
+        raise InputError(f"depth={depth!r}: expected a whole number of at least 0")
+    depth = int(depth)
+    numerator, denominator = growth.numerator, growth.denominator
+    # Up to this rank, ⌈rho b⌉ is b + 1.
+    single = depth if growth == 1 else min(depth, math.ceil(1 / (growth - 1)))
+    starts = np.arange(1, single + 1, dtype=np.int64)
+    later = []
+    b = -(-numerator * single // denominator) if growth > 1 and single else depth + 1
+    while b <= depth:
+        later.append(b)
+        b = -(-numerator * b // denominator)
+    return np.concatenate((starts, np.array(later, dtype=np.int64)))
+
+
+@dataclass(frozen=True)
+class Bands:
+    """The ranks of one band are equal, whatever their scores; the ranks are those of the run order.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1, 0], ["RR"], precision="bands:2")([3.0, 2.0, 1.0])
+    array([[0.41666667]])
+    """
+
+    rho: Fraction
+
+    def __init__(self, rho: str | float | Fraction) -> None:
+        object.__setattr__(self, "rho", _ratio(rho))
+
+    def __str__(self) -> str:
+        decimal = f"{float(self.rho)!r}"
+        exact = decimal.removesuffix(".0") if Fraction(decimal) == self.rho else str(self.rho)
+        return f"bands:{exact}"
+
+    def starts(self, depth: int) -> Integers:
+        """Return the first rank of each band."""
+        return bands(self.rho, depth)
+
+    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+        """Give the documents of band g the score 1/g."""
+        sizes = np.diff(lists)
+        query = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.lexsort((np.arange(len(scores)), -scores, query))
+        rank = np.empty(len(scores), dtype=np.int64)
+        rank[order] = np.arange(len(scores)) - np.repeat(lists[:-1], sizes) + 1
+        band = np.searchsorted(self.starts(int(sizes.max(initial=0))), rank, side="right")
+        coarse: Scores = 1.0 / band
+        return coarse
+
+
+@dataclass(frozen=True)
+class Decimals:
+    """Scores of so many digits after the decimal point: the double nearest to the decimal nearest to the score."""
+
+    digits: int
+
+    def __post_init__(self) -> None:
+        _check_whole("decimals", self.digits, 0, 300)
+
+    def __str__(self) -> str:
+        return f"decimals:{self.digits}"
+
+    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+        """Round as Python's round(x, digits) does."""
+        wide = scores.astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Where doubles lie further apart than the decimals, the nearest decimal is nearest to the score itself.
+            inexact = np.isfinite(wide) & (np.spacing(np.abs(wide)) < 2.0 * 10.0**-self.digits)
+            scaled = wide * 10.0**self.digits
+            whole = np.rint(scaled)
+            # The product is off by a rounding: the whole number is sure only far from a half.
+            from_half = np.abs(np.abs(scaled - whole) - 0.5)
+            sure = (np.abs(scaled) < 2.0**50) & (from_half > 2.0**-48 * np.abs(scaled) + 1e-9)
+            quick = inexact & sure & (self.digits <= 22)
+            wide[quick] = whole[quick] / 10.0**self.digits
+        for i in np.flatnonzero(inexact & ~quick):
+            wide[i] = round(float(wide[i]), self.digits)
+        return wide
+
+
+@dataclass(frozen=True)
+class Significant:
+    """Scores of so many significant decimal digits. Seventeen tell all doubles apart."""
+
+    digits: int
+
+    def __post_init__(self) -> None:
+        _check_whole("significant", self.digits, 1, 300)
+
+    def __str__(self) -> str:
+        return f"significant:{self.digits}"
+
+    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+        """Round the decimal notation."""
+        if self.digits >= 17:
+            return scores
+        distinct, place = np.unique(scores.astype(np.float64), return_inverse=True)
+        rounded = np.array([float(f"{x:.{self.digits - 1}e}") for x in distinct.tolist()])
+        coarse: Scores = rounded[place.reshape(-1)] if len(scores) else scores
+        return coarse
+
+
+@dataclass(frozen=True)
+class Float32:
+    """Scores in single precision."""
+
+    def __str__(self) -> str:
+        return "float32"
+
+    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+        """Convert."""
+        with np.errstate(over="ignore", under="ignore"):
+            return scores.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Float16:
+    """Scores in half precision; what exceeds 65,504 by half a step becomes infinite."""
+
+    def __str__(self) -> str:
+        return "float16"
+
+    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+        """Convert there and back."""
+        with np.errstate(over="ignore", under="ignore"):
+            return scores.astype(np.float16).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class BFloat16:
+    """Scores with the range of single precision and eight significant bits."""
+
+    def __str__(self) -> str:
+        return "bfloat16"
+
+    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+        """Round once: by way of single precision with a sticky last bit."""
+        wide = np.abs(scores.astype(np.float64))
+        with np.errstate(over="ignore", under="ignore"):
+            single = wide.astype(np.float32)
+        bits = single.view(np.uint32)
+        bits -= single > wide  # toward zero
+        bits |= single != wide  # and odd where anything was cut off
+        bits += np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+        bits &= np.uint32(0xFFFF0000)
+        return np.copysign(single, scores).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Scores in so many equal steps between the lowest and the highest finite score of each list."""
+
+    n: int
+
+    def __post_init__(self) -> None:
+        _check_whole("levels", self.n, 1, 2**53)
+
+    def __str__(self) -> str:
+        return f"levels:{self.n}"
+
+    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+        """Number the step that each score lies in, from 0."""
+        coarse = scores.astype(np.float64)
+        for start, end in pairwise(lists.tolist()):
+            part = coarse[start:end]
+            finite = np.isfinite(part)
+            if not finite.any():
+                continue
+            # Halves, so that the range cannot overflow.
+            halves = part[finite] / 2.0
+            low, high = halves.min(), halves.max()
+            share = (halves - low) / (high - low) if high > low else np.zeros(len(halves))
+            part[finite] = np.minimum(np.floor(share * self.n), self.n - 1)
+        return coarse
+
+
+def _check_whole(name: str, value: object, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise InputError(f"{name}: found {value!r:.40}, expected a whole number from {least} to {most}")
+
+
+_PLAIN: dict[str, type[Float32] | type[Float16] | type[BFloat16]] = {
+    "float32": Float32, "fp32": Float32, "f32": Float32,
+    "float16": Float16, "fp16": Float16, "f16": Float16,
+    "bfloat16": BFloat16, "bf16": BFloat16,
+}  # fmt: skip
+_WITH_NUMBER: dict[str, type[Decimals] | type[Significant] | type[Levels]] = {
+    "decimals": Decimals, "significant": Significant, "levels": Levels,
+}  # fmt: skip
+
+
+def parse_precision(text: str | Coarsening) -> Coarsening:
+    """Read a coarsening: "bands:1.5", "decimals:2", "significant:3", "float32", "float16", "bfloat16", "levels:11".
+
+    Parameters
+    ----------
+    text : str or Coarsening
+        A coarsening is returned as it is.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name (the nearest are named), or its number is out of range.
+
+    Examples
+    --------
+    >>> str(parse_precision("bf16")), parse_precision("decimals:2")
+    ('bfloat16', Decimals(digits=2))
+    """
+    if not isinstance(text, str):
+        if isinstance(text, Coarsening):
+            return text
+        raise InputError(f"precision={text!r:.40}: expected a text such as 'decimals:2', or a coarsening")
+    name, colon, number = text.strip().partition(":")
+    if name == "bands" and colon:
+        return Bands(number)
+    if name in _PLAIN and not colon:
+        return _PLAIN[name]()
+    if name in _WITH_NUMBER and number.isdecimal() and len(number) < 18:
+        return _WITH_NUMBER[name](int(number))
+    if name in _WITH_NUMBER or name == "bands":
+        raise InputError(f"precision={text!r:.40}: expected {name} with a number, such as {name}:2")
+    import difflib
+
+    near = difflib.get_close_matches(name, ["bands", *_PLAIN, *_WITH_NUMBER], 2, 0.4)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise InputError(f"precision={text!r:.40} is unknown{hint}")
