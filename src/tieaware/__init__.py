@@ -21,7 +21,9 @@ from tieaware.measures import (
     nDCG,
     parse_measure,
 )
+from tieaware.precision import bands
 from tieaware.results import Results
+from tieaware.worst_case import WorstCase, worst_case
 
 __version__ = "0.1.0"
 
@@ -44,9 +46,12 @@ __all__ = [
     "Rprec",
     "Run",
     "Success",
+    "WorstCase",
+    "bands",
     "evaluate",
     "nDCG",
     "parse_measure",
     "read_qrels",
     "read_run",
+    "worst_case",
 ]

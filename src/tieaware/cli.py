@@ -24,6 +24,11 @@ DEFAULT_MEASURES = (
 )  # fmt: skip
 
 
+WORST_CASE_MEASURES = (
+    "RR", "RBP(p=0.5)", "RBP(p=0.6)", "RBP(p=0.8)", "RBP(p=0.85)", "RBP(p=0.95)", "AP", "nDCG@1000", "P@10",
+)  # fmt: skip
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
@@ -74,6 +79,19 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--threads", type=int, metavar="N", help="how many threads to use (one per core)")
     command.set_defaults(run=_eval)
 
+    command = commands.add_parser(
+        "worst-case",
+        help="print how far banding can move a measure",
+        description="Print the exact bounds of what averaging over bands can do to a measure.",
+        epilog="Measures: RR, RBP(p=…), AP, nDCG, nDCG@k, P@k, R@k.",
+    )
+    command.add_argument("-m", "--measure", action="append", metavar="MEASURE", help="such as AP or P@10; repeatable")
+    command.add_argument("--rho", action="append", metavar="R", help="the growth of the bands; repeatable (1.1 … 2.0)")
+    command.add_argument("--depth", type=int, default=1000, metavar="N", help="the number of ranks (%(default)s)")
+    command.add_argument("--gain", action="store_true", help="the gains over the ranking as well as the losses")
+    command.add_argument("--format", choices=("text", "csv", "markdown"), default="text", help="(%(default)s)")
+    command.set_defaults(run=_worst_case)
+
     command = commands.add_parser("demo", help="evaluate the embedded sample, to see why ties matter")
     command.set_defaults(run=_demo)
     return parser
@@ -98,6 +116,15 @@ def _eval(arguments: argparse.Namespace) -> str:
     return FORMATS[arguments.format](
         results, names, per_query=arguments.per_query, digits=arguments.digits, **options
     )
+
+
+def _worst_case(arguments: argparse.Namespace) -> str:
+    from tieaware.worst_case import table
+
+    rhos = arguments.rho or [f"{1 + i / 10:.1f}" for i in range(1, 11)]
+    measures = arguments.measure or WORST_CASE_MEASURES
+    bounds = table(measures, rhos, arguments.depth, gain=arguments.gain)
+    return {"text": lambda: f"{bounds}\n", "csv": bounds.csv, "markdown": bounds.to_markdown}[arguments.format]()
 
 
 def _demo(arguments: argparse.Namespace) -> str:

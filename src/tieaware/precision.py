@@ -17,14 +17,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from tieaware.errors import InputError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 Scores = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
@@ -53,6 +55,9 @@ class Coarsening(Protocol):
 
 def _ratio(rho: str | float | Fraction) -> Fraction:
     """Read a growth factor exactly: a float stands for the decimal number that it is written as."""
+    # Here, because to import it costs a tenth of the whole package.
+    from fractions import Fraction
+
     try:
         if isinstance(rho, bool):
             raise ValueError
@@ -126,7 +131,7 @@ class Bands:
 
     def __str__(self) -> str:
         decimal = f"{float(self.rho)!r}"
-        exact = decimal.removesuffix(".0") if Fraction(decimal) == self.rho else str(self.rho)
+        exact = decimal.removesuffix(".0") if _ratio(decimal) == self.rho else str(self.rho)
         return f"bands:{exact}"
 
     def starts(self, depth: int) -> Integers:

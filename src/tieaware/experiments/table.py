@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import html
+import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,6 +47,8 @@ class Table:
 
     def to_html(self) -> str:
         """Return title, table and notes in HTML, escaped."""
+        import html
+
         head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
         opening = ["<td>" if text else "<td class=number>" for text in self._is_text()]
         body = "".join(
@@ -60,12 +61,20 @@ class Table:
             f"<tbody>\n{body}</tbody>\n</table>\n{notes}"
         )
 
+    def csv(self) -> str:
+        """Return the columns and rows as CSV, in full precision, without title and notes."""
+        import csv
+
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return text.getvalue()
+
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns and rows, in full precision; the notes are left out."""
+        """Write the CSV to a file."""
         with open(path, "w", newline="", encoding="utf-8", errors="surrogateescape") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(self.columns)
-            writer.writerows(self.rows)
+            file.write(self.csv())
 
     def _is_text(self) -> list[bool]:
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
