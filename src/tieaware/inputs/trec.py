@@ -71,7 +71,7 @@ def read_qrels(path: Path) -> Qrels:
         return Qrels.of(without_repeated_judgments(labels, reader.place, reader.line_of), source.label)
 
 
-def read_run(path: Path, *, score_dtype: str = "float64", duplicates: str = "error") -> Run:
+def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "error") -> Run:
     """Read a run.
 
     Parameters
