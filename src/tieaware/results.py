@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tieaware.errors import InputError
+from tieaware.extras import load
 from tieaware.measures import Measure, Values, parse_measure
 
 if TYPE_CHECKING:
@@ -123,17 +124,17 @@ class Results:
 
     def to_arrow(self) -> pyarrow.Table:
         """Return a pyarrow.Table with the columns run, query, and one for each measure."""
-        table: pyarrow.Table = _optional("pyarrow").table(self._columns())
+        table: pyarrow.Table = load("pyarrow", "arrow").table(self._columns())
         return table
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a pandas.DataFrame with the columns run, query, and one for each measure."""
-        frame: pandas.DataFrame = _optional("pandas").DataFrame(self._columns())
+        frame: pandas.DataFrame = load("pandas", "arrow").DataFrame(self._columns())
         return frame
 
     def to_polars(self) -> polars.DataFrame:
         """Return a polars.DataFrame with the columns run, query, and one for each measure."""
-        frame: polars.DataFrame = _optional("polars").DataFrame(self._columns())
+        frame: polars.DataFrame = load("polars", "arrow").DataFrame(self._columns())
         return frame
 
     def to_trec_eval(
@@ -170,12 +171,3 @@ class Results:
 def shown_value(measure: Measure, value: float, digits: int) -> str:
     """Return a value as text: a count as a whole number."""
     return f"{value:.0f}" if measure.definition.is_count else f"{value:.{digits}f}"
-
-
-def _optional(package: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise ImportError(f"{package} is not installed: pip install 'tieaware[arrow]'") from None

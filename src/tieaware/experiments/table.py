@@ -49,7 +49,10 @@ class Table:
         """Return title, table and notes in HTML, escaped."""
         import html
 
-        head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
+        head = "".join(
+            f"<th{'' if text else ' class=number'}>{html.escape(column)}</th>"
+            for text, column in zip(self._is_text(), self.columns, strict=True)
+        )
         opening = ["<td>" if text else "<td class=number>" for text in self._is_text()]
         body = "".join(
             f"<tr>{''.join(f'{td}{html.escape(cell)}</td>' for td, cell in zip(opening, row, strict=True))}</tr>\n"
@@ -60,6 +63,16 @@ class Table:
             f"<h2>{html.escape(self.title)}</h2>\n<table>\n<thead><tr>{head}</tr></thead>\n"
             f"<tbody>\n{body}</tbody>\n</table>\n{notes}"
         )
+
+    def to_json(self) -> str:
+        """Return title, notes and rows as JSON, a row as ``{column: cell}``; null where there is no number."""
+        import json
+
+        rows = [
+            {name: None if cell != cell else cell for name, cell in zip(self.columns, row, strict=True)}
+            for row in self.rows
+        ]
+        return json.dumps({"title": self.title, "rows": rows, "notes": self.notes}, indent=2) + "\n"
 
     def csv(self) -> str:
         """Return the columns and rows as CSV, in full precision, without title and notes."""

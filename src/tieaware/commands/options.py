@@ -1,0 +1,97 @@
+"""Options that several commands have, and what they do with them."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Callable
+
+from tieaware.errors import InputError
+from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.table import Table
+from tieaware.inputs import RunFile
+
+TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
+    "text": lambda table: f"{table}\n",
+    "csv": Table.csv,
+    "json": Table.to_json,
+    "markdown": Table.to_markdown,
+}
+
+
+def add_runs(command: argparse.ArgumentParser) -> None:
+    """Add the runs, and how they are read."""
+    command.add_argument(
+        "runs", metavar="RUN", nargs="+", help="a run: query, Q0, document, rank (ignored), score, tag; - is stdin"
+    )
+    add_reading(command)
+
+
+def add_reading(command: argparse.ArgumentParser) -> None:
+    """Add how runs are read."""
+    command.add_argument(
+        "--score-dtype", choices=("float64", "float32"), default="float64",
+        help="how precisely scores are read: float32 as trec_eval up to 9, float64 as 10 (%(default)s)",
+    )  # fmt: skip
+    command.add_argument(
+        "--duplicates", choices=("error", "first"), default="error",
+        help="what to do with a document that comes twice for a query: stop, or keep the first (%(default)s)",
+    )  # fmt: skip
+
+
+def add_qrels(command: argparse.ArgumentParser) -> None:
+    """Add the judgments."""
+    command.add_argument("qrels", metavar="QRELS", help="the judgments: query, ignored, document, label; - is stdin")
+
+
+def add_queries(command: argparse.ArgumentParser) -> None:
+    """Add which queries count."""
+    command.add_argument(
+        "--queries", choices=("judged", "both"), default="judged",
+        help="average over every judged query, 0 where the run is silent (trec_eval -c), or over those that the run "
+        "answers, as trec_eval does without -c (%(default)s)",
+    )  # fmt: skip
+
+
+def add_measures(command: argparse.ArgumentParser, default: tuple[str, ...] = ()) -> None:
+    """Add the measures."""
+    among = f" ({', '.join(default)})" if default else ""
+    command.add_argument(
+        "-m", "--measure", action="append", metavar="MEASURE", help=f"such as nDCG@10; repeatable{among}"
+    )
+
+
+def add_threads(command: argparse.ArgumentParser) -> None:
+    """Add the number of threads."""
+    command.add_argument("--threads", type=int, metavar="N", help="how many threads to use (one per core)")
+
+
+def add_output(command: argparse.ArgumentParser) -> None:
+    """Add where an experiment goes."""
+    command.add_argument("--format", choices=TABLE_FORMATS, default="text", help="of the tables (%(default)s)")
+    command.add_argument("--all", action="store_true", help="print every table, not the main one alone")
+    command.add_argument("--plot", metavar="FILE", help="draw the main figure: .png, .svg, .pdf …")
+    command.add_argument("--out", metavar="FOLDER", help="write report.html, and all tables and figures as files")
+
+
+def run_files(arguments: argparse.Namespace, *others: str) -> list[RunFile]:
+    """Return the runs, to be read; standard input can be but one of them and the other files."""
+    check_one_stdin(*others, *arguments.runs)
+    return [RunFile(path, arguments.score_dtype, arguments.duplicates) for path in arguments.runs]
+
+
+def check_one_stdin(*paths: str) -> None:
+    """Refuse to read standard input twice."""
+    if paths.count("-") > 1:
+        raise InputError("-: standard input can be read once, found it several times")
+
+
+def output(experiment: Experiment, arguments: argparse.Namespace) -> str:
+    """Write the files that were asked for, and return what is to be printed."""
+    if arguments.out is not None:
+        experiment.write(arguments.out, shlex.join(["tieaware", *sys.argv[1:]]))
+    if arguments.plot is not None:
+        next(iter(experiment.drawings().values())).save(arguments.plot)
+    tables = list(experiment.tables().values()) if arguments.all else [experiment.table()]
+    return "\n".join(TABLE_FORMATS[arguments.format](table) for table in tables)

@@ -1,0 +1,62 @@
+"""What every experiment returns: tables, figures, and files of them."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from tieaware.experiments.table import Table
+from tieaware.plots import Drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Experiment(ABC):
+    """The outcome of an experiment.
+
+    Attributes
+    ----------
+    title : str
+        What was done, in a line.
+    """
+
+    title: str
+
+    @abstractmethod
+    def tables(self) -> dict[str, Table]:
+        """Return all tables, the main one first, by the names that their files have."""
+
+    @abstractmethod
+    def drawings(self) -> dict[str, Drawing]:
+        """Return all figures, the main one first, by the names that their files have."""
+
+    def table(self) -> Table:
+        """Return the main table."""
+        return next(iter(self.tables().values()))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the main figure into matplotlib axes, new ones if none are given; return them."""
+        return next(iter(self.drawings().values())).plot(ax)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the main table to a CSV file."""
+        self.table().to_csv(path)
+
+    def write(self, folder: str | os.PathLike[str], command: str = "") -> None:
+        """Write every table as CSV, every figure as PNG and SVG, and ``report.html``, which holds them all.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it is not there. Files of the same names are replaced, others stay.
+        command : str
+            What made it, for the report.
+        """
+        from tieaware.experiments.report import write
+
+        write(self, folder, command)
+
+    def __str__(self) -> str:
+        return str(self.table())

@@ -1,0 +1,106 @@
+"""An experiment as files: CSV tables, PNG and SVG figures, and one HTML page that holds all of it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+import platform
+import tempfile
+from pathlib import Path
+
+from tieaware.errors import InputError
+from tieaware.experiments.experiment import Experiment
+from tieaware.extras import load
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #111; }}
+h1 {{ font-size: 1.6rem; line-height: 1.25; }}
+h2 {{ font-size: 1.15rem; margin: 2.5rem 0 .5rem; }}
+figure {{ margin: 1.5rem 0; break-inside: avoid; }}
+figure img {{ width: 100%; height: auto; max-width: 52rem; }}
+figcaption, .note {{ color: #444; font-size: .9rem; margin: .3rem 0; }}
+.scroll {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }}
+thead {{ display: table-header-group; }}
+th, td {{ padding: .2rem .7rem .2rem 0; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top; }}
+th.number, td.number {{ text-align: right; }}
+tr {{ break-inside: avoid; }}
+pre {{ background: #f5f5f5; padding: .7rem; overflow-x: auto; font-size: .85rem; white-space: pre-wrap; }}
+@media print {{ body {{ max-width: none; margin: 0; font-size: 11px; }} }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{figures}
+{tables}
+<h2>How this was made</h2>
+{command}
+<p class="note">{versions}</p>
+</body>
+</html>
+"""
+
+
+def write(experiment: Experiment, folder: str | os.PathLike[str], command: str = "") -> None:
+    """Write an experiment's files into a folder: all of them, or after an error none."""
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=target) as made:
+            _write(experiment, Path(made), command)
+            for file in sorted(Path(made).iterdir()):
+                if (target / file.name).is_dir():
+                    raise InputError(f"{target / file.name}: found a folder, expected a file or nothing")
+            for file in sorted(Path(made).iterdir()):
+                file.replace(target / file.name)
+    except OSError as error:
+        raise InputError(f"{error.filename or target}: {error.strerror}") from None
+
+
+def _write(experiment: Experiment, folder: Path, command: str) -> None:
+    for name, table in experiment.tables().items():
+        table.to_csv(folder / f"{name}.csv")
+    for name, drawing in experiment.drawings().items():
+        drawing.save(folder / f"{name}.png")
+        drawing.save(folder / f"{name}.svg")
+    page = _page(experiment, folder, command)
+    (folder / "report.html").write_bytes(page.encode("utf-8", "replace"))
+
+
+def _page(experiment: Experiment, folder: Path, command: str) -> str:
+    figures = [
+        _figure(drawing.caption, (folder / f"{name}.svg").read_bytes())
+        for name, drawing in experiment.drawings().items()
+    ]
+    tables = [f'<div class="scroll">\n{table.to_html()}</div>' for table in experiment.tables().values()]
+    return _PAGE.format(
+        title=html.escape(experiment.title),
+        figures="\n".join(figures),
+        tables="\n".join(tables),
+        command=f"<pre>{html.escape(command)}</pre>" if command else "",
+        versions=html.escape(versions()),
+    )
+
+
+def _figure(caption: str, svg: bytes) -> str:
+    """Embed a figure as an image, in which nothing can run."""
+    source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+    text = html.escape(caption)
+    return f'<figure><img src="{source}" alt="{text}"><figcaption>{text}</figcaption></figure>'
+
+
+def versions() -> str:
+    """Name what the numbers were made with."""
+    from tieaware import __version__
+
+    packages = ", ".join(
+        f"{name} {load(name, 'analysis').__version__}" for name in ("numpy", "scipy", "matplotlib")
+    )
+    return f"tieaware {__version__}, {packages}, Python {platform.python_version()}."

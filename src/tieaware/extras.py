@@ -1,0 +1,27 @@
+"""Packages that only some parts of tieaware need: loaded when they are, with a line that says what to install."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+class MissingExtraError(ImportError):
+    """A package of an extra is not installed; the message says how to install it."""
+
+
+def load(module: str, extra: str) -> Any:
+    """Import a module of a package that the core does not depend on.
+
+    Raises
+    ------
+    MissingExtraError
+        An ImportError whose one line names the extra to install.
+    """
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != package:
+            raise
+        raise MissingExtraError(f"{package} is not installed: pip install 'tieaware[{extra}]'") from None

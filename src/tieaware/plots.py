@@ -1,0 +1,88 @@
+"""How figures look: readable in print, in grey, and by the colour-blind. matplotlib is imported when one is drawn."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tieaware.errors import InputError
+from tieaware.extras import load
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which the colour-blind can tell apart; markers and dashes tell them apart in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+
+_STYLE = {
+    "font.size": 10.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 9.0,
+    "lines.markersize": 5.0,
+    "svg.hashsalt": "tieaware",  # the same figure, the same bytes
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that is still to be drawn: what it shows, how to draw it into axes, and its size in inches."""
+
+    caption: str
+    draw: Callable[[Axes], object]
+    size: tuple[float, float] = (7.0, 4.2)
+
+    def figure(self) -> Figure:
+        """Draw it alone, without a window."""
+        with load("matplotlib", "analysis").rc_context(_STYLE):
+            figure: Figure = load("matplotlib.figure", "analysis").Figure(figsize=self.size, layout="constrained")
+            self.draw(figure.subplots())
+        return figure
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw it into the given axes, or into those of a new pyplot figure; return the axes."""
+        if ax is None:
+            with load("matplotlib", "analysis").rc_context(_STYLE):
+                _, ax = load("matplotlib.pyplot", "analysis").subplots(figsize=self.size, layout="constrained")
+                self.draw(ax)
+            return ax
+        self.draw(ax)
+        return ax
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, in the format that the path ends with."""
+        figure = self.figure()
+        suffix = os.path.splitext(os.fspath(path))[1].lower()
+        known = sorted(figure.canvas.get_supported_filetypes())
+        if suffix[1:] not in known:
+            raise InputError(f"{os.fspath(path)}: found {suffix or 'no suffix'}, expected one of .{', .'.join(known)}")
+        # Without the date of making, which would make two of the same differ.
+        metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
+        with load("matplotlib", "analysis").rc_context(_STYLE):
+            try:
+                figure.savefig(path, dpi=160, metadata=metadata)
+            except OSError as error:
+                raise InputError(f"{os.fspath(path)}: {error.strerror}") from None
+
+
+def style(i: int) -> dict[str, Any]:
+    """Return colour, marker and dashes of the i-th line."""
+    n = len(COLOURS)
+    return {"color": COLOURS[i % n], "marker": MARKERS[i % n], "linestyle": DASHES[(i + i // n) % n]}
+
+
+def label(name: str) -> str:
+    """Return a name as a figure shows it: no bytes that are not text, no formulas, and not hidden by a leading _."""
+    shown = name.encode("utf-8", "replace").decode().replace("$", r"\$")
+    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
+    return f"\u200b{shown}" if shown.startswith("_") else shown

@@ -1,0 +1,47 @@
+"""Matrices of values from CSV files."""
+
+import numpy as np
+import pytest
+
+from tieaware import InputError
+from tieaware.inputs.matrix import read_matrix
+
+
+def test_columns_are_systems_and_rows_topics(tmp_path):
+    (tmp_path / "ap.csv").write_text('a,"b,c"\n0.5,1\n0.25,1e-3\n\n')
+    matrix = read_matrix(tmp_path / "ap.csv")
+    assert matrix.systems == ("a", "b,c")
+    np.testing.assert_array_equal(matrix.values, [[0.5, 0.25], [1.0, 0.001]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "ap.csv:1: found nothing"),
+        ("a,b\n", "ap.csv:2: found no values"),
+        ("a,a\n1,2\n", "ap.csv:1: 'a' comes twice"),
+        ("a,b\n1,2\n1\n", "ap.csv:3: found 1 values, expected 2"),
+        ("a,b\n1,x\n", "ap.csv:2: 'x' under b, expected a finite number"),
+        ("a,b\n1,nan\n", "ap.csv:2: 'nan' under b"),
+        ("a,b\n1,\n", "ap.csv:2: '' under b"),
+    ],
+)
+def test_errors_name_the_line(tmp_path, monkeypatch, text, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ap.csv").write_text(text)
+    with pytest.raises(InputError) as error:
+        read_matrix("ap.csv")
+    assert str(error.value).startswith(message)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        read_matrix(tmp_path / "none.csv")
+
+
+def test_the_trec_7_matrices(data):
+    """103 runs and 50 topics, as their README says."""
+    for name in ("ap", "rr", "p10"):
+        matrix = read_matrix(data / "matrices" / f"sigir2019_adhoc7_{name}.csv")
+        assert matrix.values.shape == (103, 50)
+        assert 0.0 <= matrix.values.min() <= matrix.values.max() <= 1.0

@@ -1,0 +1,98 @@
+"""An experiment's files."""
+
+import csv
+import html.parser
+
+import pytest
+
+from tieaware import InputError
+from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.table import Table
+from tieaware.plots import Drawing, label
+
+HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'
+
+
+class _Lines(Experiment):
+    title = f"Two lines of {HOSTILE}"
+
+    def tables(self):
+        return {"lines": Table(f"Lines {HOSTILE}", ("run", HOSTILE), [(HOSTILE, 0.5), ("_b", None)], (HOSTILE,))}
+
+    def drawings(self):
+        def draw(ax):
+            ax.plot([0, 1], [0, 1], label=label(HOSTILE))
+            ax.plot([0, 1], [1, 0], label=label("_b"))
+            ax.legend()
+
+        return {"crossing": Drawing(f"Lines cross {HOSTILE}", draw)}
+
+
+class _Tags(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def test_all_files_are_written_and_others_stay(tmp_path):
+    (tmp_path / "mine.txt").write_text("kept")
+    _Lines().write(tmp_path, "tieaware --out x")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "crossing.png", "crossing.svg", "lines.csv", "mine.txt", "report.html",
+    ]  # fmt: skip
+    with open(tmp_path / "lines.csv", newline="") as file:
+        assert list(csv.reader(file)) == [["run", HOSTILE], [HOSTILE, "0.5"], ["_b", ""]]
+
+
+def test_the_report_is_one_page_that_loads_nothing_and_runs_nothing(tmp_path):
+    _Lines().write(tmp_path, f"tieaware precision {HOSTILE}")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    tags = _Tags()
+    tags.feed(page)
+    assert "script" not in tags.tags
+    assert "link" not in tags.tags
+    assert all(value.startswith("data:") for name, value in tags.attributes if name in ("src", "href"))
+    assert "&lt;script&gt;" in page
+    assert "tieaware precision &lt;script" in page
+    assert "matplotlib" in page
+
+
+def test_the_same_experiment_gives_the_same_bytes(tmp_path):
+    for folder in ("a", "b"):
+        _Lines().write(tmp_path / folder)
+    for name in ("report.html", "crossing.svg", "crossing.png", "lines.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_nothing_is_left_half_written(tmp_path):
+    """Where one file cannot be written, none is."""
+    (tmp_path / "crossing.svg").mkdir()
+    with pytest.raises(InputError, match=r"crossing.svg: found a folder"):
+        _Lines().write(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["crossing.svg"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file: "):
+        _Lines().write(tmp_path / "file")
+
+
+def test_a_plot_is_saved_in_the_format_of_its_name(tmp_path):
+    drawing = _Lines().drawings()["crossing"]
+    drawing.save(tmp_path / "a.pdf")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    for wrong in ("a.docx", "a"):
+        with pytest.raises(InputError, match="expected one of"):
+            drawing.save(tmp_path / wrong)
+    with pytest.raises(InputError, match="No such file"):
+        drawing.save(tmp_path / "none" / "a.png")
+
+
+def test_axes_can_be_given():
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    assert _Lines().plot(ax) is ax
+    assert len(ax.lines) == 2
