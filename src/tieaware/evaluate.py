@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -14,8 +15,8 @@ from tieaware import ties as tie_rules
 from tieaware.errors import InputError
 from tieaware.inputs import Matched, Qrels, Run, RunFile, match, match_dict, read_qrels
 from tieaware.measures import Measure, Values
-from tieaware.precision import Coarsening, parse_precision
-from tieaware.preparation import Integers, Judgments, parse_measures, prepare
+from tieaware.precision import Bands, Coarsening, parse_precision
+from tieaware.preparation import Integers, Judgments, Precision, parse_measures, prepare
 from tieaware.results import Results
 from tieaware.threads import checked_threads, even_chunks, over_chunks
 
@@ -72,25 +73,48 @@ def evaluate(
     >>> tieaware.evaluate(qrels, run, ["AP", "RR"]).mean().round(4)
     array([[0.7083, 0.75  ]])
     """
+    return evaluate_views(qrels, runs, measures, [View(ties, precision)], queries=queries, threads=threads)[0]
+
+
+@dataclass(frozen=True)
+class View:
+    """How a run's scores are taken: with which precision, and with which tie rule."""
+
+    ties: str = "average"
+    precision: str | Coarsening | None = None
+
+
+def evaluate_views(
+    qrels: QrelsLike,
+    runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike],
+    measures: str | Measure | Sequence[str | Measure],
+    views: Sequence[View],
+    *,
+    queries: str = "judged",
+    threads: int | None = None,
+) -> list[Results]:
+    """Evaluate runs under several views, reading and joining each run but once: Results by view.
+
+    See `evaluate` for the parameters.
+    """
     parsed = parse_measures(measures)
-    tie_rules.placement(ties)
     if queries not in ("judged", "both"):
         raise InputError(f"queries={queries!r}: expected 'judged' or 'both'")
     workers = checked_threads(threads)
     judged = as_qrels(qrels)
     named = _named(runs)
-    coarsening = None if precision is None else parse_precision(precision)
-    evaluation = _Evaluation(judged, parsed, ties, coarsening, workers if len(named) == 1 else 1)
-    values = np.empty((len(named), len(judged), len(parsed)))
+    evaluation = _Evaluation(judged, parsed, tuple(views), workers if len(named) == 1 else 1)
+    values = np.empty((len(named), len(views), len(judged), len(parsed)))
     values[:] = np.nan if queries == "both" else evaluation.silent()
     one_each = np.arange(len(named) + 1)
     over_chunks(lambda i, _: evaluation.run(*named[i], values[i]), one_each, min(workers, len(named)))
     names = judged.queries.to_list()
     if queries == "both":
-        answered = np.flatnonzero(~np.isnan(values).all(axis=(0, 2)))
-        values = values[:, answered]
+        answered = np.flatnonzero(~np.isnan(values).all(axis=(0, 1, 3)))
+        values = values[:, :, answered]
         names = [names[i] for i in answered]
-    return Results(values, tuple(name for name, _ in named), tuple(names), parsed)
+    labels = tuple(name for name, _ in named), tuple(names), parsed
+    return [Results(values[:, v], *labels) for v in range(len(views))]
 
 
 # What all judged documents are worth to a measure: computed once for each judgment set, and kept as long as that is.
@@ -99,12 +123,11 @@ _totals: WeakKeyDictionary[Qrels, dict[Measure, Values]] = WeakKeyDictionary()
 
 @dataclass
 class _Evaluation:
-    """Judgments, measures and a tie rule, prepared for any number of runs."""
+    """Judgments, measures and views, prepared for any number of runs."""
 
     qrels: Qrels
     measures: tuple[Measure, ...]
-    ties: str
-    precision: Coarsening | None
+    views: tuple[View, ...]
     threads: int
 
     def __post_init__(self) -> None:
@@ -114,22 +137,21 @@ class _Evaluation:
             judgments = Judgments(self.qrels.labels, self.qrels.offsets)
             known.update(zip(missing, judgments.totals(missing).T, strict=True))
         self.totals = np.stack([known[measure] for measure in self.measures], axis=1)
+        self._by_document = any(view.ties == "trec_eval" for view in self.views)
+        self._passes = _passes(self.views)
 
     def silent(self) -> Values:
-        """The values of queries for which nothing is retrieved."""
+        """The values of queries for which nothing is retrieved, by view."""
         n = len(self.qrels)
         nothing = np.zeros(n + 1, dtype=np.int64)
         empty = np.zeros(0, dtype=np.int64)
-        order = empty if self.ties == "trec_eval" else None
-        prepared = prepare(
-            self.measures, self.ties, nothing, nothing, empty, empty.astype(np.int32), self.totals, order=order
-        )
-        values = np.empty((n, len(self.measures)))
-        prepared.evaluate(np.zeros(0), values, 0, n)
+        matched = Matched(np.arange(n), nothing, np.zeros(0), nothing, empty, empty.astype(np.int32))
+        values = np.empty((len(self.views), n, len(self.measures)))
+        self._part(matched, empty if self._by_document else None, values)
         return values
 
     def run(self, name: str, source: RunLike, values: Values) -> None:
-        """Write the rows of the queries that a run answers."""
+        """Write the rows of the queries that a run answers, by view."""
         answered = 0
         for matched, order in self._matched(source):
             answered += self._part(matched, order, values)
@@ -138,39 +160,56 @@ class _Evaluation:
 
     def _matched(self, source: RunLike) -> Iterator[tuple[Matched, Integers | None]]:
         """Join a run with the judgments, part by part; with the order of the documents where ties go by it."""
-        by_document = self.ties == "trec_eval"
         if isinstance(source, Mapping):
-            if not by_document:
+            if not self._by_document:
                 yield match_dict(self.qrels, source), None
                 return
             source = Run.from_dict(source)
         for part in [source] if isinstance(source, Run) else as_run_file(source).parts():
-            order = part.documents.descending_order(part.offsets) if by_document else None
+            order = part.documents.descending_order(part.offsets) if self._by_document else None
             yield match(self.qrels, part), order
 
     def _part(self, matched: Matched, order: Integers | None, values: Values) -> int:
         judged = matched.rows >= 0
         totals = np.where(judged[:, None], self.totals[matched.rows], 0.0)
-        prepared = prepare(
-            self.measures,
-            self.ties,
-            matched.offsets,
-            matched.judged_offsets,
-            matched.judged_positions,
-            matched.judged_labels,
-            totals,
-            order=order,
-            precision=self.precision,
-        )
-        scores = prepared.coarsen(matched.scores)
-        part = np.empty(totals.shape)
-        over_chunks(
-            lambda first, last: prepared.evaluate(scores, part, first, last),
-            even_chunks(matched.offsets, self.threads),
-            self.threads,
-        )
-        values[matched.rows[judged]] = part[judged]
+        for rule, precision, views in self._passes:
+            prepared = prepare(
+                self.measures,
+                rule,
+                matched.offsets,
+                matched.judged_offsets,
+                matched.judged_positions,
+                matched.judged_labels,
+                totals,
+                order=order if rule == "trec_eval" else None,
+                precision=precision,
+            )
+            scores = prepared.coarsen(matched.scores)
+            part = np.empty((len(views), *totals.shape))
+            over_chunks(
+                partial(prepared.evaluate, scores, part),
+                even_chunks(matched.offsets, self.threads),
+                self.threads,
+            )
+            for view, rows in zip(views, part, strict=True):
+                values[view, matched.rows[judged]] = rows[judged]
         return int(judged.sum())
+
+
+def _passes(views: Sequence[View]) -> list[tuple[str, Precision, list[int]]]:
+    """Return the preparations that the views need, each with its views: all averages over bands are one."""
+    passes: list[tuple[str, Precision, list[int]]] = []
+    banded: list[tuple[int, Bands]] = []
+    for i, view in enumerate(views):
+        tie_rules.placement(view.ties)
+        coarsening = None if view.precision is None else parse_precision(view.precision)
+        if isinstance(coarsening, Bands) and view.ties == "average":
+            banded.append((i, coarsening))
+        else:
+            passes.append((view.ties, coarsening, [i]))
+    if banded:
+        passes.append(("average", [bands for _, bands in banded], [i for i, _ in banded]))
+    return passes
 
 
 def as_qrels(qrels: QrelsLike) -> Qrels:

@@ -135,7 +135,7 @@ class Evaluator:
         InputError
             If a score is NaN, or a shape or type does not fit; `out` is then unspecified.
         """
-        if self._threads == 1 and out is not None and self._prepared.precision is None:
+        if self._threads == 1 and out is not None and not self._prepared.coarse:
             failed = self._prepared.engine.call(scores, out)
             if failed == -1:
                 return out
@@ -172,7 +172,7 @@ class Evaluator:
         array = self._scores(array, (array.shape[0], *self._shape), "candidates")
         array = array.reshape(-1, self.n_docs) if self.n_docs else array.reshape(len(array), 0)
         self._check_any_query()
-        if self._prepared.precision is not None:
+        if self._prepared.coarse:
             coarse = [self(candidate).sum(axis=0) / self.n_queries for candidate in array]
             return np.array(coarse).reshape(len(array), len(self.measures))
         means = np.empty((len(array), len(self.measures)))
@@ -207,7 +207,7 @@ class Evaluator:
 
         def evaluate(first: int, last: int) -> None:
             columns = self._scores(np.ascontiguousarray(rows[:, first:last].T), (last - first, self.n_docs), "features")
-            if self._prepared.precision is not None:
+            if self._prepared.coarse:
                 means[first:last] = self.many(columns)
                 return
             failure = self._prepared.engine.means(columns, means[first:last], 0, last - first)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ Labels = npt.NDArray[np.int32]
 # Up to so many distinct scores of relevant documents, comparing every score with each of them is the cheaper engine:
 # measured, and much the same for lists of any length (docs/performance.md).
 COUNTING_LIMIT = 48
+
+# What scores are coarsened to; several bands are several averages.
+Precision: TypeAlias = Coarsening | Sequence[Bands] | None
 
 _NO_CUTOFF = 2**62
 
@@ -80,21 +84,29 @@ class Prepared:
 
     engine: _expected.Engine
     lists: Integers
-    precision: Coarsening | None = None
+    coarsening: Coarsening | None = None
     # The bands, where the kernel groups by them; other precisions change the scores.
-    bands: Integers | None = None
+    bands: list[Integers] | None = None
+
+    @cached_property
+    def coarse(self) -> bool:
+        """Whether scores are evaluated as anything but what they are."""
+        return self.coarsening is not None or self.bands is not None
 
     def coarsen(self, scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return scores of the wanted precision; as they are where one is NaN, which the kernel is to find."""
-        if self.precision is None or self.bands is not None or np.isnan(scores).any():
+        if self.coarsening is None or np.isnan(scores).any():
             return scores
-        return self.precision.coarsen(scores, self.lists)
+        return self.coarsening.coarsen(scores, self.lists)
 
     def evaluate(self, scores: npt.NDArray[Any], values: Values, first: int, last: int) -> int:
-        """Write the values of some queries; return the first query with a NaN, or -1. The scores are coarsened."""
+        """Write the values of some queries; return the first query with a NaN, or -1. The scores are coarsened.
+
+        values is float64[n_queries, n_measures], or has an axis before these, of one, or one for each of the bands.
+        """
         if self.bands is None:
             return self.engine.evaluate(scores, values, first, last)
-        return self.engine.sweep(scores, [self.bands], values[None], first, last)
+        return self.engine.sweep(scores, self.bands, values, first, last)
 
 
 def prepare(
@@ -108,7 +120,7 @@ def prepare(
     *,
     order: Integers | None = None,
     undefined: float = 0.0,
-    precision: Coarsening | None = None,
+    precision: Precision = None,
     counting_limit: int = COUNTING_LIMIT,
 ) -> Prepared:
     """Prepare the kernel for lists of which the judged documents are known.
@@ -130,17 +142,23 @@ def prepare(
         For the rule "trec_eval": the positions of each list by document id, descending.
     undefined : float
         The value where the total is 0.
-    precision : Coarsening, optional
+    precision : Coarsening or sequence of Bands, optional
         What the scores are coarsened to first. The average over bands groups ranks in the kernel, and needs no coarser
-        scores; any other rule over bands orders the documents of a band by their coarse scores.
+        scores, so that it can take several bands at once; any other rule over bands orders the documents of a band by
+        their coarse scores.
     counting_limit : int
         See COUNTING_LIMIT; the values do not depend on it.
     """
     placement = ties.placement(rule)
+    coarsening = precision if isinstance(precision, Coarsening) else None
+    banded: Sequence[Bands] = precision if isinstance(precision, Sequence) else ()
+    if isinstance(coarsening, Bands) and rule == "average":
+        banded = (coarsening,)
+        coarsening = None
     bands = None
-    if isinstance(precision, Bands) and rule == "average":
+    if banded:
         rule, placement = "run_order", ties.placement("run_order")
-        bands = precision.starts(int(np.diff(lists).max(initial=0)))
+        bands = [each.starts(int(np.diff(lists).max(initial=0))) for each in banded]
     columns, weights = _weigh(measures, labels)
     is_key = weights.any(axis=0)
     query = np.repeat(np.arange(len(lists) - 1), np.diff(judged_offsets))[is_key]
@@ -169,7 +187,7 @@ def prepare(
         for measure, column in zip(measures, columns, strict=True)
     ]
     engine = _expected.Engine(prepared, kernels, _norms(measures, totals, lists), undefined)
-    return Prepared(engine, lists, precision, bands)
+    return Prepared(engine, lists, coarsening, bands)
 
 
 def _weigh(measures: Sequence[Measure], labels: Labels) -> tuple[list[int], Values]:
