@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from tieaware import _bands
 from tieaware.errors import InputError
-from tieaware.experiments.table import Cell, Table
 from tieaware.measures import Measure, Values, parse_measure
 from tieaware.precision import bands
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+    from tieaware.experiments.table import Cell, Table
 
 Integers = npt.NDArray[np.int64]
 Relevance = npt.NDArray[np.int8]
@@ -80,11 +81,16 @@ def worst_case(
     parsed = parse_measure(measure)
     if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or not 1 <= depth <= 100_000:
         raise InputError(f"depth={depth!r}: expected a whole number from 1 to 100,000")
-    without_cutoff, with_cutoff = ("RR", "RBP", "AP", "nDCG"), ("P", "R", "nDCG")
-    if parsed.name not in (without_cutoff if parsed.cutoff is None else with_cutoff):
+    if not known_worst_case(parsed):
         raise InputError(f"no worst case is known for {parsed}; there are RR, RBP, AP, nDCG, nDCG@k, P@k and R@k")
     edges = np.append(bands(rho, depth) - 1, depth)
     return WorstCase(*_CASES[parsed.name](parsed, edges, bool(gain)))
+
+
+def known_worst_case(measure: Measure) -> bool:
+    """Whether there is a worst case of the measure."""
+    without_cutoff, with_cutoff = ("RR", "RBP", "AP", "nDCG"), ("P", "R", "nDCG")
+    return measure.name in (without_cutoff if measure.cutoff is None else with_cutoff)
 
 
 def table(
@@ -101,6 +107,8 @@ def table(
     1.5  0.0417  0.0750
     2    0.0833  0.1875
     """
+    from tieaware.experiments.table import Table
+
     parsed = [parse_measure(measure) for measure in measures]
     columns = [(measure, which) for measure in parsed for which in ((False, True) if gain else (False,))]
     names = (f"{measure} gain" if which else f"{measure}" for measure, which in columns)

@@ -1,0 +1,353 @@
+"""Statistics, against SciPy, exact enumeration, and the figures of the papers and the textbook."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise, permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tieaware import InputError
+from tieaware.statistics import (
+    holm,
+    kappa,
+    kendall_tau,
+    paired_test,
+    rbo,
+    smooth,
+    standardize,
+    tau_ap,
+)
+
+stats = pytest.importorskip("scipy.stats")
+ALTERNATIVES = ("two-sided", "greater", "less")
+SCORES = st.lists(st.integers(0, 3), min_size=2, max_size=6)
+
+
+# Paired tests.
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_t_is_scipys_for_many_pairs_at_once(alternative):
+    rng = np.random.default_rng(1)
+    a, b = rng.random((4, 3, 20)), rng.random((3, 20))
+    ours, theirs = (
+        paired_test(a, b, alternative=alternative),
+        stats.ttest_rel(a, b + 0 * a, axis=-1, alternative=alternative),
+    )
+    interval = theirs.confidence_interval(0.95)
+    np.testing.assert_allclose(ours.difference, (a - b).mean(axis=-1), atol=1e-15)
+    np.testing.assert_allclose(ours.statistic, theirs.statistic, rtol=1e-12)
+    np.testing.assert_allclose(ours.p, theirs.pvalue, rtol=1e-10)
+    np.testing.assert_allclose(ours.low, interval.low, rtol=1e-10)
+    np.testing.assert_allclose(ours.high, interval.high, rtol=1e-10)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_wilcoxon_is_scipys(alternative):
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 9, (3, 15)) / 8, rng.integers(0, 9, (3, 15)) / 8
+    ours = paired_test(a, b, "wilcoxon", alternative)
+    for i in range(3):
+        theirs = stats.wilcoxon(a[i], b[i], alternative=alternative)
+        assert (ours.statistic[i], ours.p[i]) == (theirs.statistic, theirs.pvalue)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_sign_is_scipys_binomial_test_without_zeros(alternative):
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 3, (5, 12)), rng.integers(0, 3, (5, 12))
+    ours = paired_test(a, b, "sign", alternative)
+    for i in range(5):
+        positive, n = int((a[i] > b[i]).sum()), int((a[i] != b[i]).sum())
+        assert ours.statistic[i] == positive
+        assert ours.p[i] == pytest.approx(stats.binomtest(positive, n, 0.5, alternative=alternative).pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_permutation_with_few_pairs_goes_through_all_signs(alternative):
+    differences = np.array([0.5, -0.125, 0.75, 0.25, 0.0, -0.25])
+    means = np.array([(differences * signs).mean() for signs in product((1, -1), repeat=6)])
+    more, less = (means >= differences.mean()).mean(), (means <= differences.mean()).mean()
+    expected = {"two-sided": min(1, 2 * min(more, less)), "greater": more, "less": less}[alternative]
+    assert paired_test(differences, 0.0, "permutation", alternative).p == pytest.approx(expected, rel=1e-12)
+
+
+def test_permutation_with_many_pairs_is_random_and_reproducible():
+    rng = np.random.default_rng(4)
+    a, b = rng.random(40) + 0.1, rng.random(40)
+    first, again, other = (paired_test(a, b, "permutation", repeats=999, seed=seed).p for seed in (1, 1, 2))
+    assert first == again != other
+    assert first == pytest.approx(paired_test(a, b).p, abs=0.05)
+
+
+@pytest.mark.parametrize("method", ["t", "wilcoxon", "sign", "permutation"])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_equal_samples_show_nothing(method, alternative):
+    test = paired_test([[0.1, 0.2, 0.3], [1, 2, 3]], [[0.1, 0.2, 0.3], [0.5, 2, 3.5]], method, alternative)
+    assert (test.difference[0], test.statistic[0], test.p[0]) == (0.0, 0.0, 1.0)
+    assert np.isfinite(test.p).all()
+
+
+def test_a_constant_difference_is_certain():
+    test = paired_test([1.1, 1.2, 1.3], [0.1, 0.2, 0.3], axis=0)
+    assert (paired_test([1.5, 2.5], [1.0, 2.0]).statistic, paired_test([1.5, 2.5], [1.0, 2.0]).p) == (math.inf, 0.0)
+    assert test.p < 1e-20
+    assert paired_test([1.0, 2.0], [1.5, 2.5], alternative="greater").p == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"a": [1.0, math.nan], "b": 0.0}, "a: found nan"),
+        ({"a": [1.0], "b": [0.0]}, r"a: found an array of shape \(1,\), expected at least two pairs"),
+        ({"a": 1.0, "b": 0.0}, "expected at least two pairs"),
+        ({"a": [1, 2], "b": 0, "method": "z"}, "method='z': expected one of t, wilcoxon"),
+        ({"a": [1, 2], "b": 0, "alternative": "more"}, "alternative='more'"),
+        ({"a": [1, 2], "b": 0, "confidence": 1.0}, "confidence=1.0"),
+        ({"a": [1, 2], "b": 0, "repeats": 0}, "repeats=0"),
+    ],
+)
+def test_a_paired_test_says_what_is_wrong(arguments, message):
+    with pytest.raises(InputError, match=message):
+        paired_test(**arguments)
+
+
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_holm_follows_its_definition(p):
+    adjusted = holm(p)
+    order = sorted(range(len(p)), key=p.__getitem__)
+    largest = 0.0
+    for step, i in enumerate(order):
+        largest = max(largest, min(1.0, p[i] * (len(p) - step)))
+        assert adjusted[i] == largest
+
+
+def test_holm_wants_p_values():
+    with pytest.raises(InputError, match=r"outside 0 … 1"):
+        holm([0.5, math.nan])
+
+
+# Rank correlation.
+
+
+def _orders(scores):
+    """Every order of the items that the scores allow, best first."""
+    return [
+        order
+        for order in permutations(range(len(scores)))
+        if all(scores[i] >= scores[j] for i, j in pairwise(order))
+    ]
+
+
+def _classic_tau_ap(truth, order):
+    """Yilmaz, Aslam and Robertson, for two orders without ties."""
+    place = {item: i for i, item in enumerate(truth)}
+    shares = [Fraction(sum(place[above] < place[item] for above in order[:i]), i) for i, item in enumerate(order) if i]
+    return 2 * sum(shares) / len(shares) - 1
+
+
+@given(SCORES.flatmap(lambda a: st.tuples(st.just(a), st.lists(st.integers(0, 3), min_size=len(a), max_size=len(a)))))
+def test_tau_ap_a_is_the_mean_over_all_orders(pair):
+    truth, scores = pair
+    values = [_classic_tau_ap(t, o) for t in _orders(truth) for o in _orders(scores)]
+    assert tau_ap(truth, scores) == pytest.approx(float(sum(values) / len(values)), abs=1e-12)
+
+
+def test_tau_ap_has_the_values_of_its_authors():
+    """The example in the documentation of their R package."""
+    x = np.array([0.06, 0.2, 0.27, 0.37, 0.57, 0.63, 0.66, 0.9, 0.91, 0.94])
+    y = np.array([0.37, 0.06, 0.2, 0.27, 0.57, 0.66, 0.63, 0.91, 0.9, 0.94])
+    tied_x, tied_y = np.round(x * 5) / 5, np.round(y * 5) / 5
+    assert round(tau_ap(x, y), 7) == 0.7491182
+    assert round(tau_ap(x, tied_y), 7) == 0.6074515
+    assert round(tau_ap(tied_x, tied_y, ties="b"), 7) == 0.6269841
+    assert round(kendall_tau(x, tied_y, "a"), 7) == 0.7111111
+    assert round(kendall_tau(tied_x, tied_y), 7) == 0.75
+
+
+@given(SCORES)
+def test_tau_ap_b_of_a_ranking_with_itself_is_one(scores):
+    itself = tau_ap(scores, scores, ties="b")
+    assert math.isnan(itself) if len(set(scores)) == 1 else itself == 1.0
+
+
+@given(st.permutations(range(6)), st.permutations(range(6)))
+def test_tau_ap_b_without_ties_is_the_symmetric_one(a, b):
+    symmetric = (tau_ap(a, b) + tau_ap(b, a)) / 2
+    assert tau_ap(a, b, ties="b") == pytest.approx(symmetric, abs=1e-12)
+
+
+@given(SCORES.flatmap(lambda a: st.tuples(st.just(a), st.lists(st.integers(0, 3), min_size=len(a), max_size=len(a)))))
+def test_kendall_counts_pairs(pair):
+    a, b = pair
+    pairs = [(i, j) for i in range(len(a)) for j in range(i)]
+    signs = [np.sign(a[i] - a[j]) * np.sign(b[i] - b[j]) for i, j in pairs]
+    assert kendall_tau(a, b, "a") == pytest.approx(sum(signs) / len(pairs), abs=1e-12)
+    untied = [sum(x[i] != x[j] for i, j in pairs) for x in (a, b)]
+    expected = sum(signs) / math.sqrt(untied[0] * untied[1]) if all(untied) else math.nan
+    assert kendall_tau(a, b) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("function", [kendall_tau, tau_ap])
+def test_rank_correlation_says_what_is_wrong(function):
+    for a, b in (([1], [1]), ([1, 2], [1]), ([[1, 2]], [[1, 2]])):
+        with pytest.raises(InputError, match="expected scores of the same items"):
+            function(a, b)
+    with pytest.raises(InputError, match=r"found inf, expected finite numbers"):
+        function([math.inf, 1.0], [1.0, 2.0])
+    with pytest.raises(InputError, match="'c'"):
+        function([1, 2], [1, 2], "c")
+
+
+# Rank-biased overlap.
+
+
+def _classic_rbo(a, b, p):
+    """Webber, Moffat and Zobel: the extrapolated overlap of two orders of the same length."""
+    overlaps = [len(set(a[:d]) & set(b[:d])) for d in range(1, len(a) + 1)]
+    total = sum(p**d * x / d for d, x in enumerate(overlaps, 1)) * (1 - p) / p
+    return total + p ** len(a) * overlaps[-1] / len(a)
+
+
+RANKINGS = st.dictionaries(st.sampled_from("uvwxyz"), st.integers(0, 3), min_size=4, max_size=4)
+
+
+@given(RANKINGS, RANKINGS, st.sampled_from([0.5, 0.9]))
+def test_rbo_a_is_the_mean_over_all_orders(a, b, p):
+    def orders(ranking):
+        items = list(ranking)
+        return [[items[i] for i in order] for order in _orders([ranking[item] for item in items])]
+
+    values = [_classic_rbo(x, y, p) for x in orders(a) for y in orders(b)]
+    assert rbo(a, b, p) == pytest.approx(sum(values) / len(values), abs=1e-12)
+
+
+def _top(ranking, item):
+    return 1 + sum(score > ranking[item] for score in ranking.values())
+
+
+def _bottom(ranking, item):
+    return sum(score >= ranking[item] for score in ranking.values())
+
+
+@given(RANKINGS, RANKINGS)
+def test_rbo_w_and_b_follow_their_definitions(a, b):
+    p, w, agreement_b = 0.8, 0.0, 0.0
+    for d in range(1, 5):
+        sets = [{item for item in r if _top(r, item) <= d} for r in (a, b)]
+        shares = [
+            {item: min(1, Fraction(d - _top(r, item) + 1, _bottom(r, item) - _top(r, item) + 1)) for item in s}
+            for r, s in zip((a, b), sets, strict=True)
+        ]
+        both = sum(shares[0][item] * shares[1][item] for item in sets[0] & sets[1])
+        last_w = 2 * len(sets[0] & sets[1]) / (len(sets[0]) + len(sets[1]))
+        last_b = both / math.sqrt(math.prod(sum(x * x for x in share.values()) for share in shares))
+        w += p**d * last_w * (1 - p) / p
+        agreement_b += p**d * last_b * (1 - p) / p
+    assert rbo(a, b, p, "w") == pytest.approx(w + p**4 * last_w, abs=1e-12)
+    assert rbo(a, b, p, "b") == pytest.approx(agreement_b + p**4 * last_b, abs=1e-12)
+    assert rbo(a, b, p, "b", extrapolate=False) == pytest.approx(agreement_b, abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["w", "b"])
+def test_rbo_of_a_ranking_with_itself_is_one(ties):
+    ranking = {"a": 2, "b": 2, "c": 1, "d": 0, "e": 0}
+    assert rbo(ranking, ranking, ties=ties) == pytest.approx(1.0, abs=1e-15)
+    assert rbo([2, 1, 0], [2, 1, 0], ties=ties) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_rbo_of_long_rankings_reads_no_deeper_than_matters():
+    rng = np.random.default_rng(5)
+    a, b = rng.random(50_000), rng.random(50_000)
+    deep = rbo(a, b, 0.5, depth=100, extrapolate=False)
+    assert rbo(a, b, 0.5) == pytest.approx(deep, abs=1e-15)
+
+
+def test_rbo_says_what_is_wrong():
+    for arguments, message in (
+        (({}, {"a": 1}), "a: found no items"),
+        (([1, 2], [1]), "2 and 1 scores"),
+        (({"a": math.nan}, {"a": 1}), "a: found nan"),
+        (([1], [1], 1.0), "p=1.0"),
+        (([1], [1], 0.9, "c"), "ties='c'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            rbo(*arguments)
+    with pytest.raises(InputError, match="depth=0"):
+        rbo([1], [1], depth=0)
+
+
+# Smoothing and standardising.
+
+
+def test_the_mean_of_smoothed_values_is_a_mix_of_means():
+    """α MAP(Q_c) + (1-α) MAP(Q)."""
+    rng = np.random.default_rng(6)
+    now, before = rng.random((5, 8)), rng.random((5, 3)).mean(axis=1)
+    for alpha in (0.0, 0.25, 1.0):
+        expected = alpha * now.mean(axis=1) + (1 - alpha) * before
+        np.testing.assert_allclose(smooth(now, before, alpha).mean(axis=1), expected, rtol=1e-14)
+    for arguments, message in (((now, before, 1.5), "alpha=1.5"), ((now, before[:4], 0.5), r"prior: shape \(4,\)")):
+        with pytest.raises(InputError, match=message):
+            smooth(*arguments)
+
+
+def test_standardised_values_are_normal_quantiles():
+    rng = np.random.default_rng(7)
+    values = rng.random((2, 6, 4))
+    values[0, :, 1] = 0.1
+    ours = standardize(values)
+    z = (values - values.mean(axis=1, keepdims=True)) / values.std(axis=1, ddof=1, keepdims=True)
+    expected = stats.norm.cdf(z)
+    assert np.isnan(ours[0, :, 1]).all()
+    assert np.isnan(ours).sum() == 6
+    np.testing.assert_allclose(ours[1], expected[1], rtol=1e-12)
+    with pytest.raises(InputError, match="at least two systems"):
+        standardize([[1.0, 2.0]])
+
+
+# Assessors.
+
+FIRST = [1] * 320 + [0] * 80
+SECOND = [1] * 300 + [0] * 20 + [1] * 10 + [0] * 70
+
+
+@pytest.mark.parametrize(("marginals", "value"), [("pooled", 0.775910), ("separate", 0.776119), ("uniform", 0.85)])
+def test_kappa_of_the_textbooks_example(marginals, value):
+    outcome = kappa(FIRST, SECOND, marginals=marginals)
+    assert round(outcome.value, 6) == value
+    assert outcome.meaning == ("good" if value > 0.8 else "fair")
+
+
+def test_kappa_with_separate_marginals_is_cohens():
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(8)
+    a, b = rng.integers(0, 3, 60), rng.integers(0, 3, 60)
+    b[:30] = a[:30]
+    assert kappa(a, b, marginals="separate").value == pytest.approx(metrics.cohen_kappa_score(a, b), rel=1e-12)
+
+
+def test_several_assessors_are_averaged_over_pairs():
+    third = SECOND[::-1]
+    outcome = kappa(FIRST, SECOND, third)
+    pairs = [kappa(FIRST, SECOND).value, kappa(FIRST, third).value, kappa(SECOND, third).value]
+    assert outcome.value == pytest.approx(sum(pairs) / 3, rel=1e-14)
+    np.testing.assert_array_equal(outcome.pairs, outcome.pairs.T)
+    assert outcome.pairs[0, 2] == pairs[1]
+    assert outcome.meaning == "dubious"
+
+
+def test_kappa_is_undefined_where_all_labels_are_equal_and_wants_equal_lengths():
+    assert math.isnan(kappa(["a", "a"], ["a", "a"]).value)
+    for assessors, message in (
+        (([1],), "found 1, expected at least two"),
+        (([1], [1, 2]), r"found \[1, 2\] labels"),
+        (([], []), r"found \[0\] labels"),
+    ):
+        with pytest.raises(InputError, match=message):
+            kappa(*assessors)
+    with pytest.raises(InputError, match="marginals='none'"):
+        kappa([1], [1], marginals="none")
