@@ -1,5 +1,7 @@
 """tieaware evaluates rankings whose scores tie: exactly, and faster than evaluators that ignore ties."""
 
+from typing import Any
+
 from tieaware.errors import InputError
 from tieaware.evaluate import evaluate
 from tieaware.evaluator import Evaluator
@@ -55,3 +57,12 @@ __all__ = [
     "read_run",
     "worst_case",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what not everybody needs when somebody does: ``tieaware.experiments``, ``tieaware.statistics``."""
+    if name in ("experiments", "statistics"):
+        import importlib
+
+        return importlib.import_module(f"tieaware.{name}")
+    raise AttributeError(f"module 'tieaware' has no attribute {name!r}")

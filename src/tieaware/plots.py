@@ -59,20 +59,27 @@ class Drawing:
         self.draw(ax)
         return ax
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, in the format that the path ends with."""
+    def save(self, *paths: str | os.PathLike[str]) -> None:
+        """Write it to files, each in the format that its path ends with.
+
+        Raises
+        ------
+        InputError
+            If a path ends with no known format, or cannot be written.
+        """
         figure = self.figure()
-        suffix = os.path.splitext(os.fspath(path))[1].lower()
         known = sorted(figure.canvas.get_supported_filetypes())
-        if suffix[1:] not in known:
-            raise InputError(f"{os.fspath(path)}: found {suffix or 'no suffix'}, expected one of .{', .'.join(known)}")
-        # Without the date of making, which would make two of the same differ.
-        metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
-        with load("matplotlib", "analysis").rc_context(_STYLE):
-            try:
-                figure.savefig(path, dpi=160, metadata=metadata)
-            except OSError as error:
-                raise InputError(f"{os.fspath(path)}: {error.strerror}") from None
+        for path in (os.fspath(given) for given in paths):
+            suffix = os.path.splitext(path)[1].lower()
+            if suffix[1:] not in known:
+                raise InputError(f"{path}: found {suffix or 'no suffix'}, expected one of .{', .'.join(known)}")
+            # Without the date of making, which would make two of the same differ.
+            metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
+            with load("matplotlib", "analysis").rc_context(_STYLE):
+                try:
+                    figure.savefig(path, dpi=160, metadata=metadata)
+                except OSError as error:
+                    raise InputError(f"{path}: {error.strerror}") from None
 
 
 def style(i: int) -> dict[str, Any]:

@@ -1,4 +1,9 @@
-"""The experiments of the papers on ties and precision, one module each.
+"""The experiments of the papers on ties and precision, one module each. They need `tieaware[analysis]`.
 
-Each returns an object with its numbers (``table()``), its figure (``plot()``) and its export (``to_csv(path)``).
+Each returns an object with its numbers (``table()``, ``tables()``), its figures (``plot()``), its export
+(``to_csv(path)``), and a report of all of it (``write(folder)``).
 """
+
+from tieaware.experiments.precision import banding, precision
+
+__all__ = ["banding", "precision"]

@@ -68,8 +68,7 @@ def _write(experiment: Experiment, folder: Path, command: str) -> None:
     for name, table in experiment.tables().items():
         table.to_csv(folder / f"{name}.csv")
     for name, drawing in experiment.drawings().items():
-        drawing.save(folder / f"{name}.png")
-        drawing.save(folder / f"{name}.svg")
+        drawing.save(folder / f"{name}.svg", folder / f"{name}.png")
     page = _page(experiment, folder, command)
     (folder / "report.html").write_bytes(page.encode("utf-8", "replace"))
 

@@ -1,0 +1,180 @@
+"""How far scores can be coarsened: the experiment, on hand-made and on real runs."""
+
+import csv
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError
+from tieaware.cli import main
+from tieaware.experiments import banding, precision
+from tieaware.samples import discrete_lists
+
+pytest.importorskip("scipy")
+pytest.importorskip("matplotlib")
+
+QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 2, "d1": 1}}
+LIST = {"d1": 3.25, "d2": 2.75, "d3": 1.0, "d4": 0.5}
+RUNS = {"a": dict.fromkeys(QRELS, LIST), "b": {q: {d: -s for d, s in LIST.items()} for q in QRELS}}
+
+
+def covid(data):
+    folder = data / "trec_covid_r1"
+    return folder / "qrels-rnd1.txt", sorted((folder / "runs").iterdir())
+
+
+@pytest.fixture(scope="module")
+def real(data):
+    return banding(*covid(data))
+
+
+def test_values_are_those_of_evaluate():
+    """One pass over a run serves all bands; each is what evaluate computes alone."""
+    wanted = ["bands:2", "decimals:0", "bands:1.5", "levels:2"]
+    outcome = precision(QRELS, RUNS, wanted, ["AP", "nDCG@2"])
+    for p, name in enumerate(wanted):
+        alone = tieaware.evaluate(QRELS, RUNS, ["AP", "nDCG@2"], precision=name)
+        np.testing.assert_array_equal(outcome.values[p], alone.values)
+        ties = "run_order" if name.startswith("bands") else "average"
+        np.testing.assert_array_equal(
+            outcome.originals[p], tieaware.evaluate(QRELS, RUNS, ["AP", "nDCG@2"], ties=ties).values
+        )
+
+
+def test_a_single_band_of_two_has_the_effect_that_one_can_work_out():
+    """With rho 2 ranks 2 and 3 tie: RR of d2 (rank 2) falls from 1/2 to 5/12, that of d3 in b (rank 2) as well."""
+    outcome = banding(QRELS, RUNS["a"], ["2"], ["RR"])
+    np.testing.assert_allclose(outcome.differences[0, 0, :, 0], [0.0, 1 / 2 - 5 / 12, 0.0], atol=1e-15)
+    row = dict(zip(outcome.tables()["differences"].columns, outcome.tables()["differences"].rows[0], strict=True))
+    assert row["lost"] == pytest.approx(1 / 3)
+    assert row["gained"] == 0.0
+    assert row["largest loss"] == pytest.approx(1 / 12)
+    assert row["possible loss"] == pytest.approx(1 / 12)
+
+
+def test_verdicts_that_appear_vanish_and_flip():
+    """Whole numbers tie the better run's hits, but not its misses; a single level ties all."""
+    n = 30
+    qrels = {f"q{i}": {"d1": 1} for i in range(n)}
+    better = {f"q{i}": {"d1": 0.9 if i % 5 else 0.1, "d2": 0.8} for i in range(n)}
+    worse = {f"q{i}": {"d1": 0.7 if i % 5 else 0.9, "d2": 0.8} for i in range(n)}
+    outcome = precision(qrels, {"better": better, "worse": worse}, ["decimals:1", "decimals:0", "levels:1"], ["RR"])
+    agree, appear, vanish, flip, signs = outcome.pairs.shares()[:, :, 0].tolist()
+    assert (agree, vanish, flip) == ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0])
+    assert (appear, signs) == ([0.0] * 3, [0.0, 1.0, 0.0])
+    assert outcome.changed[0].tolist() == [[1.0], [1.0]]
+    tau, tau_ap = outcome.correlations
+    assert (tau[0, 0], tau_ap[0, 0]) == (1.0, 1.0)
+    assert np.isnan(tau[2, 0])
+    assert np.isnan(tau_ap[2, 0])
+
+
+def test_a_verdict_can_appear():
+    """1 against 0.95 is no verdict; 0.75 against 0.975, once the first run's scores tie, is one, of the other sign."""
+    qrels = {f"q{i}": {"d1": 1} for i in range(20)}
+    first = {f"q{i}": {"d1": 0.52, "d2": 0.51} for i in range(20)}
+    second = {f"q{i}": {"d1": 0.8 if i else 0.1, "d2": 0.2} for i in range(20)}
+    outcome = precision(qrels, {"1": first, "2": second}, ["decimals:1"], ["RR"])
+    assert outcome.pairs.shares()[:, 0, 0].tolist() == [0.0, 1.0, 0.0, 0.0, 1.0]
+
+
+def test_the_one_sided_test_asks_for_a_share_of_the_original():
+    """Values that fall by 0.5 % everywhere keep more than 99 %, surely, and change, surely."""
+    outcome = banding(QRELS, RUNS, ["2"], ["RR"], kept=0.5)
+    tested = outcome.values[0, :, :, 0] - 0.5 * outcome.originals[0][:, :, 0]
+    from scipy import stats
+
+    expected = stats.ttest_1samp(tested, 0.0, axis=1, alternative="greater").pvalue
+    np.testing.assert_allclose(outcome.not_kept[0, :, 0], expected, rtol=1e-9)
+    assert "runs kept 50%" in outcome.table().columns
+
+
+@pytest.mark.parametrize("identity", ["bands:1", "decimals:17"])
+def test_the_identity_changes_no_bit(data, identity):
+    qrels, runs = covid(data)
+    outcome = precision(qrels, runs[:6], [identity], ["RR", "RBP", "AP", "nDCG@10", "P@5"])
+    np.testing.assert_array_equal(outcome.values[0], outcome.originals[0])
+    assert outcome.pairs.shares()[:, 0].tolist() == [[1.0] * 5, [0.0] * 5, [0.0] * 5, [0.0] * 5, [0.0] * 5]
+
+
+def test_nothing_observed_is_worse_than_what_is_possible(real):
+    """Not even with graded labels, and with relevant documents that were not retrieved."""
+    for (p, m), (loss, gain) in real.worst.items():
+        differences = real.differences[p, :, :, m]
+        assert differences.max() <= loss + 1e-12
+        assert -differences.min() <= gain + 1e-12
+    rr = {p: worst for (p, m), worst in real.worst.items() if real.measures[m].name == "RR"}
+    assert all(real.differences[p, :, :, 0].max() == pytest.approx(rr[p][0], abs=1e-15) for p in rr)
+
+
+def test_coarser_bands_move_values_and_verdicts_further(real):
+    spread = real.differences.std(axis=(1, 2))
+    assert (spread[0] == 0.0).all()
+    assert (spread[-1] > 5 * spread[1]).all()
+    agree = real.pairs.shares()[0]
+    assert (agree[0] == 1.0).all()
+    assert (agree[-1] < 1.0).all()
+    assert (agree > 0.95).all()
+
+
+def test_the_report_has_every_table_and_figure(real, tmp_path):
+    real.write(tmp_path, "tieaware precision …")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"summary.csv", "differences.csv", "verdicts.csv", "runs.csv", "report.html"} <= names
+    assert {"differences-AP.png", "p-values-nDCG_10.svg", "verdicts.png", "tau.svg", "tau-ap.png"} <= names
+    with open(tmp_path / "runs.csv", newline="") as file:
+        assert len(list(csv.reader(file))) == 1 + 5 * 11 * 42
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"precisions": []}, "precisions: found none"),
+        ({"precisions": ["bands:0.5"]}, "expected at least 1"),
+        ({"precisions": ["float32"], "alpha": 1.0}, "alpha=1.0"),
+        ({"precisions": ["float32"], "kept": 0}, "kept=0"),
+    ],
+)
+def test_it_says_what_is_wrong(arguments, message):
+    with pytest.raises(InputError, match=message):
+        precision(QRELS, RUNS, **arguments)
+
+
+def test_one_query_is_too_few():
+    with pytest.raises(InputError, match="1 queries, expected at least 2"):
+        banding({"q1": {"d1": 1}}, {"q1": {"d1": 1.0}})
+
+
+def test_the_command_prints_the_table_and_writes_the_report(tmp_path, capfd):
+    (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    lines = [f"{q} Q0 d{i} {i} {5 - i}.25 t" for q in ("q1", "q2") for i in range(1, 5)]
+    (tmp_path / "a.run").write_text("\n".join(lines) + "\n")
+    arguments = ["precision", str(tmp_path / "qrels"), str(tmp_path / "a.run"), "-m", "RR"]
+    out = tmp_path / "out"
+    plot = tmp_path / "plot.svg"
+    status = main([*arguments, "--rho", "2", "--precision", "decimals:0", "--out", str(out), "--plot", str(plot)])
+    printed = capfd.readouterr()
+    assert (status, printed.err) == (0, "")
+    assert "bands:2" in printed.out
+    assert "decimals:0" in printed.out
+    assert plot.read_text().startswith("<?xml")
+    assert (out / "report.html").exists()
+    # With one run there are no pairs, and nothing is said of them.
+    assert not list(out.glob("p-values*"))
+    assert main([*arguments, "--format", "csv", "--all"]) == 0
+    assert capfd.readouterr().out.count("measure,precision") == 4
+    assert main([*arguments, "--precision", "float17"]) == 2
+    assert "did you mean" in capfd.readouterr().err
+
+
+def test_the_distinct_scores_of_a_run_have_no_effect_of_ties():
+    """What the average changes against run order is exactly nothing where no scores tie."""
+    labels, scores, offsets = discrete_lists(50, seed=3)[:3]
+    distinct = np.argsort(np.argsort(scores, kind="stable")).astype(float)
+    values = [
+        tieaware.Evaluator(labels, ["AP", "RR", "nDCG@10"], offsets, ties=rule)(distinct)
+        for rule in ("average", "run_order", "optimistic", "pessimistic")
+    ]
+    for other in values[1:]:
+        np.testing.assert_array_equal(values[0], other)
