@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tieaware.errors import InputError
+from tieaware.evaluate import evaluate
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.table import Table
 from tieaware.inputs import RunFile
+from tieaware.inputs.matrix import read_matrix
+from tieaware.measures import parse_measure
+from tieaware.results import Results
 
 TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
     "text": lambda table: f"{table}\n",
@@ -43,6 +47,17 @@ def add_reading(command: argparse.ArgumentParser) -> None:
 def add_qrels(command: argparse.ArgumentParser) -> None:
     """Add the judgments."""
     command.add_argument("qrels", metavar="QRELS", help="the judgments: query, ignored, document, label; - is stdin")
+
+
+def add_values(command: argparse.ArgumentParser) -> None:
+    """Add where values come from: judgments and runs, or a matrix."""
+    command.add_argument("qrels", metavar="QRELS", nargs="?", help="the judgments; - is stdin")
+    command.add_argument("runs", metavar="RUN", nargs="*", help="a run; - is stdin")
+    command.add_argument(
+        "--matrix", metavar="FILE",
+        help="instead: a CSV file of values, a column for each system under its name, a row for each topic",
+    )  # fmt: skip
+    add_reading(command)
 
 
 def add_queries(command: argparse.ArgumentParser) -> None:
@@ -79,6 +94,20 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunFile]:
     """Return the runs, to be read; standard input can be but one of them and the other files."""
     check_one_stdin(*others, *arguments.runs)
     return [RunFile(path, arguments.score_dtype, arguments.duplicates) for path in arguments.runs]
+
+
+def values(arguments: argparse.Namespace, measures: Sequence[str]) -> Results:
+    """Return the values of the runs, or those of the matrix, which are taken to be of the first measure."""
+    if arguments.matrix is not None:
+        if arguments.qrels is not None:
+            raise InputError(f"--matrix: found beside {arguments.qrels}, expected a matrix or judgments and runs")
+        matrix = read_matrix(arguments.matrix)
+        topics = tuple(str(i + 1) for i in range(matrix.values.shape[1]))
+        return Results(matrix.values[:, :, None], matrix.systems, topics, (parse_measure(measures[0]),))
+    if not arguments.runs:
+        raise InputError("expected QRELS and at least one RUN, or --matrix FILE")
+    runs = run_files(arguments, arguments.qrels)
+    return evaluate(arguments.qrels, runs, measures, threads=arguments.threads)
 
 
 def check_one_stdin(*paths: str) -> None:

@@ -5,5 +5,6 @@ Each returns an object with its numbers (``table()``, ``tables()``), its figures
 """
 
 from tieaware.experiments.precision import banding, precision
+from tieaware.experiments.smoothing import smoothing
 
-__all__ = ["banding", "precision"]
+__all__ = ["banding", "precision", "smoothing"]

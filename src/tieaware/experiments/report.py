@@ -99,7 +99,5 @@ def versions() -> str:
     """Name what the numbers were made with."""
     from tieaware import __version__
 
-    packages = ", ".join(
-        f"{name} {load(name, 'analysis').__version__}" for name in ("numpy", "scipy", "matplotlib")
-    )
+    packages = ", ".join(f"{name} {load(name, 'analysis').__version__}" for name in ("numpy", "scipy", "matplotlib"))
     return f"tieaware {__version__}, {packages}, Python {platform.python_version()}."

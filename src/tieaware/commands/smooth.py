@@ -1,0 +1,44 @@
+"""``tieaware smooth``: system orderings from partial prior scores."""
+
+from __future__ import annotations
+
+import argparse
+
+from tieaware.commands import options
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "smooth",
+        help="order systems from partial prior information",
+        description="Repeat a split-half experiment: half of the systems are known from other topics than the rest, "
+        "all are measured on a third set, and the two are mixed.",
+    )
+    options.add_values(command)
+    command.add_argument("-m", "--measure", default="AP", metavar="MEASURE", help="such as nDCG@10 (%(default)s)")
+    command.add_argument(
+        "--alpha", action="append", type=float, metavar="A", help="the weight of what is measured; repeatable "
+        "(0, 0.5, 0.8, 1)",
+    )  # fmt: skip
+    command.add_argument("--sweep", type=int, metavar="N", help="try N weights, evenly from 0 to 1, instead")
+    command.add_argument("--repeats", type=int, default=10_000, metavar="N", help="random splits (%(default)s)")
+    command.add_argument("--topics", type=int, default=25, metavar="N", help="topics in a set (%(default)s)")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="of the random splits (%(default)s)")
+    options.add_threads(command)
+    options.add_output(command)
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    import numpy as np
+
+    from tieaware.errors import InputError
+    from tieaware.experiments.smoothing import ALPHAS, smoothing
+
+    if arguments.sweep is not None and (arguments.alpha or arguments.sweep < 2):
+        raise InputError(f"--sweep {arguments.sweep}: expected at least 2, and no --alpha beside it")
+    alphas = np.linspace(0.0, 1.0, arguments.sweep).tolist() if arguments.sweep else arguments.alpha or ALPHAS
+    values = options.values(arguments, [arguments.measure])
+    outcome = smoothing(values, alphas, repeats=arguments.repeats, topics=arguments.topics, seed=arguments.seed)
+    return options.output(outcome, arguments)

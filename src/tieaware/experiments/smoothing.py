@@ -1,0 +1,245 @@
+"""System orderings from partial prior information: half of the systems are known from other topics than the rest.
+
+In each repeat the systems are split into halves X and Y, and three disjoint sets of topics drawn: Qa, Qb and Qc. X is
+known from Qa, Y from Qb, and all are measured on Qc. A system's score is α · mean(Qc) + (1-α) · mean(Qa or Qb). The
+baseline measures all systems on Qa and Qc. How good an ordering is, is its correlation with that on all topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.errors import InputError
+from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.progress import progress
+from tieaware.experiments.table import Cell, Table
+from tieaware.plots import COLOURS, Drawing
+from tieaware.results import Results
+from tieaware.statistics import smooth, standardize
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Values = npt.NDArray[np.float64]
+
+ALPHAS = (0.0, 0.5, 0.8, 1.0)
+_KINDS = ("raw", "standardized")
+
+
+def smoothing(
+    values: Results | npt.ArrayLike,
+    alphas: Sequence[float] = ALPHAS,
+    *,
+    repeats: int = 10_000,
+    topics: int = 25,
+    seed: int = 0,
+) -> Smoothing:
+    """Order systems by smoothed scores, in a split-half design that is repeated.
+
+    Parameters
+    ----------
+    values : float[n_systems, n_topics], or Results of one measure
+        For example the average precision of each run on each topic. At least four systems.
+    alphas : sequence of float
+        The weights of the measured topics, 0 … 1; several sweep it.
+    repeats : int
+        How many random splits.
+    topics : int
+        The size of each of the three sets of topics.
+    seed : int
+        Of the random splits; the same seed gives the same numbers.
+
+    Returns
+    -------
+    Smoothing
+
+    Raises
+    ------
+    InputError
+        If there are too few systems, or fewer than 3 · `topics` topics, a value is not finite, or an argument is out
+        of range.
+
+    References
+    ----------
+    Ravana, S. D., Park, L. A. F. and Moffat, A. (2009). System scoring using partial prior information. SIGIR 2009.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> values = random.random((20, 1)) / 2 + random.random((20, 30)) / 2      # systems that differ, and noise
+    >>> outcome = smoothing(values, [0, 0.5, 1], repeats=500, topics=5)
+    >>> outcome.best
+    {'raw': 0.5, 'standardized': 0.5}
+    """
+    array = _systems_by_topics(values)
+    n_systems, n_topics = array.shape
+    for name, number, least in (("repeats", repeats, 1), ("topics", topics, 1)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+            raise InputError(f"{name}={number!r}: expected a whole number of at least {least}")
+    if n_systems < 4:
+        raise InputError(f"values: {n_systems} systems, expected at least 4, for two halves")
+    if n_topics < 3 * topics:
+        raise InputError(f"topics={topics}: found {n_topics} topics, expected at least {3 * topics}, for three sets")
+    weights = tuple(float(alpha) for alpha in alphas)
+    if not weights:
+        raise InputError("alphas: found none, expected at least one")
+    truths = np.stack([array.mean(axis=1), _mean_of_known(standardize(array))])
+    random = np.random.default_rng(seed)
+    taus = np.empty((len(_KINDS), 1 + len(weights), repeats))
+    # So many repeats at a time, that the values of the halves stay small.
+    step = max(1, 2**22 // (n_systems * max(topics, n_systems)))
+    for start in progress(range(0, repeats, step), "smoothing"):
+        some = min(step, repeats - start)
+        scores = _scores(array, weights, topics, random, some)
+        for kind in range(len(_KINDS)):
+            taus[kind, :, start : start + some] = _tau_b(truths[kind], scores[kind])
+    return Smoothing(weights, taus, n_systems, n_topics, int(topics), int(seed))
+
+
+def _systems_by_topics(values: Results | npt.ArrayLike) -> Values:
+    if isinstance(values, Results):
+        if len(values.measures) != 1:
+            raise InputError(f"values: results of {len(values.measures)} measures, expected one")
+        values = values.values[:, :, 0]
+    array: Values = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2:
+        raise InputError(f"values: an array of {array.ndim} dimensions, expected systems × topics")
+    if not np.isfinite(array).all():
+        raise InputError(f"values: found {array[~np.isfinite(array)][0]}, expected finite numbers")
+    return array
+
+
+def _scores(
+    values: Values, alphas: tuple[float, ...], topics: int, random: np.random.Generator, repeats: int
+) -> Values:
+    """The scores of the systems: [raw or standardized, baseline or alpha, repeat, system]."""
+    n_systems, n_topics = values.shape
+    systems = random.permuted(np.tile(np.arange(n_systems), (repeats, 1)), axis=1)
+    drawn = random.permuted(np.tile(np.arange(n_topics), (repeats, 1)), axis=1)
+    of_a, of_b, of_c = (drawn[:, i * topics : (i + 1) * topics] for i in range(3))
+    standardized = standardize(values)
+    scores = np.empty((len(_KINDS), 1 + len(alphas), repeats, n_systems))
+    for kind, of_all in enumerate((values, standardized)):
+        now = _means(of_all, of_c)
+        scores[kind, 0] = _means(of_all, np.concatenate((of_a, of_c), axis=1))
+        prior = np.empty((repeats, n_systems))
+        half = n_systems // 2
+        for members, known in ((systems[:, :half], of_a), (systems[:, half:], of_b)):
+            part = values[members[:, :, None], known[:, None, :]]
+            part = standardize(part) if kind else part
+            np.put_along_axis(prior, members, _mean_of_known(part), axis=1)
+        for i, alpha in enumerate(alphas):
+            scores[kind, 1 + i] = smooth(now[..., None], prior, alpha)[..., 0]
+    return scores
+
+
+def _means(values: Values, topics: npt.NDArray[np.int64]) -> Values:
+    """The mean of each system over each set of topics: [n_sets, n_systems]."""
+    return _mean_of_known(np.moveaxis(values[:, topics], 0, 1))
+
+
+def _mean_of_known(values: Values) -> Values:
+    """The mean over the last axis, without the topics that say nothing; 0.5, the middle, where none does."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=-1)
+    total = values.sum(axis=-1, where=known)
+    means: Values = np.divide(total, count, out=np.full(total.shape, 0.5), where=count > 0)
+    return means
+
+
+def _tau_b(truth: Values, scores: Values) -> Values:
+    """Kendall's τ_b between one ordering and many, float64[..., n_systems] → float64[...]: 0 where all is tied."""
+    first, second = np.triu_indices(len(truth), 1)
+    # Scores that differ by rounding alone are tied.
+    truth, scores = truth.round(12), scores.round(12)
+    of_truth = np.sign(truth[first] - truth[second])
+    signs = np.sign(scores[..., first] - scores[..., second])
+    untied = np.sqrt((of_truth != 0).sum() * (signs != 0).sum(axis=-1).astype(np.float64))
+    taus: Values = np.divide(signs @ of_truth, untied, out=np.zeros(signs.shape[:-1]), where=untied > 0)
+    return taus
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothing(Experiment):
+    """How well systems were ordered.
+
+    Attributes
+    ----------
+    alphas : tuple of float
+    taus : float64[2, 1 + n_alphas, n_repeats]
+        Kendall's τ_b with the ordering on all topics: of raw and of standardized values; of the baseline and of each
+        alpha.
+    n_systems, n_topics, topics, seed : int
+    """
+
+    alphas: tuple[float, ...]
+    taus: Values
+    n_systems: int
+    n_topics: int
+    topics: int
+    seed: int
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What was done, in a line."""
+        return f"Orderings of {self.n_systems} systems from partial prior information, {self.taus.shape[2]} repeats"
+
+    @property
+    def best(self) -> dict[str, float]:
+        """The alpha of the highest mean τ, for raw and for standardized values."""
+        means = self.taus[:, 1:].mean(axis=2)
+        return {kind: self.alphas[int(np.argmax(row))] for kind, row in zip(_KINDS, means, strict=True)}
+
+    def tables(self) -> dict[str, Table]:
+        """Return the distributions of τ."""
+        designs = ["all systems on Qa and Qc", *(f"smoothed, alpha {alpha:g}" for alpha in self.alphas)]
+        rows: list[tuple[Cell, ...]] = []
+        for kind, taus in zip(_KINDS, self.taus, strict=True):
+            for design, repeated, alpha in zip(designs, taus, (None, *self.alphas), strict=True):
+                quantiles = np.quantile(repeated, (0.05, 0.5, 0.95)).tolist()
+                deviation = float(repeated.std(ddof=1)) if len(repeated) > 1 else None
+                best = "best alpha" if alpha is not None and alpha == self.best[kind] else ""
+                rows.append((kind, design, float(repeated.mean()), deviation, *quantiles, best))
+        columns = ("values", "design", "mean tau", "sd", "5 %", "median", "95 %", "")
+        return {"smoothing": Table(self.title, columns, rows, self._notes())}
+
+    def _notes(self) -> tuple[str, ...]:
+        return (
+            f"tau: Kendall's τ_b with the ordering on all {self.n_topics} topics, by raw or by standardized means. "
+            "These topics contain the sampled ones, which favours every design.",
+            f"Halves of {self.n_systems // 2} and {self.n_systems - self.n_systems // 2} systems; three disjoint sets "
+            f"of {self.topics} topics in each of {self.taus.shape[2]} repeats; seed {self.seed}.",
+            "standardized: Φ((x − μ)/σ) over the systems that were measured on the topic, σ with the divisor n − 1; "
+            "topics with σ = 0 are left out. To standardize the halves apart removes real differences between them.",
+        )
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return the figure of the distributions."""
+        caption = (
+            f"Kendall's τ_b with the ordering of {self.n_systems} systems on all {self.n_topics} topics, over "
+            f"{self.taus.shape[2]} repeats. Box: quartiles and median; whiskers: 5 % and 95 %."
+        )
+        width = max(7.0, 0.55 * self.taus.shape[1] + 1.5)
+        return {"smoothing": Drawing(caption, self._draw, (width, 4.2))}
+
+    def _draw(self, ax: Axes) -> None:
+        places = np.arange(self.taus.shape[1])
+        for kind, (name, taus) in enumerate(zip(_KINDS, self.taus, strict=True)):
+            boxes = ax.boxplot(
+                list(taus), positions=list(places + (kind - 0.5) * 0.36), widths=0.3, whis=(5, 95), showfliers=False,
+                patch_artist=True, boxprops={"facecolor": "#ffffff", "edgecolor": COLOURS[kind]},
+                medianprops={"color": "#000000"}, whiskerprops={"color": COLOURS[kind]},
+                capprops={"color": COLOURS[kind]},
+            )  # fmt: skip
+            for box in boxes["boxes"]:
+                box.set_hatch("" if kind == 0 else "////")
+            boxes["boxes"][0].set_label(name)
+        ax.set_xticks(places, ["all on\nQa, Qc", *(f"{alpha:g}" for alpha in self.alphas)])
+        ax.set_xlabel("baseline, and α: the weight of the topics that all systems share")
+        ax.set_ylabel(r"Kendall's $\tau_b$ with the ordering on all topics")
+        ax.legend(loc="lower right")

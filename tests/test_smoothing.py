@@ -1,0 +1,140 @@
+"""System orderings from partial prior information."""
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError
+from tieaware.cli import main
+from tieaware.experiments import smoothing
+from tieaware.experiments.smoothing import _scores, _tau_b
+from tieaware.inputs.matrix import read_matrix
+from tieaware.statistics import kendall_tau, standardize
+
+pytest.importorskip("scipy")
+pytest.importorskip("matplotlib")
+
+
+def some_values(n_systems=12, n_topics=20, seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.random((n_systems, 1)) / 2 + rng.random((n_systems, n_topics)) / 2
+
+
+def test_many_taus_at_once_are_kendalls():
+    rng = np.random.default_rng(2)
+    truth, scores = rng.integers(0, 5, 9) / 4, rng.integers(0, 5, (3, 7, 9)) / 4
+    ours = _tau_b(truth, scores)
+    for place in np.ndindex(3, 7):
+        assert ours[place] == pytest.approx(kendall_tau(truth, scores[place]), abs=1e-12)
+
+
+def test_a_repeat_is_the_design_written_out():
+    """The same draws, by loops over systems: priors from Qa and Qb, standardized over the half that was measured."""
+    values = some_values()
+    values[:6, 3] = 0.25
+    alphas, topics, repeats = (0.0, 0.3, 1.0), 4, 5
+    scores = _scores(values, alphas, topics, np.random.default_rng(3), repeats)
+    rng = np.random.default_rng(3)
+    systems = rng.permuted(np.tile(np.arange(12), (repeats, 1)), axis=1)
+    drawn = rng.permuted(np.tile(np.arange(20), (repeats, 1)), axis=1)
+    for repeat in range(repeats):
+        a, b, c = (drawn[repeat, i * topics : (i + 1) * topics] for i in range(3))
+        for position, system in enumerate(systems[repeat]):
+            half = systems[repeat, :6] if position < 6 else systems[repeat, 6:]
+            known = a if position < 6 else b
+            priors = {
+                0: values[system, known].mean(),
+                1: np.nanmean(standardize(values[np.ix_(half, known)])[list(half).index(system)]),
+            }
+            for kind, of_all in enumerate((values, standardize(values))):
+                both = of_all[system, np.concatenate((a, c))]
+                assert scores[kind, 0, repeat, system] == pytest.approx(both.mean(), abs=1e-12)
+                for i, alpha in enumerate(alphas):
+                    expected = alpha * of_all[system, c].mean() + (1 - alpha) * priors[kind]
+                    assert scores[kind, 1 + i, repeat, system] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_seed_decides_the_numbers_and_is_recorded():
+    values = some_values()
+    first, again, other = (smoothing(values, repeats=50, topics=5, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.taus, again.taus)
+    assert (first.taus != other.taus).any()
+    assert "seed 1." in " ".join(first.table().notes)
+
+
+def test_without_noise_every_design_finds_the_order():
+    values = np.repeat(np.linspace(0.1, 0.9, 8)[:, None], 12, axis=1) + np.linspace(0, 0.05, 12)
+    outcome = smoothing(values, repeats=20, topics=3)
+    assert (outcome.taus[0] == 1.0).all()
+
+
+def test_systems_that_are_all_equal_have_no_order():
+    outcome = smoothing(np.full((6, 9), 0.5), repeats=5, topics=3)
+    assert (outcome.taus == 0.0).all()
+
+
+def test_prior_information_helps_on_trec_7(data):
+    """With a mix, systems are ordered better than from what is known or from what is measured alone."""
+    matrix = read_matrix(data / "matrices" / "sigir2019_adhoc7_ap.csv")
+    outcome = smoothing(matrix.values, (0.0, 0.5, 0.8, 1.0), repeats=300, topics=16)
+    raw, standardized = outcome.taus.mean(axis=2)
+    for baseline, prior_only, half, _, measured_only in (raw, standardized):
+        assert max(prior_only, measured_only) < half < baseline
+    assert standardized[2] > raw[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"values": np.zeros(4)}, "1 dimensions, expected systems × topics"),
+        ({"values": np.zeros((3, 9)), "topics": 3}, "3 systems, expected at least 4"),
+        ({"values": np.zeros((4, 8)), "topics": 3}, "topics=3: found 8 topics, expected at least 9"),
+        ({"values": np.full((4, 9), np.nan), "topics": 3}, "found nan"),
+        ({"values": np.zeros((4, 9)), "topics": 3, "alphas": ()}, "alphas: found none"),
+        ({"values": np.zeros((4, 9)), "topics": 3, "alphas": (2,)}, r"alpha=2\.0"),
+        ({"values": np.zeros((4, 9)), "topics": 0}, "topics=0"),
+        ({"values": np.zeros((4, 9)), "topics": 3, "repeats": 0}, "repeats=0"),
+    ],
+)
+def test_it_says_what_is_wrong(arguments, message):
+    with pytest.raises(InputError, match=message):
+        smoothing(**arguments)
+
+
+def test_results_of_several_measures_are_refused():
+    result = tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["AP", "RR"])
+    with pytest.raises(InputError, match="results of 2 measures, expected one"):
+        smoothing(result)
+
+
+def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
+    values = some_values(6, 9)
+    text = (
+        ",".join(f"s{i}" for i in range(6))
+        + "\n"
+        + "".join(",".join(map(repr, row)) + "\n" for row in values.T.tolist())
+    )
+    (tmp_path / "ap.csv").write_text(text)
+    arguments = ["smooth", "--topics", "3", "--repeats", "20"]
+    matrix = ["--matrix", str(tmp_path / "ap.csv")]
+    assert main([*arguments, *matrix, "--sweep", "3", "--out", str(tmp_path / "out")]) == 0
+    printed = capfd.readouterr().out
+    assert printed.count("smoothed, alpha 0.5") == 2
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "smoothing.csv", "smoothing.png", "smoothing.svg", "report.html",
+    }  # fmt: skip
+    for wrong, message in (
+        ([], "expected QRELS and at least one RUN, or --matrix FILE"),
+        (["qrels", *matrix], "--matrix: found beside qrels"),
+        ([*matrix, "--sweep", "1"], "--sweep 1: expected at least 2"),
+    ):
+        assert main([*arguments, *wrong]) == 2
+        assert message in capfd.readouterr().err
+    (tmp_path / "qrels").write_text("".join(f"q{i} 0 d{i % 3} 1\n" for i in range(9)))
+    runs = []
+    for r in range(4):
+        path = tmp_path / f"{r}.run"
+        path.write_text("".join(f"q{i} Q0 d{d} 1 {(r * d + i) % 3} t\n" for i in range(9) for d in range(3)))
+        runs.append(str(path))
+    assert main([*arguments, str(tmp_path / "qrels"), *runs, "-m", "RR"]) == 0
+    assert "Orderings of 4 systems" in capfd.readouterr().out
