@@ -13,7 +13,7 @@ import numpy as np
 
 from tieaware import ties as tie_rules
 from tieaware.errors import InputError
-from tieaware.inputs import Matched, Qrels, Run, RunFile, match, match_dict, read_qrels
+from tieaware.inputs import Matched, Qrels, Run, RunFile, match, match_dict, read_qrels, read_run
 from tieaware.measures import Measure, Values
 from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.preparation import Integers, Judgments, Precision, parse_measures, prepare
@@ -102,7 +102,7 @@ def evaluate_views(
         raise InputError(f"queries={queries!r}: expected 'judged' or 'both'")
     workers = checked_threads(threads)
     judged = as_qrels(qrels)
-    named = _named(runs)
+    named = named_runs(runs)
     evaluation = _Evaluation(judged, parsed, tuple(views), workers if len(named) == 1 else 1)
     values = np.empty((len(named), len(views), len(judged), len(parsed)))
     values[:] = np.nan if queries == "both" else evaluation.silent()
@@ -230,7 +230,17 @@ def as_run_file(source: Any) -> RunFile:
     return source if isinstance(source, RunFile) else RunFile(source)
 
 
-def _named(runs: Any) -> list[tuple[str, Any]]:
+def as_run(source: RunLike) -> Run:
+    """Return a run, read whole."""
+    if isinstance(source, Run):
+        return source
+    if isinstance(source, Mapping):
+        return Run.from_dict(source)
+    file = as_run_file(source)
+    return read_run(file.path, file.score_dtype, duplicates=file.duplicates)
+
+
+def named_runs(runs: Any) -> list[tuple[str, Any]]:
     """Return (name, run) for each run."""
     if isinstance(runs, Mapping) and not _is_run(runs):
         named = list(runs.items())

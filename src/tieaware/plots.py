@@ -93,3 +93,8 @@ def label(name: str) -> str:
     shown = name.encode("utf-8", "replace").decode().replace("$", r"\$")
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
     return f"\u200b{shown}" if shown.startswith("_") else shown
+
+
+def file_name(shown: object) -> str:
+    """Return a text, such as a measure's notation, with nothing that a file's name should not hold."""
+    return "".join(c if c.isalnum() or c in ".-" else "_" for c in str(shown)).strip("_")

@@ -6,5 +6,6 @@ Each returns an object with its numbers (``table()``, ``tables()``), its figures
 
 from tieaware.experiments.precision import banding, precision
 from tieaware.experiments.smoothing import smoothing
+from tieaware.experiments.tie_prevalence import tie_prevalence
 
-__all__ = ["banding", "precision", "smoothing"]
+__all__ = ["banding", "precision", "smoothing", "tie_prevalence"]

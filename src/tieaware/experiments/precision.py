@@ -21,7 +21,7 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
 from tieaware.experiments.table import Cell, Table
 from tieaware.measures import Measure, NumRet, Values
-from tieaware.plots import Drawing, label, style
+from tieaware.plots import Drawing, file_name, label, style
 from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.preparation import parse_measures
 from tieaware.worst_case import known_worst_case, worst_case
@@ -337,7 +337,7 @@ class Precision(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: for each measure differences and p values, and for all the verdicts and orderings."""
         differences = {
-            f"differences-{_file_name(measure)}": Drawing(
+            f"differences-{file_name(measure)}": Drawing(
                 f"{measure}: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. "
                 "Box: quartiles and median; whiskers: 10 % and 90 %; dots: the largest loss and gain"
                 + ("; triangles: the largest that are possible." if any(i == m for _, i in self.worst) else "."),
@@ -348,7 +348,7 @@ class Precision(Experiment):
         if len(self.runs) < 2:
             return differences
         p_values = {
-            f"p-values-{_file_name(measure)}": Drawing(
+            f"p-values-{file_name(measure)}": Drawing(
                 f"{measure}: p of the paired t-test, for each of {self.pairs.count} pairs of runs, as the scores were "
                 f"and with {self.precisions[-1]}. Dashed: {self.alpha}.",
                 _Scatter(self, m),
@@ -511,11 +511,6 @@ def _precision_axis(ax: Axes, cube: Precision) -> None:
     turned = max(map(len, ticks)) * len(ticks) > 80
     ax.set_xticks(np.arange(1, len(ticks) + 1), ticks, rotation=35 if turned else 0, ha="right" if turned else "center")
     ax.set_xlabel(name)
-
-
-def _file_name(measure: Measure) -> str:
-    """Return a measure's notation with nothing that a file's name should not hold."""
-    return "".join(c if c.isalnum() or c in ".-" else "_" for c in str(measure)).strip("_")
 
 
 def _cell(value: Any) -> Cell:

@@ -1,0 +1,44 @@
+"""``tieaware ties``: how often scores tie, and what it does."""
+
+from __future__ import annotations
+
+import argparse
+
+from tieaware.commands import options
+
+MEASURES = ("AP", "nDCG@10", "RR", "P@10")
+CUTOFFS = (10, 100, 1000)
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "ties",
+        help="count ties, and show what they do to the measures",
+        description="Count the ties of runs; with judgments, evaluate the runs under every tie rule.",
+    )
+    options.add_runs(command)
+    command.add_argument("--qrels", metavar="QRELS", help="the judgments")
+    options.add_measures(command, MEASURES)
+    command.add_argument(
+        "-k", "--cutoff", action="append", type=int, metavar="K",
+        help="count ties within and across rank K; repeatable (10, 100, 1000)",
+    )  # fmt: skip
+    command.add_argument(
+        "--consistent-only", action="store_true",
+        help="leave out runs whose file order or rank column contradicts their scores",
+    )  # fmt: skip
+    options.add_threads(command)
+    options.add_output(command)
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments.tie_prevalence import tie_prevalence
+
+    runs = options.run_files(arguments, *([arguments.qrels] if arguments.qrels else []))
+    outcome = tie_prevalence(
+        runs, arguments.qrels, arguments.measure or MEASURES, arguments.cutoff or CUTOFFS,
+        consistent_only=arguments.consistent_only, threads=arguments.threads,
+    )  # fmt: skip
+    return options.output(outcome, arguments)

@@ -1,0 +1,459 @@
+"""Ties as they occur: how often the scores of runs tie, and what each way to order the tied does to the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.errors import InputError
+from tieaware.evaluate import QrelsLike, View, as_qrels, as_run, evaluate_views, named_runs
+from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.progress import progress
+from tieaware.experiments.table import Cell, Table
+from tieaware.inputs import Run, RunFile
+from tieaware.inputs.ranks import RankColumn, read_ranks
+from tieaware.measures import Measure, Values
+from tieaware.plots import COLOURS, MARKERS, Drawing, file_name, label
+from tieaware.preparation import parse_measures
+from tieaware.ties import RULES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Integers = npt.NDArray[np.int64]
+
+MEASURES = ("AP", "nDCG@10", "RR", "P@10")
+CUTOFFS = (10, 100, 1000)
+
+
+def tie_prevalence(
+    runs: Any,
+    qrels: QrelsLike | None = None,
+    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    cutoffs: Sequence[int] = CUTOFFS,
+    *,
+    consistent_only: bool = False,
+    threads: int | None = None,
+) -> TiePrevalence:
+    """Count the ties of runs; with judgments, evaluate the runs under every tie rule.
+
+    Parameters
+    ----------
+    runs : Run, path, or {query: {document: score}}; a list of these; or {name: run}
+        As in `tieaware.evaluate`.
+    qrels : Qrels, path, or {query: {document: label}}, optional
+        The judgments.
+    measures : sequence of str or Measure
+        What to evaluate; only used with judgments.
+    cutoffs : sequence of int
+        Ties are counted within and across these ranks.
+    consistent_only : bool
+        Leave out runs that contradict themselves: whose rank column, or whose order in the file, puts a lower score
+        before a higher one.
+    threads : int or None
+        None for one per core.
+
+    Returns
+    -------
+    TiePrevalence
+
+    Raises
+    ------
+    InputError
+        As `tieaware.evaluate`; for a cut-off below 1; or if no run is left.
+
+    Examples
+    --------
+    >>> outcome = tie_prevalence({"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d2": 1}}, ["RR"], cutoffs=[1])
+    >>> outcome.ties[0].tied_documents, outcome.ties[0].across
+    (2, (1,))
+    >>> {rule: outcome.values[i].item() for i, rule in enumerate(outcome.rules)}
+    {'average': 0.75, 'run_order': 0.5, 'trec_eval': 1.0, 'optimistic': 1.0, 'pessimistic': 0.5}
+    """
+    parsed = parse_measures(measures)
+    for cutoff in cutoffs:
+        if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
+            raise InputError(f"cutoffs: found {cutoff!r}, expected whole numbers of at least 1")
+    judged = None if qrels is None else as_qrels(qrels)
+    names, ties, values, left_out = [], [], [], []
+    queries: tuple[str, ...] = ()
+    for name, source in progress(named_runs(runs), "runs"):
+        run = as_run(source)
+        counted = count_ties(run, _rank_column(source), cutoffs)
+        if consistent_only and counted.contradicts:
+            left_out.append(name)
+            continue
+        names.append(name)
+        ties.append(counted)
+        if judged is not None:
+            results = evaluate_views(judged, {name: run}, parsed, [View(rule) for rule in RULES], threads=threads)
+            queries = results[0].queries
+            values.append(np.stack([result.values[0] for result in results]))
+    if not names:
+        raise InputError("runs: all of them contradict themselves, expected one that does not")
+    return TiePrevalence(
+        tuple(names),
+        tuple(ties),
+        tuple(int(cutoff) for cutoff in cutoffs),
+        tuple(left_out),
+        tuple(RULES),
+        queries,
+        parsed if judged is not None else (),
+        np.stack(values, axis=1) if values else np.empty((len(RULES), len(names), 0, 0)),
+    )
+
+
+class Ties(NamedTuple):
+    """The ties of one run, counted.
+
+    Attributes
+    ----------
+    lists, documents : int
+    tied_lists, tied_documents : int
+        Lists in which any documents tie, and documents that tie with another.
+    sizes : int64[n_tied_groups]
+        The sizes of all groups of two or more.
+    within, across : tuple of int
+        For each cut-off, the lists with a tie among the documents up to it, and with a group that it cuts.
+    float32_lists, float32_documents : int
+        The same as tied_lists and tied_documents for the scores in single precision.
+    unordered : int
+        Lists whose order in the input puts a lower score before a higher one.
+    misranked, repeated : int or None
+        Lists whose rank column does, and lists whose rank column has a rank twice; None without a column of numbers.
+    """
+
+    lists: int
+    documents: int
+    tied_lists: int
+    tied_documents: int
+    sizes: Integers
+    within: tuple[int, ...]
+    across: tuple[int, ...]
+    float32_lists: int
+    float32_documents: int
+    unordered: int
+    misranked: int | None
+    repeated: int | None
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the run's order or its ranks contradict its scores."""
+        return bool(self.unordered or self.misranked)
+
+
+def count_ties(run: Run, column: RankColumn | None, cutoffs: Sequence[int]) -> Ties:
+    """Count the ties of a run."""
+    group_list, start, size = _groups(run.scores, run.offsets)
+    tied = size > 1
+    within, across = [], []
+    for cutoff in cutoffs:
+        within.append(len(np.unique(group_list[tied & (start + 2 <= cutoff)])))
+        across.append(len(np.unique(group_list[tied & (start < cutoff) & (start + size > cutoff)])))
+    with np.errstate(over="ignore"):
+        single = run.scores.astype(np.float32)
+    single_list, _, single_size = _groups(single, run.offsets)
+    misranked, repeated = (None, None) if column is None else _check_ranks(column)
+    list_of = np.repeat(np.arange(len(run.offsets) - 1), np.diff(run.offsets))
+    rises = (run.scores[1:] > run.scores[:-1]) & (list_of[1:] == list_of[:-1])
+    return Ties(
+        len(run.offsets) - 1,
+        len(run.scores),
+        len(np.unique(group_list[tied])),
+        int(size[tied].sum()),
+        size[tied],
+        tuple(within),
+        tuple(across),
+        len(np.unique(single_list[single_size > 1])),
+        int(single_size[single_size > 1].sum()),
+        len(np.unique(list_of[1:][rises])),
+        misranked,
+        repeated,
+    )
+
+
+def _groups(scores: npt.NDArray[Any], offsets: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return the list of each group, how many documents precede it there, and its size."""
+    list_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    order = np.lexsort((-scores, list_of))
+    ordered = scores[order]
+    first = np.ones(len(scores), dtype=bool)
+    first[1:] = (ordered[1:] != ordered[:-1]) | (list_of[1:] != list_of[:-1])
+    starts = np.flatnonzero(first)
+    return list_of[starts], starts - offsets[list_of[starts]], np.diff(np.append(starts, len(scores)))
+
+
+def _check_ranks(column: RankColumn) -> tuple[int | None, int | None]:
+    """Count the lists whose ranks contradict the scores, and those with a rank twice."""
+    if np.isnan(column.ranks).any():
+        return None, None
+    order = np.lexsort((column.scores * -1.0, column.ranks, column.queries))
+    query, rank, score = column.queries[order], column.ranks[order], column.scores[order]
+    same = query[1:] == query[:-1]
+    # Where a rank is repeated, its documents come in the order of their scores, the better first.
+    misranked = np.unique(query[1:][same & (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])])
+    repeated = np.unique(query[1:][same & (rank[1:] == rank[:-1])])
+    return len(misranked), len(repeated)
+
+
+def _rank_column(source: Any) -> RankColumn | None:
+    """The rank column of a run that is a file which can be read again."""
+    if isinstance(source, RunFile):
+        source = source.path
+    return read_ranks(source) if isinstance(source, str) or hasattr(source, "__fspath__") else None
+
+
+@dataclass(frozen=True, eq=False)
+class TiePrevalence(Experiment):
+    """How often scores tie, and what it does.
+
+    Attributes
+    ----------
+    runs : tuple of str
+    ties : tuple of Ties
+        The counts of each run.
+    cutoffs : tuple of int
+    left_out : tuple of str
+        The runs that contradict themselves, if they were to be left out.
+    rules, queries : tuple of str
+    measures : tuple of Measure
+        None without judgments.
+    values : float64[n_rules, n_runs, n_queries, n_measures]
+    """
+
+    runs: tuple[str, ...]
+    ties: tuple[Ties, ...]
+    cutoffs: tuple[int, ...]
+    left_out: tuple[str, ...]
+    rules: tuple[str, ...]
+    queries: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    values: Values
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What was counted, in a line."""
+        return f"Ties in {len(self.runs)} runs, {sum(ties.lists for ties in self.ties)} lists"
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """The runs whose order or ranks contradict their scores."""
+        return tuple(run for run, ties in zip(self.runs, self.ties, strict=True) if ties.contradicts)
+
+    def tables(self) -> dict[str, Table]:
+        """Return the counts, the sizes of the groups, and with judgments what the tie rules do."""
+        tables = {"ties": self._counts(), "cutoffs": self._cutoffs(), "group-sizes": self._sizes()}
+        if self.measures:
+            tables |= {"rules": self._rules(), "orderings": self._orderings(), "runs": self._runs()}
+        return tables
+
+    def _all(self) -> list[tuple[str, Ties]]:
+        """The runs, and all of them together, where there are several."""
+        named = list(zip(self.runs, self.ties, strict=True))
+        return [*named, ("all", _added(self.ties))] if len(named) > 1 else named
+
+    def _counts(self) -> Table:
+        columns = (
+            "run", "lists", "lists tied", "documents", "documents tied", "mean group", "median", "largest",
+            "tied by float32", "file order", "rank column", "ranks twice",
+        )  # fmt: skip
+        notes = [
+            "lists tied, documents tied: shares. Groups: the sizes of those of two and more. tied by float32: the "
+            "share of documents that tie in single precision only.",
+            "file order, rank column: how many lists put a lower score before a higher one; ranks twice: how many "
+            "lists repeat a rank; –: no such column.",
+        ]
+        if self.contradictions:
+            notes.append(f"Runs that contradict themselves: {', '.join(self.contradictions)}.")
+        if self.left_out:
+            notes.append(f"Left out, for they contradict themselves: {', '.join(self.left_out)}.")
+        return Table(self.title, columns, [_count_row(*named) for named in self._all()], tuple(notes))
+
+    def _cutoffs(self) -> Table:
+        columns = ("run", *(f"{where} {k}" for k in self.cutoffs for where in ("within", "across")))
+        rows: list[tuple[Cell, ...]] = []
+        for run, ties in self._all():
+            counts = [count for pair in zip(ties.within, ties.across, strict=True) for count in pair]
+            rows.append((run, *(count / max(ties.lists, 1) for count in counts)))
+        notes = ("Shares of the lists: with a tie among the first k, and with a tied group that the cut-off divides.",)
+        return Table("Ties and cut-offs", columns, rows, notes)
+
+    def _sizes(self) -> Table:
+        sizes = np.concatenate([ties.sizes for ties in self.ties])
+        documents = sum(ties.documents for ties in self.ties)
+        rows: list[tuple[Cell, ...]] = [
+            ("1", documents - int(sizes.sum()), documents - int(sizes.sum()), (documents - sizes.sum()) / documents)
+        ]
+        low = 2
+        while low <= sizes.max(initial=0):
+            some = sizes[(sizes >= low) & (sizes < 2 * low)]
+            name = "2 … 3" if low == 2 else f"{low} … {2 * low - 1}"
+            rows.append((name, len(some), int(some.sum()), float(some.sum() / documents)))
+            low *= 2
+        columns = ("size of group", "groups", "documents", "share of documents")
+        return Table("Sizes of the groups of equal scores", columns, rows)
+
+    def _rules(self) -> Table:
+        from tieaware.statistics import kendall_tau
+
+        average = self.values[self.rules.index("average")]
+        rows: list[tuple[Cell, ...]] = []
+        for m, measure in enumerate(self.measures):
+            for rule, values in zip(self.rules, self.values, strict=True):
+                by_topic = np.abs(values[:, :, m] - average[:, :, m])
+                means, reference = values[:, :, m].mean(axis=1), average[:, :, m].mean(axis=1)
+                by_run = np.abs(means - reference)
+                run, query = np.unravel_index(int(np.argmax(by_topic)), by_topic.shape)
+                worst_run = int(np.argmax(by_run))
+                tau = kendall_tau(means.round(12), reference.round(12)) if len(self.runs) > 1 else np.nan
+                rows.append(
+                    (
+                        str(measure), rule, float(means.mean()), float(by_topic[run, query]),
+                        f"{self.runs[run]}, {self.queries[query]}" if by_topic[run, query] else None,
+                        float(by_run[worst_run]), self.runs[worst_run] if by_run[worst_run] else None,
+                        None if np.isnan(tau) else tau,
+                    )
+                )  # fmt: skip
+        columns = ("measure", "ties", "mean", "by topic", "of run, topic", "by run", "of run", "tau")
+        notes = (
+            f"{len(self.runs)} runs, {len(self.queries)} topics. by topic, by run: the largest absolute difference "
+            "from the average over all orders, of a value and of a run's mean. tau: Kendall's τ_b of the ordering of "
+            "the runs by mean with that by the average.",
+        )
+        return Table("What the order of the tied does to the measures", columns, rows, notes)
+
+    def _orderings(self) -> Table:
+        from tieaware.statistics import kendall_tau
+
+        rows: list[tuple[Cell, ...]] = []
+        for m, measure in enumerate(self.measures):
+            means = self.values[..., m].mean(axis=2).round(12)
+            for rule, of_rule in zip(self.rules, means, strict=True):
+                taus = [kendall_tau(of_rule, other) if len(self.runs) > 1 else np.nan for other in means]
+                rows.append((str(measure), rule, *(None if np.isnan(tau) else tau for tau in taus)))
+        notes = ("Kendall's τ_b between the orderings of the runs by mean, for each two tie rules.",)
+        return Table("Orderings of the runs", ("measure", "ties", *self.rules), rows, notes)
+
+    def _runs(self) -> Table:
+        rows: list[tuple[Cell, ...]] = [
+            (str(measure), run, *self.values[:, r, :, m].mean(axis=1).tolist())
+            for m, measure in enumerate(self.measures)
+            for r, run in enumerate(self.runs)
+        ]
+        return Table("Means of the runs under each tie rule", ("measure", "run", *self.rules), rows)
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return the figures: tied documents by run, group sizes, and with judgments the range of each run."""
+        height = 1.4 + 0.2 * len(self.runs)
+        figures = {
+            "ties": Drawing(
+                "Share of the documents of each run that tie with another: with the scores as they are, and in single "
+                "precision.",
+                self._draw_shares,
+                (7.0, height),
+            ),
+            "group-sizes": Drawing("Documents by the size of the group of equal scores.", self._draw_sizes),
+        }
+        for m, measure in enumerate(self.measures):
+            figures[f"ranges-{file_name(measure)}"] = Drawing(
+                f"How far the order of tied documents moves each run's mean {measure} from its average over all "
+                "orders, which stands beside its name.",
+                _Ranges(self, m),
+                (7.0, height),
+            )
+        return figures
+
+    def _draw_shares(self, ax: Axes) -> None:
+        shares = np.array([ties.tied_documents / ties.documents for ties in self.ties])
+        single = np.array([ties.float32_documents / ties.documents for ties in self.ties])
+        order = np.lexsort((single, shares))
+        places = np.arange(len(order))
+        ax.barh(places, shares[order], color="#8fbcd9", height=0.7, label="tied")
+        ax.plot(single[order], places, "|", color="#D55E00", markersize=7, markeredgewidth=1.6, label="as float32")
+        _run_axis(ax, [self.runs[i] for i in order])
+        ax.set_xlim(0.0, 1.02)
+        ax.set_xlabel("share of documents that tie")
+
+    def _draw_sizes(self, ax: Axes) -> None:
+        sizes = np.concatenate([ties.sizes for ties in self.ties])
+        untied = sum(ties.documents for ties in self.ties) - int(sizes.sum())
+        edges = 2 ** np.arange(0, max(int(sizes.max(initial=1)).bit_length(), 1) + 1)
+        documents = np.histogram(np.append(sizes, 1), edges, weights=np.append(sizes, untied))[0]
+        ax.bar(np.arange(len(documents)), documents / max(documents.sum(), 1), color="#8fbcd9", edgecolor="#0072B2")
+        names = [f"{low}" if low == 1 else f"{low}–{2 * low - 1}" for low in edges[:-1]]
+        ax.set_xticks(np.arange(len(documents)), names, rotation=35, ha="right")
+        ax.set_xlabel("size of the group of equal scores (1: untied)")
+        ax.set_yscale("log")
+        ax.set_ylabel("share of documents")
+
+
+def _count_row(run: str, ties: Ties) -> tuple[Cell, ...]:
+    n, sizes = max(ties.documents, 1), ties.sizes
+    groups: tuple[Cell, ...] = (None, None, None)
+    if len(sizes):
+        groups = float(sizes.mean()), float(np.median(sizes)), int(sizes.max())
+    return (
+        run, ties.lists, ties.tied_lists / max(ties.lists, 1), ties.documents, ties.tied_documents / n, *groups,
+        (ties.float32_documents - ties.tied_documents) / n, ties.unordered, ties.misranked, ties.repeated,
+    )  # fmt: skip
+
+
+def _added(several: Sequence[Ties]) -> Ties:
+    """The counts of all runs together."""
+
+    def known(counts: Sequence[int | None]) -> int | None:
+        numbers = [count for count in counts if count is not None]
+        return sum(numbers) if numbers else None
+
+    return Ties(
+        lists=sum(ties.lists for ties in several),
+        documents=sum(ties.documents for ties in several),
+        tied_lists=sum(ties.tied_lists for ties in several),
+        tied_documents=sum(ties.tied_documents for ties in several),
+        sizes=np.concatenate([ties.sizes for ties in several]),
+        within=tuple(map(sum, zip(*(ties.within for ties in several), strict=True))),
+        across=tuple(map(sum, zip(*(ties.across for ties in several), strict=True))),
+        float32_lists=sum(ties.float32_lists for ties in several),
+        float32_documents=sum(ties.float32_documents for ties in several),
+        unordered=sum(ties.unordered for ties in several),
+        misranked=known([ties.misranked for ties in several]),
+        repeated=known([ties.repeated for ties in several]),
+    )
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """Draws how far the orders of the tied documents move each run's mean from the average over all orders."""
+
+    outcome: TiePrevalence
+    m: int
+
+    def __call__(self, ax: Axes) -> None:
+        outcome = self.outcome
+        means = dict(zip(outcome.rules, outcome.values[..., self.m].mean(axis=2), strict=True))
+        order = np.argsort(means["average"], kind="stable")
+        moved = {rule: (values - means["average"])[order] for rule, values in means.items()}
+        places = np.arange(len(order))
+        ax.use_sticky_edges = False
+        ax.axvline(0.0, color="#888888", linewidth=0.8)
+        ax.barh(
+            places, moved["optimistic"] - moved["pessimistic"], left=moved["pessimistic"], color="#cfe3f1",
+            edgecolor="#0072B2", height=0.7, label="worst to best order",
+        )  # fmt: skip
+        for i, (rule, name) in enumerate((("run_order", "order of the file"), ("trec_eval", "trec_eval's order")), 1):
+            ax.plot(
+                moved[rule], places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name
+            )
+        _run_axis(ax, [f"{outcome.runs[i]}  {means['average'][i]:.4f}" for i in order])
+        ax.set_xlabel(f"mean {outcome.measures[self.m]} over {len(outcome.queries)} topics, less the average over ties")
+
+
+def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
+    ax.set_yticks(np.arange(len(runs)), [label(run) for run in runs], fontsize=8)
+    ax.set_ylim(-0.7, len(runs) - 0.3)
+    ax.grid(visible=False, axis="y")
+    ax.legend(loc="lower right")

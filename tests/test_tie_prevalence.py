@@ -1,0 +1,152 @@
+"""Ties as they occur: counts on hand-made runs, and what is known of real ones."""
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError
+from tieaware.cli import main
+from tieaware.experiments import tie_prevalence
+from tieaware.inputs.ranks import read_ranks
+
+pytest.importorskip("scipy")
+pytest.importorskip("matplotlib")
+
+# q1: groups of 1, 3 and 2; q2: all distinct, but not as float32; q3: one document.
+RUN = {
+    "q1": {"a": 5.0, "b": 4.0, "c": 4.0, "d": 4.0, "e": 1.0, "f": 1.0},
+    "q2": {"a": 1.0, "b": 1.0 - 2**-40, "c": 0.5},
+    "q3": {"a": 1.0},
+}
+QRELS = {"q1": {"b": 1, "f": 1}, "q2": {"c": 1}, "q3": {"z": 1}}
+
+
+@pytest.fixture(scope="module")
+def real(data):
+    folder = data / "trec_covid_r1"
+    return tie_prevalence(sorted((folder / "runs").iterdir()), folder / "qrels-rnd1.txt")
+
+
+def test_counts_of_a_run_that_one_can_count():
+    outcome = tie_prevalence(RUN, cutoffs=[1, 2, 3, 4, 5, 6])
+    (ties,) = outcome.ties
+    assert (ties.lists, ties.documents, ties.tied_lists, ties.tied_documents) == (3, 10, 1, 5)
+    assert sorted(ties.sizes.tolist()) == [2, 3]
+    assert ties.within == (0, 0, 1, 1, 1, 1)
+    assert ties.across == (0, 1, 1, 0, 1, 0)
+    assert (ties.float32_lists, ties.float32_documents) == (2, 7)
+    assert (ties.unordered, ties.misranked, ties.repeated) == (0, None, None)
+    assert outcome.table().rows == [("run", 3, 1 / 3, 10, 0.5, 2.5, 2.5, 3, 0.2, 0, None, None)]
+    assert outcome.tables()["group-sizes"].rows == [("1", 5, 5, 0.5), ("2 … 3", 2, 5, 0.5)]
+    assert "rules" not in outcome.tables()
+
+
+def test_values_are_those_of_each_tie_rule():
+    outcome = tie_prevalence({"one": RUN, "two": {"q1": {"b": 1.0, "a": 1.0}}}, QRELS, ["AP", "RR"])
+    for i, rule in enumerate(outcome.rules):
+        alone = tieaware.evaluate(QRELS, {"one": RUN, "two": {"q1": {"b": 1.0, "a": 1.0}}}, ["AP", "RR"], ties=rule)
+        np.testing.assert_array_equal(outcome.values[i], alone.values)
+    rules = {(row[0], row[1]): row for row in outcome.tables()["rules"].rows}
+    # RR of two on q1: 1 in the order of the file, 3/4 on average; of one: 1/2 against the mean of 1/2, 1/3, 1/4.
+    assert rules["RR", "run_order"][3] == pytest.approx(0.25)
+    assert rules["RR", "run_order"][4] == "two, q1"
+    assert rules["RR", "average"][3:7] == (0.0, None, 0.0, None)
+
+
+def test_a_run_of_distinct_scores_shows_exactly_no_effect():
+    distinct = {"q1": {"a": 3.0, "b": 2.0, "f": 1.0}, "q2": {"c": 0.25, "b": 0.125}}
+    outcome = tie_prevalence(distinct, QRELS)
+    for values in outcome.values[1:]:
+        np.testing.assert_array_equal(values, outcome.values[0])
+    assert all(row[3] == row[5] == 0.0 for row in outcome.tables()["rules"].rows)
+
+
+def test_ranks_and_file_order_are_held_against_the_scores(tmp_path):
+    files = {
+        "good": ["a 1 3", "b 2 2", "c 3 2"],
+        "again": ["a 1 3", "b 2 2", "c 2 2"],
+        "again_wrong_order": ["a 1 3", "c 2 1", "b 2 2"],
+        "reversed": ["a 3 3", "b 2 2", "c 1 1"],
+        "shuffled": ["c 3 1", "a 1 3", "b 2 2"],
+        "words": ["a first 3", "b second 2", "c third 1"],
+    }
+    for name, lines in files.items():
+        text = "".join(f"{q} Q0 {d} {r} {s} t\n" for q in ("q1", "q2") for d, r, s in (line.split() for line in lines))
+        (tmp_path / f"{name}.run").write_text(text)
+    paths = [tmp_path / f"{name}.run" for name in files]
+    outcome = tie_prevalence(paths)
+    found = {run: ties[-3:] for run, ties in zip(outcome.runs, outcome.ties, strict=True)}
+    assert found == {
+        "good": (0, 0, 0),
+        "again": (0, 0, 2),
+        "again_wrong_order": (2, 0, 2),
+        "reversed": (0, 2, 0),
+        "shuffled": (2, 0, 0),
+        "words": (0, None, None),
+    }
+    assert outcome.contradictions == ("again_wrong_order", "reversed", "shuffled")
+    consistent = tie_prevalence(paths, consistent_only=True)
+    assert (consistent.runs, consistent.left_out) == (("good", "again", "words"), outcome.contradictions)
+    assert "Left out" in str(consistent.table())
+    with pytest.raises(InputError, match="all of them contradict themselves"):
+        tie_prevalence(paths[3], consistent_only=True)
+
+
+def test_the_rank_column_is_read_from_compressed_files_and_across_blocks(tmp_path):
+    import gzip
+
+    lines = [f"q{i // 1000} Q0 document-{i} {i % 1000} {-i - 1}.5 t extra columns\n" for i in range(60_000)]
+    (tmp_path / "a.gz").write_bytes(gzip.compress("".join(lines).encode().rstrip(b"\n")))
+    column = read_ranks(tmp_path / "a.gz")
+    assert len(column.ranks) == 60_000
+    np.testing.assert_array_equal(column.ranks, np.arange(60_000) % 1000)
+    np.testing.assert_array_equal(column.scores, -np.arange(60_000) - 1.5)
+    np.testing.assert_array_equal(column.queries, np.arange(60_000) // 1000)
+    with open(tmp_path / "a.gz", "rb") as file:
+        assert read_ranks(file) is None
+
+
+def test_round_1_of_trec_covid(real):
+    """What the collection's README says of it."""
+    ties = dict(zip(real.runs, real.ties, strict=True))
+    assert ties["BERT"].tied_documents == 0
+    assert ties["BERT"].float32_lists > 0
+    assert {"BRPHJ_NLP2", "ERST_NARRATIVE", "SFDC-23April-run2", "UB_NLP_RUN_1", "sheikh_bm25_all"} == set(
+        real.contradictions
+    )
+    assert sum(t.repeated > 0 for t in real.ties) > 0
+    assert sum(t.tied_documents == 0 for t in real.ties) == 11
+
+
+def test_runs_without_ties_are_the_same_under_every_rule(real):
+    free = [i for i, ties in enumerate(real.ties) if not ties.tied_documents]
+    for values in real.values[1:]:
+        np.testing.assert_array_equal(values[free], real.values[0][free])
+    assert (real.values[1:] != real.values[0]).any()
+
+
+def test_best_and_worst_order_enclose_all_others(real):
+    by_rule = dict(zip(real.rules, real.values, strict=True))
+    for rule in ("average", "run_order", "trec_eval"):
+        assert (by_rule[rule] <= by_rule["optimistic"] + 1e-12).all()
+        assert (by_rule[rule] >= by_rule["pessimistic"] - 1e-12).all()
+
+
+def test_cutoffs_are_ranks():
+    with pytest.raises(InputError, match="cutoffs: found 0"):
+        tie_prevalence(RUN, cutoffs=[0])
+
+
+def test_the_command_prints_and_writes(tmp_path, capfd):
+    (tmp_path / "qrels").write_text("q1 0 a 1\n")
+    (tmp_path / "a.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\n")
+    (tmp_path / "_b $x$.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 0.5 t\n")
+    runs = [str(tmp_path / "a.run"), str(tmp_path / "_b $x$.run")]
+    assert main(["ties", *runs, "--qrels", str(tmp_path / "qrels"), "-m", "RR", "--out", str(tmp_path / "out")]) == 0
+    assert "Ties in 2 runs, 2 lists" in capfd.readouterr().out
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"ties.csv", "rules.csv", "orderings.csv", "runs.csv", "group-sizes.png", "ranges-RR.svg"} <= written
+    assert main(["ties", runs[0], "-k", "1", "--format", "json"]) == 0
+    assert '"documents tied": 1.0' in capfd.readouterr().out
+    assert main(["ties", runs[0], "-k", "0"]) == 2
+    assert "cutoffs: found 0" in capfd.readouterr().err
