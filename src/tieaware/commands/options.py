@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from tieaware.errors import InputError
-from tieaware.evaluate import evaluate
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.table import Table
 from tieaware.inputs import RunFile
@@ -96,18 +95,20 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunFile]:
     return [RunFile(path, arguments.score_dtype, arguments.duplicates) for path in arguments.runs]
 
 
-def values(arguments: argparse.Namespace, measures: Sequence[str]) -> Results:
-    """Return the values of the runs, or those of the matrix, which are taken to be of the first measure."""
-    if arguments.matrix is not None:
-        if arguments.qrels is not None:
-            raise InputError(f"--matrix: found beside {arguments.qrels}, expected a matrix or judgments and runs")
-        matrix = read_matrix(arguments.matrix)
-        topics = tuple(str(i + 1) for i in range(matrix.values.shape[1]))
-        return Results(matrix.values[:, :, None], matrix.systems, topics, (parse_measure(measures[0]),))
+def matrix(arguments: argparse.Namespace, measure: str) -> Results:
+    """Return the values of the matrix, which are taken to be of the measure."""
+    if arguments.qrels is not None:
+        raise InputError(f"--matrix: found beside {arguments.qrels}, expected a matrix or judgments and runs")
+    read = read_matrix(arguments.matrix)
+    topics = tuple(str(i + 1) for i in range(read.values.shape[1]))
+    return Results(read.values[:, :, None], read.systems, topics, (parse_measure(measure),))
+
+
+def judged_runs(arguments: argparse.Namespace) -> list[RunFile]:
+    """Return the runs, of which the parser does not ask that there are any."""
     if not arguments.runs:
         raise InputError("expected QRELS and at least one RUN, or --matrix FILE")
-    runs = run_files(arguments, arguments.qrels)
-    return evaluate(arguments.qrels, runs, measures, threads=arguments.threads)
+    return run_files(arguments, arguments.qrels)
 
 
 def check_one_stdin(*paths: str) -> None:

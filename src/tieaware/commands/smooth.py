@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 
 from tieaware.commands import options
+from tieaware.errors import InputError
+from tieaware.evaluate import evaluate
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,12 +35,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     import numpy as np
 
-    from tieaware.errors import InputError
     from tieaware.experiments.smoothing import ALPHAS, smoothing
 
     if arguments.sweep is not None and (arguments.alpha or arguments.sweep < 2):
         raise InputError(f"--sweep {arguments.sweep}: expected at least 2, and no --alpha beside it")
     alphas = np.linspace(0.0, 1.0, arguments.sweep).tolist() if arguments.sweep else arguments.alpha or ALPHAS
-    values = options.values(arguments, [arguments.measure])
+    if arguments.matrix is not None:
+        values = options.matrix(arguments, arguments.measure)
+    else:
+        runs = options.judged_runs(arguments)
+        values = evaluate(arguments.qrels, runs, arguments.measure, threads=arguments.threads)
     outcome = smoothing(values, alphas, repeats=arguments.repeats, topics=arguments.topics, seed=arguments.seed)
     return options.output(outcome, arguments)

@@ -4,8 +4,9 @@ Each returns an object with its numbers (``table()``, ``tables()``), its figures
 (``to_csv(path)``), and a report of all of it (``write(folder)``).
 """
 
+from tieaware.experiments.comparison import comparison
 from tieaware.experiments.precision import banding, precision
 from tieaware.experiments.smoothing import smoothing
 from tieaware.experiments.tie_prevalence import tie_prevalence
 
-__all__ = ["banding", "precision", "smoothing", "tie_prevalence"]
+__all__ = ["banding", "comparison", "precision", "smoothing", "tie_prevalence"]

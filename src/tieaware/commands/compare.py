@@ -1,0 +1,39 @@
+"""``tieaware compare``: pairs of runs, and which verdicts ties can change."""
+
+from __future__ import annotations
+
+import argparse
+
+from tieaware.commands import options
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "compare",
+        help="compare all pairs of runs, and show which verdicts ties can change",
+        description="Test the differences of all pairs of runs, and find out whether any order of the tied documents "
+        "flips the sign of a difference or its verdict.",
+    )
+    options.add_values(command)
+    options.add_measures(command, ("AP",))
+    command.add_argument("--alpha", type=float, default=0.05, metavar="A", help="the level of the tests (%(default)s)")
+    command.add_argument(
+        "--confidence", type=float, default=0.95, metavar="C", help="of the intervals of the differences (%(default)s)"
+    )
+    options.add_threads(command)
+    options.add_output(command)
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments.comparison import MEASURES, compare, comparison
+
+    measures = arguments.measure or MEASURES
+    levels = {"alpha": arguments.alpha, "confidence": arguments.confidence}
+    if arguments.matrix is not None:
+        outcome = compare(options.matrix(arguments, measures[0]), **levels)
+    else:
+        runs = options.judged_runs(arguments)
+        outcome = comparison(arguments.qrels, runs, measures, threads=arguments.threads, **levels)
+    return options.output(outcome, arguments)

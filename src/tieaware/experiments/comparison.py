@@ -1,0 +1,410 @@
+"""System pairs: differences, tests, and which of their verdicts the order of tied documents can change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.errors import InputError
+from tieaware.evaluate import QrelsLike, View, evaluate_views
+from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.progress import progress
+from tieaware.experiments.table import Cell, Table
+from tieaware.extras import load
+from tieaware.measures import Measure, Values
+from tieaware.plots import Drawing, file_name, label
+from tieaware.results import Results
+from tieaware.statistics import PairedTest, holm, paired_test
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Flags = npt.NDArray[np.bool_]
+
+MEASURES = ("AP",)
+
+# Differences below this are rounding: another order of adding the same numbers.
+_ROUNDING = 1e-12
+
+
+def comparison(
+    qrels: QrelsLike,
+    runs: Any,
+    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    *,
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    threads: int | None = None,
+) -> Comparison:
+    """Compare all pairs of runs, by the average over ties, and by what any order of the tied makes of it.
+
+    Parameters
+    ----------
+    qrels, runs, measures
+        As in `tieaware.evaluate`; at least two runs, and two queries.
+    alpha : float
+        The level at which a difference is called significant, between 0 and 1.
+    confidence : float
+        Of the interval of the difference, between 0 and 1.
+    threads : int or None
+        None for one per core.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        As `tieaware.evaluate`; or if alpha or confidence is out of range, or there are too few runs or queries.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> first = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 2.0, "d1": 1.0}}
+    >>> second = {"q1": {"d1": 1.0, "d2": 1.0}, "q2": {"d2": 1.0, "d1": 2.0}}
+    >>> outcome = comparison(qrels, {"first": first, "second": second}, ["RR"])
+    >>> outcome.tests[0].difference, outcome.lowest[0], outcome.highest[0]      # 1 against 3/4 and 1/2
+    (array([0.375]), array([0.25]), array([0.5]))
+    """
+    views = [View("average"), View("pessimistic"), View("optimistic")]
+    average, worst, best = evaluate_views(qrels, runs, measures, views, threads=threads)
+    return compare(average, worst.values, best.values, alpha=alpha, confidence=confidence)
+
+
+def compare(
+    results: Results,
+    worst: Values | None = None,
+    best: Values | None = None,
+    *,
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+) -> Comparison:
+    """Compare all pairs of the runs of given results.
+
+    Parameters
+    ----------
+    results : Results
+    worst, best : float64[n_runs, n_queries, n_measures], optional
+        What the orders of the tied documents make of each value; without them nothing is said of ties.
+    alpha, confidence : float
+        As in `comparison`, where the errors are as well.
+
+    Returns
+    -------
+    Comparison
+    """
+    for name, value in (("alpha", alpha), ("confidence", confidence)):
+        if not 0.0 < value < 1.0:
+            raise InputError(f"{name}={value!r}: expected a number between 0 and 1")
+    if len(results.runs) < 2 or len(results.queries) < 2:
+        found = f"{len(results.runs)} runs and {len(results.queries)} queries"
+        raise InputError(f"found {found}, expected at least two of each to compare")
+    if np.isnan(results.values).any():
+        raise InputError("results: some runs are silent on some queries, expected a value of each run on each query")
+    first, second = np.triu_indices(len(results.runs), 1)
+    tests, tied = [], []
+    for m in progress(range(len(results.measures)), "measures"):
+        values = np.ascontiguousarray(results.values[:, :, m])
+        tests.append(paired_test(values[first], values[second], confidence=confidence))
+        if worst is not None and best is not None:
+            tied.append(_resolve(tests[-1], worst[:, :, m], best[:, :, m], first, second, alpha))
+    return Comparison(results, first, second, tuple(tests), tuple(tied), alpha, confidence)
+
+
+@dataclass(frozen=True)
+class Resolutions:
+    """What the orders of the tied documents make of each pair of runs; every field has one element a pair.
+
+    Attributes
+    ----------
+    lowest, highest : float64
+        The least and the largest difference of means; both occur.
+    sign_flips : bool
+        Whether an order gives the difference another sign than the average over ties has.
+    verdict_flips : int8
+        Whether an order changes the verdict: 1 if one was found that does, 0 if none can, -1 if that is open.
+    """
+
+    lowest: Values
+    highest: Values
+    sign_flips: Flags
+    verdict_flips: npt.NDArray[np.int8]
+
+
+def _resolve(
+    test: PairedTest, worst: Values, best: Values, first: Any, second: Any, alpha: float
+) -> Resolutions:
+    """Bound the differences of all pairs, which have the tests `test` on average."""
+    difference = np.where(np.abs(test.difference) < _ROUNDING, 0.0, test.difference)
+    lowest = (worst[first] - best[second]).mean(axis=1)
+    highest = (best[first] - worst[second]).mean(axis=1)
+    falls, rises = lowest < -_ROUNDING, highest > _ROUNDING
+    sign_flips = np.where(difference > 0, falls, np.where(difference < 0, rises, falls | rises))
+    flips = np.zeros(len(first), dtype=np.int8)
+    verdict = np.where(test.p < alpha, np.sign(difference), 0.0)
+    # Ties that change no value change no verdict.
+    open_pairs = np.flatnonzero(highest - lowest > _ROUNDING)
+    critical = _critical_cosine(worst.shape[1], alpha)
+    for i in open_pairs:
+        a, b = first[i], second[i]
+        ends = np.stack([worst[a] - best[b], worst[a] - worst[b], best[a] - best[b], best[a] - worst[b]])
+        if verdict[i]:
+            flips[i] = _can_lose(ends * verdict[i], critical)
+        else:
+            flips[i] = max((_can_gain(ends * sign, critical) for sign in (1, -1)), key=(0, -1, 1).index)
+    return Resolutions(lowest, highest, sign_flips, flips)
+
+
+def _critical_cosine(n: int, alpha: float) -> float:
+    """The t-test is significant where the cosine of the differences with (1, …, 1) exceeds this."""
+    t = float(load("scipy.stats", "analysis").t.ppf(1.0 - alpha / 2.0, n - 1))
+    return t / math.sqrt(n - 1 + t * t)
+
+
+def _cosines(differences: Values) -> Values:
+    """The cosine of each row with (1, …, 1), which grows with its t: 0 for the zero vector."""
+    length = np.sqrt((differences**2).sum(axis=1) * differences.shape[1])
+    cosines: Values = np.divide(differences.sum(axis=1), length, out=np.zeros(len(length)), where=length > 0.0)
+    return cosines
+
+
+def _can_lose(ends: Values, critical: float) -> int:
+    """Whether a positive verdict can be lost: 1, 0, or -1 if that is open.
+
+    ends: float64[4, n], values that each topic's difference takes, the least and the largest among them. Where all
+    sums T are positive the cosine T / √(n Q), Q the sum of squares, is quasi-concave, so the least is at a corner of
+    the box. For any s > 0, √Q ≤ (Q/s + s)/2, so T - k √Q, k = critical √n, is at least
+    Σ_i min over the ends of (d - k d²/(2 s)) - k s/2: if that is positive for one s, no corner loses the verdict.
+    """
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    if low.sum() <= 0.0:
+        return 1
+    n = len(low)
+    k = critical * math.sqrt(n)
+    middles = np.unique((low + high) / 2.0)
+    scales = np.append(k * middles[middles > 0.0], math.sqrt((((low + high) / 2.0) ** 2).sum()))
+    of_low, of_high = (end - k * end**2 / (2.0 * scales[:, None]) for end in (low, high))
+    corners = np.where(of_low <= of_high, low, high)
+    if (_cosines(corners) < critical).any():
+        return 1
+    bound = np.minimum(of_low, of_high).sum(axis=1) - k * scales / 2.0
+    return 0 if (bound > _ROUNDING).any() else -1
+
+
+def _can_gain(ends: Values, critical: float) -> int:
+    """Whether a positive verdict can arise: 1, 0, or -1 if that is open.
+
+    The cosine over the whole box is largest where every difference is as near to one level c as it can come: clip(c,
+    low, high). Between two ends of intervals, where A and B are the sum and the sum of squares of those that are at an
+    end, it is stationary at c = B/A.
+    """
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    levels = np.unique(np.concatenate((low, high)))
+    middles = (levels[1:] + levels[:-1]) / 2.0
+    at_end = np.clip(middles[:, None], low, high)
+    fixed = (middles[:, None] <= low) | (middles[:, None] >= high)
+    total, squares = (at_end * fixed).sum(axis=1), (at_end**2 * fixed).sum(axis=1)
+    inner = np.divide(squares, total, out=middles.copy(), where=total > 0.0)
+    levels = np.concatenate((levels, np.clip(inner, levels[:-1], levels[1:])))
+    if _cosines(np.clip(levels[:, None], low, high)).max() < critical - _ROUNDING:
+        return 0
+    # What does occur: for each topic the end that is nearest to the level.
+    nearest = np.abs(ends[:, None, :] - levels[:, None]).argmin(axis=0)
+    occurring = np.take_along_axis(ends, nearest, axis=0)
+    return 1 if (_cosines(occurring) > critical).any() else -1
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Experiment):
+    """All pairs of runs, compared.
+
+    Attributes
+    ----------
+    results : Results
+        The values that were tested: averages over ties.
+    first, second : int64[n_pairs]
+        The runs of each pair.
+    tests : tuple of PairedTest
+        For each measure, the paired t-tests of all pairs.
+    resolutions : tuple of Resolutions
+        For each measure, what ties can change; empty where nothing is known of ties.
+    alpha, confidence : float
+    """
+
+    results: Results
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+    tests: tuple[PairedTest, ...]
+    resolutions: tuple[Resolutions, ...]
+    alpha: float
+    confidence: float
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What was compared, in a line."""
+        return f"{len(self.first)} pairs of {len(self.results.runs)} runs, {len(self.results.queries)} queries"
+
+    @property
+    def lowest(self) -> tuple[Values, ...]:
+        """The least difference of each pair's means that an order of the tied gives, by measure."""
+        return tuple(each.lowest for each in self.resolutions)
+
+    @property
+    def highest(self) -> tuple[Values, ...]:
+        """The largest, as `lowest`."""
+        return tuple(each.highest for each in self.resolutions)
+
+    @cached_property
+    def adjusted(self) -> tuple[Values, ...]:
+        """Holm's p values, over the pairs of each measure."""
+        return tuple(holm(test.p) for test in self.tests)
+
+    def tables(self) -> dict[str, Table]:
+        """Return the pairs, and how many of them there are of each kind."""
+        return {"pairs": self._pairs(), "verdicts": self._verdicts()}
+
+    def _pairs(self) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        runs = self.results.runs
+        for m, (measure, test, adjusted) in enumerate(
+            zip(self.results.measures, self.tests, self.adjusted, strict=True)
+        ):
+            tied = [self._ties(m, i) for i in range(len(self.first))]
+            columns = (test.difference, test.low, test.high, test.p, adjusted)
+            numbers = zip(*(np.asarray(column).tolist() for column in columns), strict=True)
+            for a, b, numbers_of, ties in zip(self.first, self.second, numbers, tied, strict=True):
+                rows.append((str(measure), runs[a], runs[b], *numbers_of, *ties))
+        columns_of = (
+            "measure", "run", "against", "difference", f"{self.confidence:.0%} from", "to", "p", "Holm",
+            "with ties from", "to ", "sign flips", "verdict flips",
+        )  # fmt: skip
+        notes = [
+            f"difference of the means over {len(self.results.queries)} queries, its confidence interval and p: paired "
+            f"t-test, two-sided. Holm: p corrected for the {len(self.first)} pairs of a measure.",
+        ]
+        if self.resolutions:
+            notes.append(
+                "with ties: the least and the largest difference that orders of the tied documents give, which are "
+                "chosen for each run apart. sign flips: whether one gives another sign. verdict flips: whether one "
+                f"makes p cross {self.alpha} (uncorrected): yes, such an order was found; no, none can; open, neither "
+                "was shown."
+            )
+        else:
+            notes.append("–: nothing is known of ties.")
+        return Table(self.title, columns_of, rows, tuple(notes))
+
+    def _ties(self, m: int, i: int) -> tuple[Cell, ...]:
+        if not self.resolutions:
+            return (None,) * 4
+        of = self.resolutions[m]
+        verdict = ("no", "yes", "open")[of.verdict_flips[i]]
+        return float(of.lowest[i]), float(of.highest[i]), "yes" if of.sign_flips[i] else "no", verdict
+
+    def _verdicts(self) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        for m, (measure, test) in enumerate(zip(self.results.measures, self.tests, strict=True)):
+            counts: tuple[Cell, ...] = (None,) * 3
+            if self.resolutions:
+                of = self.resolutions[m]
+                flips = of.verdict_flips
+                counts = int(of.sign_flips.sum()), int((flips == 1).sum()), int((flips == -1).sum())
+            significant = int((test.p < self.alpha).sum()), int((self.adjusted[m] < self.alpha).sum())
+            rows.append((str(measure), len(self.first), *significant, *counts))
+        columns = ("measure", "pairs", "significant", "by Holm", "sign flips", "verdict flips", "verdict open")
+        return Table("How many pairs", columns, rows)
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return the figures: for each measure the differences of all pairs, and the verdicts between all runs."""
+        figures = {}
+        side = min(max(4.5, 2.4 + 0.16 * len(self.results.runs)), 9.5)
+        for m, measure in enumerate(self.results.measures):
+            figures[f"differences-{file_name(measure)}"] = Drawing(
+                f"{measure}: the difference of the means of each of {len(self.first)} pairs of runs, in their order, "
+                f"its {self.confidence:.0%} confidence interval"
+                + (", and its range over all orders of the tied documents." if self.resolutions else "."),
+                _Differences(self, m),
+            )
+            figures[f"verdicts-{file_name(measure)}"] = Drawing(
+                f"{measure}: which runs differ significantly (paired t-test at {self.alpha}, uncorrected), the runs in "
+                "the order of their means"
+                + (", and where an order of the tied documents changes that." if self.resolutions else "."),
+                _Verdicts(self, m),
+                (side + 1.0, side),
+            )
+        return figures
+
+
+@dataclass(frozen=True)
+class _Differences:
+    """Draws all pairs in the order of their differences, the better run first."""
+
+    outcome: Comparison
+    m: int
+
+    def __call__(self, ax: Axes) -> None:
+        outcome, test = self.outcome, self.outcome.tests[self.m]
+        turned = np.where(test.difference < 0.0, -1.0, 1.0)
+        size = test.difference * turned
+        order = np.argsort(size, kind="stable")
+        places = np.arange(1, len(order) + 1)
+        half = (np.asarray(test.high) - test.difference)[order]
+        ax.axhline(0.0, color="#888888", linewidth=0.8)
+        name = f"{outcome.confidence:.0%} confidence"
+        ax.fill_between(places, size[order] - half, size[order] + half, color="#dddddd", linewidth=0, label=name)
+        if outcome.resolutions:
+            of = outcome.resolutions[self.m]
+            ends = np.stack([of.lowest * turned, of.highest * turned])[:, order]
+            low, high = ends.min(axis=0), ends.max(axis=0)
+            ax.vlines(places, low, high, color="#D55E00", linewidth=1.0, label="orders of ties")
+        ax.plot(places, size[order], color="#000000", linewidth=1.2, label="average over ties")
+        ax.set_xlabel("pair of runs, by difference")
+        ax.set_ylabel(f"difference of mean {outcome.results.measures[self.m]}")
+        ax.legend(loc="upper left")
+
+
+@dataclass(frozen=True)
+class _Verdicts:
+    """Draws a square of runs: dark where two differ significantly, marked where ties can change that."""
+
+    outcome: Comparison
+    m: int
+
+    def __call__(self, ax: Axes) -> None:
+        outcome = self.outcome
+        runs = outcome.results.runs
+        means = outcome.results.values[:, :, self.m].mean(axis=1)
+        order = np.argsort(-means, kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        shade = np.full((len(runs), len(runs)), np.nan)
+        a, b = place[outcome.first], place[outcome.second]
+        shade[np.maximum(a, b), np.minimum(a, b)] = np.where(outcome.tests[self.m].p < outcome.alpha, 0.55, 0.12)
+        ax.imshow(shade, cmap="Blues", vmin=0.0, vmax=1.0)
+        kinds = (("#539dcc", f"p < {outcome.alpha}"), ("#e3eef9", "not"))
+        handles = [ax.scatter([], [], marker="s", color=colour, label=name) for colour, name in kinds]
+        if outcome.resolutions:
+            of = outcome.resolutions[self.m]
+            for kind, marker, name in ((1, "x", "ties change it"), (-1, "+", "open")):
+                some = of.verdict_flips == kind
+                if some.any() or kind == 1:
+                    handles.append(
+                        ax.scatter(
+                            np.minimum(a, b)[some], np.maximum(a, b)[some], marker=marker, color="#D55E00", s=22,
+                            label=name,
+                        )
+                    )  # fmt: skip
+        # As many names as can be read.
+        shown = np.arange(0, len(runs), 1 + len(runs) // 50)
+        names = [label(runs[order[i]]) for i in shown]
+        ax.set_yticks(shown, names, fontsize=8)
+        ax.set_xticks(shown, names, fontsize=8, rotation=90)
+        ax.grid(visible=False)
+        ax.legend(handles=handles, loc="upper right")
+        ax.set_xlabel(f"run, by mean {outcome.results.measures[self.m]}")

@@ -1,0 +1,145 @@
+"""Pairs of runs: tests against SciPy, and what ties can change against the enumeration of all orders."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError
+from tieaware.cli import main
+from tieaware.experiments import comparison
+from tieaware.experiments.comparison import compare
+from tieaware.statistics import holm, paired_test
+
+stats = pytest.importorskip("scipy.stats")
+pytest.importorskip("matplotlib")
+
+
+def covid(data):
+    folder = data / "trec_covid_r1"
+    return folder / "qrels-rnd1.txt", sorted((folder / "runs").iterdir())
+
+
+def _values_of_all_orders(scores, labels):
+    """RR of a list in every order that its scores allow."""
+    n = len(scores)
+    found = set()
+    for order in permutations(range(n)):
+        if all(scores[order[i]] >= scores[order[i + 1]] for i in range(n - 1)):
+            ranks = [rank for rank, i in enumerate(order, 1) if labels[i]]
+            found.add(1 / min(ranks))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_flips_are_those_that_the_enumeration_finds(seed):
+    """Two runs over four topics, every order of their ties: which signs and which verdicts occur."""
+    rng = np.random.default_rng(seed)
+    n_topics, n_docs, alpha = 4, 4, 0.25
+    labels = np.eye(n_docs, dtype=int)[rng.integers(0, n_docs, n_topics)]
+    scores = rng.integers(0, 3, (2, n_topics, n_docs))
+    qrels = {f"q{t}": {f"d{i}": int(labels[t, i]) for i in range(n_docs)} for t in range(n_topics)}
+    runs = {
+        name: {f"q{t}": {f"d{i}": float(scores[r, t, i]) for i in range(n_docs)} for t in range(n_topics)}
+        for r, name in enumerate("ab")
+    }
+    outcome = comparison(qrels, runs, ["RR"], alpha=alpha)
+    (resolved,) = outcome.resolutions
+    possible = [
+        sorted({x - y for x, y in product(*(_values_of_all_orders(scores[r, t], labels[t]) for r in range(2)))})
+        for t in range(n_topics)
+    ]
+    differences = np.array(list(product(*possible)))
+    tests = paired_test(differences, 0.0)
+    signs = np.sign(tests.difference.round(12))
+    assert resolved.lowest[0] == pytest.approx(tests.difference.min(), abs=1e-12)
+    assert resolved.highest[0] == pytest.approx(tests.difference.max(), abs=1e-12)
+    average = np.sign(outcome.tests[0].difference[0].round(12))
+    other = {-average} if average else {-1.0, 1.0}
+    assert resolved.sign_flips[0] == bool(other & set(signs))
+    verdict = average if outcome.tests[0].p[0] < alpha else 0.0
+    verdicts = np.where(tests.p < alpha, signs, 0.0)
+    if resolved.verdict_flips[0] >= 0:
+        assert resolved.verdict_flips[0] == (verdicts != verdict).any()
+
+
+def test_the_enumeration_leaves_few_pairs_open():
+    """Of the forty above, so that the test cannot hide behind what is open."""
+    rng = np.random.default_rng(1)
+    n_open = 0
+    for _ in range(200):
+        worst = rng.integers(0, 8, (2, 6, 1)) / 8
+        best = np.minimum(worst + rng.integers(0, 3, (2, 6, 1)) / 8, 1.0)
+        results = tieaware.Results((worst + best) / 2, ("a", "b"), tuple("uvwxyz"), (tieaware.AP,))
+        n_open += compare(results, worst, best).resolutions[0].verdict_flips[0] == -1
+    assert n_open <= 10
+
+
+def test_differences_intervals_and_p_are_scipys(data):
+    qrels, runs = covid(data)
+    outcome = comparison(qrels, runs[:5], ["AP", "RR"], confidence=0.9)
+    values = tieaware.evaluate(qrels, runs[:5], ["AP", "RR"]).values
+    for m in range(2):
+        theirs = stats.ttest_rel(values[outcome.first, :, m], values[outcome.second, :, m], axis=1)
+        np.testing.assert_allclose(outcome.tests[m].p, theirs.pvalue, rtol=1e-9)
+        np.testing.assert_allclose(outcome.tests[m].low, theirs.confidence_interval(0.9).low, rtol=1e-9)
+        np.testing.assert_array_equal(outcome.adjusted[m], holm(outcome.tests[m].p))
+    row = outcome.table().rows[0]
+    assert row[:3] == ("AP", outcome.results.runs[0], outcome.results.runs[1])
+    assert row[3] == outcome.tests[0].difference[0]
+
+
+def test_nothing_stays_open_on_real_runs_and_runs_without_ties_cannot_flip(data):
+    qrels, runs = covid(data)
+    outcome = comparison(qrels, runs, ["AP", "RR", "nDCG@10"])
+    for resolved in outcome.resolutions:
+        assert (resolved.verdict_flips >= 0).all()
+        assert (resolved.verdict_flips == 1).any()
+        fixed = resolved.highest == resolved.lowest
+        assert fixed.any()
+        assert not resolved.verdict_flips[fixed].any()
+    # Bounds enclose what the tie rules give.
+    for rule in ("run_order", "trec_eval"):
+        means = tieaware.evaluate(qrels, runs, ["AP"], ties=rule).mean()[:, 0]
+        differences = means[outcome.first] - means[outcome.second]
+        assert (differences <= outcome.highest[0] + 1e-12).all()
+        assert (differences >= outcome.lowest[0] - 1e-12).all()
+
+
+def test_equal_runs_differ_by_nothing_but_their_ties():
+    qrels = {f"q{i}": {"a": 1} for i in range(6)}
+    tied = {f"q{i}": {"a": 1.0, "b": 1.0} for i in range(6)}
+    outcome = comparison(qrels, {"one": tied, "two": tied}, ["RR"])
+    assert outcome.table().rows == [("RR", "one", "two", 0.0, 0.0, 0.0, 1.0, 1.0, -0.5, 0.5, "yes", "yes")]
+    untied = {f"q{i}": {"a": 1.0, "b": 0.5} for i in range(6)}
+    outcome = comparison(qrels, {"one": untied, "two": untied}, ["RR"])
+    assert outcome.table().rows == [("RR", "one", "two", 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, "no", "no")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alpha": 0.0}, r"alpha=0\.0"),
+        ({"confidence": 1.0}, r"confidence=1\.0"),
+        ({"runs": {"q1": {"a": 1.0}}}, "found 1 runs and 2 queries, expected at least two of each"),
+    ],
+)
+def test_it_says_what_is_wrong(arguments, message):
+    given = {"qrels": {"q1": {"a": 1}, "q2": {"a": 1}}, "runs": {"x": {"q1": {"a": 1.0}}, "y": {"q1": {"a": 1.0}}}}
+    with pytest.raises(InputError, match=message):
+        comparison(**{**given, **arguments})
+
+
+def test_the_command_compares_runs_or_a_matrix(tmp_path, capfd, data):
+    matrix = data / "matrices" / "sigir2019_adhoc7_ap.csv"
+    assert main(["compare", "--matrix", str(matrix), "--all", "--out", str(tmp_path / "seven")]) == 0
+    printed = capfd.readouterr().out
+    assert "5253 pairs of 103 runs, 50 queries" in printed
+    assert "nothing is known of ties" in printed
+    assert {path.name for path in (tmp_path / "seven").iterdir()} >= {"pairs.csv", "verdicts-AP.png", "report.html"}
+    qrels, runs = covid(data)
+    assert main(["compare", str(qrels), *map(str, runs[:3]), "-m", "RR", "--format", "csv"]) == 0
+    assert len(capfd.readouterr().out.splitlines()) == 4
+    assert main(["compare", str(qrels)]) == 2
+    assert "expected QRELS and at least one RUN" in capfd.readouterr().err
