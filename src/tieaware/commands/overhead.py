@@ -1,0 +1,29 @@
+"""``tieaware overhead``: what it costs to be exact."""
+
+from __future__ import annotations
+
+import argparse
+
+from tieaware.commands import options
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "overhead",
+        help="time the exact average beside kernels that ignore ties",
+        description="Time the average over ties beside tie-oblivious kernels and the reference in Python, on generated "
+        "lists with discrete scores. Figures are ratios.",
+    )
+    options.add_measures(command)
+    command.add_argument("--queries", type=int, default=2_000, metavar="N", help="the number of lists (%(default)s)")
+    command.add_argument("--seed", type=int, default=2008, metavar="N", help="of the lists (%(default)s)")
+    options.add_output(command)
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments.overhead import MEASURES, overhead
+
+    outcome = overhead(arguments.measure or MEASURES, n_queries=arguments.queries, seed=arguments.seed)
+    return options.output(outcome, arguments)

@@ -1,0 +1,171 @@
+"""What it costs to be exact under ties: against kernels that ignore ties, and against plain Python."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tieaware import reference
+from tieaware.errors import InputError
+from tieaware.evaluator import Evaluator
+from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.progress import progress
+from tieaware.experiments.table import Cell, Table
+from tieaware.measures import Measure, Values
+from tieaware.plots import Drawing, label
+from tieaware.preparation import parse_measures
+from tieaware.samples import DiscreteLists, discrete_lists
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MEASURES = ("P@10", "R@100", "F1@10", "RR", "AP", "nDCG", "nDCG@10", "RBP", "Success@10", "Rprec")
+
+# Which kernels take the documents of a tie one by one: as they come, and the relevant ones first.
+OBLIVIOUS = ("run_order", "optimistic")
+
+# How many of the lists plain Python evaluates.
+_PLAIN = 20
+
+
+def overhead(
+    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    *,
+    n_queries: int = 2_000,
+    rounds: int = 15,
+    seed: int = 2008,
+) -> Overhead:
+    """Time the average over ties beside tie-oblivious kernels and beside the reference in Python.
+
+    The lists have power-law lengths and a discrete score, as McSherry and Najork's had. All are evaluated in turn,
+    round by round, and each by its best round; the values are held against the reference first.
+
+    Parameters
+    ----------
+    measures : sequence of str or Measure
+        Those that the reference knows.
+    n_queries : int
+        The number of lists, at least 20.
+    rounds : int
+        How often each is timed, at least 1.
+    seed : int
+        Of the lists.
+
+    Returns
+    -------
+    Overhead
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> outcome = overhead(["AP"], n_queries=20, rounds=1)
+    >>> outcome.ratios.shape, outcome.measures
+    ((1, 3), (AP,))
+    """
+    parsed = parse_measures(measures)
+    for name, number, least in (("n_queries", n_queries, _PLAIN), ("rounds", rounds, 1)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+            raise InputError(f"{name}={number!r}: expected a whole number of at least {least}")
+    lists = discrete_lists(n_queries, seed, grades=3)
+    ratios = [_ratios(measure, lists, rounds) for measure in progress(parsed, "measures")]
+    return Overhead(parsed, np.array(ratios), n_queries, seed)
+
+
+def _ratios(measure: Measure, lists: DiscreteLists, rounds: int) -> list[float]:
+    """The time of the average over that of each tie-oblivious rule, and that of plain Python over the average's."""
+    scores, labels, offsets = lists
+    n_queries = len(offsets) - 1
+    out = np.empty((n_queries, 1))
+    evaluators = [Evaluator(labels, [measure], offsets, ties=ties) for ties in ("average", *OBLIVIOUS)]
+    end = int(offsets[_PLAIN])
+    of_some = Evaluator(labels[:end], [measure], offsets[: _PLAIN + 1])
+    some = [(scores[a:b].tolist(), labels[a:b].tolist()) for a, b in pairwise(offsets[: _PLAIN + 1].tolist())]
+
+    def plain() -> list[float]:
+        return [reference.evaluate(measure, *each) for each in some]
+
+    for evaluator, ties in zip(evaluators, ("average", *OBLIVIOUS), strict=True):
+        expected = [reference.evaluate(measure, *each, ties=ties) for each in some]
+        np.testing.assert_allclose(evaluator(scores)[:_PLAIN, 0], expected, rtol=1e-9, atol=1e-12)
+    contenders: list[Callable[[], object]] = [
+        *(_call(evaluator, scores, out) for evaluator in evaluators),
+        _call(of_some, scores[:end], np.empty((_PLAIN, 1))),
+        plain,
+    ]
+    best = [min(times) for times in zip(*([_timed(each) for each in contenders] for _ in range(rounds)), strict=True)]
+    average, *oblivious, average_of_some, python = best
+    return [*(average / each for each in oblivious), python / average_of_some]
+
+
+def _call(evaluator: Evaluator, scores: Values, out: Values) -> Callable[[], object]:
+    return lambda: evaluator(scores, out)
+
+
+def _timed(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+@dataclass(frozen=True, eq=False)
+class Overhead(Experiment):
+    """The cost of exactness, as ratios of times taken in one run.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+    ratios : float64[n_measures, 3]
+        The average over ties against run order; against the optimistic order; and the reference in Python against the
+        average.
+    n_queries, seed : int
+    """
+
+    measures: tuple[Measure, ...]
+    ratios: Values
+    n_queries: int
+    seed: int
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What was timed, in a line."""
+        return f"The cost of exactness under ties: {self.n_queries} lists with discrete scores"
+
+    def tables(self) -> dict[str, Table]:
+        """Return the ratios."""
+        rows: list[tuple[Cell, ...]] = [
+            (str(measure), *row) for measure, row in zip(self.measures, self.ratios.tolist(), strict=True)
+        ]
+        columns = ("measure", "exact ÷ run order", "exact ÷ optimistic", "Python ÷ exact")
+        notes = (
+            "exact: the average over all orders of tied documents. run order, optimistic: the same kernels, which take "
+            f"ties as they come, or the relevant first. Python: the readable reference, on the first {_PLAIN} lists. "
+            f"Best of several rounds, in turn, after the values were compared. Lists of seed {self.seed}.",
+        )
+        return {"overhead": Table(self.title, columns, rows, notes)}
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return the figure of the two tie-oblivious ratios."""
+        caption = "Time of the exact average over that of tie-oblivious kernels, which at 1 would be the same."
+        return {"overhead": Drawing(caption, self._draw, (7.0, 1.6 + 0.3 * len(self.measures)))}
+
+    def _draw(self, ax: Axes) -> None:
+        places = np.arange(len(self.measures))[::-1]
+        for i, (name, colour, hatch) in enumerate((("run order", "#0072B2", ""), ("optimistic", "#E69F00", "///"))):
+            ax.barh(
+                places - 0.18 + 0.36 * (1 - i), self.ratios[:, i], height=0.34, color=colour, hatch=hatch,
+                edgecolor="#ffffff", label=f"against {name}",
+            )  # fmt: skip
+        ax.axvline(1.0, color="#000000", linewidth=0.8)
+        ax.set_yticks(places, [label(str(measure)) for measure in self.measures])
+        ax.grid(visible=False, axis="y")
+        ax.set_xlabel("time of the exact average ÷ time of the tie-oblivious kernel")
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -1,0 +1,44 @@
+"""The experiment on the cost of exactness."""
+
+import numpy as np
+import pytest
+
+from tieaware import InputError
+from tieaware.cli import main
+from tieaware.experiments import overhead
+
+pytest.importorskip("scipy")
+pytest.importorskip("matplotlib")
+
+
+def test_ratios_are_of_times(tmp_path):
+    outcome = overhead(["AP", "RR"], n_queries=50, rounds=3)
+    assert outcome.ratios.shape == (2, 3)
+    assert (outcome.ratios > 0.0).all()
+    # Plain Python is slower by far more than any noise.
+    assert (outcome.ratios[:, 2] > 3.0).all()
+    assert [row[0] for row in outcome.table().rows] == ["AP", "RR"]
+    assert "seed 2008" in outcome.table().notes[0]
+    outcome.write(tmp_path)
+    assert (tmp_path / "overhead.svg").exists()
+
+
+def test_values_are_checked_before_they_are_timed(monkeypatch):
+    from tieaware import reference
+
+    monkeypatch.setattr(reference, "evaluate", lambda *_, **__: 0.5)
+    with pytest.raises(AssertionError):
+        overhead(["AP"], n_queries=20, rounds=1)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [({"n_queries": 19}, "n_queries=19"), ({"rounds": 0}, "rounds=0")])
+def test_it_says_what_is_wrong(arguments, message):
+    with pytest.raises(InputError, match=message):
+        overhead(["AP"], **arguments)
+
+
+def test_the_command(capfd):
+    assert main(["overhead", "-m", "P@5", "--queries", "20", "--format", "csv"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert np.isfinite([float(cell) for cell in lines[1].split(",")[1:]]).all()
