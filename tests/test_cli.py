@@ -167,3 +167,23 @@ def test_the_demo_runs(capfd):
     status, out, _ = run(capfd, "demo")
     assert status == 0
     assert "constant" in out
+
+
+@pytest.mark.parametrize("package", ["scipy", "matplotlib", "tqdm"])
+def test_a_missing_extra_is_named(files, capfd, monkeypatch, package):
+    """In one line, with what to install."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    status, out, err = run(capfd, "precision", "qrels.txt", "a.run", "b.run", "--rho", "2", "--out", "report")
+    assert (status, out, err) == (2, "", f"{package} is not installed: pip install 'tieaware[analysis]'\n")
+
+
+def test_evaluating_loads_no_experiment_and_no_extra():
+    """What the core does not need must not slow it down."""
+    code = "import sys, tieaware.cli; print(*sorted(m for m in sys.modules if m.partition('.')[0] in sys.argv or"
+    code += " m.startswith('tieaware.experiments') or m == 'tieaware.statistics'))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code, "scipy", "matplotlib", "tqdm", "pandas", "pyarrow"], capture_output=True, text=True
+    )
+    assert (loaded.stdout.strip(), loaded.stderr) == ("", "")

@@ -6,20 +6,24 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tieaware.errors import InputError
-from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.table import Table
 from tieaware.inputs import RunFile
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import parse_measure
 from tieaware.results import Results
 
+if TYPE_CHECKING:
+    # Not every command is an experiment, and to load them takes as long as all else.
+    from tieaware.experiments.experiment import Experiment
+    from tieaware.experiments.table import Table
+
 TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
     "text": lambda table: f"{table}\n",
-    "csv": Table.csv,
-    "json": Table.to_json,
-    "markdown": Table.to_markdown,
+    "csv": lambda table: table.csv(),
+    "json": lambda table: table.to_json(),
+    "markdown": lambda table: table.to_markdown(),
 }
 
 

@@ -11,7 +11,11 @@ from pathlib import Path
 
 from tieaware.errors import InputError
 from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.table import Table
 from tieaware.extras import load
+
+# More rows than a reader wants to scroll through.
+_LONG = 60
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -32,14 +36,16 @@ thead {{ display: table-header-group; }}
 th, td {{ padding: .2rem .7rem .2rem 0; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top; }}
 th.number, td.number {{ text-align: right; }}
 tr {{ break-inside: avoid; }}
+summary {{ cursor: pointer; margin: 2.5rem 0 .5rem; font-weight: bold; }}
 pre {{ background: #f5f5f5; padding: .7rem; overflow-x: auto; font-size: .85rem; white-space: pre-wrap; }}
 @media print {{ body {{ max-width: none; margin: 0; font-size: 11px; }} }}
 </style>
 </head>
 <body>
 <h1>{title}</h1>
+{main}
 {figures}
-{tables}
+{others}
 <h2>How this was made</h2>
 {command}
 <p class="note">{versions}</p>
@@ -78,14 +84,23 @@ def _page(experiment: Experiment, folder: Path, command: str) -> str:
         _figure(drawing.caption, (folder / f"{name}.svg").read_bytes())
         for name, drawing in experiment.drawings().items()
     ]
-    tables = [f'<div class="scroll">\n{table.to_html()}</div>' for table in experiment.tables().values()]
+    tables = [_table(table) for table in experiment.tables().values()]
     return _PAGE.format(
         title=html.escape(experiment.title),
+        main=tables[0],
         figures="\n".join(figures),
-        tables="\n".join(tables),
+        others="\n".join(tables[1:]),
         command=f"<pre>{html.escape(command)}</pre>" if command else "",
         versions=html.escape(versions()),
     )
+
+
+def _table(table: Table) -> str:
+    """Return a table under its title; one of many rows is to be unfolded."""
+    content = f'<h2>{html.escape(table.title)}</h2>\n<div class="scroll">\n{table.to_html()}</div>'
+    if len(table.rows) <= _LONG:
+        return content
+    return f"<details>\n<summary>{html.escape(table.title)}: {len(table.rows)} rows</summary>\n{content}\n</details>"
 
 
 def _figure(caption: str, svg: bytes) -> str:

@@ -46,7 +46,7 @@ class Table:
         return "".join(f"| {' | '.join(row)} |\n" for row in (self.columns, rule, *escaped))
 
     def to_html(self) -> str:
-        """Return title, table and notes in HTML, escaped."""
+        """Return table and notes in HTML, without the title, escaped."""
         import html
 
         head = "".join(
@@ -60,7 +60,7 @@ class Table:
         )
         notes = "".join(f"<p class=note>{html.escape(note)}</p>\n" for note in self.notes)
         return (
-            f"<h2>{html.escape(self.title)}</h2>\n<table>\n<thead><tr>{head}</tr></thead>\n"
+            f"<table>\n<thead><tr>{head}</tr></thead>\n"
             f"<tbody>\n{body}</tbody>\n</table>\n{notes}"
         )
 
