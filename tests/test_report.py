@@ -2,6 +2,10 @@
 
 import csv
 import html.parser
+import os
+import struct
+import subprocess
+import sys
 
 import pytest
 
@@ -96,3 +100,29 @@ def test_axes_can_be_given():
     ax = Figure().subplots()
     assert _Lines().plot(ax) is ax
     assert len(ax.lines) == 2
+
+
+@pytest.mark.parametrize(("pause", "shown"), [(0.0, False), (0.3, True)])
+def test_a_bar_appears_on_a_terminal_after_two_seconds(pause, shown):
+    """In a terminal of its own; elsewhere, as in all other tests, there is none."""
+    pty, fcntl, termios = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios"))
+    code = (
+        "import time\nfrom tieaware.experiments.progress import progress\n"
+        f"for _ in progress(range(9), 'counting'): time.sleep({pause})"
+    )
+    terminal, end = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    child = subprocess.Popen([sys.executable, "-c", code], stderr=end)
+    os.close(end)
+    printed = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # the child has closed its end
+            break
+        if not part:
+            break
+        printed += part
+    os.close(terminal)
+    assert child.wait() == 0, printed
+    assert (b"counting" in printed) == shown

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.errors import InputError
-from tieaware.evaluate import QrelsLike, View, evaluate_views
+from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.progress import progress
+from tieaware.experiments.progress import evaluate_with_progress, progress
 from tieaware.experiments.table import Cell, Table
 from tieaware.extras import load
 from tieaware.measures import Measure, Values
 from tieaware.plots import Drawing, file_name, label
+from tieaware.preparation import parse_measures
 from tieaware.results import Results
 from tieaware.statistics import PairedTest, holm, paired_test
 
@@ -74,7 +75,7 @@ def comparison(
     (array([0.375]), array([0.25]), array([0.5]))
     """
     views = [View("average"), View("pessimistic"), View("optimistic")]
-    average, worst, best = evaluate_views(qrels, runs, measures, views, threads=threads)
+    average, worst, best = evaluate_with_progress(qrels, runs, parse_measures(measures), views, threads)
     return compare(average, worst.values, best.values, alpha=alpha, confidence=confidence)
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tieaware.errors import InputError
-from tieaware.evaluate import QrelsLike, View, evaluate_views
+from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.progress import progress
+from tieaware.experiments.progress import evaluate_with_progress, progress
 from tieaware.experiments.table import Cell, Table
 from tieaware.measures import Measure, NumRet, Values
 from tieaware.plots import Drawing, file_name, label, style
@@ -125,7 +125,7 @@ def precision(
     distinct = list(dict.fromkeys(references))
     views = [*distinct, *(View("average", each) for each in coarsenings)]
     parsed = parse_measures(measures)
-    results = evaluate_views(qrels, runs, [*parsed, NumRet], views, threads=threads)
+    results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads)
     first = results[0]
     if len(first.queries) < 2:
         raise InputError(f"qrels: {len(first.queries)} queries, expected at least 2 to compare over")

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
+import numpy as np
+
+from tieaware.evaluate import QrelsLike, View, as_qrels, evaluate_views, named_runs
 from tieaware.extras import load
+from tieaware.measures import Measure
+from tieaware.results import Results
 
 Item = TypeVar("Item")
 
+# So many runs are evaluated between two steps of the bar: enough for all threads.
+_RUNS = 16
 
-def progress(items: Iterable[Item], label: str, total: int | None = None) -> Iterable[Item]:
+
+def progress(items: Iterable[Item], label: str) -> Iterable[Item]:
     """Go through the items, with a bar on a terminal once that has taken two seconds."""
-    bar: Iterable[Item] = load("tqdm", "analysis").tqdm(
-        items, desc=label, total=total, delay=2.0, disable=None, leave=False
-    )
+    bar: Iterable[Item] = load("tqdm", "analysis").tqdm(items, desc=label, delay=2.0, disable=None, leave=False)
     return bar
+
+
+def evaluate_with_progress(
+    qrels: QrelsLike, runs: Any, measures: Sequence[Measure], views: Sequence[View], threads: int | None
+) -> list[Results]:
+    """Do what `evaluate_views` does, some runs at a time."""
+    judged, named = as_qrels(qrels), named_runs(runs)
+    some = [dict(named[start : start + _RUNS]) for start in range(0, len(named), _RUNS)]
+    parts = [evaluate_views(judged, each, measures, views, threads=threads) for each in progress(some, "evaluating")]
+    return [
+        Results(
+            np.concatenate([result.values for result in of_view]),
+            tuple(name for name, _ in named),
+            of_view[0].queries,
+            of_view[0].measures,
+        )
+        for of_view in zip(*parts, strict=True)
+    ]
