@@ -187,3 +187,13 @@ def test_evaluating_loads_no_experiment_and_no_extra():
         [sys.executable, "-c", code, "scipy", "matplotlib", "tqdm", "pandas", "pyarrow"], capture_output=True, text=True
     )
     assert (loaded.stdout.strip(), loaded.stderr) == ("", "")
+
+
+def test_a_folder_stands_for_its_files(files, capfd):
+    (files / "runs").mkdir()
+    for name in ("b.run", "a.run", ".hidden"):
+        (files / "runs" / name).write_text(RUN)
+    _, out, _ = run(capfd, "eval", "qrels.txt", "runs", "-m", "RR")
+    assert [line.split("\t")[2] for line in out.splitlines()] == ["a", "0.3750", "b", "0.3750"]
+    (files / "empty").mkdir()
+    assert run(capfd, "eval", "qrels.txt", "empty")[::2] == (2, "empty: found no files, expected runs\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -30,8 +31,9 @@ TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
 def add_runs(command: argparse.ArgumentParser) -> None:
     """Add the runs, and how they are read."""
     command.add_argument(
-        "runs", metavar="RUN", nargs="+", help="a run: query, Q0, document, rank (ignored), score, tag; - is stdin"
-    )
+        "runs", metavar="RUN", nargs="+",
+        help="a run: query, Q0, document, rank (ignored), score, tag; - is stdin; a folder: all the files in it",
+    )  # fmt: skip
     add_reading(command)
 
 
@@ -55,7 +57,7 @@ def add_qrels(command: argparse.ArgumentParser) -> None:
 def add_values(command: argparse.ArgumentParser) -> None:
     """Add where values come from: judgments and runs, or a matrix."""
     command.add_argument("qrels", metavar="QRELS", nargs="?", help="the judgments; - is stdin")
-    command.add_argument("runs", metavar="RUN", nargs="*", help="a run; - is stdin")
+    command.add_argument("runs", metavar="RUN", nargs="*", help="a run, or a folder of runs; - is stdin")
     command.add_argument(
         "--matrix", metavar="FILE",
         help="instead: a CSV file of values, a column for each system under its name, a row for each topic",
@@ -96,7 +98,19 @@ def add_output(command: argparse.ArgumentParser) -> None:
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunFile]:
     """Return the runs, to be read; standard input can be but one of them and the other files."""
     check_one_stdin(*others, *arguments.runs)
-    return [RunFile(path, arguments.score_dtype, arguments.duplicates) for path in arguments.runs]
+    paths = [path for given in arguments.runs for path in (_files(given) if os.path.isdir(given) else [given])]
+    return [RunFile(path, arguments.score_dtype, arguments.duplicates) for path in paths]
+
+
+def _files(folder: str) -> list[str]:
+    """Return the files in a folder, by name; hidden ones are none of ours."""
+    try:
+        files = sorted(entry.path for entry in os.scandir(folder) if entry.is_file() and not entry.name.startswith("."))
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    if not files:
+        raise InputError(f"{folder}: found no files, expected runs")
+    return files
 
 
 def matrix(arguments: argparse.Namespace, measure: str) -> Results:
