@@ -38,7 +38,7 @@ cdef inline pair two_product(double a, double b) noexcept nogil:
 
 
 cdef inline pair add(pair a, pair b) noexcept nogil:
-    """a + b to about 104 bits, when a and b have the same sign."""
+    """a + b to about 104 bits of the larger."""
     cdef pair s = two_sum(a.high, b.high)
     cdef double low = s.low + (a.low + b.low)
     cdef pair r
@@ -51,6 +51,16 @@ cdef inline pair scale(pair a, double b) noexcept nogil:
     """a * b to about 104 bits."""
     cdef pair p = two_product(a.high, b)
     cdef double low = p.low + a.low * b
+    cdef pair r
+    r.high = p.high + low
+    r.low = low - (r.high - p.high)
+    return r
+
+
+cdef inline pair product(pair a, pair b) noexcept nogil:
+    """a * b to about 104 bits."""
+    cdef pair p = two_product(a.high, b.high)
+    cdef double low = p.low + (a.high * b.low + a.low * b.high)
     cdef pair r
     r.high = p.high + low
     r.low = low - (r.high - p.high)

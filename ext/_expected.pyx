@@ -5,11 +5,16 @@ group that starts after t documents, holds n of them and weighs r (the relevant 
 m = clamp(k - t, 0, n) of its slots lie inside the cut-off.
 """
 cimport numpy as cnp
+from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware._exact cimport pair, two_product, two_sum
-from tieaware._groups cimport Bands, Groups, Lists, band
+from tieaware._exact cimport pair, two_product
+from tieaware._groups cimport Bands, Groups, Lists, band, best_first, worst_first
+from tieaware._measure cimport (
+    AVERAGE_PRECISION, CONSTANT, HITS, HITS_AT_R, RECIPROCAL_RANK, SLOTS, SLOTS_OF_IDEAL, Measure, between,
+)
+from tieaware._spread cimport variance
 
 cnp.import_array()
 
@@ -18,32 +23,7 @@ KERNELS = (
     "hits", "hits_at_r", "slots", "slots_of_ideal", "average_precision", "reciprocal_rank", "success", "constant",
 )
 
-cdef enum:
-    HITS = 0
-    HITS_AT_R = 1
-    SLOTS = 2
-    SLOTS_OF_IDEAL = 3
-    AVERAGE_PRECISION = 4
-    RECIPROCAL_RANK = 5
-    SUCCESS = 6
-    CONSTANT = 7
-
-cdef struct Measure:
-    int kernel
-    int weight
-    int64_t cutoff
-    const double* table
-
 cdef int64_t NO_CUTOFF = 0x7fffffffffffffff
-
-
-cdef inline pair between(const double* table, int64_t t, int64_t m) noexcept nogil:
-    """The weight of the slots t+1 … t+m."""
-    cdef const double* after = table + 2 * (t + m)
-    cdef const double* before = table + 2 * t
-    cdef pair d = two_sum(after[0], -before[0])
-    d.low += after[1] - before[1]
-    return d
 
 
 cdef double hits(const Groups* groups, const double* weight, int64_t k) noexcept nogil:
@@ -234,7 +214,8 @@ cdef double expected(const Measure* measure, const Groups* groups, double norm, 
 cdef class Engine:
     """Lists and measures, prepared: scores in, the value of every measure for every query out.
 
-    `measures` is one (kernel, weighting, cut-off or -1, table or None) per measure. `norms` is float64[n_queries,
+    `measures` is one (kernel, weighting, cut-off or -1, table or None, weighting by squares, table of squares or None)
+    per measure; the last two are for the spread alone. `norms` is float64[n_queries,
     n_measures], what the sum over a query's groups is divided by; 0 marks a query where the measure has no meaning,
     whose value is `undefined`. The kernel "constant" is the norm itself. Engines are immutable, and may be called from
     several threads.
@@ -257,7 +238,7 @@ cdef class Engine:
         self.measures = <Measure*>malloc(max(self.n_measures, 1) * sizeof(Measure))
         if self.measures == NULL:
             raise MemoryError("no memory for the measures")
-        for i, (kernel, weight, cutoff, prefix) in enumerate(measures):
+        for i, (kernel, weight, cutoff, prefix, square, prefix_of_squares) in enumerate(measures):
             self.measures[i].kernel = KERNELS.index(kernel)
             self.measures[i].weight = weight
             self.measures[i].cutoff = cutoff if cutoff >= 0 else NO_CUTOFF
@@ -265,6 +246,11 @@ cdef class Engine:
             if prefix is not None:
                 table = prefix
                 self.measures[i].table = <const double*>cnp.PyArray_DATA(table)
+            self.measures[i].square = square
+            self.measures[i].squares = NULL
+            if prefix_of_squares is not None:
+                table = prefix_of_squares
+                self.measures[i].squares = <const double*>cnp.PyArray_DATA(table)
 
     def __dealloc__(self):
         free(self.measures)
@@ -348,6 +334,47 @@ cdef class Engine:
             free(ranked)
             free(banded)
             free(banding)
+        return failed
+
+    def spread(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
+        """Write the mean, standard deviation, least and largest value over the orders that the ties allow.
+
+        The lists must be prepared for the average, with the keys of each query by label, descending, and the measures
+        with their squares. out is float64[4, n_queries, n_measures]. Returns what `evaluate` returns.
+        """
+        cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
+        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef double* means = <double*>cnp.PyArray_DATA(out)
+        cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
+        cdef Groups* tied = self.lists.scratch()
+        cdef Groups* ordered = NULL
+        cdef Py_ssize_t query, i, at, failed = -1
+        cdef double* mean
+        cdef double* most
+        cdef double* least
+        try:
+            ordered = self.lists.scratch()
+            with nogil:
+                for query in range(first, last):
+                    at = query * self.n_measures
+                    mean = means + at
+                    least = means + 2 * n_values + at
+                    most = means + 3 * n_values + at
+                    if not self.query(query, data, single, tied, mean):
+                        failed = query
+                        break
+                    worst_first(self.lists, query, tied, ordered)
+                    self.expect(query, ordered, least)
+                    best_first(self.lists, query, tied, ordered)
+                    self.expect(query, ordered, most)
+                    for i in range(self.n_measures):
+                        means[n_values + at + i] = sqrt(variance(&self.measures[i], tied, self.norms[at + i]))
+                        # The mean of equal values may differ from them in the last bit.
+                        least[i] = min(least[i], mean[i])
+                        most[i] = max(most[i], mean[i])
+        finally:
+            free(tied)
+            free(ordered)
         return failed
 
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):

@@ -7,6 +7,8 @@ cdef struct Groups:
     # size[g] of them; its key documents weigh weight[c * stride + g] together, under weighting c.
     Py_ssize_t count
     Py_ssize_t stride
+    # How many distinct scores the keys have, as far as any measure looks.
+    Py_ssize_t n_values
     int64_t* start
     int64_t* size
     double* weight
@@ -46,3 +48,8 @@ cdef class Lists:
     cdef Groups* scratch(self) except NULL
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil
     cdef bint group_float(self, Py_ssize_t query, const float* scores, Groups* groups) noexcept nogil
+
+
+# The documents of each tied group that `tied` was made of, one by one: the best label first, or last.
+cdef void best_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups* ordered) noexcept nogil
+cdef void worst_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups* ordered) noexcept nogil

@@ -233,8 +233,8 @@ cdef class Lists:
     key_offsets[n_queries + 1], key_position[n_keys] (of each key in its list), float64 key_weight[n_weights, n_keys],
     and for a rule that orders the documents inside a tie: key_rank[n_keys], the key's place in that order, with the
     keys of a query ascending in it, and order[n_docs], the positions in that order (None: the order of the list).
-    For "optimistic" and "pessimistic" the keys of a query lie in the order of the rule. `depth` is a rank below which
-    no measure looks. Lists are immutable.
+    For "optimistic", "pessimistic" and the spread the keys of a query lie by label, descending. `depth` is a rank below
+    which no measure looks. Lists are immutable.
     """
 
     def __init__(self, int rule, int64_t depth, Py_ssize_t counting_limit, cnp.ndarray offsets not None,
@@ -315,6 +315,7 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
         nan = locate(scores, n, groups, n_values)
     if nan:
         return False
+    groups.n_values = n_values
     if n_keys > LANES:
         assign_many(groups, n_keys, n_values)
     if self.rule == AVERAGE:
@@ -376,47 +377,79 @@ cdef void merge(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t 
 
 cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
                 Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
-    """Each key its own group, at the place that the rule gives it inside its tied group.
-
-    first[g] is the number of keys in the tied groups before g, taken[g] how many keys of g have their place.
-    """
-    cdef int64_t* first = groups.first
-    cdef int64_t* taken = groups.taken
-    cdef Py_ssize_t i, c, g, slot, place, tied = 0
-    memset(first, 0, (n_values + 1) * sizeof(int64_t))
-    memset(taken, 0, n_values * sizeof(int64_t))
+    """Each key its own group, at the place that the order gives it inside its tied group."""
+    cdef Py_ssize_t i, tied = 0
+    cdef bint alone
+    if self.rule == BEST_FIRST or self.rule == WORST_FIRST:
+        place_by_label(self, first_key, n_keys, n, self.rule == BEST_FIRST, groups, groups)
+        return
     for i in range(n_keys):
-        g = groups.group[i]
-        if g >= 0:
-            first[g + 1] += 1
-            tied += groups.equal[n_values - 1 - g] > 1
-    for g in range(n_values):
-        first[g + 1] += first[g]
-    if self.rule == IN_ORDER and tied > 0:
+        tied += groups.group[i] >= 0 and groups.equal[n_values - 1 - groups.group[i]] > 1
+    if tied > 0:
         if tied <= self.counting_limit:
             place_by_counting(self, query, scores, first_key, n_keys, n_values, groups)
         else:
             place_by_sweeping(self, query, scores, n, first_key, n_keys, n_values, groups)
+    count_keys(groups, n_keys, groups)
     for i in range(n_keys):
-        g = groups.group[i]
+        if groups.group[i] >= 0:
+            alone = groups.equal[n_values - 1 - groups.group[i]] == 1
+            put(self, first_key + i, groups.group[i], groups.taken[groups.group[i]],
+                0 if alone else groups.histogram[i], n, groups, groups)
+            groups.taken[groups.group[i]] += 1
+
+
+cdef void count_keys(const Groups* tied, Py_ssize_t n_keys, Groups* ordered) noexcept nogil:
+    """first[g] becomes the number of keys in the tied groups before g, taken[g] 0: how many of g have their place."""
+    cdef Py_ssize_t i, g
+    memset(ordered.first, 0, (tied.n_values + 1) * sizeof(int64_t))
+    memset(ordered.taken, 0, tied.n_values * sizeof(int64_t))
+    for i in range(n_keys):
+        if tied.group[i] >= 0:
+            ordered.first[tied.group[i] + 1] += 1
+    for g in range(tied.n_values):
+        ordered.first[g + 1] += ordered.first[g]
+    ordered.count = ordered.first[tied.n_values]
+
+
+cdef inline void put(Lists self, Py_ssize_t key, Py_ssize_t g, int64_t nth, int64_t place, Py_ssize_t n,
+                     const Groups* tied, Groups* ordered) noexcept nogil:
+    """Make a key the nth group of those that tied group g becomes, at a place inside it."""
+    cdef Py_ssize_t c, slot = ordered.first[g] + nth
+    # Another thread may change the scores meanwhile: the values are then anything, but no rank leaves the list.
+    ordered.start[slot] = max(min(tied.greater[tied.n_values - 1 - g] + place, <int64_t>n - 1), 0)
+    ordered.size[slot] = 1
+    for c in range(self.n_weights):
+        ordered.weight[c * ordered.stride + slot] = self.key_weight[c * self.n_keys + key]
+
+
+cdef void place_by_label(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n, bint best_first,
+                         const Groups* tied, Groups* ordered) noexcept nogil:
+    """Each key its own group: the keys, which lie by label, descending, come first in their tied group, or last."""
+    cdef Py_ssize_t i, g
+    cdef int64_t taken
+    count_keys(tied, n_keys, ordered)
+    for i in range(n_keys):
+        g = tied.group[i]
         if g < 0:
             continue
-        slot = first[g] + taken[g]
-        if groups.equal[n_values - 1 - g] == 1:
-            place = 0
-        elif self.rule == IN_ORDER:
-            place = groups.histogram[i]
-        elif self.rule == BEST_FIRST:
-            place = taken[g]
+        taken = ordered.taken[g]
+        if best_first:
+            put(self, first_key + i, g, taken, taken, n, tied, ordered)
         else:
-            place = groups.equal[n_values - 1 - g] - (first[g + 1] - first[g]) + taken[g]
-        groups.start[slot] = min(groups.greater[n_values - 1 - g] + place, <int64_t>n - 1)
-        for c in range(self.n_weights):
-            groups.weight[c * groups.stride + slot] = self.key_weight[c * self.n_keys + first_key + i]
-        taken[g] += 1
-    groups.count = first[n_values]
-    for i in range(groups.count):
-        groups.size[i] = 1
+            put(self, first_key + i, g, ordered.first[g + 1] - ordered.first[g] - 1 - taken,
+                tied.equal[tied.n_values - 1 - g] - 1 - taken, n, tied, ordered)
+        ordered.taken[g] += 1
+
+
+cdef void best_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups* ordered) noexcept nogil:
+    place_by_label(lists, lists.key_offsets[query], lists.key_offsets[query + 1] - lists.key_offsets[query],
+                   lists.offsets[query + 1] - lists.offsets[query], True, tied, ordered)
+
+
+cdef void worst_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups* ordered) noexcept nogil:
+    place_by_label(lists, lists.key_offsets[query], lists.key_offsets[query + 1] - lists.key_offsets[query],
+                   lists.offsets[query + 1] - lists.offsets[query], False, tied, ordered)
 
 
 cdef void place_by_counting(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t first_key,

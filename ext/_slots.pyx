@@ -7,7 +7,8 @@ doubles the same difference has lost eight digits at t = 10⁴.
 cimport numpy as cnp
 import numpy as np
 
-from tieaware._exact cimport add, log2_exact, pair, scale, two_product
+from tieaware._exact cimport add, log2_exact, pair, product, scale, two_product
+from tieaware._measure cimport between
 
 cnp.import_array()
 
@@ -68,4 +69,22 @@ def geometric(double p, Py_ssize_t depth):
             rows[j, 0] = power.high
             rows[j, 1] = power.low
             power = scale(power, p)
+    return table
+
+
+def squares(cnp.ndarray slots not None):
+    """Σ_{i ≤ j} d_i² of the slot weights d whose prefix sums are given, as such a table."""
+    cdef Py_ssize_t depth = slots.shape[0] - 1
+    cdef const double* prefix = <const double*>cnp.PyArray_DATA(slots)
+    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = table
+    cdef pair total, weight
+    cdef Py_ssize_t j
+    total.high = total.low = 0.0
+    with nogil:
+        for j in range(1, depth + 1):
+            weight = between(prefix, j - 1, 1)
+            total = add(total, product(weight, weight))
+            rows[j, 0] = total.high
+            rows[j, 1] = total.low
     return table

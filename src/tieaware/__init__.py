@@ -24,7 +24,7 @@ from tieaware.measures import (
     parse_measure,
 )
 from tieaware.precision import bands
-from tieaware.results import Results
+from tieaware.results import Results, Spread
 from tieaware.worst_case import WorstCase, worst_case
 
 __version__ = "0.1.0"
@@ -47,6 +47,7 @@ __all__ = [
     "Results",
     "Rprec",
     "Run",
+    "Spread",
     "Success",
     "WorstCase",
     "bands",

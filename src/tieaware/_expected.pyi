@@ -12,7 +12,7 @@ class Engine:
     def __init__(
         self,
         lists: Lists,
-        measures: list[tuple[str, int, int, npt.NDArray[np.float64] | None]],
+        measures: list[tuple[str, int, int, npt.NDArray[np.float64] | None, int, npt.NDArray[np.float64] | None]],
         norms: npt.NDArray[np.float64],
         undefined: float,
     ) -> None: ...
@@ -26,6 +26,7 @@ class Engine:
         first: int,
         last: int,
     ) -> int: ...
+    def spread(self, scores: npt.NDArray[Any], out: npt.NDArray[np.float64], first: int, last: int) -> int: ...
     def means(
         self, scores: npt.NDArray[Any], out: npt.NDArray[np.float64], first: int, last: int
     ) -> tuple[int, int] | None: ...

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO, TypeAlias
+from itertools import pairwise
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,6 +32,7 @@ def evaluate(
     *,
     ties: str = "average",
     precision: str | Coarsening | None = None,
+    spread: bool = False,
     queries: str = "judged",
     threads: int | None = None,
 ) -> Results:
@@ -49,6 +51,9 @@ def evaluate(
         The tie rule: "average", "run_order", "trec_eval", "optimistic" or "pessimistic".
     precision : str or Coarsening, optional
         What the scores are coarsened to first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
+    spread : bool
+        Whether to tell how far the order of tied documents can move each value: the results then have ``std``,
+        ``min`` and ``max``. For ties="average".
     queries : str
         "judged": every judged query; one on which the run is silent has an empty list (trec_eval -c).
         "both": only the queries that a run answers (trec_eval's default); the others are NaN, and in no mean.
@@ -73,15 +78,21 @@ def evaluate(
     >>> tieaware.evaluate(qrels, run, ["AP", "RR"]).mean().round(4)
     array([[0.7083, 0.75  ]])
     """
-    return evaluate_views(qrels, runs, measures, [View(ties, precision)], queries=queries, threads=threads)[0]
+    return evaluate_views(qrels, runs, measures, [View(ties, precision, spread)], queries=queries, threads=threads)[0]
 
 
 @dataclass(frozen=True)
 class View:
-    """How a run's scores are taken: with which precision, and with which tie rule."""
+    """How a run's scores are taken: with which tie rule and precision, and whether the spread is wanted."""
 
     ties: str = "average"
     precision: str | Coarsening | None = None
+    spread: bool = False
+
+    @property
+    def n_tables(self) -> int:
+        """How many tables of values it fills: the value, and with the spread the std, min and max."""
+        return 4 if self.spread else 1
 
 
 def evaluate_views(
@@ -104,7 +115,8 @@ def evaluate_views(
     judged = as_qrels(qrels)
     named = named_runs(runs)
     evaluation = _Evaluation(judged, parsed, tuple(views), workers if len(named) == 1 else 1)
-    values = np.empty((len(named), len(views), len(judged), len(parsed)))
+    tables = np.cumsum([0, *(view.n_tables for view in views)])
+    values = np.empty((len(named), tables[-1], len(judged), len(parsed)))
     values[:] = np.nan if queries == "both" else evaluation.silent()
     one_each = np.arange(len(named) + 1)
     over_chunks(lambda i, _: evaluation.run(*named[i], values[i]), one_each, min(workers, len(named)))
@@ -114,7 +126,8 @@ def evaluate_views(
         values = values[:, :, answered]
         names = [names[i] for i in answered]
     labels = tuple(name for name, _ in named), tuple(names), parsed
-    return [Results(values[:, v], *labels) for v in range(len(views))]
+    by_table = values.swapaxes(0, 1)
+    return [Results(by_table[start], *labels, *by_table[start + 1 : end]) for start, end in pairwise(tables)]
 
 
 # What all judged documents are worth to a measure: computed once for each judgment set, and kept as long as that is.
@@ -146,7 +159,7 @@ class _Evaluation:
         nothing = np.zeros(n + 1, dtype=np.int64)
         empty = np.zeros(0, dtype=np.int64)
         matched = Matched(np.arange(n), nothing, np.zeros(0), nothing, empty, empty.astype(np.int32))
-        values = np.empty((len(self.views), n, len(self.measures)))
+        values = np.empty((sum(view.n_tables for view in self.views), n, len(self.measures)))
         self._part(matched, empty if self._by_document else None, values)
         return values
 
@@ -172,7 +185,7 @@ class _Evaluation:
     def _part(self, matched: Matched, order: Integers | None, values: Values) -> int:
         judged = matched.rows >= 0
         totals = np.where(judged[:, None], self.totals[matched.rows], 0.0)
-        for rule, precision, views in self._passes:
+        for rule, precision, spread, tables in self._passes:
             prepared = prepare(
                 self.measures,
                 rule,
@@ -183,32 +196,46 @@ class _Evaluation:
                 totals,
                 order=order if rule == "trec_eval" else None,
                 precision=precision,
+                spread=spread,
             )
-            scores = prepared.coarsen(matched.scores)
-            part = np.empty((len(views), *totals.shape))
-            over_chunks(
-                partial(prepared.evaluate, scores, part),
-                even_chunks(matched.offsets, self.threads),
-                self.threads,
+            part = np.empty((len(tables), *totals.shape))
+            evaluate = partial(
+                prepared.spread if spread else prepared.evaluate, prepared.coarsen(matched.scores), part
             )
-            for view, rows in zip(views, part, strict=True):
-                values[view, matched.rows[judged]] = rows[judged]
+            over_chunks(evaluate, even_chunks(matched.offsets, self.threads), self.threads)
+            for table, rows in zip(tables, part, strict=True):
+                values[table, matched.rows[judged]] = rows[judged]
         return int(judged.sum())
 
 
-def _passes(views: Sequence[View]) -> list[tuple[str, Precision, list[int]]]:
-    """Return the preparations that the views need, each with its views: all averages over bands are one."""
-    passes: list[tuple[str, Precision, list[int]]] = []
-    banded: list[tuple[int, Bands]] = []
-    for i, view in enumerate(views):
+class _Pass(NamedTuple):
+    """One preparation, and the tables that it fills."""
+
+    ties: str
+    precision: Precision
+    spread: bool
+    tables: list[int]
+
+
+def _passes(views: Sequence[View]) -> list[_Pass]:
+    """Return the preparations that the views need: all averages over bands are one."""
+    passes: list[_Pass] = []
+    bands: list[Bands] = []
+    banded: list[int] = []
+    table = 0
+    for view in views:
         tie_rules.placement(view.ties)
         coarsening = None if view.precision is None else parse_precision(view.precision)
-        if isinstance(coarsening, Bands) and view.ties == "average":
-            banded.append((i, coarsening))
+        if view.spread and view.ties != "average":
+            raise InputError(f"spread: ties={view.ties!r} leaves one order alone, expected ties='average'")
+        if isinstance(coarsening, Bands) and view.ties == "average" and not view.spread:
+            bands.append(coarsening)
+            banded.append(table)
         else:
-            passes.append((view.ties, coarsening, [i]))
-    if banded:
-        passes.append(("average", [bands for _, bands in banded], [i for i, _ in banded]))
+            passes.append(_Pass(view.ties, coarsening, view.spread, list(range(table, table + view.n_tables))))
+        table += view.n_tables
+    if bands:
+        passes.append(_Pass("average", bands, False, banded))
     return passes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from tieaware.errors import InputError
 from tieaware.inputs import Identifiers
 from tieaware.measures import Measure, Values
 from tieaware.precision import Coarsening, parse_precision
-from tieaware.preparation import Integers, Judgments, Labels, parse_measures, prepare
+from tieaware.preparation import Integers, Judgments, Labels, Prepared, parse_measures, prepare
+from tieaware.results import Spread
 from tieaware.threads import checked_threads, even_chunks, over_chunks
 
 _LARGEST_LABEL = 2**31 - 1
@@ -101,7 +103,9 @@ class Evaluator:
         judged_offsets = np.searchsorted(positions, lists)
         in_lists = Judgments(flat[positions], judged_offsets)
         judged = in_lists if judgments is None else _judgments(judgments, in_lists, self.n_queries)
-        self._prepared = prepare(
+        self._ties = ties
+        self._prepare = partial(
+            prepare,
             self.measures,
             ties,
             lists,
@@ -113,6 +117,8 @@ class Evaluator:
             undefined=float(undefined),
             precision=None if precision is None else parse_precision(precision),
         )
+        self._prepared = self._prepare()
+        self._prepared_for_spread: Prepared | None = None
         self._chunks = even_chunks(lists, self._threads)
 
     def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:
@@ -153,6 +159,51 @@ class Evaluator:
         """Evaluate every query and average: float64[n_measures], the arithmetic means over the queries."""
         means: Values = self.many(self._scores(scores, self._shape).reshape(1, self.n_docs))[0]
         return means
+
+    def spread(self, scores: npt.ArrayLike) -> Spread:
+        """Evaluate every query, and tell how far the order of tied documents can move each value.
+
+        Parameters
+        ----------
+        scores : real numbers, shape (n_docs,) or the labels' shape
+            As in the call.
+
+        Returns
+        -------
+        Spread
+            The mean, standard deviation, minimum and maximum over all orders that the scores allow, equally likely;
+            with `precision`, over those that the coarsened scores allow. Exact, not sampled.
+
+        Raises
+        ------
+        InputError
+            As in the call; or if the ties of this evaluator are not averaged.
+
+        References
+        ----------
+        McSherry, F. and Najork, M. (2008), for means; the variances are tieaware's own.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> spread = tieaware.Evaluator([0, 1, 0, 1], ["RR", "P@2"]).spread([4.0, 3.0, 3.0, 2.0])
+        >>> spread.mean.round(4), spread.std.round(4)
+        (array([[0.4167, 0.25  ]]), array([[0.0833, 0.25  ]]))
+        >>> spread.min.round(4), spread.max.round(4)
+        (array([[0.3333, 0.    ]]), array([[0.5, 0.5]]))
+        """
+        if self._ties != "average":
+            raise InputError(f"spread: ties={self._ties!r} leaves one order alone, expected ties='average'")
+        if self._prepared_for_spread is None:
+            self._prepared_for_spread = self._prepare(spread=True)
+        prepared = self._prepared_for_spread
+        array = prepared.coarsen(self._scores(scores, self._shape))
+        out = np.empty((4, self.n_queries, len(self.measures)))
+
+        for query in over_chunks(partial(prepared.spread, array, out), self._chunks, self._threads):
+            if query >= 0:
+                raise self._nan(array, query)
+        return Spread(*out)
 
     def many(self, candidates: npt.ArrayLike) -> Values:
         """Evaluate many scorings of the same documents.

@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-
-from tieaware.results import Results, shown_value
+from tieaware.results import Column, Results
 
 
 def text(results: Results, names: Sequence[str], *, per_query: bool, digits: int, header: bool = False) -> str:
@@ -17,41 +16,44 @@ def text(results: Results, names: Sequence[str], *, per_query: bool, digits: int
     return results.to_trec_eval(per_query=per_query, digits=digits, names=names, header=header)
 
 
-def _rows(results: Results, per_query: bool) -> Iterator[tuple[str, str, list[float]]]:
-    for run, summary, table in zip(results.runs, results.summary(), results.values, strict=True):
-        if per_query:
-            for query, row in zip(results.queries, table, strict=True):
-                if not np.isnan(row).any():
-                    yield run, query, row.tolist()
-        yield run, "all", summary.tolist()
+def _rows(results: Results, columns: Sequence[Column], per_query: bool) -> Iterator[tuple[str, str, list[float]]]:
+    for r, run in enumerate(results.runs):
+        for i, query in enumerate(results.queries if per_query else ()):
+            row = [float(column.values[r, i]) for column in columns]
+            if not any(map(math.isnan, row)):
+                yield run, query, row
+        yield run, "all", [float(column.summary[r]) for column in columns]
 
 
 def as_json(results: Results, names: Sequence[str], *, per_query: bool, digits: int) -> str:
     """One object a run and query: ``{run: {query or "all": {measure: value}}}``, in full precision."""
+    columns = results.columns(names)
     nested: dict[str, dict[str, dict[str, float]]] = {}
-    for run, query, row in _rows(results, per_query):
-        nested.setdefault(run, {})[query] = dict(zip(names, row, strict=True))
+    for run, query, row in _rows(results, columns, per_query):
+        nested.setdefault(run, {})[query] = {c.name: value for c, value in zip(columns, row, strict=True)}
     return json.dumps(nested, indent=2) + "\n"
 
 
 def as_csv(results: Results, names: Sequence[str], *, per_query: bool, digits: int) -> str:
     """One row a run and query, one column a measure, in full precision."""
+    columns = results.columns(names)
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["run", "query", *names])
-    writer.writerows([run, query, *row] for run, query, row in _rows(results, per_query))
+    writer.writerow(["run", "query", *(column.name for column in columns)])
+    writer.writerows([run, query, *row] for run, query, row in _rows(results, columns, per_query))
     return file.getvalue()
 
 
 def as_markdown(results: Results, names: Sequence[str], *, per_query: bool, digits: int) -> str:
     """A table with one row a run and query."""
+    columns = results.columns(names)
     keys = ["run", "query"] if per_query else ["run"]
     lines = [
-        "| " + " | ".join([*keys, *names]) + " |",
-        "|" + " --- |" * len(keys) + " ---: |" * len(names),
+        "| " + " | ".join([*keys, *(column.name for column in columns)]) + " |",
+        "|" + " --- |" * len(keys) + " ---: |" * len(columns),
     ]
-    for run, query, row in _rows(results, per_query):
-        shown = [shown_value(measure, value, digits) for measure, value in zip(results.measures, row, strict=True)]
+    for run, query, row in _rows(results, columns, per_query):
+        shown = [column.shown(value, digits) for column, value in zip(columns, row, strict=True)]
         cells = [_cell(key) for key in ([run, query] if per_query else [run])]
         lines.append("| " + " | ".join([*cells, *shown]) + " |")
     return "".join(f"{line}\n" for line in lines)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tieaware import _expected, _groups, ties
+from tieaware import _expected, _groups, _slots, ties
 from tieaware.errors import InputError
 from tieaware.measures import DEFINITIONS, Measure, Values, parse_measure
 from tieaware.precision import Bands, Coarsening
@@ -108,6 +108,10 @@ class Prepared:
             return self.engine.evaluate(scores, values, first, last)
         return self.engine.sweep(scores, self.bands, values, first, last)
 
+    def spread(self, scores: npt.NDArray[Any], values: Values, first: int, last: int) -> int:
+        """Do the same for float64[4, n_queries, n_measures]: mean, standard deviation, minimum and maximum."""
+        return self.engine.spread(scores, values, first, last)
+
 
 def prepare(
     measures: Sequence[Measure],
@@ -121,6 +125,7 @@ def prepare(
     order: Integers | None = None,
     undefined: float = 0.0,
     precision: Precision = None,
+    spread: bool = False,
     counting_limit: int = COUNTING_LIMIT,
 ) -> Prepared:
     """Prepare the kernel for lists of which the judged documents are known.
@@ -146,13 +151,15 @@ def prepare(
         What the scores are coarsened to first. The average over bands groups ranks in the kernel, and needs no coarser
         scores, so that it can take several bands at once; any other rule over bands orders the documents of a band by
         their coarse scores.
+    spread : bool
+        Whether the spread over the orders is wanted, of the rule "average".
     counting_limit : int
         See COUNTING_LIMIT; the values do not depend on it.
     """
     placement = ties.placement(rule)
     coarsening = precision if isinstance(precision, Coarsening) else None
     banded: Sequence[Bands] = precision if isinstance(precision, Sequence) else ()
-    if isinstance(coarsening, Bands) and rule == "average":
+    if isinstance(coarsening, Bands) and rule == "average" and not spread:
         banded = (coarsening,)
         coarsening = None
     bands = None
@@ -160,10 +167,15 @@ def prepare(
         rule, placement = "run_order", ties.placement("run_order")
         bands = [each.starts(int(np.diff(lists).max(initial=0))) for each in banded]
     columns, weights = _weigh(measures, labels)
+    squares = columns
+    if spread:
+        squares, weights = _square(columns, weights)
     is_key = weights.any(axis=0)
     query = np.repeat(np.arange(len(lists) - 1), np.diff(judged_offsets))[is_key]
     key_offsets = np.concatenate(([0], np.cumsum(is_key)))[judged_offsets]
     permutation, rank = ties.arrange(rule, lists, query, positions[is_key], labels[is_key], order)
+    if spread:
+        permutation = ties.by_label(query, labels[is_key])
     prepared = _groups.Lists(
         placement,
         # A document below a cut-off may be in the band across it.
@@ -177,15 +189,12 @@ def prepare(
         None if order is None else _contiguous(order),
     )
     longest = int(np.diff(lists).max(initial=0))
-    kernels = [
-        (
-            measure.definition.kernel,
-            column,
-            -1 if measure.cutoff is None else measure.cutoff,
-            measure.definition.slots(measure, _depth(measure, longest)) if measure.definition.slots else None,
-        )
-        for measure, column in zip(measures, columns, strict=True)
-    ]
+    kernels = []
+    for measure, column, square in zip(measures, columns, squares, strict=True):
+        table = measure.definition.slots(measure, _depth(measure, longest)) if measure.definition.slots else None
+        cutoff = -1 if measure.cutoff is None else measure.cutoff
+        table_of_squares = _slots.squares(table) if spread and table is not None else None
+        kernels.append((measure.definition.kernel, column, cutoff, table, square, table_of_squares))
     engine = _expected.Engine(prepared, kernels, _norms(measures, totals, lists), undefined)
     return Prepared(engine, lists, coarsening, bands)
 
@@ -205,6 +214,19 @@ def _weigh(measures: Sequence[Measure], labels: Labels) -> tuple[list[int], Valu
                 raise InputError(f"{measure}: the gains add up to 2^53 or more, too much for exact sums")
         columns.append(rows[key])
     return columns, np.stack(weights)
+
+
+def _square(columns: list[int], weights: Values) -> tuple[list[int], Values]:
+    """Return the row of each measure's squared weights, and all weightings with these."""
+    rows = list(weights)
+    found: dict[int, int] = {}
+    for column in columns:
+        if column not in found:
+            square = weights[column] ** 2
+            found[column] = column if np.array_equal(square, weights[column]) else len(rows)
+            if found[column] == len(rows):
+                rows.append(square)
+    return [found[column] for column in columns], np.stack(rows)
 
 
 def _norms(measures: Sequence[Measure], totals: Values, lists: Integers) -> Values:

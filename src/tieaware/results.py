@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,25 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+
+class Spread(NamedTuple):
+    """How far values vary over the orders that ties allow, equally likely; each float64[n_queries, n_measures].
+
+    Attributes
+    ----------
+    mean : float64[n_queries, n_measures]
+        The average, as the evaluator returns it.
+    std : float64[n_queries, n_measures]
+        The standard deviation; 0 where no order changes the value.
+    min, max : float64[n_queries, n_measures]
+        The least and the largest value; both occur.
+    """
+
+    mean: Values
+    std: Values
+    min: Values
+    max: Values
 
 
 class _Named:
@@ -43,6 +62,9 @@ class Results:
         NaN where ``queries="both"`` was asked for and the run is silent on the query.
     runs, queries : tuple of str
     measures : tuple of Measure
+    std, min, max : float64[n_runs, n_queries, n_measures] or None
+        With ``spread=True``: the standard deviation, the least and the largest value over the orders that the ties
+        allow.
 
     Examples
     --------
@@ -58,12 +80,49 @@ class Results:
     runs: tuple[str, ...]
     queries: tuple[str, ...]
     measures: tuple[Measure, ...]
+    std: Values | None = None
+    min: Values | None = None
+    max: Values | None = None
 
     def mean(self) -> Values:
         """Average over the queries: float64[n_runs, n_measures]. Where a run is silent (NaN), the query is left out."""
         answered = ~np.isnan(self.values)
         means: Values = self.values.sum(axis=1, where=answered) / answered.sum(axis=1)
         return means
+
+    def mean_std(self) -> Values:
+        """The standard deviation of the means over the orders that ties allow: float64[n_runs, n_measures].
+
+        The orders of different queries are independent, so their variances add up. Needs ``spread=True``.
+        """
+        if self.std is None:
+            raise InputError("there is no spread; ask for it with evaluate(..., spread=True)")
+        answered = ~np.isnan(self.std)
+        variances = (self.std**2).sum(axis=1, where=answered)
+        deviations: Values = np.sqrt(variances) / answered.sum(axis=1)
+        return deviations
+
+    def columns(self, names: Sequence[str] | None = None) -> list[Column]:
+        """Return what exports show of each measure: its value, and with a spread its std, min and max.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            What the measures are called.
+        """
+        called = [str(measure) for measure in self.measures] if names is None else names
+        summary = self.summary()
+        columns = []
+        for i, (name, measure) in enumerate(zip(called, self.measures, strict=True)):
+            is_count = measure.definition.is_count
+            columns.append(Column(name, self.values[..., i], summary[:, i], is_count))
+            if self.std is None or self.min is None or self.max is None or is_count:
+                continue
+            columns.append(Column(f"{name}_std", self.std[..., i], self.mean_std()[:, i], False))
+            for kind, values in (("min", self.min), ("max", self.max)):
+                means = np.nanmean(values[..., i], axis=1)
+                columns.append(Column(f"{name}_{kind}", values[..., i], means, False))
+        return columns
 
     def summary(self) -> Values:
         """Summarise the queries as trec_eval does: counts are added up, all else is averaged."""
@@ -81,7 +140,8 @@ class Results:
             if len(self.runs) == 1 and key not in self.runs:
                 return self.values[0, :, self._measure(key)]
             i = _Named("run", self.runs)[key]
-            return Results(self.values[i : i + 1], (self.runs[i],), self.queries, self.measures)
+            spread = (each if each is None else each[i : i + 1] for each in (self.std, self.min, self.max))
+            return Results(self.values[i : i + 1], (self.runs[i],), self.queries, self.measures, *spread)
         if not 1 <= len(key) <= 3:
             raise KeyError(f"found {len(key)} keys, expected run, measure and query")
         selected: Any = self.values[_Named("run", self.runs)[key[0]]]
@@ -99,27 +159,28 @@ class Results:
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return ``{run: {query: {measure: value}}}``."""
-        names = [str(measure) for measure in self.measures]
+        columns = self.columns()
+        names = [column.name for column in columns]
+        cube = np.stack([column.values for column in columns], axis=2)
         return {
             run: {
                 query: dict(zip(names, row, strict=True))
                 for query, row in zip(self.queries, table.tolist(), strict=True)
                 if row and row[0] == row[0]
             }
-            for run, table in zip(self.runs, self.values, strict=True)
+            for run, table in zip(self.runs, cube, strict=True)
         }
 
     def _columns(self) -> dict[str, Any]:
-        """Return one row for each run and query that it answers: run, query, and a column for each measure."""
-        flat = self.values.reshape(-1, len(self.measures))
-        kept = ~np.isnan(flat).all(axis=1)
+        """Return one row for each run and query that it answers: run, query, and the columns of each measure."""
+        kept = ~np.isnan(self.values).all(axis=2).reshape(-1)
         index = np.flatnonzero(kept)
         columns: dict[str, Any] = {
             "run": [self.runs[i] for i in index // max(len(self.queries), 1)],
             "query": [self.queries[i] for i in index % max(len(self.queries), 1)],
         }
-        for i, measure in enumerate(self.measures):
-            columns[str(measure)] = flat[kept, i]
+        for column in self.columns():
+            columns[column.name] = column.values.reshape(-1)[kept]
         return columns
 
     def to_arrow(self) -> pyarrow.Table:
@@ -153,21 +214,30 @@ class Results:
         header : bool
             Open with the lines ``runid`` and ``num_q``. With several runs ``runid`` always opens each.
         """
-        called = [str(measure) for measure in self.measures] if names is None else names
+        columns = self.columns(names)
         lines = []
-        for run, summary, table in zip(self.runs, self.summary(), self.values, strict=True):
-            answered = np.flatnonzero(~np.isnan(table).all(axis=1))
+        for r, run in enumerate(self.runs):
+            answered = np.flatnonzero(~np.isnan(self.values[r]).all(axis=1))
             if header or len(self.runs) > 1:
                 lines.append(("runid", "all", run))
             if header:
                 lines.append(("num_q", "all", str(len(answered))))
-            rows = [(self.queries[i], table[i]) for i in answered] if per_query else []
-            for query, row in [*rows, ("all", summary)]:
-                for name, measure, value in zip(called, self.measures, row, strict=True):
-                    lines.append((name, query, shown_value(measure, value, digits)))
+            for i in answered if per_query else ():
+                for column in columns:
+                    lines.append((column.name, self.queries[i], column.shown(column.values[r, i], digits)))
+            for column in columns:
+                lines.append((column.name, "all", column.shown(column.summary[r], digits)))
         return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in lines)
 
 
-def shown_value(measure: Measure, value: float, digits: int) -> str:
-    """Return a value as text: a count as a whole number."""
-    return f"{value:.0f}" if measure.definition.is_count else f"{value:.{digits}f}"
+class Column(NamedTuple):
+    """One number for each run and query, and its summary for each run."""
+
+    name: str
+    values: Values  # [n_runs, n_queries]
+    summary: Values  # [n_runs]
+    is_count: bool
+
+    def shown(self, value: float, digits: int) -> str:
+        """Return a value as text: a count as a whole number."""
+        return f"{value:.0f}" if self.is_count else f"{value:.{digits}f}"

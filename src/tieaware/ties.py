@@ -81,8 +81,11 @@ def arrange(
         rank = place[lists[query] + position]
         permutation = np.lexsort((rank, query))
         return permutation, rank[permutation]
-    if ties == "optimistic":
-        return np.lexsort((-labels.astype(np.int64), query)), None
-    if ties == "pessimistic":
-        return np.lexsort((labels, query)), None
+    if ties in ("optimistic", "pessimistic"):
+        return by_label(query, labels), None
     return in_place, None
+
+
+def by_label(query: Integers, labels: npt.NDArray[np.int32]) -> Integers:
+    """Return the keys of each query by label, descending."""
+    return np.lexsort((-labels.astype(np.int64), query))

@@ -32,6 +32,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command.add_argument("-q", "--per-query", action="store_true", help="print the values of each query too")
     command.add_argument("--ties", choices=RULES, default="average", help="the order of tied documents (%(default)s)")
     command.add_argument(
+        "--spread", action="store_true", help="add standard deviation, minimum and maximum over the orders of ties"
+    )
+    command.add_argument(
         "--precision", metavar="P",
         help="coarsen the scores first: bands:RHO, decimals:N, significant:N, float32, float16, bfloat16, levels:N",
     )  # fmt: skip
@@ -52,7 +55,7 @@ def _run(arguments: argparse.Namespace) -> str:
     names = arguments.measure or DEFAULT_MEASURES
     results = evaluate(
         arguments.qrels, options.run_files(arguments, arguments.qrels), names, ties=arguments.ties,
-        precision=arguments.precision, queries=arguments.queries, threads=arguments.threads,
+        precision=arguments.precision, spread=arguments.spread, queries=arguments.queries, threads=arguments.threads,
     )  # fmt: skip
     header = {"header": arguments.measure is None} if arguments.format == "text" else {}
     return FORMATS[arguments.format](results, names, per_query=arguments.per_query, digits=arguments.digits, **header)

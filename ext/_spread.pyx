@@ -1,0 +1,247 @@
+"""Groups into variances: how far each measure varies over the orderings that the ties allow.
+
+One function a kernel of _expected.pyx, under its name, with its notation. The groups of a query are independent, so the
+variances of what they contribute add up. A group all of whose documents weigh the same contributes none.
+
+A group deep in a list contributes almost the same in every order, and its variance is a small difference of large
+numbers. So each function either keeps the numbers in pairs, or sums deviations, which need no difference.
+"""
+from libc.stdint cimport int64_t
+
+from tieaware._exact cimport add, pair, product, scale, two_product
+from tieaware._measure cimport (
+    AVERAGE_PRECISION, CONSTANT, HITS, HITS_AT_R, RECIPROCAL_RANK, SLOTS, SLOTS_OF_IDEAL, Measure, between,
+)
+
+# A group that starts after more than so many times its slots is deep.
+cdef enum:
+    DEEP = 16
+
+
+cdef inline double positive(double x) noexcept nogil:
+    return x if x > 0.0 else 0.0
+
+
+cdef inline pair minus(pair a, pair b) noexcept nogil:
+    b.high = -b.high
+    b.low = -b.low
+    return add(a, b)
+
+
+cdef inline pair exactly(double x) noexcept nogil:
+    cdef pair p
+    p.high = x
+    p.low = 0.0
+    return p
+
+
+cdef double hits(const Groups* groups, const double* weight, int64_t k) noexcept nogil:
+    """Σ m r (n-r) (n-m) / (n² (n-1)): the hypergeometric variance."""
+    cdef Py_ssize_t g
+    cdef double m, n, r, total = 0.0
+    for g in range(groups.count):
+        if groups.start[g] >= k:
+            break
+        n = groups.size[g]
+        m = min(groups.size[g], k - groups.start[g])
+        r = weight[g]
+        if n > 1.0:
+            total += m / n * (r / n) * (n - r) * ((n - m) / (n - 1.0))
+    return total
+
+
+cdef double slots(const Groups* groups, const double* weight, const double* square, int64_t k, const double* table,
+                  const double* squares) noexcept nogil:
+    """Σ s² (S2 - S1²/n), s² = (n Σ w² - (Σ w)²) / (n (n-1)), S1 = Σ d_j and S2 = Σ d_j² over the m slots."""
+    cdef Py_ssize_t g
+    cdef int64_t t, n, m
+    cdef pair s, d
+    cdef double total = 0.0
+    for g in range(groups.count):
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k:
+            break
+        if n == 1:
+            continue
+        s = minus(two_product(<double>n, square[g]), two_product(weight[g], weight[g]))
+        if s.high + s.low <= 0.0:
+            continue
+        m = min(n, k - t)
+        d = between(table, t, m)
+        d = minus(scale(between(squares, t, m), <double>n), product(d, d))
+        total += (s.high + s.low) / (<double>n * (n - 1.0)) * (positive(d.high + d.low) / n)
+    return total
+
+
+cdef double average_precision(const Groups* groups, const double* weight, int64_t k, const double* table,
+                              const double* squares) noexcept nogil:
+    """Var Σ_j X_j (c + N_j) / j: X_j, whether slot j is relevant; N_j, how many in the group's slots before it are.
+
+    c = R + 1, with R relevant documents before the group.
+    """
+    cdef Py_ssize_t g
+    cdef int64_t t, n, m
+    cdef double r, before = 0.0, total = 0.0
+    for g in range(groups.count):
+        r = weight[g]
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k:
+            break
+        if 0.0 < r < n:
+            m = min(n, k - t)
+            if t > DEEP * m:
+                total += average_precision_by_terms(t, n, m, r, before + 1.0)
+            else:
+                total += average_precision_in_closed_form(t, n, m, r, before + 1.0, between(table, t, m),
+                                                          between(squares, t, m))
+        before += r
+    return total
+
+
+cdef double average_precision_by_terms(int64_t t, int64_t n, int64_t m, double r, double c) noexcept nogil:
+    """With weights w_x = 1/(t+x), E[S²] = Σ_x w_x² E_xx + 2 Σ_{y<x} w_y w_x E_yx, of terms that are not negative.
+
+    With u = x-1 slots before x and v before y, and p_i = r(r-1)…(r-i+1) / (n(n-1)…(n-i+1)):
+    E_xx = p1 c² + p2 (2c+1) u + p3 u (u-1),  E_yx = p2 c (c+1) + p3 [(c+2) v + c (u-1)] + p4 v (u-2).
+    Where the whole group is within the cut-off, Σ X_x (c + N_x) is the same in every order, so that the same number
+    may be taken from every weight: the last, 1/(t+m). What is left is small, and so is its square.
+    """
+    cdef double p1 = r / n
+    cdef double p2 = p1 * (r - 1.0) / max(n - 1.0, 1.0)
+    cdef double p3 = p2 * (r - 2.0) / max(n - 2.0, 1.0)
+    cdef double p4 = p3 * (r - 3.0) / max(n - 3.0, 1.0)
+    cdef double last = <double>(t + m)
+    cdef double w, u, mean = 0.0, diagonal = 0.0, crossed = 0.0, weights = 0.0, placed = 0.0
+    cdef int64_t x
+    for x in range(m):
+        u = x
+        w = (m - 1.0 - u) / ((t + 1.0 + u) * last) if m == n else 1.0 / (t + 1.0 + u)
+        mean += w * (p1 * c + p2 * u)
+        diagonal += w * w * (p1 * c * c + p2 * (2.0 * c + 1.0) * u + p3 * u * (u - 1.0))
+        # weights = Σ w_y and placed = Σ w_y v over the slots y before x.
+        crossed += w * weights * (p2 * c * (c + 1.0) + p3 * c * (u - 1.0))
+        crossed += w * placed * (p3 * (c + 2.0) + p4 * (u - 2.0))
+        weights += w
+        placed += w * u
+    return positive(diagonal + 2.0 * crossed - mean * mean)
+
+
+cdef double average_precision_in_closed_form(int64_t t, int64_t n, int64_t m, double r, double c, pair w1,
+                                             pair w2) noexcept nogil:
+    """c² [p1 W2 + p2 2B] + 2c [p2 (A2+B) + p3 (W1 A1 - A2 - B)] + p2 A2 + p3 (A3+4D) + p4 (A1² - A4 - 4D) - mean².
+
+    W1 = Σ 1/j and W2 = Σ 1/j² over the m slots, s = t+1, A1 = m - s W1, A2 = W1 - s W2, A4 = A1 - s A2, A3 = A4 - A2,
+    B = (W1²-W2)/2, D = A1 - s B, mean = p1 c W1 + p2 A1.
+    """
+    cdef double s = t + 1.0
+    cdef double p1 = r / n
+    cdef double p2 = p1 * (r - 1.0) / max(n - 1.0, 1.0)
+    cdef double p3 = p2 * (r - 2.0) / max(n - 2.0, 1.0)
+    cdef double p4 = p3 * (r - 3.0) / max(n - 3.0, 1.0)
+    cdef pair a1 = minus(exactly(<double>m), scale(w1, s))
+    cdef pair a2 = minus(w1, scale(w2, s))
+    cdef pair a4 = minus(a1, scale(a2, s))
+    cdef pair b = scale(minus(product(w1, w1), w2), 0.5)
+    cdef pair d = minus(a1, scale(b, s))
+    cdef double W1 = w1.high + w1.low, W2 = w2.high + w2.low, A1 = a1.high + a1.low, A2 = a2.high + a2.low
+    cdef double A4 = a4.high + a4.low, B = b.high + b.low, D = d.high + d.low
+    cdef double mean = p1 * c * W1 + p2 * A1
+    cdef double second = c * c * (p1 * W2 + 2.0 * p2 * B)
+    second += 2.0 * c * (p2 * (A2 + B) + p3 * (W1 * A1 - A2 - B))
+    second += p2 * A2 + p3 * (A4 - A2 + 4.0 * D) + p4 * (A1 * A1 - A4 - 4.0 * D)
+    return positive(second - mean * mean)
+
+
+cdef double reciprocal_rank(const Groups* groups, const double* weight, int64_t k, const double* table,
+                            const double* squares) noexcept nogil:
+    """Var 1/(t+X), X the place of the first relevant document within the first group that holds one; 0 below k."""
+    cdef Py_ssize_t g = 0
+    cdef int64_t t, n, m
+    cdef double r
+    cdef pair d
+    while g < groups.count and weight[g] == 0.0:
+        g += 1
+    if g == groups.count or groups.start[g] >= k:
+        return 0.0
+    r = weight[g]
+    t = groups.start[g]
+    n = groups.size[g]
+    if r == n:
+        return 0.0
+    m = min(n, k - t)
+    if r == 1.0 and t <= DEEP * m:
+        # X is uniform: n W2 - W1², over n².
+        d = between(table, t, m)
+        d = minus(scale(between(squares, t, m), <double>n), product(d, d))
+        return positive(d.high + d.low) / n / n
+    return reciprocal_rank_by_terms(t, n, r, m)
+
+
+cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) noexcept nogil:
+    """The variance of Y = 1/(t+1) - 1/(t+X), which has no digits to lose; Y = 1/(t+1) where X lies below the cut-off.
+
+    P(X = x) = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-r-x+1)/(n-x+1), as for the expectation.
+    """
+    cdef int64_t x, last = min(m, <int64_t>(n - r) + 1)
+    cdef double part, y, survival = 1.0, mean = 0.0, second = 0.0
+    cdef double most = 1.0 / (t + 1.0)
+    for x in range(1, last + 1):
+        part = survival / (n - x + 1)
+        y = (x - 1) / ((t + 1.0) * (t + x))
+        mean += part * r * y
+        second += part * r * y * y
+        survival = part * (n - r - x + 1)
+        if survival * most * most < 1e-17 * second:
+            survival = 0.0
+            break
+    mean += survival * most
+    second += survival * most * most
+    return positive(second - mean * mean)
+
+
+cdef double success(const Groups* groups, const double* weight, int64_t k) noexcept nogil:
+    """q (1-q), where q = Π (n-m-x+1)/(n-x+1) over the r relevant documents is the probability of none; or Π over m."""
+    cdef Py_ssize_t g = 0
+    cdef int64_t x, m, n, terms
+    cdef double r, none = 1.0
+    while g < groups.count and weight[g] == 0.0:
+        g += 1
+    if g == groups.count or groups.start[g] >= k:
+        return 0.0
+    r = weight[g]
+    n = groups.size[g]
+    m = min(n, k - groups.start[g])
+    if m > n - r:
+        return 0.0
+    terms = min(m, <int64_t>r)
+    r = max(<double>m, r)
+    for x in range(1, terms + 1):
+        none *= (n - r - x + 1) / (n - x + 1.0)
+        if none < 1e-300:
+            return 0.0
+    return none * (1.0 - none)
+
+
+cdef double variance(const Measure* measure, const Groups* groups, double norm) noexcept nogil:
+    """The variance of one measure for one query."""
+    cdef const double* weight = groups.weight + measure.weight * groups.stride
+    cdef const double* square = groups.weight + measure.square * groups.stride
+    cdef int kernel = measure.kernel
+    cdef double of_sum
+    if norm == 0.0 or kernel == CONSTANT:
+        return 0.0
+    if kernel == HITS:
+        of_sum = hits(groups, weight, measure.cutoff)
+    elif kernel == HITS_AT_R:
+        of_sum = hits(groups, weight, <int64_t>norm)
+    elif kernel == SLOTS or kernel == SLOTS_OF_IDEAL:
+        of_sum = slots(groups, weight, square, measure.cutoff, measure.table, measure.squares)
+    elif kernel == AVERAGE_PRECISION:
+        of_sum = average_precision(groups, weight, measure.cutoff, measure.table, measure.squares)
+    elif kernel == RECIPROCAL_RANK:
+        of_sum = reciprocal_rank(groups, weight, measure.cutoff, measure.table, measure.squares)
+    else:
+        of_sum = success(groups, weight, measure.cutoff)
+    return of_sum / norm / norm
