@@ -10,9 +10,10 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware._exact cimport pair, two_product
-from tieaware._groups cimport Bands, Groups, Lists, band, best_first, worst_first
+from tieaware._groups cimport Bands, Groups, Lists, band, best_first, condense, worst_first
 from tieaware._measure cimport (
-    AVERAGE_PRECISION, CONSTANT, HITS, HITS_AT_R, RECIPROCAL_RANK, SLOTS, SLOTS_OF_IDEAL, Measure, between,
+    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, PAIRS, PREFERENCE, RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH,
+    SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure, between,
 )
 from tieaware._spread cimport variance
 
@@ -21,6 +22,7 @@ cnp.import_array()
 # The kernels, as measures.py names them.
 KERNELS = (
     "hits", "hits_at_r", "slots", "slots_of_ideal", "average_precision", "reciprocal_rank", "success", "constant",
+    "squared_hits", "pairs", "search_length", "residual", "preference", "cascade",
 )
 
 cdef int64_t NO_CUTOFF = 0x7fffffffffffffff
@@ -187,10 +189,102 @@ cdef double success(const Groups* groups, const double* weight, int64_t k) noexc
     return total
 
 
-cdef double expected(const Measure* measure, const Groups* groups, double norm, double undefined) noexcept nogil:
-    """The value of one measure for one query."""
+cdef double pairs(const Groups* groups, const double* weight, int64_t n_docs) noexcept nogil:
+    """Σ r (nonrelevant below + (n-r)/2) / (N⁺ N⁻): a tie counts half. 0 where N⁺ = 0, else 1 where N⁻ = 0."""
+    cdef Py_ssize_t g
+    cdef double n, r, relevant = 0.0, nonrelevant, before = 0.0, total = 0.0
+    for g in range(groups.count):
+        relevant += weight[g]
+    nonrelevant = n_docs - relevant
+    if relevant == 0.0:
+        return 0.0
+    if nonrelevant == 0.0:
+        return 1.0
+    for g in range(groups.count):
+        n = groups.size[g]
+        r = weight[g]
+        total += r * (nonrelevant - (groups.start[g] - before) - 0.5 * (n - r))
+        before += r
+    return total / relevant / nonrelevant
+
+
+cdef double search_length(const Groups* groups, const double* weight, double wanted, int64_t n_docs) noexcept nogil:
+    """j + i (n-r)/(r+1): j nonrelevant before the group of the wanted relevant document, which is its i-th.
+
+    All nonrelevant documents, where there are fewer relevant ones.
+    """
+    cdef Py_ssize_t g
+    cdef double n, r, before = 0.0
+    for g in range(groups.count):
+        n = groups.size[g]
+        r = weight[g]
+        if before + r >= wanted:
+            return groups.start[g] - before + (wanted - before) * (n - r) / (r + 1.0)
+        before += r
+    return n_docs - before
+
+
+cdef double preference(const Groups* groups, const double* relevant, const double* nonrelevant,
+                       double most) noexcept nogil:
+    """Σ r mean f(x) over x = 0 … s, f(x) = 1 - min(B + x, M)/M: s judged nonrelevant in the group, B before it."""
+    cdef Py_ssize_t g
+    cdef double s, below, before = 0.0, total = 0.0
+    for g in range(groups.count):
+        s = nonrelevant[g]
+        if most == 0.0:
+            total += relevant[g]
+        elif relevant[g] > 0.0:
+            # f falls by 1/M from 1 - B/M, over `below` values, and is 0 from there on.
+            below = min(max(most - before, 0.0), s + 1.0)
+            total += relevant[g] * below * (2.0 * (most - before) - below + 1.0) / (2.0 * most * (s + 1.0))
+        before += s
+    return total
+
+
+cdef double cascade(const Measure* measure, const Groups* groups, int64_t k, double* work) noexcept nogil:
+    """Σ P Σ_{x≤m} (A_{x-1} - A_x)/(t+x), A_x the mean product of q over x documents of the group, P = Π q before it.
+
+    q = 1 - table[c] for the documents of weighting c, 1 for others. A document more, the i-th, makes of A_x
+    ((i-x)/i) A_x + (x/i) q A_{x-1}: no term is negative. work holds m+1 numbers.
+    """
+    cdef Py_ssize_t g, c, _copy, i
+    cdef int64_t t, n, m, x
+    cdef double q, graded, rest, goes_on = 1.0, total = 0.0
+    for g in range(groups.count):
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k or goes_on < 1e-30 * total:
+            break
+        graded = 0.0
+        for c in range(measure.n_weights):
+            graded += groups.weight[(measure.weight + c) * groups.stride + g]
+        if graded == 0.0:
+            continue
+        m = min(n, k - t)
+        i = n - <Py_ssize_t>graded
+        rest = 1.0
+        for x in range(m + 1):
+            # More documents than there are without a grade are never met: their weight below is 0.
+            work[x] = 1.0
+        for c in range(measure.n_weights):
+            q = 1.0 - measure.table[c]
+            for _copy in range(<Py_ssize_t>groups.weight[(measure.weight + c) * groups.stride + g]):
+                i += 1
+                rest *= q
+                for x in range(min(m, i), 0, -1):
+                    work[x] = ((i - x) * work[x] + x * q * work[x - 1]) / i
+        for x in range(1, m + 1):
+            total += goes_on * (work[x - 1] - work[x]) / (t + x)
+        goes_on *= rest
+    return total
+
+
+cdef double expected(const Measure* measure, const Groups* groups, int64_t n_docs, double norm, double second,
+                     double undefined, double* work) noexcept nogil:
+    """The value of one measure for one query, whose list holds n_docs."""
     cdef const double* weight = groups.weight + measure.weight * groups.stride
     cdef int kernel = measure.kernel
+    cdef double sum_of_hits
     if kernel == CONSTANT:
         return norm
     if norm == 0.0:
@@ -208,49 +302,79 @@ cdef double expected(const Measure* measure, const Groups* groups, double norm, 
         return average_precision(groups, weight, measure.cutoff, measure.table) / norm
     if kernel == RECIPROCAL_RANK:
         return reciprocal_rank(groups, weight, measure.cutoff, measure.table) / norm
+    if kernel == SQUARED_HITS:
+        sum_of_hits = hits(groups, weight, measure.cutoff)
+        return sum_of_hits * sum_of_hits / norm
+    if kernel == PAIRS:
+        return pairs(groups, weight, n_docs)
+    if kernel == SEARCH_LENGTH:
+        return search_length(groups, weight, measure.number, n_docs)
+    if kernel == RESIDUAL:
+        return max(1.0 - slots(groups, weight, measure.cutoff, measure.table), 0.0)
+    if kernel == PREFERENCE:
+        return preference(groups, weight, weight + groups.stride, second) / norm
+    if kernel == CASCADE:
+        return cascade(measure, groups, measure.cutoff, work) / norm
     return success(groups, weight, measure.cutoff) / norm
+
+
+cdef const double* data_of(table) except? NULL:
+    """What a table holds, which lives as long as its measure; NULL for None."""
+    cdef cnp.ndarray array
+    if table is None:
+        return NULL
+    array = table
+    return <const double*>cnp.PyArray_DATA(array)
 
 
 cdef class Engine:
     """Lists and measures, prepared: scores in, the value of every measure for every query out.
 
-    `measures` is one (kernel, weighting, cut-off or -1, table or None, weighting by squares, table of squares or None)
-    per measure; the last two are for the spread alone. `norms` is float64[n_queries,
-    n_measures], what the sum over a query's groups is divided by; 0 marks a query where the measure has no meaning,
-    whose value is `undefined`. The kernel "constant" is the norm itself. Engines are immutable, and may be called from
-    several threads.
+    `measures` has one dict per measure, with the fields of _measure.pxd's struct: the names of kernels for their
+    numbers, -1 for no cut-off, None for no table. `norms` is float64[n_queries, n_measures], what the sum over a
+    query's groups is divided by; 0 marks a query where the measure has no meaning, whose value is `undefined`. The
+    kernel "constant" is the norm itself. `seconds`, of the same shape, is another number that kernels need of a query.
+    `judged` is the weighting by 1 of all judged documents, or -1 where no measure takes the others out.
+    Engines are immutable, and may be called from several threads.
     """
     cdef Lists lists
     cdef readonly Py_ssize_t n_measures
     cdef object arguments
     cdef const double* norms
+    cdef const double* seconds
     cdef double undefined
+    cdef int judged
     cdef Measure* measures
+    # How many numbers a kernel may need to work with.
+    cdef Py_ssize_t work
 
-    def __cinit__(self, Lists lists not None, list measures not None, cnp.ndarray norms not None, double undefined):
+    def __cinit__(self, Lists lists not None, list measures not None, cnp.ndarray norms not None,
+                  cnp.ndarray seconds not None, double undefined, int judged, Py_ssize_t work):
         cdef Py_ssize_t i
-        cdef cnp.ndarray table
+        cdef Measure* measure
         self.lists = lists
-        self.arguments = (lists, measures, norms, undefined)
+        self.arguments = (lists, measures, norms, seconds, undefined, judged, work)
         self.n_measures = len(measures)
         self.norms = <const double*>cnp.PyArray_DATA(norms)
+        self.seconds = <const double*>cnp.PyArray_DATA(seconds)
         self.undefined = undefined
+        self.judged = judged
+        self.work = work
         self.measures = <Measure*>malloc(max(self.n_measures, 1) * sizeof(Measure))
         if self.measures == NULL:
             raise MemoryError("no memory for the measures")
-        for i, (kernel, weight, cutoff, prefix, square, prefix_of_squares) in enumerate(measures):
-            self.measures[i].kernel = KERNELS.index(kernel)
-            self.measures[i].weight = weight
-            self.measures[i].cutoff = cutoff if cutoff >= 0 else NO_CUTOFF
-            self.measures[i].table = NULL
-            if prefix is not None:
-                table = prefix
-                self.measures[i].table = <const double*>cnp.PyArray_DATA(table)
-            self.measures[i].square = square
-            self.measures[i].squares = NULL
-            if prefix_of_squares is not None:
-                table = prefix_of_squares
-                self.measures[i].squares = <const double*>cnp.PyArray_DATA(table)
+        for i, fields in enumerate(measures):
+            measure = &self.measures[i]
+            measure.kernel = KERNELS.index(fields["kernel"])
+            measure.cutoff = fields["cutoff"] if fields["cutoff"] >= 0 else NO_CUTOFF
+            measure.number = fields["number"]
+            measure.weight = fields["weight"]
+            measure.n_weights = fields["n_weights"]
+            measure.square = fields["square"]
+            measure.table = data_of(fields["table"])
+            measure.squares = data_of(fields["squares"])
+            measure.judged_only = fields["judged_only"]
+            measure.less_is_better = fields["less_is_better"]
 
     def __dealloc__(self):
         free(self.measures)
@@ -286,14 +410,14 @@ cdef class Engine:
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* values = <double*>cnp.PyArray_DATA(out)
-        cdef Groups* groups = self.lists.scratch()
+        cdef Groups* groups = self.scratch()
         cdef Py_ssize_t query, failed = -1
         with nogil:
             for query in range(first, last):
                 if not self.query(query, data, single, groups, values + query * self.n_measures):
                     failed = query
                     break
-        free(groups)
+        release(groups)
         return failed
 
     def sweep(self, cnp.ndarray scores not None, list bands not None, cnp.ndarray out not None, Py_ssize_t first,
@@ -319,20 +443,25 @@ cdef class Engine:
                 starts = bands[b]
                 banding[b].count = starts.shape[0]
                 banding[b].start = <const int64_t*>cnp.PyArray_DATA(starts)
-            ranked = self.lists.scratch()
-            banded = self.lists.scratch()
+            ranked = self.scratch()
+            banded = self.scratch()
             with nogil:
                 for query in range(first, last):
                     if not self.group(query, data, single, ranked):
                         failed = query
                         break
-                    n = self.lists.offsets[query + 1] - self.lists.offsets[query]
+                    n = self.length(query)
+                    if self.judged >= 0:
+                        condense(ranked, self.judged, ranked.condensed)
                     for b in range(n_bands):
                         band(ranked, banding[b], n, self.lists.n_weights, banded)
-                        self.expect(query, banded, values + (b * n_queries + query) * self.n_measures)
+                        if self.judged >= 0:
+                            band(ranked.condensed, banding[b], self.judged_length(query), self.lists.n_weights,
+                                 banded.condensed)
+                        self.sum_up(query, banded, values + (b * n_queries + query) * self.n_measures)
         finally:
-            free(ranked)
-            free(banded)
+            release(ranked)
+            release(banded)
             free(banding)
         return failed
 
@@ -346,14 +475,14 @@ cdef class Engine:
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* means = <double*>cnp.PyArray_DATA(out)
         cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
-        cdef Groups* tied = self.lists.scratch()
+        cdef Groups* tied = self.scratch()
         cdef Groups* ordered = NULL
         cdef Py_ssize_t query, i, at, failed = -1
         cdef double* mean
         cdef double* most
         cdef double* least
         try:
-            ordered = self.lists.scratch()
+            ordered = self.scratch()
             with nogil:
                 for query in range(first, last):
                     at = query * self.n_measures
@@ -368,13 +497,18 @@ cdef class Engine:
                     best_first(self.lists, query, tied, ordered)
                     self.expect(query, ordered, most)
                     for i in range(self.n_measures):
-                        means[n_values + at + i] = sqrt(variance(&self.measures[i], tied, self.norms[at + i]))
+                        means[n_values + at + i] = sqrt(variance(
+                            &self.measures[i], tied.condensed if self.measures[i].judged_only else tied,
+                            self.judged_length(query) if self.measures[i].judged_only else self.length(query),
+                            self.norms[at + i], self.seconds[at + i], tied.work))
+                        if self.measures[i].less_is_better:
+                            least[i], most[i] = most[i], least[i]
                         # The mean of equal values may differ from them in the last bit.
                         least[i] = min(least[i], mean[i])
                         most[i] = max(most[i], mean[i])
         finally:
-            free(tied)
-            free(ordered)
+            release(tied)
+            release(ordered)
         return failed
 
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
@@ -394,7 +528,7 @@ cdef class Engine:
         if values == NULL:
             raise MemoryError("no memory for the values of a query")
         try:
-            groups = self.lists.scratch()
+            groups = self.scratch()
             with nogil:
                 for candidate in range(first, last):
                     mean = means + candidate * self.n_measures
@@ -411,7 +545,7 @@ cdef class Engine:
                     for i in range(self.n_measures):
                         mean[i] /= self.lists.n_queries
         finally:
-            free(groups)
+            release(groups)
             free(values)
         return None if failed < 0 else (candidate, failed)
 
@@ -428,7 +562,41 @@ cdef class Engine:
             return self.lists.group_float(query, <const float*>scores + start, groups)
         return self.lists.group_double(query, <const double*>scores + start, groups)
 
-    cdef void expect(self, Py_ssize_t query, const Groups* groups, double* values) noexcept nogil:
-        cdef Py_ssize_t i
+    cdef void expect(self, Py_ssize_t query, Groups* groups, double* values) noexcept nogil:
+        if self.judged >= 0:
+            condense(groups, self.judged, groups.condensed)
+        self.sum_up(query, groups, values)
+
+    cdef void sum_up(self, Py_ssize_t query, const Groups* groups, double* values) noexcept nogil:
+        """Write the values of all measures, of groups that are condensed already if any measure asks for that."""
+        cdef Py_ssize_t i, at = query * self.n_measures
+        cdef const Measure* measure
         for i in range(self.n_measures):
-            values[i] = expected(&self.measures[i], groups, self.norms[query * self.n_measures + i], self.undefined)
+            measure = &self.measures[i]
+            values[i] = expected(measure, groups.condensed if measure.judged_only else groups,
+                                 self.judged_length(query) if measure.judged_only else self.length(query),
+                                 self.norms[at + i], self.seconds[at + i], self.undefined, groups.work)
+
+    cdef inline int64_t length(self, Py_ssize_t query) noexcept nogil:
+        return self.lists.offsets[query + 1] - self.lists.offsets[query]
+
+    cdef inline int64_t judged_length(self, Py_ssize_t query) noexcept nogil:
+        """The judged documents of the list: where any measure asks for them, they all are keys."""
+        return self.lists.key_offsets[query + 1] - self.lists.key_offsets[query]
+
+    cdef Groups* scratch(self) except NULL:
+        """Memory for the groups of a query, and for the condensed ones, to be released by the caller."""
+        cdef Groups* groups = self.lists.scratch(self.work)
+        if self.judged >= 0:
+            try:
+                groups.condensed = self.lists.scratch(0)
+            except MemoryError:
+                free(groups)
+                raise
+        return groups
+
+
+cdef void release(Groups* groups) noexcept:
+    if groups != NULL:
+        free(groups.condensed)
+        free(groups)

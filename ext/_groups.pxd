@@ -21,6 +21,9 @@ cdef struct Groups:
     int64_t* group
     int64_t* first
     int64_t* taken
+    # Memory that a kernel asked for, and the groups without unjudged documents, where a measure asks for these.
+    double* work
+    Groups* condensed
 
 
 # The bands of a banded ranking: band b begins at rank start[b], ascending from 1, and ends before start[b+1], the last
@@ -45,7 +48,7 @@ cdef class Lists:
     cdef const int64_t* key_rank
     cdef const double* key_weight
     cdef const int64_t* order
-    cdef Groups* scratch(self) except NULL
+    cdef Groups* scratch(self, Py_ssize_t work) except NULL
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil
     cdef bint group_float(self, Py_ssize_t query, const float* scores, Groups* groups) noexcept nogil
 
@@ -53,3 +56,6 @@ cdef class Lists:
 # The documents of each tied group that `tied` was made of, one by one: the best label first, or last.
 cdef void best_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups* ordered) noexcept nogil
 cdef void worst_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups* ordered) noexcept nogil
+
+# The groups of the list without its unjudged documents; `judged` is the weighting by 1 of the judged ones.
+cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil

@@ -262,10 +262,10 @@ cdef class Lists:
     def __reduce__(self):
         return Lists, self.arrays
 
-    cdef Groups* scratch(self) except NULL:
-        """Memory for the groups of any query: one block, to be freed by the caller."""
+    cdef Groups* scratch(self, Py_ssize_t work) except NULL:
+        """Memory for the groups of any query, and `work` numbers: one block, to be freed by the caller."""
         cdef Py_ssize_t n = self.most_keys + 1
-        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.n_weights * n
+        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.n_weights * n + work
         cdef char* block = <char*>malloc(sizeof(Groups) + words * 8)
         cdef Groups* groups = <Groups*>block
         cdef int64_t* ints = <int64_t*>(block + sizeof(Groups))
@@ -283,6 +283,8 @@ cdef class Lists:
         groups.value = <double*>(ints + 9 * n + 2)
         groups.key_score = <double*>(ints + 10 * n + 2)
         groups.weight = <double*>(ints + 11 * n + 2 + LANES)
+        groups.work = <double*>(ints + 11 * n + 2 + LANES + self.n_weights * n)
+        groups.condensed = NULL
         return groups
 
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil:
@@ -529,3 +531,18 @@ cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weight
         for c in range(n_weights):
             banded.weight[c * banded.stride + count - 1] += ranked.weight[c * ranked.stride + key]
     banded.count = count
+
+
+cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil:
+    """A group starts after the judged documents of those before it, and holds its own."""
+    cdef const double* weight = groups.weight + judged * groups.stride
+    cdef Py_ssize_t g
+    cdef int64_t before = 0
+    for g in range(groups.count):
+        condensed.start[g] = before
+        condensed.size[g] = <int64_t>weight[g]
+        before += condensed.size[g]
+    condensed.count = groups.count
+    # The weights are the same, and are read only.
+    condensed.weight = groups.weight
+    condensed.stride = groups.stride

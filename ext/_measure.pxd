@@ -13,16 +13,30 @@ cdef enum:
     RECIPROCAL_RANK = 5
     SUCCESS = 6
     CONSTANT = 7
+    SQUARED_HITS = 8
+    PAIRS = 9
+    SEARCH_LENGTH = 10
+    RESIDUAL = 11
+    PREFERENCE = 12
+    CASCADE = 13
 
 cdef struct Measure:
     int kernel
     int64_t cutoff
-    # Which weighting of the groups it sums, and the prefix sums of its slot weights.
+    # A number among the measure's parameters that its kernel needs.
+    double number
+    # Which weightings of the groups it looks at, one after another; mostly one.
     int weight
+    int n_weights
+    # The prefix sums of its slot weights, or what else each kernel says.
     const double* table
     # For the variance: the weighting by squared weights, and the prefix sums of squared slot weights.
     int square
     const double* squares
+    # Whether unjudged documents are taken out of the list first.
+    bint judged_only
+    # Whether the best order of tied documents gives the least value.
+    bint less_is_better
 
 
 cdef inline pair between(const double* table, int64_t t, int64_t m) noexcept nogil:

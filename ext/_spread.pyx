@@ -10,7 +10,8 @@ from libc.stdint cimport int64_t
 
 from tieaware._exact cimport add, pair, product, scale, two_product
 from tieaware._measure cimport (
-    AVERAGE_PRECISION, CONSTANT, HITS, HITS_AT_R, RECIPROCAL_RANK, SLOTS, SLOTS_OF_IDEAL, Measure, between,
+    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, PAIRS, PREFERENCE, RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH,
+    SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure, between,
 )
 
 # A group that starts after more than so many times its slots is deep.
@@ -224,19 +225,146 @@ cdef double success(const Groups* groups, const double* weight, int64_t k) noexc
     return none * (1.0 - none)
 
 
-cdef double variance(const Measure* measure, const Groups* groups, double norm) noexcept nogil:
+cdef double pairs(const Groups* groups, const double* weight, int64_t n_docs) noexcept nogil:
+    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²): the variance of a sum of ranks."""
+    cdef Py_ssize_t g
+    cdef double n, relevant = 0.0, total = 0.0
+    for g in range(groups.count):
+        n = groups.size[g]
+        relevant += weight[g]
+        total += weight[g] * (n - weight[g]) * (n + 1.0)
+    n = relevant * (n_docs - relevant)
+    return total / 12.0 / n / n if n > 0.0 else 0.0
+
+
+cdef double search_length(const Groups* groups, const double* weight, double wanted) noexcept nogil:
+    """i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one."""
+    cdef Py_ssize_t g
+    cdef double n, r, i, before = 0.0
+    for g in range(groups.count):
+        n = groups.size[g]
+        r = weight[g]
+        if before + r >= wanted:
+            i = wanted - before
+            return i * (n - r) * (n + 1.0) * (r - i + 1.0) / ((r + 1.0) * (r + 1.0) * (r + 2.0))
+        before += r
+    return 0.0
+
+
+cdef double preference(const Groups* groups, const double* relevant, const double* nonrelevant,
+                       double most) noexcept nogil:
+    """r F2/(s+1) + r (r-1) (F1² + F2)/((s+1) (s+2)) - (r F1/(s+1))², F1 = Σ f(x) and F2 = Σ f(x)² over x = 0 … s.
+
+    With y = M - B - x, f = y/M for the `below` values x where y > 0, and 0 for the others.
+    """
+    cdef Py_ssize_t g
+    cdef double r, s, below, top, f1, f2, before = 0.0, total = 0.0
+    for g in range(groups.count):
+        r = relevant[g]
+        s = nonrelevant[g]
+        if most > 0.0 and r > 0.0 and s > 0.0:
+            top = most - before
+            below = min(max(top, 0.0), s + 1.0)
+            f1 = below * (2.0 * top - below + 1.0) / 2.0 / most
+            # Σ y² over below numbers down from top: those up to top, less those up to top - below.
+            f2 = (squares_up_to(top) - squares_up_to(top - below)) / most / most if below > 0.0 else 0.0
+            total += positive(r * f2 / (s + 1.0) + r * (r - 1.0) * (f1 * f1 + f2) / ((s + 1.0) * (s + 2.0))
+                              - (r * f1 / (s + 1.0)) * (r * f1 / (s + 1.0)))
+        before += s
+    return total
+
+
+cdef inline double squares_up_to(double y) noexcept nogil:
+    return y * (y + 1.0) * (2.0 * y + 1.0) / 6.0
+
+
+cdef double cascade(const Measure* measure, const Groups* groups, int64_t k, double* work) noexcept nogil:
+    """Σ P² Var Σ_x T_x δ_x, T_x the product of q over the first x documents of the group, P that over earlier groups.
+
+    ERR's sum is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), and 1/(t+x) for the last slot; but T_n is the same
+    in every order. E[T_x T_{x+d}] is A_{x,d}, of which a document more, the i-th, makes
+    ((i-x-d) A_{x,d} + x q² A_{x-1,d} + d q A_{x,d-1})/i: no term is negative. work holds (m+1)² numbers.
+    """
+    cdef Py_ssize_t g, c, _copy, i
+    cdef int64_t t, n, m, x, d
+    cdef double q, graded, rest, weight, mean, second, goes_on = 1.0, total = 0.0
+    cdef bint alike
+    for g in range(groups.count):
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k or goes_on < 1e-150:
+            break
+        graded = 0.0
+        alike = False
+        for c in range(measure.n_weights):
+            graded += groups.weight[(measure.weight + c) * groups.stride + g]
+            alike = alike or groups.weight[(measure.weight + c) * groups.stride + g] == n
+        if graded == 0.0:
+            continue
+        if alike:
+            for c in range(measure.n_weights):
+                goes_on *= (1.0 - measure.table[c]) ** groups.weight[(measure.weight + c) * groups.stride + g]
+            continue
+        m = min(n, k - t)
+        i = n - <Py_ssize_t>graded
+        rest = 1.0
+        for x in range((m + 1) * (m + 1)):
+            work[x] = 1.0
+        for c in range(measure.n_weights):
+            q = 1.0 - measure.table[c]
+            for _copy in range(<Py_ssize_t>groups.weight[(measure.weight + c) * groups.stride + g]):
+                i += 1
+                rest *= q
+                for x in range(min(m, i), -1, -1):
+                    for d in range(min(m, i) - x, -1, -1):
+                        weight = (i - x - d) * work[x * (m + 1) + d]
+                        if x > 0:
+                            weight += x * q * q * work[(x - 1) * (m + 1) + d]
+                        if d > 0:
+                            weight += d * q * work[x * (m + 1) + d - 1]
+                        work[x * (m + 1) + d] = weight / i
+        mean = second = 0.0
+        for x in range(1, m + 1):
+            weight = step(t, x, m, n)
+            mean += weight * work[x]
+            second += weight * weight * work[x * (m + 1)]
+            for d in range(1, m - x + 1):
+                second += 2.0 * weight * step(t, x + d, m, n) * work[x * (m + 1) + d]
+        total += goes_on * goes_on * positive(second - mean * mean)
+        goes_on *= rest
+    return total
+
+
+cdef inline double step(int64_t t, int64_t x, int64_t m, int64_t n) noexcept nogil:
+    """δ_x."""
+    if x < m:
+        return 1.0 / ((t + x) * (t + x + 1.0))
+    return 0.0 if m == n else 1.0 / (t + x)
+
+
+cdef double variance(const Measure* measure, const Groups* groups, int64_t n_docs, double norm, double second,
+                     double* work) noexcept nogil:
     """The variance of one measure for one query."""
     cdef const double* weight = groups.weight + measure.weight * groups.stride
     cdef const double* square = groups.weight + measure.square * groups.stride
     cdef int kernel = measure.kernel
     cdef double of_sum
-    if norm == 0.0 or kernel == CONSTANT:
+    if norm == 0.0 or kernel == CONSTANT or kernel == SQUARED_HITS:
+        # The square is of all hits, which no order changes.
         return 0.0
+    if kernel == PAIRS:
+        return pairs(groups, weight, n_docs)
+    if kernel == SEARCH_LENGTH:
+        return search_length(groups, weight, measure.number)
     if kernel == HITS:
         of_sum = hits(groups, weight, measure.cutoff)
     elif kernel == HITS_AT_R:
         of_sum = hits(groups, weight, <int64_t>norm)
-    elif kernel == SLOTS or kernel == SLOTS_OF_IDEAL:
+    elif kernel == PREFERENCE:
+        of_sum = preference(groups, weight, weight + groups.stride, second)
+    elif kernel == CASCADE:
+        of_sum = cascade(measure, groups, measure.cutoff, work)
+    elif kernel == SLOTS or kernel == SLOTS_OF_IDEAL or kernel == RESIDUAL:
         of_sum = slots(groups, weight, square, measure.cutoff, measure.table, measure.squares)
     elif kernel == AVERAGE_PRECISION:
         of_sum = average_precision(groups, weight, measure.cutoff, measure.table, measure.squares)

@@ -65,9 +65,25 @@ def exact(measure: str | Measure, scores: Sequence[float], labels: Sequence[int]
 def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Fraction:
     """Evaluate a measure for documents in one order. Negative labels are unjudged."""
     name, k = measure.name, measure.cutoff
+    if measure.parameters.get("judged_only"):
+        order = [label for label in order if label >= 0]
     top = order if k is None else order[:k]
     if name == "NumRet":
         return Fraction(len(order))
+    if name == "NumQ":
+        return Fraction(1)
+    if name == "Judged":
+        return Fraction(sum(label >= 0 for label in top), len(top)) if top else Fraction(0)
+    if name == "RBPResidual":
+        p = Fraction(measure["p"])
+        return 1 - (1 - p) * sum((p**j for j, label in enumerate(order) if label >= 0), Fraction(0))
+    if name == "ERR":
+        value, stays = Fraction(0), Fraction(1)
+        for j, label in enumerate(top, 1):
+            stop = Fraction(2 ** max(label, 0) - 1, 2 ** int(measure["max_rel"]))
+            value += stays * stop / j
+            stays *= 1 - stop
+        return value
     if name in ("DCG", "nDCG"):
         dcg = _dcg([_gain(lab, str(measure["dcg"])) for lab in top])
         if name == "DCG" or dcg == 0:
@@ -82,8 +98,29 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
         return Fraction(n_relevant)
     if name == "NumRelRet":
         return Fraction(len(ranks))
+    others = [j for j, lab in enumerate(order, 1) if not _is_relevant(lab, least)]
+    if name == "ESL":
+        if n_relevant == 0:
+            return Fraction(0)
+        i = int(measure["i"])
+        return Fraction(sum(j < ranks[i - 1] for j in others) if len(ranks) >= i else len(others))
     if not ranks:
         return Fraction(0)
+    if name == "AUC":
+        pairs = [r < j for r in ranks for j in others]
+        return Fraction(sum(pairs), len(pairs)) if pairs else Fraction(1)
+    if name == "Bpref":
+        n_not = sum(lab >= 0 for lab in judged) - n_relevant
+        judged_others = [j for j in others if order[j - 1] >= 0]
+        missed = [min(sum(j < r for j in judged_others), n_relevant) for r in ranks]
+        return sum(1 - Fraction(x, min(n_relevant, n_not)) if x else Fraction(1) for x in missed) / n_relevant
+    if name in ("SetP", "SetR", "SetF", "SetAP"):
+        precision, recall = Fraction(len(ranks), len(order)), Fraction(len(ranks), n_relevant)
+        if name == "SetP":
+            return Fraction(len(ranks), min(len(order), n_relevant)) if measure["relative"] else precision
+        beta = Fraction(measure.parameters.get("beta", 1.0))
+        weighted = (1 + beta) * precision * recall / (recall + beta * precision)
+        return {"SetR": recall, "SetF": weighted, "SetAP": precision * recall}[name]
     depth = len(order) if k is None else k
     if name == "P":
         return Fraction(len(ranks), depth)
@@ -92,7 +129,7 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
     if name == "F1":
         precision, recall = Fraction(len(ranks), depth), Fraction(len(ranks), n_relevant)
         return 2 / (1 / precision + 1 / recall)
-    if name == "AP":
+    if name in ("AP", "GMAP"):
         return sum((Fraction(i, j) for i, j in enumerate(ranks, 1)), Fraction(0)) / n_relevant
     if name == "RR":
         return Fraction(1, ranks[0])
@@ -118,9 +155,12 @@ def _gain(label: int, dcg: str) -> int:
 
 def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
     """Replace the labels that the measure treats alike by one of them."""
-    if measure.name in ("DCG", "nDCG"):
-        return tuple(max(label, 0) for label in order)
+    if measure.name in ("DCG", "nDCG", "ERR"):
+        unjudged = -1 if measure.parameters["judged_only"] else 0
+        return tuple(label if label > 0 else 0 if label == 0 else unjudged for label in order)
     least = int(measure.parameters.get("rel", 1))
+    if measure.name in ("Bpref", "Judged", "RBPResidual") or measure.parameters.get("judged_only"):
+        return tuple(least if _is_relevant(label, least) else -1 if label < 0 else 0 for label in order)
     return tuple(least if _is_relevant(label, least) else -1 for label in order)
 
 

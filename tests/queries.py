@@ -28,7 +28,18 @@ MEASURES = (
     "RBP", "RBP@1", "RBP@3", "RBP(p=0.5)@10", "RBP(p=0.95,rel=2)", "RBP(p=0.05,rel=0)@4",
     "Success", "Success@1", "Success@3", "Success@10", "Success(rel=2)@2", "Success(rel=0)@2",
     "Rprec", "Rprec(rel=2)", "Rprec(rel=0)",
-    "NumRet", "NumRel", "NumRel(rel=2)", "NumRel(rel=0)", "NumRelRet", "NumRelRet(rel=2)", "NumRelRet(rel=0)",
+    "AUC", "AUC(rel=2)", "AUC(judged_only=True)",
+    "ESL", "ESL(i=2)", "ESL(i=3,rel=2)", "ESL(judged_only=True)",
+    "Bpref", "Bpref(rel=2)", "Bpref(rel=0)",
+    "ERR", "ERR@1", "ERR@3", "ERR@10", "ERR(max_rel=5)@4", "ERR(judged_only=True)@2",
+    "Judged", "Judged@1", "Judged@3", "Judged@10", "RBPResidual", "RBPResidual(p=0.5)",
+    "SetP", "SetP(relative=True)", "SetP(rel=2)", "SetP(judged_only=True)", "SetR", "SetF", "SetF(beta=2.5,rel=2)",
+    "SetAP", "GMAP", "GMAP(rel=2)",
+    "P(judged_only=True)", "P(judged_only=True)@3", "R(judged_only=True)@2", "F1(judged_only=True)@2",
+    "AP(judged_only=True)", "AP(rel=2,judged_only=True)@3", "RR(judged_only=True)", "RR(rel=2,judged_only=True)@2",
+    "nDCG(judged_only=True)@3", "DCG(judged_only=True)", "RBP(judged_only=True)", "Success(judged_only=True)@2",
+    "Rprec(judged_only=True)",
+    "NumQ", "NumRet", "NumRel", "NumRel(rel=2)", "NumRel(rel=0)", "NumRelRet", "NumRelRet(rel=2)", "NumRelRet(rel=0)",
 )  # fmt: skip
 
 

@@ -238,3 +238,15 @@ def test_an_argument_that_cannot_be_used_is_named(arguments, message):
 def test_scores_that_cannot_be_used_are_named(evaluator, call, message):
     with pytest.raises(InputError, match=message):
         call(evaluator)
+
+
+@pytest.mark.parametrize("measure", ["AP", "GMAP"])
+@pytest.mark.parametrize("precision", [None, "decimals:1"])
+def test_columns_take_several_threads_whatever_is_asked(measure, precision):
+    """Also where each scoring is evaluated on its own, by the same threads."""
+    rng = np.random.default_rng(5)
+    labels, features = rng.integers(0, 2, (40, 20)), rng.random((800, 30))
+    alone, several = (
+        Evaluator(labels, [measure], precision=precision, threads=threads).columns(features) for threads in (1, 2)
+    )
+    np.testing.assert_array_equal(alone, several)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import dcg_score, ndcg_score
+from sklearn.metrics import dcg_score, ndcg_score, roc_auc_score
 
 from tieaware.evaluator import Evaluator
 
@@ -56,3 +56,14 @@ def test_run_order_without_ties(tied, k):
     values = Evaluator(labels, [notation("nDCG", k)], ties="run_order")(scores)[:, 0]
     expected = [ndcg_score(labels[[i]], scores[[i]], k=k, ignore_ties=True) for i in range(len(labels))]
     np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_roc_auc_score(tied):
+    """The area under the ROC curve, where a tie counts half."""
+    labels, scores = tied
+    values = Evaluator(labels, ["AUC", "AUC(rel=3)"])(scores)
+    for column, least in enumerate((1, 3)):
+        both = [i for i in range(len(labels)) if 0 < (labels[i] >= least).sum() < labels.shape[1]]
+        assert len(both) > 20
+        expected = [roc_auc_score(labels[i] >= least, scores[i]) for i in both]
+        np.testing.assert_allclose(values[both, column], expected, rtol=1e-12)

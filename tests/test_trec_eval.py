@@ -15,12 +15,14 @@ TOLERANCE = 1e-9
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 MEASURES = (
     "map", "recip_rank", "Rprec", "ndcg", "num_ret", "num_rel", "num_rel_ret",
+    "bpref", "set_P", "set_relative_P", "set_recall", "set_F", "set_map",
     *(f"{name}_{k}" for name in ("P", "recall", "ndcg_cut", "map_cut") for k in DEPTHS),
     *(f"success_{k}" for k in (1, 5, 10)),
 )  # fmt: skip
 FAMILIES = {
     "map", "recip_rank", "Rprec", "ndcg", "num_ret", "num_rel", "num_rel_ret",
     "P", "recall", "ndcg_cut", "map_cut", "success",
+    "bpref", "set_P", "set_relative_P", "set_recall", "set_F", "set_map",
 }  # fmt: skip
 
 Qrels = dict[str, dict[str, int]]
@@ -124,3 +126,30 @@ def test_the_mean_lies_between_the_extremes_on_submitted_runs(data):
         assert (values["optimistic"] >= values[ties] - 1e-14).all()
         assert (values[ties] >= values["pessimistic"] - 1e-14).all()
     assert (values["optimistic"] > values["pessimistic"] + 1e-3).any()
+
+
+def test_weights_of_set_f(data):
+    """trec_eval's parameter multiplies precision itself, not its square."""
+    folder = data / "trec_eval_tests"
+    qrels, scores = read_qrels(folder / "qrels.test"), read_scores(folder / "results.test")
+    for beta in (0.5, 3.0):
+        theirs = pytrec_eval.RelevanceEvaluator(qrels, {f"set_F.{beta}"}).evaluate(scores)
+        result = tieaware.evaluate(qrels, scores, [f"SetF(beta={beta})"], queries="both")
+        expected = [next(iter(theirs[query].values())) for query in result.queries]
+        np.testing.assert_allclose(result.values[0, :, 0], expected, rtol=0, atol=TOLERANCE)
+
+
+def test_judged_only_is_trec_evals_J(data):
+    """Unjudged documents are taken out of the list before anything else."""
+    folder = data / "trec_covid_r1"
+    qrels = read_qrels(folder / "qrels-rnd1.txt")
+    names = ["map", "P_10", "ndcg", "recip_rank", "Rprec", "recall_100", "success_1", "set_P", "set_map"]
+    families = {name.rstrip("0123456789").rstrip("_") for name in names}
+    measures = [tieaware.parse_measure(name)(judged_only=True) for name in names]
+    for path in sorted((folder / "runs").iterdir())[::6]:
+        evaluator = pytrec_eval.RelevanceEvaluator(qrels, families, judged_docs_only_flag=True)
+        theirs = evaluator.evaluate(read_scores(path))
+        run = tieaware.read_run(path, score_dtype="float32")
+        result = tieaware.evaluate(qrels, run, measures, ties="trec_eval", queries="both")
+        expected = [[theirs[query][name] for name in names] for query in result.queries]
+        np.testing.assert_allclose(result.values[0], expected, rtol=0, atol=TOLERANCE, err_msg=path.name)

@@ -80,5 +80,5 @@ def test_the_default_output_begins_as_trec_evals(data, capfd):
         == 0
     )
     lines = capfd.readouterr().out.splitlines()
-    assert lines[1:6] == expected[1:6]
+    assert lines[1:10] == expected[1:10]
     assert all(re.fullmatch(r"\S+ *\tall\t\S+", line) for line in lines)

@@ -12,9 +12,12 @@ class Engine:
     def __init__(
         self,
         lists: Lists,
-        measures: list[tuple[str, int, int, npt.NDArray[np.float64] | None, int, npt.NDArray[np.float64] | None]],
+        measures: list[dict[str, Any]],
         norms: npt.NDArray[np.float64],
+        seconds: npt.NDArray[np.float64],
         undefined: float,
+        judged: int,
+        work: int,
     ) -> None: ...
     def call(self, scores: Any, out: Any) -> int | None: ...
     def evaluate(self, scores: npt.NDArray[Any], out: npt.NDArray[np.float64], first: int, last: int) -> int: ...

@@ -148,7 +148,7 @@ class _Evaluation:
         missing = [measure for measure in self.measures if measure not in known]
         if missing:
             judgments = Judgments(self.qrels.labels, self.qrels.offsets)
-            known.update(zip(missing, judgments.totals(missing).T, strict=True))
+            known.update(zip(missing, judgments.totals(missing).swapaxes(0, 1), strict=True))
         self.totals = np.stack([known[measure] for measure in self.measures], axis=1)
         self._by_document = any(view.ties == "trec_eval" for view in self.views)
         self._passes = _passes(self.views)
@@ -184,7 +184,7 @@ class _Evaluation:
 
     def _part(self, matched: Matched, order: Integers | None, values: Values) -> int:
         judged = matched.rows >= 0
-        totals = np.where(judged[:, None], self.totals[matched.rows], 0.0)
+        totals = np.where(judged[:, None, None], self.totals[matched.rows], 0.0)
         for rule, precision, spread, tables in self._passes:
             prepared = prepare(
                 self.measures,
@@ -198,7 +198,7 @@ class _Evaluation:
                 precision=precision,
                 spread=spread,
             )
-            part = np.empty((len(tables), *totals.shape))
+            part = np.empty((len(tables), *totals.shape[:2]))
             evaluate = partial(
                 prepared.spread if spread else prepared.evaluate, prepared.coarsen(matched.scores), part
             )

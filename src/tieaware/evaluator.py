@@ -14,7 +14,7 @@ from tieaware.inputs import Identifiers
 from tieaware.measures import Measure, Values
 from tieaware.precision import Coarsening, parse_precision
 from tieaware.preparation import Integers, Judgments, Labels, Prepared, parse_measures, prepare
-from tieaware.results import Spread
+from tieaware.results import Spread, means
 from tieaware.threads import checked_threads, even_chunks, over_chunks
 
 _LARGEST_LABEL = 2**31 - 1
@@ -120,6 +120,9 @@ class Evaluator:
         self._prepared = self._prepare()
         self._prepared_for_spread: Prepared | None = None
         self._chunks = even_chunks(lists, self._threads)
+        # Where the kernel cannot take many scorings in one go.
+        geometric = any(measure.definition.summary == "geometric" for measure in self.measures)
+        self._one_by_one = self._prepared.coarse or geometric
 
     def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:
         """Evaluate every query.
@@ -156,9 +159,9 @@ class Evaluator:
         return values
 
     def mean(self, scores: npt.ArrayLike) -> Values:
-        """Evaluate every query and average: float64[n_measures], the arithmetic means over the queries."""
-        means: Values = self.many(self._scores(scores, self._shape).reshape(1, self.n_docs))[0]
-        return means
+        """Evaluate every query and average: float64[n_measures], the means over the queries."""
+        averages: Values = self.many(self._scores(scores, self._shape).reshape(1, self.n_docs))[0]
+        return averages
 
     def spread(self, scores: npt.ArrayLike) -> Spread:
         """Evaluate every query, and tell how far the order of tied documents can move each value.
@@ -223,19 +226,19 @@ class Evaluator:
         array = self._scores(array, (array.shape[0], *self._shape), "candidates")
         array = array.reshape(-1, self.n_docs) if self.n_docs else array.reshape(len(array), 0)
         self._check_any_query()
-        if self._prepared.coarse:
-            coarse = [self(candidate).sum(axis=0) / self.n_queries for candidate in array]
-            return np.array(coarse).reshape(len(array), len(self.measures))
-        means = np.empty((len(array), len(self.measures)))
+        if self._one_by_one:
+            each = [means(self(candidate)[None], self.measures)[0] for candidate in array]
+            return np.array(each).reshape(len(array), len(self.measures))
+        averages = np.empty((len(array), len(self.measures)))
         edges = np.linspace(0, len(array), 32 * self._threads + 1).astype(np.int64)
         failures = over_chunks(
-            lambda first, last: self._prepared.engine.means(array, means, first, last), edges, self._threads
+            lambda first, last: self._prepared.engine.means(array, averages, first, last), edges, self._threads
         )
         for failure in failures:
             if failure is not None:
                 candidate, query = failure
                 raise self._nan(array[candidate], query, f"candidates[{candidate}]")
-        return means
+        return averages
 
     def columns(self, features: npt.ArrayLike) -> Values:
         """Take each feature as a scoring function and evaluate it.
@@ -254,20 +257,19 @@ class Evaluator:
             raise InputError(f"features: shape {array.shape}, expected ({self.n_docs}, n_features)")
         rows = array.reshape(self.n_docs, array.shape[-1])
         self._check_any_query()
-        means = np.empty((rows.shape[1], len(self.measures)))
+        if self._one_by_one:
+            return self.many(rows.T)
+        averages = np.empty((rows.shape[1], len(self.measures)))
 
         def evaluate(first: int, last: int) -> None:
             columns = self._scores(np.ascontiguousarray(rows[:, first:last].T), (last - first, self.n_docs), "features")
-            if self._prepared.coarse:
-                means[first:last] = self.many(columns)
-                return
-            failure = self._prepared.engine.means(columns, means[first:last], 0, last - first)
+            failure = self._prepared.engine.means(columns, averages[first:last], 0, last - first)
             if failure is not None:
                 raise self._nan(columns[failure[0]], failure[1], f"features[:, {first + failure[0]}]")
 
         # A few columns at a time, so that their copy stays in the cache where the lists allow it.
-        over_chunks(evaluate, np.append(np.arange(0, len(means), 8), len(means)), self._threads)
-        return means
+        over_chunks(evaluate, np.append(np.arange(0, len(averages), 8), len(averages)), self._threads)
+        return averages
 
     def _scores(self, scores: npt.ArrayLike, shape: tuple[int, ...], name: str = "scores") -> npt.NDArray[Any]:
         """Return float64 or float32 scores, contiguous, for lists of the given shape."""

@@ -3,11 +3,14 @@
 A measure is a :class:`Definition` with values for its parameters. A definition says, in four answers, all that the
 rest of the library knows about it:
 
-* ``weight``: what one document is worth, from its label (its relevance, or its gain);
+* ``weight``: what one document is worth, from its label (its relevance, or its gain); a kernel may look at several
+  such numbers, the rows of ``weight``;
 * ``kernel``: which function of ``ext/_expected.pyx`` sums what the groups contribute, and over which table of slot
   weights (``slots``), if any;
 * ``total``: what all judged documents of a query are worth together; 0 means that the measure says nothing about it;
 * ``norm``: what the sum is divided by.
+
+A few kernels need a further number: of the query (``second``), or of the measure (``number``).
 
 To add a measure, add its definition here, its kernel there (if it is not one of those), and its function to
 ``reference.py``.
@@ -34,7 +37,7 @@ Labels = npt.NDArray[np.integer[Any]]
 Parameter = int | float | str
 
 
-class Judged(Protocol):
+class JudgedDocuments(Protocol):
     """What a definition may ask about the judged documents of each query."""
 
     def count(self, least: int) -> Values:
@@ -52,15 +55,26 @@ class Definition:
     title: str
     kernel: str
     weight: Callable[[Measure, Labels], Values]
-    total: Callable[[Measure, Judged], Values]
+    total: Callable[[Measure, JudgedDocuments], Values]
     norm: Callable[[Measure, Values, Values], Values]
     slots: Callable[[Measure, int], Values] | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    second: Callable[[Measure, JudgedDocuments], Values] | None = None
+    number: str | None = None
     has_cutoff: bool = True
-    is_count: bool = False
+    # How the values of the queries are summed up: "mean", "sum" or "geometric".
+    summary: str = "mean"
+    # Whether the summary is what it is about, so that trec_eval prints no value of a query.
+    of_all: bool = False
+    less_is_better: bool = False
     aliases: tuple[str, ...] = ()
     trec_name: str | None = None
     trec_name_with_cutoff: str | None = None
+
+    @property
+    def is_count(self) -> bool:
+        """Whether its values are whole numbers, which are added up over the queries."""
+        return self.summary == "sum"
 
 
 class Measure:
@@ -143,6 +157,15 @@ def _check_parameter(definition: Definition, key: str, value: object) -> None:
         raise InputError(f"{definition.name}: dcg={value!r}, expected 'log2' or 'exp-log2'")
 
 
+    if key in ("judged_only", "relative") and not isinstance(value, bool | np.bool_):
+        raise InputError(f"{definition.name}: {key}={value!r}, expected True or False")
+    if key == "beta" and not (isinstance(value, int | float | np.floating) and 0.0 < value < 1e9):
+        raise InputError(f"{definition.name}: beta={value!r}, expected a number above 0")
+    most = {"i": 2**31, "max_rel": 50}.get(key, 0)
+    if most and (isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= most):
+        raise InputError(f"{definition.name}: {key}={value!r}, expected a whole number from 1 to {most}")
+
+
 def _check_cutoff(definition: Definition, cutoff: object) -> None:
     if not definition.has_cutoff:
         raise InputError(f"{definition.name} has no cut-off, found @{cutoff}")
@@ -168,6 +191,26 @@ def gain(measure: Measure, labels: Labels) -> Values:
     return np.ldexp(1.0, positive.astype(np.int32)) - 1.0
 
 
+def judged(measure: Measure, labels: Labels) -> Values:
+    """1: every judged document counts."""
+    return np.ones(labels.shape)
+
+
+def preferred(measure: Measure, labels: Labels) -> Values:
+    """Whether it is relevant, and whether it is judged nonrelevant: two rows."""
+    relevant = relevance(measure, labels)
+    return np.stack([relevant, 1.0 - relevant])
+
+
+def grades(measure: Measure, labels: Labels) -> Values:
+    """Whether it has grade 1, grade 2 … grade max_rel: as many rows."""
+    highest = int(measure["max_rel"])
+    if labels.size and labels.max() > highest:
+        raise InputError(f"{measure}: label {labels.max()}, expected at most max_rel={highest}")
+    rows: Values = (labels == np.arange(1, highest + 1)[:, None]).astype(np.float64)
+    return rows
+
+
 def nothing(measure: Measure, labels: Labels) -> Values:
     """0: the measure does not look at the documents."""
     return np.zeros(labels.shape)
@@ -176,22 +219,28 @@ def nothing(measure: Measure, labels: Labels) -> Values:
 # What all judged documents of a query are worth.
 
 
-def relevant_documents(measure: Measure, judged: Judged) -> Values:
+def relevant_documents(measure: Measure, judged: JudgedDocuments) -> Values:
     """N, the number of relevant documents, retrieved or not."""
     return judged.count(int(measure["rel"]))
 
 
-def positive_documents(measure: Measure, judged: Judged) -> Values:
+def positive_documents(measure: Measure, judged: JudgedDocuments) -> Values:
     """The number of documents with a gain."""
     return judged.count(1)
 
 
-def ideal_gain(measure: Measure, judged: Judged) -> Values:
+def nonrelevant_of_relevant(measure: Measure, judged: JudgedDocuments) -> Values:
+    """M: the judged nonrelevant documents, but no more than there are relevant ones."""
+    relevant = relevant_documents(measure, judged)
+    return np.minimum(judged.count(0) - relevant, relevant)
+
+
+def ideal_gain(measure: Measure, judged: JudgedDocuments) -> Values:
     """The discounted gain of the judged documents in the best order, within the cut-off."""
     return judged.ideal(measure)
 
 
-def every_query(measure: Measure, judged: Judged) -> Values:
+def every_query(measure: Measure, judged: JudgedDocuments) -> Values:
     """1: the measure is defined for every query."""
     return np.ones_like(judged.count(0))
 
@@ -218,6 +267,27 @@ def by_mean_of_depth_and_total(measure: Measure, total: Values, retrieved: Value
     """(k + N) / 2, so that hits divided by it are the harmonic mean of precision and recall."""
     depth = retrieved if measure.cutoff is None else np.full_like(total, measure.cutoff)
     return (depth + total) / 2.0
+
+
+def by_depth_reached(measure: Measure, total: Values, retrieved: Values) -> Values:
+    """k, or the length of a shorter list."""
+    return np.clip(retrieved, 1.0, measure.cutoff)
+
+
+def by_retrieved_or_total(measure: Measure, total: Values, retrieved: Values) -> Values:
+    """The number of retrieved documents; with ``relative``, no more than there are relevant ones."""
+    return np.maximum(np.minimum(retrieved, total) if measure["relative"] else retrieved, 1.0)
+
+
+def by_weighted_mean(measure: Measure, total: Values, retrieved: Values) -> Values:
+    """(retrieved + beta N) / (1 + beta), so that hits divided by it are the weighted harmonic mean."""
+    beta = float(measure["beta"])
+    return (retrieved + beta * total) / (1.0 + beta)
+
+
+def by_retrieved_times_total(measure: Measure, total: Values, retrieved: Values) -> Values:
+    """The product of both, so that squared hits divided by it are precision times recall."""
+    return np.maximum(retrieved, 1.0) * total
 
 
 def by_retrieved(measure: Measure, total: Values, retrieved: Values) -> Values:
@@ -254,8 +324,15 @@ def patient_slots(measure: Measure, depth: int) -> Values:
     return _table(_slots.geometric, depth, float(measure["p"]))
 
 
-_binary = {"rel": 1}
-_graded = {"dcg": "log2"}
+def stops(measure: Measure, depth: int) -> Values:
+    """For each grade, the probability that it makes the user stop: (2^grade - 1) / 2^max_rel. No prefix sums."""
+    highest = int(measure["max_rel"])
+    probabilities: Values = (np.ldexp(1.0, np.arange(1, highest + 1)) - 1.0) / 2.0**highest
+    return probabilities
+
+
+_binary: dict[str, Parameter] = {"rel": 1, "judged_only": False}
+_graded: dict[str, Parameter] = {"dcg": "log2", "judged_only": False}
 
 DEFINITIONS: dict[str, Definition] = {
     definition.name: definition
@@ -290,7 +367,7 @@ DEFINITIONS: dict[str, Definition] = {
         ),
         Definition(
             "RBP", "rank-biased precision", "slots", relevance, relevant_documents, one, patient_slots,
-            parameters={"p": 0.8, "rel": 1},
+            parameters={"p": 0.8, **_binary},
         ),
         Definition(
             "Success", "whether a relevant document is found", "success", relevance, relevant_documents, one,
@@ -301,16 +378,65 @@ DEFINITIONS: dict[str, Definition] = {
             by_total, parameters=_binary, has_cutoff=False, aliases=("RPrec",), trec_name="Rprec",
         ),
         Definition(
+            "Bpref", "how often relevant documents precede judged nonrelevant ones", "preference", preferred,
+            relevant_documents, by_total, parameters={"rel": 1}, second=nonrelevant_of_relevant, has_cutoff=False,
+            aliases=("BPref",), trec_name="bpref",
+        ),
+        Definition(
+            "ERR", "expected reciprocal rank of where a user stops", "cascade", grades, positive_documents, one, stops,
+            parameters={"max_rel": 4, "judged_only": False},
+        ),
+        Definition(
+            "AUC", "probability that a relevant document precedes a nonrelevant one", "pairs", relevance,
+            relevant_documents, one, parameters=_binary, has_cutoff=False, aliases=("Accuracy",),
+        ),
+        Definition(
+            "ESL", "expected search length to the i-th relevant document", "search_length", relevance,
+            relevant_documents, one, parameters={"i": 1, **_binary}, number="i", has_cutoff=False, less_is_better=True,
+        ),
+        Definition(
+            "Judged", "share of judged documents", "hits", judged, every_query, by_depth_reached,
+        ),
+        Definition(
+            "RBPResidual", "what unjudged documents might add to RBP", "residual", judged, every_query, one,
+            patient_slots, parameters={"p": 0.8}, has_cutoff=False, less_is_better=True,
+        ),
+        Definition(
+            "SetP", "precision of all that is retrieved", "hits", relevance, relevant_documents, by_retrieved_or_total,
+            parameters={"relative": False, **_binary}, has_cutoff=False, trec_name="set_P",
+        ),
+        Definition(
+            "SetR", "recall of all that is retrieved", "hits", relevance, relevant_documents, by_total,
+            parameters=_binary, has_cutoff=False, trec_name="set_recall",
+        ),
+        Definition(
+            "SetF", "weighted harmonic mean of SetP and SetR", "hits", relevance, relevant_documents, by_weighted_mean,
+            parameters={"beta": 1.0, **_binary}, has_cutoff=False, trec_name="set_F",
+        ),
+        Definition(
+            "SetAP", "SetP times SetR", "squared_hits", relevance, relevant_documents, by_retrieved_times_total,
+            parameters=_binary, has_cutoff=False, trec_name="set_map",
+        ),
+        Definition(
+            "GMAP", "average precision, summed up by the geometric mean", "average_precision", relevance,
+            relevant_documents, by_total, reciprocal_slots, parameters=_binary, has_cutoff=False, summary="geometric",
+            of_all=True, trec_name="gm_map",
+        ),
+        Definition(
+            "NumQ", "queries", "constant", nothing, every_query, one, has_cutoff=False, summary="sum", of_all=True,
+            trec_name="num_q",
+        ),
+        Definition(
             "NumRet", "retrieved documents", "constant", nothing, every_query, by_retrieved,
-            has_cutoff=False, is_count=True, trec_name="num_ret",
+            has_cutoff=False, summary="sum", trec_name="num_ret",
         ),
         Definition(
             "NumRel", "relevant documents", "constant", nothing, relevant_documents, by_total,
-            parameters=_binary, has_cutoff=False, is_count=True, trec_name="num_rel",
+            parameters={"rel": 1}, has_cutoff=False, summary="sum", trec_name="num_rel",
         ),
         Definition(
             "NumRelRet", "relevant documents retrieved", "hits", relevance, every_query, one,
-            parameters=_binary, has_cutoff=False, is_count=True, trec_name="num_rel_ret",
+            parameters={"rel": 1}, has_cutoff=False, summary="sum", trec_name="num_rel_ret",
         ),
     )
 }  # fmt: skip
@@ -325,6 +451,18 @@ DCG = Measure(DEFINITIONS["DCG"])
 RBP = Measure(DEFINITIONS["RBP"])
 Success = Measure(DEFINITIONS["Success"])
 Rprec = Measure(DEFINITIONS["Rprec"])
+Bpref = Measure(DEFINITIONS["Bpref"])
+ERR = Measure(DEFINITIONS["ERR"])
+AUC = Measure(DEFINITIONS["AUC"])
+ESL = Measure(DEFINITIONS["ESL"])
+Judged = Measure(DEFINITIONS["Judged"])
+RBPResidual = Measure(DEFINITIONS["RBPResidual"])
+SetP = Measure(DEFINITIONS["SetP"])
+SetR = Measure(DEFINITIONS["SetR"])
+SetF = Measure(DEFINITIONS["SetF"])
+SetAP = Measure(DEFINITIONS["SetAP"])
+GMAP = Measure(DEFINITIONS["GMAP"])
+NumQ = Measure(DEFINITIONS["NumQ"])
 NumRet = Measure(DEFINITIONS["NumRet"])
 NumRel = Measure(DEFINITIONS["NumRel"])
 NumRelRet = Measure(DEFINITIONS["NumRelRet"])
@@ -332,6 +470,9 @@ NumRelRet = Measure(DEFINITIONS["NumRelRet"])
 _BY_NAME = {name: d for d in DEFINITIONS.values() for name in (d.name, *d.aliases)}
 _BY_TREC_NAME = {d.trec_name: d for d in DEFINITIONS.values() if d.trec_name}
 _BY_TREC_NAME_WITH_CUTOFF = {d.trec_name_with_cutoff: d for d in DEFINITIONS.values() if d.trec_name_with_cutoff}
+
+# trec_eval's names of measures with parameters.
+_BY_OTHER_TREC_NAME = {"set_relative_P": SetP(relative=True)}
 
 _NOTATION = re.compile(r"(?P<name>\w+)\s*(?:\((?P<parameters>.*)\))?\s*(?:@\s*(?P<cutoff>\S+))?", re.ASCII)
 
@@ -387,6 +528,8 @@ def parse_measure(text: str | Measure) -> Measure:
 def _parse_trec_name(text: str) -> Measure | None:
     if text in _BY_TREC_NAME:
         return Measure(_BY_TREC_NAME[text])
+    if text in _BY_OTHER_TREC_NAME:
+        return _BY_OTHER_TREC_NAME[text]
     stem, _, cutoff = text.rpartition("_")
     if stem in _BY_TREC_NAME_WITH_CUTOFF and re.fullmatch(r"\d{1,18}", cutoff, re.ASCII):
         return Measure(_BY_TREC_NAME_WITH_CUTOFF[stem], int(cutoff))

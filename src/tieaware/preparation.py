@@ -27,6 +27,9 @@ Precision: TypeAlias = Coarsening | Sequence[Bands] | None
 
 _NO_CUTOFF = 2**62
 
+# The variance of ERR needs the square of so many numbers: 32 MB.
+_MOST_SLOTS = 2001
+
 # Sums of gains below this are exact in float64, so that they do not depend on the order of adding.
 _EXACT = 2.0**53
 
@@ -66,16 +69,25 @@ class Judgments:
         n_queries = len(self.offsets) - 1
         positions = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         prepared = prepare(
-            (dcg,), "optimistic", self.offsets, self.offsets, positions, self.labels, np.ones((n_queries, 1))
+            (dcg,), "optimistic", self.offsets, self.offsets, positions, self.labels, np.ones((n_queries, 1, 2))
         )
         values = np.empty((n_queries, 1))
         prepared.evaluate(self.labels.astype(np.float64), values, 0, n_queries)
         return values[:, 0]
 
     def totals(self, measures: Sequence[Measure]) -> Values:
-        """What all judged documents are worth: float64[n_queries, n_measures]; 0 where a measure says nothing."""
-        columns = {measure: measure.definition.total(measure, self) for measure in measures}
+        """What all judged documents are worth, 0 where a measure says nothing; and the second number of each query.
+
+        float64[n_queries, n_measures, 2].
+        """
+        columns = {measure: self._total(measure) for measure in measures}
         return np.stack([columns[measure] for measure in measures], axis=1)
+
+    def _total(self, measure: Measure) -> Values:
+        definition = measure.definition
+        total = definition.total(measure, self)
+        second = definition.second(measure, self) if definition.second else np.zeros_like(total)
+        return np.stack((total, second), axis=1)
 
 
 @dataclass(frozen=True)
@@ -141,7 +153,7 @@ def prepare(
     positions : int64[n_judged]
         The positions in its list of each judged document, ascending, query by query.
     labels : int32[n_judged]
-    totals : float64[n_queries, n_measures]
+    totals : float64[n_queries, n_measures, 2]
         As Judgments.totals gives them.
     order : int64[n_docs], optional
         For the rule "trec_eval": the positions of each list by document id, descending.
@@ -166,10 +178,10 @@ def prepare(
     if banded:
         rule, placement = "run_order", ties.placement("run_order")
         bands = [each.starts(int(np.diff(lists).max(initial=0))) for each in banded]
-    columns, weights = _weigh(measures, labels)
-    squares = columns
+    columns, weights, judged = _weigh(measures, labels)
+    squares = [first for first, _ in columns]
     if spread:
-        squares, weights = _square(columns, weights)
+        squares, weights = _square(squares, weights)
     is_key = weights.any(axis=0)
     query = np.repeat(np.arange(len(lists) - 1), np.diff(judged_offsets))[is_key]
     key_offsets = np.concatenate(([0], np.cumsum(is_key)))[judged_offsets]
@@ -189,31 +201,77 @@ def prepare(
         None if order is None else _contiguous(order),
     )
     longest = int(np.diff(lists).max(initial=0))
-    kernels = []
-    for measure, column, square in zip(measures, columns, squares, strict=True):
-        table = measure.definition.slots(measure, _depth(measure, longest)) if measure.definition.slots else None
-        cutoff = -1 if measure.cutoff is None else measure.cutoff
-        table_of_squares = _slots.squares(table) if spread and table is not None else None
-        kernels.append((measure.definition.kernel, column, cutoff, table, square, table_of_squares))
-    engine = _expected.Engine(prepared, kernels, _norms(measures, totals, lists), undefined)
+    kernels = [
+        _kernel(measure, *column, square, longest, spread)
+        for measure, column, square in zip(measures, columns, squares, strict=True)
+    ]
+    engine = _expected.Engine(
+        prepared,
+        kernels,
+        _norms(measures, totals[..., 0], lists, labels, judged_offsets),
+        np.ascontiguousarray(totals[..., 1]),
+        undefined,
+        judged,
+        _work(measures, longest, spread),
+    )
     return Prepared(engine, lists, coarsening, bands)
 
 
-def _weigh(measures: Sequence[Measure], labels: Labels) -> tuple[list[int], Values]:
-    """Return each measure's row among the distinct weightings, and the weightings: float64[n_weights, n_judged]."""
-    rows: dict[tuple[Any, ...], int] = {}
-    weights: list[Values] = []
+def _kernel(
+    measure: Measure, weight: int, n_weights: int, square: int, longest: int, spread: bool
+) -> dict[str, Any]:
+    """Return a measure as the kernels know it: the fields of the struct in ext/_measure.pxd."""
+    definition = measure.definition
+    table = definition.slots(measure, _depth(measure, longest)) if definition.slots else None
+    return {
+        "kernel": definition.kernel,
+        "cutoff": -1 if measure.cutoff is None else measure.cutoff,
+        "number": float(measure[definition.number]) if definition.number else 0.0,
+        "weight": weight,
+        "n_weights": n_weights,
+        "table": table,
+        "square": square,
+        "squares": _slots.squares(table) if spread and table is not None and table.ndim == 2 else None,
+        "judged_only": bool(measure.parameters.get("judged_only", False)),
+        "less_is_better": definition.less_is_better,
+    }
+
+
+def _work(measures: Sequence[Measure], longest: int, spread: bool) -> int:
+    """How many numbers the kernels need to work with: one for each slot of a group, for the variance the square."""
+    slots = [
+        min(longest, measure.cutoff or longest) + 1 for measure in measures if measure.definition.kernel == "cascade"
+    ]
+    deepest = max(slots, default=0)
+    if spread and deepest > _MOST_SLOTS:
+        raise InputError(
+            f"ERR: the spread over lists of {longest} documents, expected a cut-off of at most {_MOST_SLOTS - 1}"
+        )
+    return deepest * deepest if spread else deepest
+
+
+def _weigh(measures: Sequence[Measure], labels: Labels) -> tuple[list[tuple[int, int]], Values, int]:
+    """Return each measure's first row and number of rows among the distinct weightings, and the weightings.
+
+    They are float64[n_weights, n_judged]. Where a measure looks at judged documents alone, the last row weighs these by
+    1, and its number is returned as well; else -1.
+    """
+    rows: list[Values] = []
+    known: dict[tuple[Any, ...], tuple[int, int]] = {}
     columns = []
     for measure in measures:
         weight = measure.definition.weight
-        key = (weight, measure.parameters.get("rel"), measure.parameters.get("dcg"))
-        if key not in rows:
-            rows[key] = len(weights)
-            weights.append(weight(measure, labels) * (labels >= 0))
-            if weights[-1].sum() >= _EXACT:
+        key = (weight, *(measure.parameters.get(name) for name in ("rel", "dcg", "max_rel")))
+        if key not in known:
+            weights = np.atleast_2d(weight(measure, labels) * (labels >= 0))
+            if (weights.sum(axis=1) >= _EXACT).any():
                 raise InputError(f"{measure}: the gains add up to 2^53 or more, too much for exact sums")
-        columns.append(rows[key])
-    return columns, np.stack(weights)
+            known[key] = len(rows), len(weights)
+            rows.extend(weights)
+        columns.append(known[key])
+    if not any(measure.parameters.get("judged_only", False) for measure in measures):
+        return columns, np.stack(rows), -1
+    return columns, np.stack([*rows, (labels >= 0).astype(np.float64)]), len(rows)
 
 
 def _square(columns: list[int], weights: Values) -> tuple[list[int], Values]:
@@ -229,12 +287,17 @@ def _square(columns: list[int], weights: Values) -> tuple[list[int], Values]:
     return [found[column] for column in columns], np.stack(rows)
 
 
-def _norms(measures: Sequence[Measure], totals: Values, lists: Integers) -> Values:
+def _norms(
+    measures: Sequence[Measure], totals: Values, lists: Integers, labels: Labels, judged_offsets: Integers
+) -> Values:
     retrieved = np.diff(lists).astype(np.float64)
+    running = np.concatenate(([0.0], np.cumsum(labels >= 0)))
+    judged = running[judged_offsets[1:]] - running[judged_offsets[:-1]]
     norms = np.empty(totals.shape)
     for i, measure in enumerate(measures):
         total = totals[:, i]
-        norms[:, i] = np.where(total > 0.0, measure.definition.norm(measure, total, retrieved), 0.0)
+        of_list = judged if measure.parameters.get("judged_only", False) else retrieved
+        norms[:, i] = np.where(total > 0.0, measure.definition.norm(measure, total, of_list), 0.0)
     return norms
 
 

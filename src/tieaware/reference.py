@@ -33,6 +33,12 @@ References
 .. [5] C. Burges and others, "Learning to rank using gradient descent", ICML 2005.
 .. [6] A. Moffat, J. Zobel, "Rank-biased precision for measurement of retrieval effectiveness", ACM TOIS
        27(1), 2008.
+.. [7] J. A. Hanley, B. J. McNeil, "The meaning and use of the area under a receiver operating
+       characteristic (ROC) curve", Radiology 143, 1982.
+.. [8] W. S. Cooper, "Expected search length", American Documentation 19(1), 1968.
+.. [9] C. Buckley, E. M. Voorhees, "Retrieval evaluation with incomplete information", SIGIR 2004.
+.. [10] O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan, "Expected reciprocal rank for graded relevance",
+       CIKM 2009.
 """
 
 from __future__ import annotations
@@ -40,6 +46,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measure
@@ -495,7 +502,260 @@ def expected_rank_biased_precision(
     )
 
 
+# Measures of relevant documents against nonrelevant ones.
+
+
+def area_under_curve(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Give the share of pairs of a retrieved relevant and a retrieved nonrelevant document in which the first leads.
+
+    0 without a relevant document, else 1 without a nonrelevant one.
+
+    Examples
+    --------
+    >>> area_under_curve([0, 1, 0, 0], [0, 1, 0, 0])
+    0.6666666666666666
+    """
+    return expected_area_under_curve([[label] for label in ranking], judged, rel)
+
+
+def expected_area_under_curve(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the mean of :func:`area_under_curve`: a tied pair counts half [7]_.
+
+    Examples
+    --------
+    >>> expected_area_under_curve([[1, 0], [0]], [1, 0, 0])
+    0.75
+    """
+    counts = [(relevant(labels, rel), len(labels)) for labels in groups]
+    N = sum(r for r, _ in counts)
+    others = sum(n for _, n in counts) - N
+    if not N or not others:
+        return 1.0 if N else 0.0
+    below, led = others, 0.0
+    for r, n in counts:
+        below -= n - r
+        led += r * (below + (n - r) / 2)
+    return led / (N * others)
+
+
+def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+    """Count the nonrelevant documents above the i-th relevant one: all, where there are fewer relevant ones [8]_.
+
+    0 for a query without relevant judged documents.
+
+    Examples
+    --------
+    >>> search_length([0, 0, 1, 0, 1], [1, 1], i=2)
+    3.0
+    """
+    return expected_search_length([[label] for label in ranking], judged, i, rel)
+
+
+def expected_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+    """Give the mean of :func:`search_length`: j + i (n-r)/(r+1), i counted inside the group, j before it [8]_.
+
+    Examples
+    --------
+    >>> expected_search_length([[0], [1, 0, 0]], [1])
+    2.0
+    """
+    if not relevant(judged, rel):
+        return 0.0
+    nonrelevant = 0
+    for labels in groups:
+        r, n = relevant(labels, rel), len(labels)
+        if r >= i:
+            return nonrelevant + i * (n - r) / (r + 1)
+        i -= r
+        nonrelevant += n - r
+    return float(nonrelevant)
+
+
+def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Σ (1 - min(x, M)/M) / N over relevant documents, x the judged nonrelevant ones above: bpref [9]_.
+
+    M is the number of judged nonrelevant documents, and no more than N.
+
+    Examples
+    --------
+    >>> binary_preference([0, 1, None, 0, 1], [0, 1, 0, 1])
+    0.25
+    """
+    return expected_binary_preference([[label] for label in ranking], judged, rel)
+
+
+def expected_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the mean of :func:`binary_preference`.
+
+    Of s judged nonrelevant documents of a group, 0, 1 … s precede a relevant one, each with the same probability.
+
+    Examples
+    --------
+    >>> expected_binary_preference([[1, 0]], [1, 0])
+    0.5
+    """
+    N = relevant(judged, rel)
+    if not N:
+        return 0.0
+    M = min(N, relevant(judged, 0) - N)
+    before, total = 0, 0.0
+    for labels in groups:
+        r = relevant(labels, rel)
+        s = relevant(labels, 0) - r
+        preferred = [1 - min(before + x, M) / M if M else 1.0 for x in range(s + 1)]
+        total += r * math.fsum(preferred) / (s + 1)
+        before += s
+    return total / N
+
+
+# Measures of a user who stops.
+
+
+def stop_probability(label: Label, max_rel: int = 4) -> float:
+    """(2^label - 1) / 2^max_rel, 0 for a label below 1."""
+    return (2**label - 1) / 2**max_rel if label is not None and label > 0 else 0.0
+
+
+def expected_reciprocal_rank_of_stop(
+    ranking: Ranking, judged: Ranking, k: int | None = None, max_rel: int = 4
+) -> float:
+    """Σ_j 1/j Π_{i<j} (1 - stop_i) stop_j: ERR, the mean reciprocal of the rank at which a user stops [10]_.
+
+    Examples
+    --------
+    >>> expected_reciprocal_rank_of_stop([1, 0, 2], [1, 0, 2], max_rel=2)
+    0.4375
+    """
+    total, goes_on = 0.0, 1.0
+    for j, label in enumerate(ranking[:k], start=1):
+        stop = stop_probability(label, max_rel)
+        total += goes_on * stop / j
+        goes_on *= 1 - stop
+    return total
+
+
+def mean_products(factors: Sequence[float], m: int) -> list[float]:
+    """Give the mean product of x of the factors, over all choices of x, for x = 0 … m.
+
+    One factor q more, the i-th, makes of the mean A_x: ((i-x)/i) A_x + (x/i) q A_{x-1}.
+
+    Examples
+    --------
+    >>> mean_products([0.5, 1.0, 1.0], 2)
+    [1.0, 0.8333333333333334, 0.6666666666666666]
+    """
+    means = [1.0] + [0.0] * m
+    for i, q in enumerate(factors, start=1):
+        for x in range(min(m, i), 0, -1):
+            means[x] = ((i - x) * means[x] + x * q * means[x - 1]) / i
+    return means
+
+
+def mean_reciprocal_rank_of_stop(groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
+    """Give the mean of :func:`expected_reciprocal_rank_of_stop`: Σ P Σ_x (A_{x-1} - A_x)/(t+x).
+
+    A_x is the mean product of 1 - stop over x documents of the group, P the product over the groups before.
+
+    Examples
+    --------
+    >>> mean_reciprocal_rank_of_stop([[1, 0]], [1, 0], max_rel=1)
+    0.375
+    """
+    total, goes_on = 0.0, 1.0
+    for ranks, labels in _ranks(groups, k):
+        factors = [1 - stop_probability(label, max_rel) for label in labels]
+        means = mean_products(factors, len(ranks))
+        total += goes_on * math.fsum((means[x] - means[x + 1]) / j for x, j in enumerate(ranks))
+        goes_on *= math.prod(factors)
+    return total
+
+
+# Measures of what is judged.
+
+
+def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> float:
+    """Give the share of judged documents within the cut-off, or of a list that is shorter.
+
+    Examples
+    --------
+    >>> judged_share([0, None, 1], [0, 1], k=2)
+    0.5
+    """
+    top = ranking[:k]
+    return relevant(top, 0) / len(top) if top else 0.0
+
+
+def expected_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
+    """Give the mean of :func:`judged_share`: expected hits, where every judged document is one.
+
+    Examples
+    --------
+    >>> expected_judged_share([[0, None, None, None]], [0], k=2)
+    0.25
+    """
+    depth = _retrieved(groups) if k is None else min(k, _retrieved(groups))
+    return expected_hits(groups, k, 0) / depth if depth else 0.0
+
+
+def rank_biased_residual(ranking: Ranking, judged: Ranking, p: float = 0.8) -> float:
+    """1 - (1-p) Σ p^(j-1) over the ranks j of judged documents: what all others might add to RBP [6]_.
+
+    Examples
+    --------
+    >>> rank_biased_residual([1, None, 0], [1, 0], p=0.5)
+    0.375
+    """
+    return 1 - rank_biased_precision(ranking, judged, None, p, 0)
+
+
+def expected_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
+    """Give the mean of :func:`rank_biased_residual`.
+
+    Examples
+    --------
+    >>> expected_rank_biased_residual([[1, None]], [1], p=0.5)
+    0.625
+    """
+    return 1 - expected_rank_biased_precision(groups, judged, None, p, 0)
+
+
+# Measures of all that is retrieved, which no order changes.
+
+
+def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel: int = 1) -> float:
+    """Hits / retrieved documents; if relative, / the hits that there could be."""
+    best = min(len(ranking), relevant(judged, rel)) if relative else len(ranking)
+    return relevant(ranking, rel) / best if best else 0.0
+
+
+def set_recall(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Hits / N."""
+    return recall(ranking, judged, None, rel)
+
+
+def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: int = 1) -> float:
+    """(1 + beta) P R / (R + beta P) of set precision and recall, as trec_eval has it.
+
+    Examples
+    --------
+    >>> set_f([1, 0, 0, 0], [1, 1])
+    0.3333333333333333
+    """
+    P, R = set_precision(ranking, judged, False, rel), set_recall(ranking, judged, rel)
+    return (1 + beta) * P * R / (R + beta * P) if P and R else 0.0
+
+
+def set_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Set precision times set recall."""
+    return set_precision(ranking, judged, False, rel) * set_recall(ranking, judged, rel)
+
+
 # Counts, which no order changes.
+
+
+def number_of_queries(ranking: Ranking, judged: Ranking) -> float:
+    """Count this query."""
+    return 1.0
 
 
 def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
@@ -526,8 +786,20 @@ MEASURES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
     "RBP": (rank_biased_precision, expected_rank_biased_precision),
     "Success": (success, expected_success),
     "Rprec": (r_precision, expected_r_precision),
+    "GMAP": (average_precision, expected_average_precision),
+    "AUC": (area_under_curve, expected_area_under_curve),
+    "ESL": (search_length, expected_search_length),
+    "Bpref": (binary_preference, expected_binary_preference),
+    "ERR": (expected_reciprocal_rank_of_stop, mean_reciprocal_rank_of_stop),
+    "Judged": (judged_share, expected_judged_share),
+    "RBPResidual": (rank_biased_residual, expected_rank_biased_residual),
 }
-COUNTS: dict[str, Callable[..., float]] = {
+OF_SETS: dict[str, Callable[..., float]] = {
+    "SetP": set_precision,
+    "SetR": set_recall,
+    "SetF": set_f,
+    "SetAP": set_average_precision,
+    "NumQ": number_of_queries,
     "NumRet": number_retrieved,
     "NumRel": number_relevant,
     "NumRelRet": number_relevant_retrieved,
@@ -589,13 +861,17 @@ def evaluate(
             raise InputError(f"scores[{i}]: NaN, expected a number")
     if judged is None:
         judged = labels
-    arguments = dict[str, int | float | str | None](measure.parameters)
+    arguments: dict[str, Any] = dict(measure.parameters)
     if measure.definition.has_cutoff:
         arguments["k"] = measure.cutoff
     if ties not in ("average", *ORDERS):
         raise InputError(f"ties={ties!r}: expected one of average, {', '.join(ORDERS)}")
-    if measure.name in COUNTS:
-        return COUNTS[measure.name](labels, judged, **arguments)
+    if arguments.pop("judged_only", False):
+        kept = [d for d, label in enumerate(labels) if is_relevant(label, 0)]
+        scores, labels = [scores[d] for d in kept], [labels[d] for d in kept]
+        docids = docids if docids is None else [docids[d] for d in kept]
+    if measure.name in OF_SETS:
+        return OF_SETS[measure.name](labels, judged, **arguments)
     of_ranking, of_groups = MEASURES[measure.name]
     if ties == "average":
         return of_groups(group(scores, labels), judged, **arguments)

@@ -85,21 +85,24 @@ class Results:
     max: Values | None = None
 
     def mean(self) -> Values:
-        """Average over the queries: float64[n_runs, n_measures]. Where a run is silent (NaN), the query is left out."""
-        answered = ~np.isnan(self.values)
-        means: Values = self.values.sum(axis=1, where=answered) / answered.sum(axis=1)
-        return means
+        """Average over the queries: float64[n_runs, n_measures]. Where a run is silent (NaN), the query is left out.
+
+        The mean is arithmetic; of GMAP it is geometric, with values below 0.00001 raised to that, as in trec_eval.
+        """
+        return means(self.values, self.measures)
 
     def mean_std(self) -> Values:
         """The standard deviation of the means over the orders that ties allow: float64[n_runs, n_measures].
 
-        The orders of different queries are independent, so their variances add up. Needs ``spread=True``.
+        The orders of different queries are independent, so their variances add up. Needs ``spread=True``. NaN for
+        GMAP, whose mean is geometric.
         """
         if self.std is None:
             raise InputError("there is no spread; ask for it with evaluate(..., spread=True)")
         answered = ~np.isnan(self.std)
         variances = (self.std**2).sum(axis=1, where=answered)
         deviations: Values = np.sqrt(variances) / answered.sum(axis=1)
+        deviations[:, [measure.definition.summary == "geometric" for measure in self.measures]] = np.nan
         return deviations
 
     def columns(self, names: Sequence[str] | None = None) -> list[Column]:
@@ -114,14 +117,17 @@ class Results:
         summary = self.summary()
         columns = []
         for i, (name, measure) in enumerate(zip(called, self.measures, strict=True)):
-            is_count = measure.definition.is_count
-            columns.append(Column(name, self.values[..., i], summary[:, i], is_count))
+            is_count, of_all = measure.definition.is_count, measure.definition.of_all
+            columns.append(Column(name, self.values[..., i], summary[:, i], is_count, of_all))
             if self.std is None or self.min is None or self.max is None or is_count:
                 continue
-            columns.append(Column(f"{name}_std", self.std[..., i], self.mean_std()[:, i], False))
-            for kind, values in (("min", self.min), ("max", self.max)):
-                means = np.nanmean(values[..., i], axis=1)
-                columns.append(Column(f"{name}_{kind}", values[..., i], means, False))
+            spread = {
+                "std": (self.std, self.mean_std()),
+                "min": (self.min, means(self.min, self.measures)),
+                "max": (self.max, means(self.max, self.measures)),
+            }
+            for kind, (values, of_runs) in spread.items():
+                columns.append(Column(f"{name}_{kind}", values[..., i], of_runs[:, i], False, of_all))
         return columns
 
     def summary(self) -> Values:
@@ -224,10 +230,27 @@ class Results:
                 lines.append(("num_q", "all", str(len(answered))))
             for i in answered if per_query else ():
                 for column in columns:
-                    lines.append((column.name, self.queries[i], column.shown(column.values[r, i], digits)))
+                    if not column.of_all:
+                        lines.append((column.name, self.queries[i], column.shown(column.values[r, i], digits)))
             for column in columns:
                 lines.append((column.name, "all", column.shown(column.summary[r], digits)))
         return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in lines)
+
+
+def means(values: Values, measures: Sequence[Measure]) -> Values:
+    """Average float64[..., n_queries, n_measures] over the queries, NaN left out, each measure in its way."""
+    answered = ~np.isnan(values)
+    number = answered.sum(axis=-2)
+    averages: Values = values.sum(axis=-2, where=answered) / number
+    for i, measure in enumerate(measures):
+        if measure.definition.summary == "geometric":
+            logarithms = np.where(answered[..., i], np.log(np.fmax(values[..., i], _LEAST)), 0.0)
+            averages[..., i] = np.exp(logarithms.sum(axis=-1) / number[..., i])
+    return averages
+
+
+# The least factor of a geometric mean, as in trec_eval.
+_LEAST = 0.00001
 
 
 class Column(NamedTuple):
@@ -237,6 +260,7 @@ class Column(NamedTuple):
     values: Values  # [n_runs, n_queries]
     summary: Values  # [n_runs]
     is_count: bool
+    of_all: bool
 
     def shown(self, value: float, digits: int) -> str:
         """Return a value as text: a count as a whole number."""

@@ -12,7 +12,7 @@ from tieaware.ties import RULES
 
 # What trec_eval prints when it is asked for nothing, as far as the measures exist.
 DEFAULT_MEASURES = (
-    "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "recip_rank", "ndcg", "ndcg_cut_10",
+    "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "ndcg", "ndcg_cut_10",
     "P_5", "P_10", "P_15", "P_20", "P_30", "P_100", "P_200", "P_500", "P_1000",
 )  # fmt: skip
 
