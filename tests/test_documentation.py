@@ -32,3 +32,15 @@ def test_the_examples_in_the_documents_run(name):
 def test_the_readme_shows_what_the_demo_prints():
     """The table in the README is the demo's."""
     assert demo() in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_measure_is_defined_in_the_documents():
+    """Each has a row in docs/measures.md, under its name."""
+    import re
+
+    from tieaware.measures import DEFINITIONS
+
+    text = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)", row.split("|")[1])}
+    assert set(DEFINITIONS) <= named
