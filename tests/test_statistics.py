@@ -75,6 +75,30 @@ def test_permutation_with_few_pairs_goes_through_all_signs(alternative):
     assert paired_test(differences, 0.0, "permutation", alternative).p == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("n", [6, 20])
+@pytest.mark.parametrize("method", ["wilcoxon", "permutation"])
+def test_many_samples_at_once_are_tested_as_each_alone(method, n):
+    """Although SciPy chooses one distribution for all samples of a call: by the zeros and ties in any of them."""
+    rng = np.random.default_rng(9)
+    plain, tied = rng.standard_normal((40, n)), rng.integers(1, 9, (40, n)) * rng.choice([-1.0, 1.0], (40, n))
+    with_zeros = np.concatenate((plain[:, :-1], np.zeros((40, 1))), axis=1)
+    samples = rng.permutation(np.concatenate((plain, tied, with_zeros, tied * (tied > 1), np.zeros((5, n)))))
+    together = paired_test(samples.reshape(11, 15, n), 0.0, method, repeats=99)
+    for i, place in enumerate(np.ndindex(11, 15)):
+        alone = paired_test(samples[i], 0.0, method, repeats=99)
+        assert (together.statistic[place], together.p[place]) == (alone.statistic, alone.p)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_permutation_is_scipys(alternative):
+    differences = np.random.default_rng(10).random(30) - 0.4
+    theirs = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=199, alternative=alternative,
+        rng=np.random.default_rng(5),
+    )  # fmt: skip
+    assert paired_test(differences, 0.0, "permutation", alternative, repeats=199, seed=5).p == theirs.pvalue
+
+
 def test_permutation_with_many_pairs_is_random_and_reproducible():
     rng = np.random.default_rng(4)
     a, b = rng.random(40) + 0.1, rng.random(40)
@@ -108,6 +132,11 @@ def test_a_constant_difference_is_certain():
         ({"a": [1, 2], "b": 0, "alternative": "more"}, "alternative='more'"),
         ({"a": [1, 2], "b": 0, "confidence": 1.0}, "confidence=1.0"),
         ({"a": [1, 2], "b": 0, "repeats": 0}, "repeats=0"),
+        ({"a": [1, 2], "b": 0, "seed": -1}, "seed=-1: expected a whole number of at least 0"),
+        ({"a": [1, 2], "b": 0, "axis": 1}, r"axis=1: expected an axis of an array of shape \(2,\)"),
+        ({"a": [1, 2], "b": [0, 1, 2]}, r"a, b: shapes \(2,\) and \(3,\), expected what broadcasts"),
+        ({"a": ["x", "y"], "b": 0}, "a: could not convert string to float: 'x', expected numbers"),
+        ({"a": [1e308, 0], "b": [-1e308, 0]}, "a, b: differ by inf, expected at most 1e150"),
     ],
 )
 def test_a_paired_test_says_what_is_wrong(arguments, message):
@@ -126,8 +155,9 @@ def test_holm_follows_its_definition(p):
 
 
 def test_holm_wants_p_values():
-    with pytest.raises(InputError, match=r"outside 0 … 1"):
-        holm([0.5, math.nan])
+    for p, message in (([0.5, math.nan], "p: found nan"), ([0.5, 1.5], r"p: found 1\.5, expected p values, 0 … 1")):
+        with pytest.raises(InputError, match=message):
+            holm(p)
 
 
 # Rank correlation.

@@ -7,7 +7,7 @@ p = 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -82,7 +82,8 @@ def paired_test(
     Raises
     ------
     InputError
-        If a value is not finite, there are fewer than two pairs, or an argument has no meaning.
+        If a value is not finite, a difference exceeds 1e150, there are fewer than two pairs, or an argument has no
+        meaning.
 
     Examples
     --------
@@ -98,19 +99,41 @@ def paired_test(
         raise InputError(f"alternative={alternative!r}: expected two-sided, greater or less")
     if not 0.0 < confidence < 1.0:
         raise InputError(f"confidence={confidence!r}: expected a number between 0 and 1")
-    if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
-        raise InputError(f"repeats={repeats!r}: expected a whole number of at least 1")
-    differences = np.asarray(_numbers(a, "a") - _numbers(b, "b"))
+    for name, number, least in (("repeats", repeats, 1), ("seed", seed, 0)):
+        _check_whole(number, name, least)
+    differences = _differences(_numbers(a, "a"), _numbers(b, "b"))
+    if differences.ndim > 0 and not -differences.ndim <= axis < differences.ndim:
+        raise InputError(f"axis={axis!r}: expected an axis of an array of shape {differences.shape}")
     if differences.ndim == 0 or differences.shape[axis] < 2:
         raise InputError(f"a: found an array of shape {differences.shape}, expected at least two pairs")
-    return _METHODS[method](np.moveaxis(differences, axis, -1), alternative, confidence, int(repeats), seed)
+    return _METHODS[method](np.moveaxis(differences, axis, -1), alternative, confidence, int(repeats), int(seed))
+
+
+def _check_whole(number: object, name: str, least: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+        raise InputError(f"{name}={number!r}: expected a whole number of at least {least}")
 
 
 def _numbers(values: npt.ArrayLike, name: str) -> Values:
-    array: Values = np.asarray(values, dtype=np.float64)
+    try:
+        array: Values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: {str(error).splitlines()[0]}, expected numbers") from None
     if not np.isfinite(array).all():
         raise InputError(f"{name}: found {array[~np.isfinite(array)][0]}, expected finite numbers")
     return array
+
+
+def _differences(a: Values, b: Values) -> Values:
+    try:
+        with np.errstate(over="ignore"):
+            differences: Values = np.asarray(a - b)
+    except ValueError:
+        raise InputError(f"a, b: shapes {a.shape} and {b.shape}, expected what broadcasts") from None
+    # The squares of larger ones overflow.
+    if (np.abs(differences) > 1e150).any():
+        raise InputError(f"a, b: differ by {np.abs(differences).max()}, expected at most 1e150")
+    return differences
 
 
 def _t(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
@@ -137,11 +160,27 @@ def _t(differences: Values, alternative: str, confidence: float, repeats: int, s
 def _wilcoxon(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
     stats = load("scipy.stats", "analysis")
     mean = np.asarray(differences.mean(axis=-1))
-    statistic, p = np.zeros(mean.shape), np.ones(mean.shape)
-    for place in np.ndindex(mean.shape):
-        if differences[place].any():
-            statistic[place], p[place] = stats.wilcoxon(differences[place], alternative=alternative)
-    return PairedTest(mean, statistic, p)
+    samples = differences.reshape(mean.size, -1)
+    statistic, p = np.zeros(mean.size), np.ones(mean.size)
+    for alike in _alike(samples):
+        statistic[alike], p[alike] = stats.wilcoxon(samples[alike], alternative=alternative, axis=-1)
+    return PairedTest(mean, statistic.reshape(mean.shape), p.reshape(mean.shape))
+
+
+def _alike(samples: Values) -> Iterator[npt.NDArray[np.intp]]:
+    """The samples that are not 0 throughout, a few at a time: of these all hold zeros or none, and likewise ties.
+
+    SciPy goes by zeros and ties when it chooses between the exact distribution and an approximate one, and chooses once
+    for all samples of a call. A few dozen at a time cost hardly more than one, and their permutations fit into memory.
+    """
+    sizes = np.sort(np.abs(samples), axis=-1)
+    zeros = sizes[:, 0] == 0.0
+    ties = ((np.diff(sizes) == 0.0) & (sizes[:, 1:] > 0.0)).any(axis=-1)
+    kinds = np.where(sizes[:, -1] > 0.0, 2 * zeros + ties, -1)
+    for kind in range(4):
+        alike = np.flatnonzero(kinds == kind)
+        for start in range(0, len(alike), 64):
+            yield alike[start : start + 64]
 
 
 def _sign(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
@@ -157,20 +196,20 @@ def _sign(differences: Values, alternative: str, confidence: float, repeats: int
 def _permutation(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
     stats = load("scipy.stats", "analysis")
     mean = np.asarray(differences.mean(axis=-1))
-    p = np.ones(mean.shape)
+    samples = differences.reshape(mean.size, -1)
+    p = np.ones(mean.size)
 
     def mean_of(sample: Values, axis: int) -> Values:
         return np.asarray(sample.mean(axis=axis))
 
-    for place in np.ndindex(mean.shape):
-        if differences[place].any():
-            # A sample of one that may be paired with nothing: SciPy's way to say random signs.
-            test = stats.permutation_test(
-                (differences[place],), mean_of, permutation_type="samples", vectorized=True,
-                n_resamples=repeats, alternative=alternative, rng=np.random.default_rng(seed),
-            )  # fmt: skip
-            p[place] = test.pvalue
-    return PairedTest(mean, mean, p)
+    for alike in _alike(samples):
+        # A sample that may be paired with nothing: SciPy's way to say random signs. Every call draws the same ones.
+        test = stats.permutation_test(
+            (samples[alike],), mean_of, permutation_type="samples", vectorized=True, axis=-1, batch=100,
+            n_resamples=repeats, alternative=alternative, rng=np.random.default_rng(seed),
+        )  # fmt: skip
+        p[alike] = test.pvalue
+    return PairedTest(mean, mean, p.reshape(mean.shape))
 
 
 _METHODS: dict[str, Callable[[Values, str, float, int, int], PairedTest]] = {
@@ -194,7 +233,7 @@ def holm(p: npt.ArrayLike) -> Values:
     Raises
     ------
     InputError
-        If a value lies outside 0 … 1.
+        If a value is not a number from 0 to 1.
 
     References
     ----------
@@ -205,9 +244,10 @@ def holm(p: npt.ArrayLike) -> Values:
     >>> holm([0.01, 0.04, 0.03, 0.04])
     array([0.04, 0.09, 0.09, 0.09])
     """
-    values = np.asarray(p, dtype=np.float64)
-    if not ((values >= 0.0) & (values <= 1.0)).all():
-        raise InputError("p: found a value outside 0 … 1, expected p values")
+    values = _numbers(p, "p")
+    outside = values[(values < 0.0) | (values > 1.0)]
+    if outside.size:
+        raise InputError(f"p: found {outside[0]}, expected p values, 0 … 1")
     flat = values.ravel()
     order = np.argsort(flat, kind="stable")
     steps = flat[order] * np.arange(len(flat), 0, -1)
