@@ -24,6 +24,9 @@ from tieaware.statistics import (
 stats = pytest.importorskip("scipy.stats")
 ALTERNATIVES = ("two-sided", "greater", "less")
 SCORES = st.lists(st.integers(0, 3), min_size=2, max_size=6)
+PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=6).map(
+    lambda both: tuple(zip(*both, strict=True))
+)
 
 
 # Paired tests.
@@ -179,11 +182,41 @@ def _classic_tau_ap(truth, order):
     return 2 * sum(shares) / len(shares) - 1
 
 
-@given(SCORES.flatmap(lambda a: st.tuples(st.just(a), st.lists(st.integers(0, 3), min_size=len(a), max_size=len(a)))))
-def test_tau_ap_a_is_the_mean_over_all_orders(pair):
-    truth, scores = pair
+def _mean_tau_ap(truth, scores):
     values = [_classic_tau_ap(t, o) for t in _orders(truth) for o in _orders(scores)]
-    assert tau_ap(truth, scores) == pytest.approx(float(sum(values) / len(values)), abs=1e-12)
+    return float(sum(values) / len(values))
+
+
+@given(st.permutations(range(5)), st.lists(st.integers(0, 2), min_size=5, max_size=5))
+def test_tau_ap_a_is_the_mean_over_all_orders(truth, scores):
+    assert tau_ap(truth, scores) == pytest.approx(_mean_tau_ap(truth, scores), abs=1e-12)
+
+
+# Six items that both tie have half a million pairs of orders.
+@given(PAIRS.filter(lambda pair: len(pair[0]) <= 4))
+def test_tau_ap_a_is_the_mean_over_the_orders_of_the_truth_too(pair):
+    assert tau_ap(*pair) == pytest.approx(_mean_tau_ap(*pair), abs=1e-12)
+
+
+def _tau_ap_b(a, b):
+    """Urbano and Marrero, by pairs: (i, j) counts 1/(p_i - 1) if b has j above i, p_i the first rank of i's group."""
+    n = len(a)
+    below = [i for i in range(n) if b[i] < max(b)]
+    if not below:
+        return math.nan
+    total = Fraction(0)
+    for i in below:
+        start = 1 + sum(b[j] > b[i] for j in range(n))
+        total += sum(Fraction(1, start - 1) for j in range(n) if b[j] > b[i] and a[j] > a[i])
+    return float(2 * total / len(below) - 1)
+
+
+@given(PAIRS)
+def test_tau_ap_b_follows_its_definition_in_both_directions(pair):
+    a, b = pair
+    expected = (_tau_ap_b(a, b) + _tau_ap_b(b, a)) / 2
+    assert tau_ap(a, b, ties="b") == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert tau_ap(b, a, ties="b") == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def test_tau_ap_has_the_values_of_its_authors():
@@ -210,7 +243,7 @@ def test_tau_ap_b_without_ties_is_the_symmetric_one(a, b):
     assert tau_ap(a, b, ties="b") == pytest.approx(symmetric, abs=1e-12)
 
 
-@given(SCORES.flatmap(lambda a: st.tuples(st.just(a), st.lists(st.integers(0, 3), min_size=len(a), max_size=len(a)))))
+@given(PAIRS)
 def test_kendall_counts_pairs(pair):
     a, b = pair
     pairs = [(i, j) for i in range(len(a)) for j in range(i)]

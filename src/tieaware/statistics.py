@@ -319,9 +319,9 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> 
         "a": the mean over all orders of the tied items of `scores` (and of `reference`, if it has any): how accurate
         the ordering is.
         "b": how well the two orderings agree on what they do not tie, where neither is the truth. Each item below the
-        first group has the share of the items above its group that the other ordering puts above it too; the mean
-        share is scaled to −1 … 1, and the two directions are averaged, so that the arguments may be exchanged. Without
-        ties it is the symmetric AP correlation.
+        first group has the share of the items above its group that the other ordering puts above it too, and does not
+        tie with it; the mean share is scaled to −1 … 1, and the two directions are averaged, so that the arguments may
+        be exchanged. Without ties it is the symmetric AP correlation.
 
     Returns
     -------
@@ -340,9 +340,9 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> 
 
     Examples
     --------
-    >>> truth = [0.9, 0.6, 0.5, 0.2]
-    >>> round(tau_ap(truth, [0.5, 0.6, 0.4, 0.4]), 4), round(tau_ap(truth, [0.5, 0.6, 0.4, 0.4], ties="b"), 4)
-    (0.2222, 0.2222)
+    >>> truth, scores = [0.9, 0.6, 0.6, 0.2], [0.6, 0.5, 0.5, 0.2]
+    >>> round(tau_ap(truth, scores), 4), round(tau_ap(truth, scores, ties="b"), 4)
+    (0.8333, 1.0)
     """
     if ties not in ("a", "b"):
         raise InputError(f"ties={ties!r}: expected 'a' or 'b'")
