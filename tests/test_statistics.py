@@ -13,6 +13,7 @@ from tieaware import InputError
 from tieaware.statistics import (
     holm,
     kappa,
+    kappa_of_table,
     kendall_tau,
     paired_test,
     rbo,
@@ -333,6 +334,8 @@ def test_rbo_says_what_is_wrong():
     for arguments, message in (
         (({}, {"a": 1}), "a: found no items"),
         (([1, 2], [1]), "2 and 1 scores"),
+        (([[1, 2]], [1, 2]), "a: an array of 2 dimensions"),
+        (({"a": "x"}, {"a": 1}), "a: could not convert string to float: 'x', expected numbers"),
         (({"a": math.nan}, {"a": 1}), "a: found nan"),
         (([1], [1], 1.0), "p=1.0"),
         (([1], [1], 0.9, "c"), "ties='c'"),
@@ -383,6 +386,35 @@ def test_kappa_of_the_textbooks_example(marginals, value):
     outcome = kappa(FIRST, SECOND, marginals=marginals)
     assert round(outcome.value, 6) == value
     assert outcome.meaning == ("good" if value > 0.8 else "fair")
+    of_table = kappa_of_table([[300, 20], [10, 70]], marginals)
+    assert (round(of_table.value, 6), of_table.meaning) == (value, outcome.meaning)
+
+
+@pytest.mark.parametrize("marginals", ["pooled", "separate", "uniform"])
+def test_kappa_of_labels_is_that_of_their_table(marginals):
+    rng = np.random.default_rng(11)
+    first, second = rng.integers(0, 4, (2, 90))
+    table = np.zeros((4, 4))
+    np.add.at(table, (first, second), 1)
+    outcome, of_table = kappa(first, second, marginals=marginals), kappa_of_table(table, marginals)
+    assert outcome.value == pytest.approx(of_table.value, rel=1e-12)
+    np.testing.assert_allclose(outcome.pairs, of_table.pairs, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([1, 2], r"table: shape \(2,\), expected a row and a column for each label"),
+        ([[1, 2]], r"table: shape \(1, 2\)"),
+        ([[1, -2], [0, 1]], r"table: found -2\.0, expected counts"),
+        ([[0, 0], [0, 0]], r"table: found 0\.0, expected counts of at least 0, and one above"),
+        (np.zeros((0, 0)), "table: found no labels"),
+        ([[1, math.inf], [0, 1]], "table: found inf"),
+    ],
+)
+def test_a_table_of_kappa_says_what_is_wrong(table, message):
+    with pytest.raises(InputError, match=message):
+        kappa_of_table(table)
 
 
 def test_kappa_with_separate_marginals_is_cohens():
@@ -404,7 +436,9 @@ def test_several_assessors_are_averaged_over_pairs():
 
 
 def test_kappa_is_undefined_where_all_labels_are_equal_and_wants_equal_lengths():
-    assert math.isnan(kappa(["a", "a"], ["a", "a"]).value)
+    for outcome in (kappa(["a", "a"], ["a", "a"]), kappa_of_table([[2, 0], [0, 0]])):
+        assert math.isnan(outcome.value)
+        assert outcome.meaning == "undefined"
     for assessors, message in (
         (([1],), "found 1, expected at least two"),
         (([1], [1, 2]), r"found \[1, 2\] labels"),
@@ -412,5 +446,6 @@ def test_kappa_is_undefined_where_all_labels_are_equal_and_wants_equal_lengths()
     ):
         with pytest.raises(InputError, match=message):
             kappa(*assessors)
-    with pytest.raises(InputError, match="marginals='none'"):
-        kappa([1], [1], marginals="none")
+    for function, labels in ((kappa, ([1], [1])), (kappa_of_table, ([[1]],))):
+        with pytest.raises(InputError, match="marginals='none'"):
+            function(*labels, marginals="none")

@@ -391,7 +391,8 @@ def rbo(
     Parameters
     ----------
     a, b : {item: score}, or float[n_items] of the same items
-        Higher scores first.
+        Higher scores first. An item that only one ranking holds is no part of the overlap, and takes its place in the
+        ranking that holds it.
     p : float
         The persistence, between 0 and 1: the reader goes on to the next rank with this probability.
     ties : str
@@ -451,7 +452,7 @@ def _groups(a: Ranking, b: Ranking) -> tuple[Values, Values, int]:
     """
     rankings: list[Mapping[Any, float]] = []
     for name, ranking in (("a", a), ("b", b)):
-        given = ranking if isinstance(ranking, Mapping) else dict(enumerate(_numbers(ranking, name).ravel()))
+        given = ranking if isinstance(ranking, Mapping) else _numbered(ranking, name)
         if not given:
             raise InputError(f"{name}: found no items, expected at least one")
         rankings.append(given)
@@ -467,6 +468,13 @@ def _groups(a: Ranking, b: Ranking) -> tuple[Values, Values, int]:
         tops[i, items] = len(scores) - end + 1
         sizes[i, items] = end - first
     return tops, sizes, min(map(len, rankings))
+
+
+def _numbered(ranking: npt.ArrayLike, name: str) -> dict[int, float]:
+    scores = _numbers(ranking, name)
+    if scores.ndim != 1:
+        raise InputError(f"{name}: an array of {scores.ndim} dimensions, expected {{item: score}} or a score an item")
+    return dict(enumerate(scores.tolist()))
 
 
 def _agreement(tops: Values, sizes: Values, depths: npt.NDArray[np.int64], ties: str) -> Values:
@@ -577,7 +585,7 @@ class Kappa(NamedTuple):
     pairs : float64[n_assessors, n_assessors]
         Each pair's kappa; 1 on the diagonal.
     meaning : str
-        "good" above 0.8, "fair" from 0.67, "dubious" below.
+        The textbook's scale: "good" above 0.8, "fair" from 0.67, "dubious" below; "undefined" where the value is NaN.
     """
 
     value: float
@@ -608,18 +616,23 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
 
     References
     ----------
-    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5, whose
-    example is below; its last steps are rounded there.
+    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5.
+
+    See Also
+    --------
+    kappa_of_table : from counts, with the textbook's example.
 
     Examples
     --------
-    >>> first = [1] * 320 + [0] * 80
-    >>> second = [1] * 300 + [0] * 20 + [1] * 10 + [0] * 70
-    >>> round(kappa(first, second).value, 6), round(kappa(first, second, marginals="separate").value, 6)
-    (0.77591, 0.776119)
+    >>> outcome = kappa([2, 1, 1, 0], [2, 1, 0, 0], [2, 1, 1, 0])
+    >>> outcome.pairs.round(4)
+    array([[1.   , 0.619, 1.   ],
+           [0.619, 1.   , 0.619],
+           [1.   , 0.619, 1.   ]])
+    >>> round(outcome.value, 4), outcome.meaning
+    (0.746, 'fair')
     """
-    if marginals not in ("pooled", "separate", "uniform"):
-        raise InputError(f"marginals={marginals!r}: expected pooled, separate or uniform")
+    _check_marginals(marginals)
     if len(assessors) < 2:
         raise InputError(f"assessors: found {len(assessors)}, expected at least two")
     sizes = {len(labels) for labels in assessors}
@@ -628,19 +641,76 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
     codes: dict[Hashable, int] = {}
     coded = np.array([[codes.setdefault(label, len(codes)) for label in labels] for labels in assessors])
     pairs = np.eye(len(assessors))
+    shares = [np.bincount(labels, minlength=len(codes)) / len(labels) for labels in coded]
     for i, j in combinations(range(len(assessors)), 2):
-        pairs[i, j] = pairs[j, i] = _kappa(coded[i], coded[j], len(codes), marginals)
+        agree = float((coded[i] == coded[j]).mean())
+        pairs[i, j] = pairs[j, i] = _beyond_chance(agree, shares[i], shares[j], marginals)
     value = float(pairs[np.triu_indices(len(assessors), 1)].mean())
-    return Kappa(value, pairs, "good" if value > 0.8 else "fair" if value >= 0.67 else "dubious")
+    return Kappa(value, pairs, _meaning(value))
 
 
-def _kappa(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], n_labels: int, marginals: str) -> float:
-    agree = float((first == second).mean())
-    shares = [np.bincount(labels, minlength=n_labels) / len(labels) for labels in (first, second)]
+def kappa_of_table(table: npt.ArrayLike, marginals: str = "pooled") -> Kappa:
+    """Measure how far two assessors agree beyond chance, from how often each pair of labels occurred.
+
+    Parameters
+    ----------
+    table : array_like[n_labels, n_labels]
+        In row i and column j: how many documents got label i from the first assessor and j from the second.
+    marginals : str
+        What chance is taken to be, as in `kappa`; "uniform": all labels of the table are equally likely.
+
+    Returns
+    -------
+    Kappa
+        NaN where chance alone would make them agree always.
+
+    Raises
+    ------
+    InputError
+        If the table is not square, a count is negative or not finite, or all are 0.
+
+    References
+    ----------
+    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5, whose
+    example is below; its last steps are rounded there.
+
+    Examples
+    --------
+    >>> outcome = kappa_of_table([[300, 20], [10, 70]])
+    >>> round(outcome.value, 6), outcome.meaning
+    (0.77591, 'fair')
+    >>> round(kappa_of_table([[300, 20], [10, 70]], "separate").value, 6)
+    0.776119
+    """
+    _check_marginals(marginals)
+    counts = _numbers(table, "table")
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
+        raise InputError(f"table: shape {counts.shape}, expected a row and a column for each label")
+    if (counts < 0.0).any() or not counts.any():
+        found = counts.min() if counts.size else "no labels"
+        raise InputError(f"table: found {found}, expected counts of at least 0, and one above")
+    joint = counts / counts.sum()
+    value = _beyond_chance(float(joint.trace()), joint.sum(axis=1), joint.sum(axis=0), marginals)
+    return Kappa(value, np.array([[1.0, value], [value, 1.0]]), _meaning(value))
+
+
+def _check_marginals(marginals: str) -> None:
+    if marginals not in ("pooled", "separate", "uniform"):
+        raise InputError(f"marginals={marginals!r}: expected pooled, separate or uniform")
+
+
+def _beyond_chance(agree: float, first: Values, second: Values, marginals: str) -> float:
+    """(P(agree) - P(chance)) / (1 - P(chance)), from the shares of the labels of either assessor."""
     if marginals == "uniform":
-        chance = 1.0 / n_labels
+        chance = 1.0 / len(first)
     elif marginals == "pooled":
-        chance = float((((shares[0] + shares[1]) / 2.0) ** 2).sum())
+        chance = float((((first + second) / 2.0) ** 2).sum())
     else:
-        chance = float((shares[0] * shares[1]).sum())
+        chance = float((first * second).sum())
     return (agree - chance) / (1.0 - chance) if chance < 1.0 else math.nan
+
+
+def _meaning(value: float) -> str:
+    if math.isnan(value):
+        return "undefined"
+    return "good" if value > 0.8 else "fair" if value >= 0.67 else "dubious"
