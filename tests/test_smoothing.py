@@ -28,6 +28,12 @@ def test_many_taus_at_once_are_kendalls():
         assert ours[place] == pytest.approx(kendall_tau(truth, scores[place]), abs=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-14, 1.0, 1e6])
+def test_tau_does_not_depend_on_the_unit_and_ties_what_rounding_parts(unit):
+    truth, scores = np.array([4, 3, 2, 1]) * unit, np.array([3, 4, 2, 2 + 1e-15]) * unit
+    assert _tau_b(truth, scores) == pytest.approx(kendall_tau([4, 3, 2, 1], [3, 4, 2, 2]), abs=1e-12)
+
+
 def test_a_repeat_is_the_design_written_out():
     """The same draws, by loops over systems: priors from Qa and Qb, standardized over the half that was measured."""
     values = some_values()

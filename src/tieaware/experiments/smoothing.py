@@ -174,13 +174,19 @@ def _mean_of_known(values: Values) -> Values:
 def _tau_b(truth: Values, scores: Values) -> Values:
     """Kendall's τ_b between one ordering and many, float64[..., n_systems] → float64[...]: 0 where all is tied."""
     first, second = np.triu_indices(len(truth), 1)
-    # Scores that differ by rounding alone are tied.
-    truth, scores = truth.round(12), scores.round(12)
+    truth, scores = _without_rounding(truth), _without_rounding(scores)
     of_truth = np.sign(truth[first] - truth[second])
     signs = np.sign(scores[..., first] - scores[..., second])
     untied = np.sqrt((of_truth != 0).sum() * (signs != 0).sum(axis=-1).astype(np.float64))
     taus: Values = np.divide(signs @ of_truth, untied, out=np.zeros(signs.shape[:-1]), where=untied > 0)
     return taus
+
+
+def _without_rounding(scores: Values) -> Values:
+    """Tie the scores of an ordering that differ by rounding alone, whatever the unit they are in."""
+    largest = np.abs(scores).max(axis=-1, keepdims=True)
+    relative: Values = np.divide(scores, largest, out=np.zeros_like(scores), where=largest > 0.0)
+    return relative.round(12)
 
 
 @dataclass(frozen=True, eq=False)
