@@ -28,6 +28,12 @@ def test_many_taus_at_once_are_kendalls():
         assert ours[place] == pytest.approx(kendall_tau(truth, scores[place]), abs=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-14, 1.0, 1e6])
+def test_tau_does_not_depend_on_the_unit_and_ties_what_rounding_parts(unit):
+    truth, scores = np.array([4, 3, 2, 1]) * unit, np.array([3, 4, 2, 2 + 1e-15]) * unit
+    assert _tau_b(truth, scores) == pytest.approx(kendall_tau([4, 3, 2, 1], [3, 4, 2, 2]), abs=1e-12)
+
+
 def test_a_repeat_is_the_design_written_out():
     """The same draws, by loops over systems: priors from Qa and Qb, standardized over the half that was measured."""
     values = some_values()
@@ -94,6 +100,9 @@ def test_prior_information_helps_on_trec_7(data):
         ({"values": np.zeros((4, 9)), "topics": 3, "alphas": (2,)}, r"alpha=2\.0"),
         ({"values": np.zeros((4, 9)), "topics": 0}, "topics=0"),
         ({"values": np.zeros((4, 9)), "topics": 3, "repeats": 0}, "repeats=0"),
+        ({"values": np.zeros((4, 9)), "topics": 3, "seed": -1}, "seed=-1: expected a whole number of at least 0"),
+        ({"values": [["x"] * 9] * 4, "topics": 3}, "values: could not convert string to float: 'x', expected numbers"),
+        ({"values": np.zeros((4, 9)), "measure": "AP"}, "measure='AP': found beside an array"),
     ],
 )
 def test_it_says_what_is_wrong(arguments, message):
@@ -101,10 +110,21 @@ def test_it_says_what_is_wrong(arguments, message):
         smoothing(**arguments)
 
 
-def test_results_of_several_measures_are_refused():
-    result = tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["AP", "RR"])
-    with pytest.raises(InputError, match="results of 2 measures, expected one"):
-        smoothing(result)
+def test_results_of_several_measures_need_to_be_told_which():
+    qrels = {f"q{i}": {f"d{i % 3}": 1} for i in range(9)}
+    runs = {f"r{r}": {f"q{i}": {f"d{d}": (r * d + i) % 3 for d in range(3)} for i in range(9)} for r in range(4)}
+    both = tieaware.evaluate(qrels, runs, ["RR", "P@1"])
+    chosen = smoothing(both, measure="P@1", topics=3, repeats=20)
+    alone = smoothing(tieaware.evaluate(qrels, runs, "P@1"), topics=3, repeats=20)
+    np.testing.assert_array_equal(chosen.taus, alone.taus)
+    assert (chosen.taus != smoothing(both, measure=tieaware.RR, topics=3, repeats=20).taus).any()
+    for measure, message in (
+        (None, "values: results of RR, P@1, expected one measure, or measure="),
+        ("AP", "measure='AP': not among the results, which are of RR, P@1"),
+        ("XY", "measure 'XY' is unknown; the measures are"),
+    ):
+        with pytest.raises(InputError, match=message):
+            smoothing(both, measure=measure)
 
 
 def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
@@ -127,6 +147,7 @@ def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
         ([], "expected QRELS and at least one RUN, or --matrix FILE"),
         (["qrels", *matrix], "--matrix: found beside qrels"),
         ([*matrix, "--sweep", "1"], "--sweep 1: expected at least 2"),
+        ([*matrix, "--seed", "-1"], "seed=-1: expected a whole number of at least 0"),
     ):
         assert main([*arguments, *wrong]) == 2
         assert message in capfd.readouterr().err

@@ -13,6 +13,7 @@ from tieaware import InputError
 from tieaware.statistics import (
     holm,
     kappa,
+    kappa_of_table,
     kendall_tau,
     paired_test,
     rbo,
@@ -24,6 +25,9 @@ from tieaware.statistics import (
 stats = pytest.importorskip("scipy.stats")
 ALTERNATIVES = ("two-sided", "greater", "less")
 SCORES = st.lists(st.integers(0, 3), min_size=2, max_size=6)
+PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=6).map(
+    lambda both: tuple(zip(*both, strict=True))
+)
 
 
 # Paired tests.
@@ -75,6 +79,30 @@ def test_permutation_with_few_pairs_goes_through_all_signs(alternative):
     assert paired_test(differences, 0.0, "permutation", alternative).p == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("n", [6, 20])
+@pytest.mark.parametrize("method", ["wilcoxon", "permutation"])
+def test_many_samples_at_once_are_tested_as_each_alone(method, n):
+    """Although SciPy chooses one distribution for all samples of a call: by the zeros and ties in any of them."""
+    rng = np.random.default_rng(9)
+    plain, tied = rng.standard_normal((40, n)), rng.integers(1, 9, (40, n)) * rng.choice([-1.0, 1.0], (40, n))
+    with_zeros = np.concatenate((plain[:, :-1], np.zeros((40, 1))), axis=1)
+    samples = rng.permutation(np.concatenate((plain, tied, with_zeros, tied * (tied > 1), np.zeros((5, n)))))
+    together = paired_test(samples.reshape(11, 15, n), 0.0, method, repeats=99)
+    for i, place in enumerate(np.ndindex(11, 15)):
+        alone = paired_test(samples[i], 0.0, method, repeats=99)
+        assert (together.statistic[place], together.p[place]) == (alone.statistic, alone.p)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_permutation_is_scipys(alternative):
+    differences = np.random.default_rng(10).random(30) - 0.4
+    theirs = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=199, alternative=alternative,
+        rng=np.random.default_rng(5),
+    )  # fmt: skip
+    assert paired_test(differences, 0.0, "permutation", alternative, repeats=199, seed=5).p == theirs.pvalue
+
+
 def test_permutation_with_many_pairs_is_random_and_reproducible():
     rng = np.random.default_rng(4)
     a, b = rng.random(40) + 0.1, rng.random(40)
@@ -108,6 +136,11 @@ def test_a_constant_difference_is_certain():
         ({"a": [1, 2], "b": 0, "alternative": "more"}, "alternative='more'"),
         ({"a": [1, 2], "b": 0, "confidence": 1.0}, "confidence=1.0"),
         ({"a": [1, 2], "b": 0, "repeats": 0}, "repeats=0"),
+        ({"a": [1, 2], "b": 0, "seed": -1}, "seed=-1: expected a whole number of at least 0"),
+        ({"a": [1, 2], "b": 0, "axis": 1}, r"axis=1: expected an axis of an array of shape \(2,\)"),
+        ({"a": [1, 2], "b": [0, 1, 2]}, r"a, b: shapes \(2,\) and \(3,\), expected what broadcasts"),
+        ({"a": ["x", "y"], "b": 0}, "a: could not convert string to float: 'x', expected numbers"),
+        ({"a": [1e308, 0], "b": [-1e308, 0]}, "a, b: differ by inf, expected at most 1e150"),
     ],
 )
 def test_a_paired_test_says_what_is_wrong(arguments, message):
@@ -126,8 +159,9 @@ def test_holm_follows_its_definition(p):
 
 
 def test_holm_wants_p_values():
-    with pytest.raises(InputError, match=r"outside 0 … 1"):
-        holm([0.5, math.nan])
+    for p, message in (([0.5, math.nan], "p: found nan"), ([0.5, 1.5], r"p: found 1\.5, expected p values, 0 … 1")):
+        with pytest.raises(InputError, match=message):
+            holm(p)
 
 
 # Rank correlation.
@@ -149,11 +183,41 @@ def _classic_tau_ap(truth, order):
     return 2 * sum(shares) / len(shares) - 1
 
 
-@given(SCORES.flatmap(lambda a: st.tuples(st.just(a), st.lists(st.integers(0, 3), min_size=len(a), max_size=len(a)))))
-def test_tau_ap_a_is_the_mean_over_all_orders(pair):
-    truth, scores = pair
+def _mean_tau_ap(truth, scores):
     values = [_classic_tau_ap(t, o) for t in _orders(truth) for o in _orders(scores)]
-    assert tau_ap(truth, scores) == pytest.approx(float(sum(values) / len(values)), abs=1e-12)
+    return float(sum(values) / len(values))
+
+
+@given(st.permutations(range(5)), st.lists(st.integers(0, 2), min_size=5, max_size=5))
+def test_tau_ap_a_is_the_mean_over_all_orders(truth, scores):
+    assert tau_ap(truth, scores) == pytest.approx(_mean_tau_ap(truth, scores), abs=1e-12)
+
+
+# Six items that both tie have half a million pairs of orders.
+@given(PAIRS.filter(lambda pair: len(pair[0]) <= 4))
+def test_tau_ap_a_is_the_mean_over_the_orders_of_the_truth_too(pair):
+    assert tau_ap(*pair) == pytest.approx(_mean_tau_ap(*pair), abs=1e-12)
+
+
+def _tau_ap_b(a, b):
+    """Urbano and Marrero, by pairs: (i, j) counts 1/(p_i - 1) if b has j above i, p_i the first rank of i's group."""
+    n = len(a)
+    below = [i for i in range(n) if b[i] < max(b)]
+    if not below:
+        return math.nan
+    total = Fraction(0)
+    for i in below:
+        start = 1 + sum(b[j] > b[i] for j in range(n))
+        total += sum(Fraction(1, start - 1) for j in range(n) if b[j] > b[i] and a[j] > a[i])
+    return float(2 * total / len(below) - 1)
+
+
+@given(PAIRS)
+def test_tau_ap_b_follows_its_definition_in_both_directions(pair):
+    a, b = pair
+    expected = (_tau_ap_b(a, b) + _tau_ap_b(b, a)) / 2
+    assert tau_ap(a, b, ties="b") == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert tau_ap(b, a, ties="b") == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def test_tau_ap_has_the_values_of_its_authors():
@@ -180,7 +244,7 @@ def test_tau_ap_b_without_ties_is_the_symmetric_one(a, b):
     assert tau_ap(a, b, ties="b") == pytest.approx(symmetric, abs=1e-12)
 
 
-@given(SCORES.flatmap(lambda a: st.tuples(st.just(a), st.lists(st.integers(0, 3), min_size=len(a), max_size=len(a)))))
+@given(PAIRS)
 def test_kendall_counts_pairs(pair):
     a, b = pair
     pairs = [(i, j) for i in range(len(a)) for j in range(i)]
@@ -270,6 +334,8 @@ def test_rbo_says_what_is_wrong():
     for arguments, message in (
         (({}, {"a": 1}), "a: found no items"),
         (([1, 2], [1]), "2 and 1 scores"),
+        (([[1, 2]], [1, 2]), "a: an array of 2 dimensions"),
+        (({"a": "x"}, {"a": 1}), "a: could not convert string to float: 'x', expected numbers"),
         (({"a": math.nan}, {"a": 1}), "a: found nan"),
         (([1], [1], 1.0), "p=1.0"),
         (([1], [1], 0.9, "c"), "ties='c'"),
@@ -320,6 +386,35 @@ def test_kappa_of_the_textbooks_example(marginals, value):
     outcome = kappa(FIRST, SECOND, marginals=marginals)
     assert round(outcome.value, 6) == value
     assert outcome.meaning == ("good" if value > 0.8 else "fair")
+    of_table = kappa_of_table([[300, 20], [10, 70]], marginals)
+    assert (round(of_table.value, 6), of_table.meaning) == (value, outcome.meaning)
+
+
+@pytest.mark.parametrize("marginals", ["pooled", "separate", "uniform"])
+def test_kappa_of_labels_is_that_of_their_table(marginals):
+    rng = np.random.default_rng(11)
+    first, second = rng.integers(0, 4, (2, 90))
+    table = np.zeros((4, 4))
+    np.add.at(table, (first, second), 1)
+    outcome, of_table = kappa(first, second, marginals=marginals), kappa_of_table(table, marginals)
+    assert outcome.value == pytest.approx(of_table.value, rel=1e-12)
+    np.testing.assert_allclose(outcome.pairs, of_table.pairs, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([1, 2], r"table: shape \(2,\), expected a row and a column for each label"),
+        ([[1, 2]], r"table: shape \(1, 2\)"),
+        ([[1, -2], [0, 1]], r"table: found -2\.0, expected counts"),
+        ([[0, 0], [0, 0]], r"table: found 0\.0, expected counts of at least 0, and one above"),
+        (np.zeros((0, 0)), "table: found no labels"),
+        ([[1, math.inf], [0, 1]], "table: found inf"),
+    ],
+)
+def test_a_table_of_kappa_says_what_is_wrong(table, message):
+    with pytest.raises(InputError, match=message):
+        kappa_of_table(table)
 
 
 def test_kappa_with_separate_marginals_is_cohens():
@@ -341,7 +436,9 @@ def test_several_assessors_are_averaged_over_pairs():
 
 
 def test_kappa_is_undefined_where_all_labels_are_equal_and_wants_equal_lengths():
-    assert math.isnan(kappa(["a", "a"], ["a", "a"]).value)
+    for outcome in (kappa(["a", "a"], ["a", "a"]), kappa_of_table([[2, 0], [0, 0]])):
+        assert math.isnan(outcome.value)
+        assert outcome.meaning == "undefined"
     for assessors, message in (
         (([1],), "found 1, expected at least two"),
         (([1], [1, 2]), r"found \[1, 2\] labels"),
@@ -349,5 +446,6 @@ def test_kappa_is_undefined_where_all_labels_are_equal_and_wants_equal_lengths()
     ):
         with pytest.raises(InputError, match=message):
             kappa(*assessors)
-    with pytest.raises(InputError, match="marginals='none'"):
-        kappa([1], [1], marginals="none")
+    for function, labels in ((kappa, ([1], [1])), (kappa_of_table, ([[1]],))):
+        with pytest.raises(InputError, match="marginals='none'"):
+            function(*labels, marginals="none")

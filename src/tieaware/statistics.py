@@ -7,7 +7,7 @@ p = 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -82,7 +82,8 @@ def paired_test(
     Raises
     ------
     InputError
-        If a value is not finite, there are fewer than two pairs, or an argument has no meaning.
+        If a value is not finite, a difference exceeds 1e150, there are fewer than two pairs, or an argument has no
+        meaning.
 
     Examples
     --------
@@ -98,19 +99,41 @@ def paired_test(
         raise InputError(f"alternative={alternative!r}: expected two-sided, greater or less")
     if not 0.0 < confidence < 1.0:
         raise InputError(f"confidence={confidence!r}: expected a number between 0 and 1")
-    if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
-        raise InputError(f"repeats={repeats!r}: expected a whole number of at least 1")
-    differences = np.asarray(_numbers(a, "a") - _numbers(b, "b"))
+    for name, number, least in (("repeats", repeats, 1), ("seed", seed, 0)):
+        _check_whole(number, name, least)
+    differences = _differences(_numbers(a, "a"), _numbers(b, "b"))
+    if differences.ndim > 0 and not -differences.ndim <= axis < differences.ndim:
+        raise InputError(f"axis={axis!r}: expected an axis of an array of shape {differences.shape}")
     if differences.ndim == 0 or differences.shape[axis] < 2:
         raise InputError(f"a: found an array of shape {differences.shape}, expected at least two pairs")
-    return _METHODS[method](np.moveaxis(differences, axis, -1), alternative, confidence, int(repeats), seed)
+    return _METHODS[method](np.moveaxis(differences, axis, -1), alternative, confidence, int(repeats), int(seed))
+
+
+def _check_whole(number: object, name: str, least: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+        raise InputError(f"{name}={number!r}: expected a whole number of at least {least}")
 
 
 def _numbers(values: npt.ArrayLike, name: str) -> Values:
-    array: Values = np.asarray(values, dtype=np.float64)
+    try:
+        array: Values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: {str(error).splitlines()[0]}, expected numbers") from None
     if not np.isfinite(array).all():
         raise InputError(f"{name}: found {array[~np.isfinite(array)][0]}, expected finite numbers")
     return array
+
+
+def _differences(a: Values, b: Values) -> Values:
+    try:
+        with np.errstate(over="ignore"):
+            differences: Values = np.asarray(a - b)
+    except ValueError:
+        raise InputError(f"a, b: shapes {a.shape} and {b.shape}, expected what broadcasts") from None
+    # The squares of larger ones overflow.
+    if (np.abs(differences) > 1e150).any():
+        raise InputError(f"a, b: differ by {np.abs(differences).max()}, expected at most 1e150")
+    return differences
 
 
 def _t(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
@@ -137,11 +160,27 @@ def _t(differences: Values, alternative: str, confidence: float, repeats: int, s
 def _wilcoxon(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
     stats = load("scipy.stats", "analysis")
     mean = np.asarray(differences.mean(axis=-1))
-    statistic, p = np.zeros(mean.shape), np.ones(mean.shape)
-    for place in np.ndindex(mean.shape):
-        if differences[place].any():
-            statistic[place], p[place] = stats.wilcoxon(differences[place], alternative=alternative)
-    return PairedTest(mean, statistic, p)
+    samples = differences.reshape(mean.size, -1)
+    statistic, p = np.zeros(mean.size), np.ones(mean.size)
+    for alike in _alike(samples):
+        statistic[alike], p[alike] = stats.wilcoxon(samples[alike], alternative=alternative, axis=-1)
+    return PairedTest(mean, statistic.reshape(mean.shape), p.reshape(mean.shape))
+
+
+def _alike(samples: Values) -> Iterator[npt.NDArray[np.intp]]:
+    """The samples that are not 0 throughout, a few at a time: of these all hold zeros or none, and likewise ties.
+
+    SciPy goes by zeros and ties when it chooses between the exact distribution and an approximate one, and chooses once
+    for all samples of a call. A few dozen at a time cost hardly more than one, and their permutations fit into memory.
+    """
+    sizes = np.sort(np.abs(samples), axis=-1)
+    zeros = sizes[:, 0] == 0.0
+    ties = ((np.diff(sizes) == 0.0) & (sizes[:, 1:] > 0.0)).any(axis=-1)
+    kinds = np.where(sizes[:, -1] > 0.0, 2 * zeros + ties, -1)
+    for kind in range(4):
+        alike = np.flatnonzero(kinds == kind)
+        for start in range(0, len(alike), 64):
+            yield alike[start : start + 64]
 
 
 def _sign(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
@@ -157,20 +196,20 @@ def _sign(differences: Values, alternative: str, confidence: float, repeats: int
 def _permutation(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
     stats = load("scipy.stats", "analysis")
     mean = np.asarray(differences.mean(axis=-1))
-    p = np.ones(mean.shape)
+    samples = differences.reshape(mean.size, -1)
+    p = np.ones(mean.size)
 
     def mean_of(sample: Values, axis: int) -> Values:
         return np.asarray(sample.mean(axis=axis))
 
-    for place in np.ndindex(mean.shape):
-        if differences[place].any():
-            # A sample of one that may be paired with nothing: SciPy's way to say random signs.
-            test = stats.permutation_test(
-                (differences[place],), mean_of, permutation_type="samples", vectorized=True,
-                n_resamples=repeats, alternative=alternative, rng=np.random.default_rng(seed),
-            )  # fmt: skip
-            p[place] = test.pvalue
-    return PairedTest(mean, mean, p)
+    for alike in _alike(samples):
+        # A sample that may be paired with nothing: SciPy's way to say random signs. Every call draws the same ones.
+        test = stats.permutation_test(
+            (samples[alike],), mean_of, permutation_type="samples", vectorized=True, axis=-1, batch=100,
+            n_resamples=repeats, alternative=alternative, rng=np.random.default_rng(seed),
+        )  # fmt: skip
+        p[alike] = test.pvalue
+    return PairedTest(mean, mean, p.reshape(mean.shape))
 
 
 _METHODS: dict[str, Callable[[Values, str, float, int, int], PairedTest]] = {
@@ -194,7 +233,7 @@ def holm(p: npt.ArrayLike) -> Values:
     Raises
     ------
     InputError
-        If a value lies outside 0 … 1.
+        If a value is not a number from 0 to 1.
 
     References
     ----------
@@ -205,9 +244,10 @@ def holm(p: npt.ArrayLike) -> Values:
     >>> holm([0.01, 0.04, 0.03, 0.04])
     array([0.04, 0.09, 0.09, 0.09])
     """
-    values = np.asarray(p, dtype=np.float64)
-    if not ((values >= 0.0) & (values <= 1.0)).all():
-        raise InputError("p: found a value outside 0 … 1, expected p values")
+    values = _numbers(p, "p")
+    outside = values[(values < 0.0) | (values > 1.0)]
+    if outside.size:
+        raise InputError(f"p: found {outside[0]}, expected p values, 0 … 1")
     flat = values.ravel()
     order = np.argsort(flat, kind="stable")
     steps = flat[order] * np.arange(len(flat), 0, -1)
@@ -279,9 +319,9 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> 
         "a": the mean over all orders of the tied items of `scores` (and of `reference`, if it has any): how accurate
         the ordering is.
         "b": how well the two orderings agree on what they do not tie, where neither is the truth. Each item below the
-        first group has the share of the items above its group that the other ordering puts above it too; the mean
-        share is scaled to −1 … 1, and the two directions are averaged, so that the arguments may be exchanged. Without
-        ties it is the symmetric AP correlation.
+        first group has the share of the items above its group that the other ordering puts above it too, and does not
+        tie with it; the mean share is scaled to −1 … 1, and the two directions are averaged, so that the arguments may
+        be exchanged. Without ties it is the symmetric AP correlation.
 
     Returns
     -------
@@ -300,9 +340,9 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> 
 
     Examples
     --------
-    >>> truth = [0.9, 0.6, 0.5, 0.2]
-    >>> round(tau_ap(truth, [0.5, 0.6, 0.4, 0.4]), 4), round(tau_ap(truth, [0.5, 0.6, 0.4, 0.4], ties="b"), 4)
-    (0.2222, 0.2222)
+    >>> truth, scores = [0.9, 0.6, 0.6, 0.2], [0.6, 0.5, 0.5, 0.2]
+    >>> round(tau_ap(truth, scores), 4), round(tau_ap(truth, scores, ties="b"), 4)
+    (0.8333, 1.0)
     """
     if ties not in ("a", "b"):
         raise InputError(f"ties={ties!r}: expected 'a' or 'b'")
@@ -351,7 +391,8 @@ def rbo(
     Parameters
     ----------
     a, b : {item: score}, or float[n_items] of the same items
-        Higher scores first.
+        Higher scores first. An item that only one ranking holds is no part of the overlap, and takes its place in the
+        ranking that holds it.
     p : float
         The persistence, between 0 and 1: the reader goes on to the next rank with this probability.
     ties : str
@@ -411,7 +452,7 @@ def _groups(a: Ranking, b: Ranking) -> tuple[Values, Values, int]:
     """
     rankings: list[Mapping[Any, float]] = []
     for name, ranking in (("a", a), ("b", b)):
-        given = ranking if isinstance(ranking, Mapping) else dict(enumerate(_numbers(ranking, name).ravel()))
+        given = ranking if isinstance(ranking, Mapping) else _numbered(ranking, name)
         if not given:
             raise InputError(f"{name}: found no items, expected at least one")
         rankings.append(given)
@@ -427,6 +468,13 @@ def _groups(a: Ranking, b: Ranking) -> tuple[Values, Values, int]:
         tops[i, items] = len(scores) - end + 1
         sizes[i, items] = end - first
     return tops, sizes, min(map(len, rankings))
+
+
+def _numbered(ranking: npt.ArrayLike, name: str) -> dict[int, float]:
+    scores = _numbers(ranking, name)
+    if scores.ndim != 1:
+        raise InputError(f"{name}: an array of {scores.ndim} dimensions, expected {{item: score}} or a score an item")
+    return dict(enumerate(scores.tolist()))
 
 
 def _agreement(tops: Values, sizes: Values, depths: npt.NDArray[np.int64], ties: str) -> Values:
@@ -537,7 +585,7 @@ class Kappa(NamedTuple):
     pairs : float64[n_assessors, n_assessors]
         Each pair's kappa; 1 on the diagonal.
     meaning : str
-        "good" above 0.8, "fair" from 0.67, "dubious" below.
+        The textbook's scale: "good" above 0.8, "fair" from 0.67, "dubious" below; "undefined" where the value is NaN.
     """
 
     value: float
@@ -568,18 +616,23 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
 
     References
     ----------
-    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5, whose
-    example is below; its last steps are rounded there.
+    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5.
+
+    See Also
+    --------
+    kappa_of_table : from counts, with the textbook's example.
 
     Examples
     --------
-    >>> first = [1] * 320 + [0] * 80
-    >>> second = [1] * 300 + [0] * 20 + [1] * 10 + [0] * 70
-    >>> round(kappa(first, second).value, 6), round(kappa(first, second, marginals="separate").value, 6)
-    (0.77591, 0.776119)
+    >>> outcome = kappa([2, 1, 1, 0], [2, 1, 0, 0], [2, 1, 1, 0])
+    >>> outcome.pairs.round(4)
+    array([[1.   , 0.619, 1.   ],
+           [0.619, 1.   , 0.619],
+           [1.   , 0.619, 1.   ]])
+    >>> round(outcome.value, 4), outcome.meaning
+    (0.746, 'fair')
     """
-    if marginals not in ("pooled", "separate", "uniform"):
-        raise InputError(f"marginals={marginals!r}: expected pooled, separate or uniform")
+    _check_marginals(marginals)
     if len(assessors) < 2:
         raise InputError(f"assessors: found {len(assessors)}, expected at least two")
     sizes = {len(labels) for labels in assessors}
@@ -588,19 +641,76 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
     codes: dict[Hashable, int] = {}
     coded = np.array([[codes.setdefault(label, len(codes)) for label in labels] for labels in assessors])
     pairs = np.eye(len(assessors))
+    shares = [np.bincount(labels, minlength=len(codes)) / len(labels) for labels in coded]
     for i, j in combinations(range(len(assessors)), 2):
-        pairs[i, j] = pairs[j, i] = _kappa(coded[i], coded[j], len(codes), marginals)
+        agree = float((coded[i] == coded[j]).mean())
+        pairs[i, j] = pairs[j, i] = _beyond_chance(agree, shares[i], shares[j], marginals)
     value = float(pairs[np.triu_indices(len(assessors), 1)].mean())
-    return Kappa(value, pairs, "good" if value > 0.8 else "fair" if value >= 0.67 else "dubious")
+    return Kappa(value, pairs, _meaning(value))
 
 
-def _kappa(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], n_labels: int, marginals: str) -> float:
-    agree = float((first == second).mean())
-    shares = [np.bincount(labels, minlength=n_labels) / len(labels) for labels in (first, second)]
+def kappa_of_table(table: npt.ArrayLike, marginals: str = "pooled") -> Kappa:
+    """Measure how far two assessors agree beyond chance, from how often each pair of labels occurred.
+
+    Parameters
+    ----------
+    table : array_like[n_labels, n_labels]
+        In row i and column j: how many documents got label i from the first assessor and j from the second.
+    marginals : str
+        What chance is taken to be, as in `kappa`; "uniform": all labels of the table are equally likely.
+
+    Returns
+    -------
+    Kappa
+        NaN where chance alone would make them agree always.
+
+    Raises
+    ------
+    InputError
+        If the table is not square, a count is negative or not finite, or all are 0.
+
+    References
+    ----------
+    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5, whose
+    example is below; its last steps are rounded there.
+
+    Examples
+    --------
+    >>> outcome = kappa_of_table([[300, 20], [10, 70]])
+    >>> round(outcome.value, 6), outcome.meaning
+    (0.77591, 'fair')
+    >>> round(kappa_of_table([[300, 20], [10, 70]], "separate").value, 6)
+    0.776119
+    """
+    _check_marginals(marginals)
+    counts = _numbers(table, "table")
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
+        raise InputError(f"table: shape {counts.shape}, expected a row and a column for each label")
+    if (counts < 0.0).any() or not counts.any():
+        found = counts.min() if counts.size else "no labels"
+        raise InputError(f"table: found {found}, expected counts of at least 0, and one above")
+    joint = counts / counts.sum()
+    value = _beyond_chance(float(joint.trace()), joint.sum(axis=1), joint.sum(axis=0), marginals)
+    return Kappa(value, np.array([[1.0, value], [value, 1.0]]), _meaning(value))
+
+
+def _check_marginals(marginals: str) -> None:
+    if marginals not in ("pooled", "separate", "uniform"):
+        raise InputError(f"marginals={marginals!r}: expected pooled, separate or uniform")
+
+
+def _beyond_chance(agree: float, first: Values, second: Values, marginals: str) -> float:
+    """(P(agree) - P(chance)) / (1 - P(chance)), from the shares of the labels of either assessor."""
     if marginals == "uniform":
-        chance = 1.0 / n_labels
+        chance = 1.0 / len(first)
     elif marginals == "pooled":
-        chance = float((((shares[0] + shares[1]) / 2.0) ** 2).sum())
+        chance = float((((first + second) / 2.0) ** 2).sum())
     else:
-        chance = float((shares[0] * shares[1]).sum())
+        chance = float((first * second).sum())
     return (agree - chance) / (1.0 - chance) if chance < 1.0 else math.nan
+
+
+def _meaning(value: float) -> str:
+    if math.isnan(value):
+        return "undefined"
+    return "good" if value > 0.8 else "fair" if value >= 0.67 else "dubious"

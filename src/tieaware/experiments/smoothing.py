@@ -18,6 +18,7 @@ from tieaware.errors import InputError
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
 from tieaware.experiments.table import Cell, Table
+from tieaware.measures import Measure, parse_measure
 from tieaware.plots import COLOURS, Drawing
 from tieaware.results import Results
 from tieaware.statistics import smooth, standardize
@@ -35,6 +36,7 @@ def smoothing(
     values: Results | npt.ArrayLike,
     alphas: Sequence[float] = ALPHAS,
     *,
+    measure: str | Measure | None = None,
     repeats: int = 10_000,
     topics: int = 25,
     seed: int = 0,
@@ -43,10 +45,12 @@ def smoothing(
 
     Parameters
     ----------
-    values : float[n_systems, n_topics], or Results of one measure
+    values : float[n_systems, n_topics], or Results
         For example the average precision of each run on each topic. At least four systems.
     alphas : sequence of float
         The weights of the measured topics, 0 … 1; several sweep it.
+    measure : str or Measure, optional
+        Which one of the Results; not needed where there is but one.
     repeats : int
         How many random splits.
     topics : int
@@ -76,9 +80,9 @@ def smoothing(
     >>> outcome.best
     {'raw': 0.5, 'standardized': 0.5}
     """
-    array = _systems_by_topics(values)
+    array = _systems_by_topics(values, measure)
     n_systems, n_topics = array.shape
-    for name, number, least in (("repeats", repeats, 1), ("topics", topics, 1)):
+    for name, number, least in (("repeats", repeats, 1), ("topics", topics, 1), ("seed", seed, 0)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
             raise InputError(f"{name}={number!r}: expected a whole number of at least {least}")
     if n_systems < 4:
@@ -101,17 +105,32 @@ def smoothing(
     return Smoothing(weights, taus, n_systems, n_topics, int(topics), int(seed))
 
 
-def _systems_by_topics(values: Results | npt.ArrayLike) -> Values:
+def _systems_by_topics(values: Results | npt.ArrayLike, measure: str | Measure | None) -> Values:
     if isinstance(values, Results):
-        if len(values.measures) != 1:
-            raise InputError(f"values: results of {len(values.measures)} measures, expected one")
-        values = values.values[:, :, 0]
-    array: Values = np.asarray(values, dtype=np.float64)
+        values = values.values[:, :, _place(values, measure)]
+    elif measure is not None:
+        raise InputError(f"measure={str(measure)!r}: found beside an array, expected it to choose from Results")
+    try:
+        array: Values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"values: {str(error).splitlines()[0]}, expected numbers") from None
     if array.ndim != 2:
         raise InputError(f"values: an array of {array.ndim} dimensions, expected systems × topics")
     if not np.isfinite(array).all():
         raise InputError(f"values: found {array[~np.isfinite(array)][0]}, expected finite numbers")
     return array
+
+
+def _place(results: Results, measure: str | Measure | None) -> int:
+    there = ", ".join(map(str, results.measures))
+    if measure is None:
+        if len(results.measures) != 1:
+            raise InputError(f"values: results of {there}, expected one measure, or measure= to choose it")
+        return 0
+    wanted = parse_measure(measure)
+    if wanted not in results.measures:
+        raise InputError(f"measure={str(wanted)!r}: not among the results, which are of {there}")
+    return results.measures.index(wanted)
 
 
 def _scores(
@@ -155,13 +174,19 @@ def _mean_of_known(values: Values) -> Values:
 def _tau_b(truth: Values, scores: Values) -> Values:
     """Kendall's τ_b between one ordering and many, float64[..., n_systems] → float64[...]: 0 where all is tied."""
     first, second = np.triu_indices(len(truth), 1)
-    # Scores that differ by rounding alone are tied.
-    truth, scores = truth.round(12), scores.round(12)
+    truth, scores = _without_rounding(truth), _without_rounding(scores)
     of_truth = np.sign(truth[first] - truth[second])
     signs = np.sign(scores[..., first] - scores[..., second])
     untied = np.sqrt((of_truth != 0).sum() * (signs != 0).sum(axis=-1).astype(np.float64))
     taus: Values = np.divide(signs @ of_truth, untied, out=np.zeros(signs.shape[:-1]), where=untied > 0)
     return taus
+
+
+def _without_rounding(scores: Values) -> Values:
+    """Tie the scores of an ordering that differ by rounding alone, whatever the unit they are in."""
+    largest = np.abs(scores).max(axis=-1, keepdims=True)
+    relative: Values = np.divide(scores, largest, out=np.zeros_like(scores), where=largest > 0.0)
+    return relative.round(12)
 
 
 @dataclass(frozen=True, eq=False)
