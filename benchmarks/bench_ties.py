@@ -61,3 +61,26 @@ def test_reference(compare, measure, small):
         check=lambda: np.testing.assert_allclose(evaluator(scores, out)[:, 0], plain(), rtol=1e-11, atol=1e-14),
         contender=partial(evaluator, scores, out), baseline=plain, to="reference", inverse=True, budget=1,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, "RBP", "Bpref", "ERR@20", ",".join(MEASURES)])
+def test_spread(compare, discrete, measure):
+    """Mean, standard deviation, minimum and maximum together, against the mean alone."""
+    scores, labels, offsets = discrete
+    measures = measure.split(",")
+    evaluator = tieaware.Evaluator(labels, measures, offsets=offsets)
+    out = np.empty((len(offsets) - 1, len(measures)))
+    some = [(scores[a:b].tolist(), labels[a:b].tolist()) for a, b in pairwise(offsets[:31].tolist())]
+
+    def check() -> None:
+        spread = evaluator.spread(scores)
+        np.testing.assert_array_equal(spread.mean, evaluator(scores, out))
+        expected = [[reference.variance(name, *each) for name in measures] for each in some]
+        np.testing.assert_allclose(spread.std[:30] ** 2, expected, rtol=1e-8, atol=1e-13)
+
+    compare(
+        f"The spread over the orders of ties: {len(offsets) - 1:,} lists with discrete scores",
+        "all six" if len(measures) > 1 else measure, check=check,
+        contender=partial(evaluator.spread, scores), of="spread",
+        baseline=partial(evaluator, scores, out), to="average", at_most=3.0,
+    )  # fmt: skip

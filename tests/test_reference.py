@@ -40,6 +40,8 @@ def agree(query: Query) -> None:
         for ties, expected in (("average", exact.mean), ("optimistic", best), ("pessimistic", worst)):
             value = reference.evaluate(measure, query.scores, query.labels, query.judged, ties)
             assert value == pytest.approx(float(expected), rel=TOLERANCE, abs=TOLERANCE), (measure, ties)
+        variance = reference.variance(measure, query.scores, query.labels, query.judged)
+        assert variance == pytest.approx(float(exact.variance), rel=1e-9, abs=1e-13), measure
 
 
 @given(queries())

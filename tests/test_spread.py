@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from queries import MEASURES, Query, evaluator, queries, random_query, scores_of
 
 import tieaware
-from tieaware import Evaluator, InputError
+from tieaware import Evaluator, InputError, reference
 from tieaware.cli import main
 from tieaware.measures import parse_measure
 from tieaware.preparation import COUNTING_LIMIT
@@ -82,6 +82,18 @@ def test_mean_and_extremes_are_those_of_the_tie_rules(distinct):
         np.testing.assert_array_equal(spread.min, spread.max)
     else:
         assert spread.std[0].any()
+
+
+@pytest.mark.parametrize("distinct", [1, 5, 40])
+def test_long_lists_have_the_variance_of_the_reference(distinct):
+    """Too long to enumerate: two implementations that share nothing."""
+    rng = random.Random(distinct)
+    labels = tuple(rng.choice((-1, 0, 0, 0, 1, 2)) for _ in range(60))
+    query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 0))
+    spread = evaluator([query]).spread(scores_of([query]))
+    for measure, std in zip(MEASURES, spread.std[0], strict=True):
+        expected = reference.variance(measure, query.scores, query.labels, query.judged)
+        assert std**2 == pytest.approx(expected, rel=1e-8, abs=1e-13), measure
 
 
 def test_more_keys_than_counting_takes():

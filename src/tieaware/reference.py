@@ -876,3 +876,237 @@ def evaluate(
     if ties == "average":
         return of_groups(group(scores, labels), judged, **arguments)
     return of_ranking(rank(scores, labels, ties, docids), judged, **arguments)
+
+
+# How far the order of tied documents can move a value: the variance over all orders, equally likely. Groups are
+# independent of each other, so the variances of their parts add up.
+
+
+def variance_of_weighted_sum(
+    groups: Groups, k: int | None, worth: Callable[[Label], float], weight: Callable[[int], float]
+) -> float:
+    """Give the variance of Σ_j weight(j) worth(document at rank j): s² Σ_j (d_j - mean d)² for each group.
+
+    s² is the variance of the documents' worth, with the divisor n-1, and d_j the weight of the group's ranks, 0 below
+    the cut-off.
+
+    Examples
+    --------
+    >>> variance_of_weighted_sum([[1, 0]], None, float, lambda j: 1 / j)
+    0.0625
+    """
+    total = 0.0
+    for ranks, labels in _ranks(groups, k):
+        n = len(labels)
+        if n > 1:
+            worths = [worth(label) for label in labels]
+            weights = [weight(j) for j in ranks] + [0.0] * (n - len(ranks))
+            means = math.fsum(worths) / n, math.fsum(weights) / n
+            total += math.fsum((w - means[0]) ** 2 for w in worths) / (n - 1) * (
+                math.fsum((d - means[1]) ** 2 for d in weights)
+            )
+    return total
+
+
+def variance_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`hits`: each of the first k ranks weighs 1."""
+    return variance_of_weighted_sum(groups, k, lambda label: float(is_relevant(label, rel)), lambda j: 1.0)
+
+
+def chance_of_all(n: int, r: int, i: int) -> float:
+    """Give the probability that i given documents of a group are all relevant: r (r-1) over n (n-1), and so on."""
+    return math.prod(max(r - x, 0) / (n - x) for x in range(i)) if i <= n else 0.0
+
+
+def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`average_precision`, from the chances that two to four ranks are all relevant.
+
+    A relevant document at the x-th rank of its group, from 0, adds (c + those among the x ranks before it) / rank, with
+    c = R + 1.
+
+    Examples
+    --------
+    >>> variance_of_average_precision([[1, 0]], [1, 0])
+    0.0625
+    """
+    N = relevant(judged, rel)
+    c, total = 1, 0.0
+    for ranks, labels in _ranks(groups, k):
+        n, r = len(labels), relevant(labels, rel)
+        p1, p2, p3, p4 = (chance_of_all(n, r, i) for i in (1, 2, 3, 4))
+        if 0 < r < n:
+            mean = math.fsum((c * p1 + x * p2) / j for x, j in enumerate(ranks))
+            square = math.fsum(
+                (c * c * p1 + (2 * c + 1) * x * p2 + x * (x - 1) * p3) / j**2 for x, j in enumerate(ranks)
+            )
+            square += 2 * math.fsum(
+                (c * (c + 1) * p2 + ((c + 2) * y + c * (x - 1)) * p3 + y * (x - 2) * p4) / (i * j)
+                for x, j in enumerate(ranks)
+                for y, i in enumerate(ranks[:x])
+            )
+            total += square - mean**2
+        c += r
+    return total / N**2 if N else 0.0
+
+
+def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`reciprocal_rank`: of 1/(t+x), with probability p_x, and of 0 below the cut-off."""
+    for ranks, labels in _ranks(groups, k):
+        r = relevant(labels, rel)
+        if r:
+            chances = list(first_relevant(len(labels), r))
+            values = [1 / j for j in ranks][: len(chances)] + [0.0] * (len(chances) - len(ranks))
+            mean = math.fsum(p * v for p, v in zip(chances, values, strict=True))
+            return math.fsum(p * (v - mean) ** 2 for p, v in zip(chances, values, strict=True))
+    return 0.0
+
+
+def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give q (1 - q), where q is the mean of :func:`success`."""
+    q = expected_success(groups, judged, k, rel)
+    return q * (1 - q)
+
+
+def variance_of_area_under_curve(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²): the variance of a sum of ranks [7]_."""
+    counts = [(relevant(labels, rel), len(labels)) for labels in groups]
+    N = sum(r for r, _ in counts)
+    pairs = N * (sum(n for _, n in counts) - N)
+    return sum(r * (n - r) * (n + 1) for r, n in counts) / 12 / pairs**2 if pairs else 0.0
+
+
+def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+    """Give i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one."""
+    for labels in groups:
+        r, n = relevant(labels, rel), len(labels)
+        if r >= i:
+            return i * (n - r) * (n + 1) * (r - i + 1) / ((r + 1) ** 2 * (r + 2))
+        i -= r
+    return 0.0
+
+
+def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the variance of :func:`binary_preference`.
+
+    Two relevant documents of a group have a and b ≥ a judged nonrelevant ones above them with the same probability for
+    each of the C(s+2, 2) choices.
+    """
+    N = relevant(judged, rel)
+    M = min(N, relevant(judged, 0) - N)
+    before, total = 0, 0.0
+    for labels in groups:
+        r = relevant(labels, rel)
+        s = relevant(labels, 0) - r
+        if r and s and M:
+            f = [1 - min(before + x, M) / M for x in range(s + 1)]
+            both = math.fsum(f[a] * f[b] for b in range(s + 1) for a in range(b + 1)) / math.comb(s + 2, 2)
+            mean = math.fsum(f) / (s + 1)
+            total += r * math.fsum(x * x for x in f) / (s + 1) + r * (r - 1) * both - (r * mean) ** 2
+        before += s
+    return total / N**2 if N else 0.0
+
+
+def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[int, int], float]:
+    """Give the mean product of x factors squared and y others, over all choices, for x + y ≤ m; as in `mean_products`.
+
+    That is the mean of T_x T_{x+y}, where T_x is the product of the first x factors in an order.
+    """
+    means = {(x, y): float(x == y == 0) for x in range(m + 1) for y in range(m + 1 - x)}
+    for i, q in enumerate(factors, start=1):
+        old = means
+        means = {
+            (x, y): (
+                (i - x - y) * old[x, y]
+                + (x * q * q * old[x - 1, y] if x else 0.0)
+                + (y * q * old[x, y - 1] if y else 0.0)
+            )
+            / i
+            if x + y <= i
+            else 0.0
+            for x, y in old
+        }
+    return means
+
+
+def variance_of_reciprocal_rank_of_stop(
+    groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4
+) -> float:
+    """Give the variance of :func:`expected_reciprocal_rank_of_stop`: Σ P² Var Σ_x (T_{x-1} - T_x)/(t+x).
+
+    T_x is the product of 1 - stop over the first x documents of the group, P that over the groups before.
+    """
+    total, goes_on = 0.0, 1.0
+    for ranks, labels in _ranks(groups, k):
+        factors = [1 - stop_probability(label, max_rel) for label in labels]
+        m = len(ranks)
+        if len(set(factors)) > 1 and m:
+            means = mean_products_of_prefixes(factors, m)
+            # The sum as Σ_x coefficient_x T_x.
+            coefficients = [1 / ranks[0], *(1 / ranks[x] - 1 / ranks[x - 1] for x in range(1, m)), -1 / ranks[m - 1]]
+            mean = math.fsum(coefficients[x] * means[0, x] for x in range(m + 1))
+            square = math.fsum(
+                coefficients[x] * coefficients[y] * means[min(x, y), abs(x - y)]
+                for x in range(m + 1)
+                for y in range(m + 1)
+            )
+            total += goes_on**2 * (square - mean**2)
+        goes_on *= math.prod(factors)
+    return total
+
+
+def variance(
+    measure: str | Measure,
+    scores: Sequence[float],
+    labels: Sequence[Label],
+    judged: Sequence[Label] | None = None,
+) -> float:
+    """Give the variance of a measure for one query, over all orders of the documents that tie.
+
+    The parameters and errors are those of :func:`evaluate`.
+
+    Examples
+    --------
+    >>> variance("RR", [1.0, 1.0, 0.5], [1, 0, 0])
+    0.0625
+    """
+    measure = parse_measure(measure)
+    labels, judged = list(labels), labels if judged is None else judged
+    if evaluate(measure, scores, labels, judged) == 0.0 and measure.name != "ESL":
+        # No order makes it more.
+        return 0.0
+    arguments: dict[str, Any] = dict(measure.parameters)
+    if arguments.pop("judged_only", False):
+        kept = [d for d, label in enumerate(labels) if is_relevant(label, 0)]
+        scores, labels = [scores[d] for d in kept], [labels[d] for d in kept]
+    groups, k, rel = group(scores, labels), measure.cutoff, int(arguments.get("rel", 1))
+    if measure.name in OF_SETS:
+        return 0.0
+    if measure.name in _VARIANCES:
+        if measure.definition.has_cutoff:
+            arguments["k"] = k
+        return _VARIANCES[measure.name](groups, judged, **arguments)
+    N, p, dcg = relevant(judged, rel), float(arguments.get("p", 0.8)), str(arguments.get("dcg"))
+    if measure.name in ("DCG", "nDCG"):
+        ideal = 1.0 if measure.name == "DCG" else ideal_gain(judged, k, dcg)
+        return variance_of_weighted_sum(groups, k, lambda label: gain(label, dcg), discount) / ideal**2
+    if measure.name in ("RBP", "RBPResidual"):
+        least = rel if measure.name == "RBP" else 0
+        patience: Callable[[int], float] = lambda j: (1 - p) * p ** (j - 1)  # noqa: E731
+        return variance_of_weighted_sum(groups, k, lambda label: float(is_relevant(label, least)), patience)
+    # The rest are hits over something that no order changes.
+    depth = N if measure.name == "Rprec" else k
+    n = len(labels) if k is None else k
+    divisor = {"P": n, "R": N, "F1": (n + N) / 2, "Rprec": N, "Judged": min(n, len(labels))}[measure.name]
+    return variance_of_hits(groups, depth, 0 if measure.name == "Judged" else rel) / divisor**2
+
+
+_VARIANCES: dict[str, Callable[..., float]] = {
+    "AP": variance_of_average_precision,
+    "GMAP": variance_of_average_precision,
+    "RR": variance_of_reciprocal_rank,
+    "Success": variance_of_success,
+    "AUC": variance_of_area_under_curve,
+    "ESL": variance_of_search_length,
+    "Bpref": variance_of_binary_preference,
+    "ERR": variance_of_reciprocal_rank_of_stop,
+}
