@@ -15,9 +15,10 @@ test: $(VENV)/installed-test
 	$(BIN)/python -m pytest
 
 # The whole suite against kernels that check indices and every access to memory. Python itself is not built for that,
-# so the sanitizer must be loaded first, and knows nothing of what Python leaks at exit, nor of how peers free memory.
+# so the sanitizer must be loaded first, with the C++ library whose exceptions it wraps, and knows nothing of what Python
+# leaks at exit, nor of how peers free memory.
 checked: .venv-checked/installed
-	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
+	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
 	  .venv-checked/bin/python -m pytest $(TESTS)
 
 bench: $(VENV)/installed-bench

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tieaware import _expected, _groups, _slots, ties
 from tieaware.errors import InputError
 from tieaware.measures import DEFINITIONS, Measure, Values, parse_measure
-from tieaware.precision import Bands, Coarsening
+from tieaware.precision import Bands, Coarsening, Levels
 
 Integers = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
@@ -179,6 +179,12 @@ def prepare(
         rule, placement = "run_order", ties.placement("run_order")
         bands = [each.starts(int(np.diff(lists).max(initial=0))) for each in banded]
     columns, weights, judged = _weigh(measures, labels)
+    if judged >= 0 and isinstance(coarsening, Bands | Levels):
+        # The kernel can take documents out of groups, but not out of what a score was made of.
+        raise InputError(
+            f"precision={coarsening}: looks at the whole list, which judged_only shortens first; only the average over "
+            "bands can be computed, without a spread"
+        )
     squares = [first for first, _ in columns]
     if spread:
         squares, weights = _square(squares, weights)
