@@ -11,9 +11,10 @@ from libc.stdlib cimport free, malloc
 
 from tieaware._exact cimport pair, two_product
 from tieaware._groups cimport Bands, Groups, Lists, band, best_first, condense, worst_first
+from tieaware._interpolated cimport interpolated_precision, wanted_at
 from tieaware._measure cimport (
-    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, PAIRS, PREFERENCE, RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH,
-    SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure, between,
+    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, INTERPOLATED, INTERPOLATED_11, PAIRS, PREFERENCE,
+    RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH, SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure, between,
 )
 from tieaware._spread cimport variance
 
@@ -22,7 +23,7 @@ cnp.import_array()
 # The kernels, as measures.py names them.
 KERNELS = (
     "hits", "hits_at_r", "slots", "slots_of_ideal", "average_precision", "reciprocal_rank", "success", "constant",
-    "squared_hits", "pairs", "search_length", "residual", "preference", "cascade",
+    "squared_hits", "pairs", "search_length", "residual", "preference", "cascade", "interpolated", "interpolated_11",
 )
 
 cdef int64_t NO_CUTOFF = 0x7fffffffffffffff
@@ -315,7 +316,25 @@ cdef double expected(const Measure* measure, const Groups* groups, int64_t n_doc
         return preference(groups, weight, weight + groups.stride, second) / norm
     if kernel == CASCADE:
         return cascade(measure, groups, measure.cutoff, work) / norm
+    if kernel == INTERPOLATED:
+        return interpolated_precision(groups, weight, wanted_at(measure.number, norm), work).mean
+    if kernel == INTERPOLATED_11:
+        return eleven_points(groups, weight, norm, work)
     return success(groups, weight, measure.cutoff) / norm
+
+
+cdef double eleven_points(const Groups* groups, const double* weight, double norm, double* work) noexcept nogil:
+    """The mean of the interpolated precision at the recalls 0, 0.1 … 1."""
+    cdef int i
+    cdef int64_t wanted, last = 0
+    cdef double value = 0.0, total = 0.0
+    for i in range(11):
+        wanted = wanted_at(i / 10.0, norm)
+        if wanted != last:
+            value = interpolated_precision(groups, weight, wanted, work).mean
+        total += value
+        last = wanted
+    return total / 11.0
 
 
 cdef const double* data_of(table) except? NULL:

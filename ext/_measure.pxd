@@ -19,6 +19,8 @@ cdef enum:
     RESIDUAL = 11
     PREFERENCE = 12
     CASCADE = 13
+    INTERPOLATED = 14
+    INTERPOLATED_11 = 15
 
 cdef struct Measure:
     int kernel

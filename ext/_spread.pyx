@@ -6,12 +6,14 @@ variances of what they contribute add up. A group all of whose documents weigh t
 A group deep in a list contributes almost the same in every order, and its variance is a small difference of large
 numbers. So each function either keeps the numbers in pairs, or sums deviations, which need no difference.
 """
+from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
 from tieaware._exact cimport add, pair, product, scale, two_product
+from tieaware._interpolated cimport interpolated_precision, wanted_at
 from tieaware._measure cimport (
-    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, PAIRS, PREFERENCE, RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH,
-    SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure, between,
+    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, INTERPOLATED, INTERPOLATED_11, PAIRS, PREFERENCE,
+    RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH, SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure, between,
 )
 
 # A group that starts after more than so many times its slots is deep.
@@ -352,6 +354,11 @@ cdef double variance(const Measure* measure, const Groups* groups, int64_t n_doc
     if norm == 0.0 or kernel == CONSTANT or kernel == SQUARED_HITS:
         # The square is of all hits, which no order changes.
         return 0.0
+    if kernel == INTERPOLATED:
+        return interpolated_precision(groups, weight, wanted_at(measure.number, norm), work).variance
+    if kernel == INTERPOLATED_11:
+        # How maxima from different documents on vary together is not known.
+        return NAN
     if kernel == PAIRS:
         return pairs(groups, weight, n_docs)
     if kernel == SEARCH_LENGTH:

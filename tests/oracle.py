@@ -114,6 +114,13 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
         judged_others = [j for j in others if order[j - 1] >= 0]
         missed = [min(sum(j < r for j in judged_others), n_relevant) for r in ranks]
         return sum(1 - Fraction(x, min(n_relevant, n_not)) if x else Fraction(1) for x in missed) / n_relevant
+    if name in ("IPrec", "IAP11"):
+        recalls = [measure["recall"]] if name == "IPrec" else [i / 10 for i in range(11)]
+        points = []
+        for recall in recalls:
+            reached = int(float(recall) * n_relevant + 0.5)
+            points.append(max((Fraction(i, j) for i, j in enumerate(ranks, 1) if i >= reached), default=Fraction(0)))
+        return sum(points, Fraction(0)) / len(points)
     if name in ("SetP", "SetR", "SetF", "SetAP"):
         precision, recall = Fraction(len(ranks), len(order)), Fraction(len(ranks), n_relevant)
         if name == "SetP":

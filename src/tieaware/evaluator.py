@@ -120,9 +120,10 @@ class Evaluator:
         self._prepared = self._prepare()
         self._prepared_for_spread: Prepared | None = None
         self._chunks = even_chunks(lists, self._threads)
-        # Where the kernel cannot take many scorings in one go.
+        # Whether the kernel can do it all, and whether it can take many scorings in one go.
         geometric = any(measure.definition.summary == "geometric" for measure in self.measures)
-        self._one_by_one = self._prepared.coarse or geometric
+        self._in_kernel = not self._prepared.coarse and not self._prepared.polynomial
+        self._one_by_one = geometric or not self._in_kernel
 
     def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:
         """Evaluate every query.
@@ -144,7 +145,7 @@ class Evaluator:
         InputError
             If a score is NaN, or a shape or type does not fit; `out` is then unspecified.
         """
-        if self._threads == 1 and out is not None and not self._prepared.coarse:
+        if self._threads == 1 and out is not None and self._in_kernel:
             failed = self._prepared.engine.call(scores, out)
             if failed == -1:
                 return out

@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -62,6 +62,8 @@ class Definition:
     second: Callable[[Measure, JudgedDocuments], Values] | None = None
     number: str | None = None
     has_cutoff: bool = True
+    # Whether @ is followed by a recall, the parameter of that name, and not by a cut-off.
+    at_recall: bool = False
     # How the values of the queries are summed up: "mean", "sum" or "geometric".
     summary: str = "mean"
     # Whether the summary is what it is about, so that trec_eval prints no value of a query.
@@ -123,8 +125,10 @@ class Measure:
         kept = self.cutoff if cutoff is None else cutoff
         return Measure(self.definition, kept, **{**self.parameters, **parameters})
 
-    def __matmul__(self, cutoff: int) -> Measure:
-        return Measure(self.definition, cutoff, **self.parameters)
+    def __matmul__(self, cutoff: float) -> Measure:
+        if self.definition.at_recall:
+            return self(recall=float(cutoff))
+        return Measure(self.definition, cast(int, cutoff), **self.parameters)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a measure is immutable; {self}(…) makes another")
@@ -139,9 +143,10 @@ class Measure:
         return parse_measure, (str(self),)
 
     def __repr__(self) -> str:
-        given = [f"{k}={v!r}" for k, v in self.parameters.items() if v != self.definition.parameters[k]]
-        parameters = f"({','.join(given)})" if given else ""
-        cutoff = "" if self.cutoff is None else f"@{self.cutoff}"
+        changed = {k: v for k, v in self.parameters.items() if v != self.definition.parameters[k]}
+        at = changed.pop("recall", 0.0) if self.definition.at_recall else self.cutoff
+        parameters = f"({','.join(f'{k}={v!r}' for k, v in changed.items())})" if changed else ""
+        cutoff = "" if at is None else f"@{at}"
         return f"{self.name}{parameters}{cutoff}"
 
 
@@ -161,6 +166,8 @@ def _check_parameter(definition: Definition, key: str, value: object) -> None:
         raise InputError(f"{definition.name}: {key}={value!r}, expected True or False")
     if key == "beta" and not (isinstance(value, int | float | np.floating) and 0.0 < value < 1e9):
         raise InputError(f"{definition.name}: beta={value!r}, expected a number above 0")
+    if key == "recall" and not (isinstance(value, int | float | np.floating) and 0.0 <= value <= 1.0):
+        raise InputError(f"{definition.name}: recall {value!r}, expected a number from 0 to 1")
     most = {"i": 2**31, "max_rel": 50}.get(key, 0)
     if most and (isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= most):
         raise InputError(f"{definition.name}: {key}={value!r}, expected a whole number from 1 to {most}")
@@ -423,6 +430,14 @@ DEFINITIONS: dict[str, Definition] = {
             of_all=True, trec_name="gm_map",
         ),
         Definition(
+            "IPrec", "interpolated precision at a recall", "interpolated", relevance, relevant_documents, by_total,
+            parameters={"recall": 0.0, **_binary}, number="recall", has_cutoff=False, at_recall=True,
+        ),
+        Definition(
+            "IAP11", "mean of the interpolated precisions at the recalls 0, 0.1 … 1", "interpolated_11", relevance,
+            relevant_documents, by_total, parameters=_binary, has_cutoff=False, trec_name="11pt_avg",
+        ),
+        Definition(
             "NumQ", "queries", "constant", nothing, every_query, one, has_cutoff=False, summary="sum", of_all=True,
             trec_name="num_q",
         ),
@@ -462,6 +477,8 @@ SetR = Measure(DEFINITIONS["SetR"])
 SetF = Measure(DEFINITIONS["SetF"])
 SetAP = Measure(DEFINITIONS["SetAP"])
 GMAP = Measure(DEFINITIONS["GMAP"])
+IPrec = Measure(DEFINITIONS["IPrec"])
+IAP11 = Measure(DEFINITIONS["IAP11"])
 NumQ = Measure(DEFINITIONS["NumQ"])
 NumRet = Measure(DEFINITIONS["NumRet"])
 NumRel = Measure(DEFINITIONS["NumRel"])
@@ -520,6 +537,8 @@ def parse_measure(text: str | Measure) -> Measure:
     measure = Measure(_BY_NAME[name], **_parse_parameters(text, parameters or ""))
     if cutoff is None:
         return measure
+    if measure.definition.at_recall and re.fullmatch(r"\d+(\.\d{1,17})?", cutoff, re.ASCII):
+        return measure @ float(cutoff)
     if not re.fullmatch(r"-?\d{1,18}", cutoff, re.ASCII):
         raise InputError(f"measure {text!r}: cut-off {cutoff!r}, expected a whole number of at least 1")
     return measure @ int(cutoff)
@@ -531,6 +550,8 @@ def _parse_trec_name(text: str) -> Measure | None:
     if text in _BY_OTHER_TREC_NAME:
         return _BY_OTHER_TREC_NAME[text]
     stem, _, cutoff = text.rpartition("_")
+    if stem == "iprec_at_recall" and re.fullmatch(r"[01](\.\d{1,17})?", cutoff, re.ASCII):
+        return IPrec @ float(cutoff)
     if stem in _BY_TREC_NAME_WITH_CUTOFF and re.fullmatch(r"\d{1,18}", cutoff, re.ASCII):
         return Measure(_BY_TREC_NAME_WITH_CUTOFF[stem], int(cutoff))
     return None

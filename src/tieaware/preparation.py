@@ -99,6 +99,8 @@ class Prepared:
     coarsening: Coarsening | None = None
     # The bands, where the kernel groups by them; other precisions change the scores.
     bands: list[Integers] | None = None
+    # The columns of measures whose exact value may take too long, and is then infinite.
+    polynomial: tuple[int, ...] = ()
 
     @cached_property
     def coarse(self) -> bool:
@@ -117,12 +119,24 @@ class Prepared:
         values is float64[n_queries, n_measures], or has an axis before these, of one, or one for each of the bands.
         """
         if self.bands is None:
-            return self.engine.evaluate(scores, values, first, last)
-        return self.engine.sweep(scores, self.bands, values, first, last)
+            failed = self.engine.evaluate(scores, values, first, last)
+        else:
+            failed = self.engine.sweep(scores, self.bands, values, first, last)
+        self._check(values, first, last)
+        return failed
 
     def spread(self, scores: npt.NDArray[Any], values: Values, first: int, last: int) -> int:
         """Do the same for float64[4, n_queries, n_measures]: mean, standard deviation, minimum and maximum."""
-        return self.engine.spread(scores, values, first, last)
+        failed = self.engine.spread(scores, values, first, last)
+        self._check(values, first, last)
+        return failed
+
+    def _check(self, values: Values, first: int, last: int) -> None:
+        if self.polynomial and np.isinf(values[..., first:last, list(self.polynomial)]).any():
+            raise InputError(
+                "IPrec, IAP11: the tied groups of a query are too large for their exact expectation, which takes the "
+                "square of their size; expected another tie rule"
+            )
 
 
 def prepare(
@@ -220,7 +234,8 @@ def prepare(
         judged,
         _work(measures, longest, spread),
     )
-    return Prepared(engine, lists, coarsening, bands)
+    polynomial = tuple(i for i, measure in enumerate(measures) if _is_interpolated(measure))
+    return Prepared(engine, lists, coarsening, bands, polynomial)
 
 
 def _kernel(
@@ -244,7 +259,8 @@ def _kernel(
 
 
 def _work(measures: Sequence[Measure], longest: int, spread: bool) -> int:
-    """How many numbers the kernels need to work with: one for each slot of a group, for the variance the square."""
+    """How many numbers the kernels need to work with: one for each slot of a group; for ERR's variance the square."""
+    interpolated = longest + 2 if any(map(_is_interpolated, measures)) else 0
     slots = [
         min(longest, measure.cutoff or longest) + 1 for measure in measures if measure.definition.kernel == "cascade"
     ]
@@ -253,7 +269,11 @@ def _work(measures: Sequence[Measure], longest: int, spread: bool) -> int:
         raise InputError(
             f"ERR: the spread over lists of {longest} documents, expected a cut-off of at most {_MOST_SLOTS - 1}"
         )
-    return deepest * deepest if spread else deepest
+    return max(deepest * deepest if spread else deepest, interpolated)
+
+
+def _is_interpolated(measure: Measure) -> bool:
+    return measure.definition.kernel in ("interpolated", "interpolated_11")
 
 
 def _weigh(measures: Sequence[Measure], labels: Labels) -> tuple[list[tuple[int, int]], Values, int]:
