@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from tieaware import __version__
-from tieaware.commands import compare, demo, eval, overhead, precision, smooth, ties, worst_case
+from tieaware.commands import compare, curve, demo, eval, overhead, precision, smooth, ties, worst_case
 from tieaware.errors import InputError
 from tieaware.extras import MissingExtraError
 
-_COMMANDS = (eval, ties, precision, compare, worst_case, smooth, overhead, demo)
+_COMMANDS = (eval, ties, precision, compare, worst_case, curve, smooth, overhead, demo)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -5,9 +5,10 @@ Each returns an object with its numbers (``table()``, ``tables()``), its figures
 """
 
 from tieaware.experiments.comparison import comparison
+from tieaware.experiments.curves import curves
 from tieaware.experiments.overhead import overhead
 from tieaware.experiments.precision import banding, precision
 from tieaware.experiments.smoothing import smoothing
 from tieaware.experiments.tie_prevalence import tie_prevalence
 
-__all__ = ["banding", "comparison", "overhead", "precision", "smoothing", "tie_prevalence"]
+__all__ = ["banding", "comparison", "curves", "overhead", "precision", "smoothing", "tie_prevalence"]

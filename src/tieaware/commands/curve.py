@@ -1,0 +1,37 @@
+"""``tieaware curve``: precision–recall and ROC curves."""
+
+from __future__ import annotations
+
+import argparse
+
+from tieaware.commands import options
+from tieaware.ties import RULES
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "curve",
+        help="trace precision–recall and ROC curves",
+        description="Trace curves, expected over the orders that ties allow, for each query and on average.",
+    )
+    options.add_qrels(command)
+    options.add_runs(command)
+    command.add_argument(
+        "--kind", choices=("precision-recall", "interpolated", "roc"), default="precision-recall", help="(%(default)s)"
+    )
+    command.add_argument("--ties", choices=RULES, default="average", help="the order of tied documents (%(default)s)")
+    command.add_argument("--rel", type=int, default=1, metavar="N", help="the smallest relevant label (%(default)s)")
+    options.add_threads(command)
+    options.add_output(command)
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments.curves import curves
+
+    outcome = curves(
+        arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.kind,
+        ties=arguments.ties, rel=arguments.rel, threads=arguments.threads,
+    )  # fmt: skip
+    return options.output(outcome, arguments)

@@ -1,0 +1,154 @@
+"""Precision–recall and ROC curves, expected over the orders that ties allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.errors import InputError
+from tieaware.evaluate import QrelsLike, View
+from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.progress import evaluate_with_progress
+from tieaware.experiments.table import Cell, Table
+from tieaware.measures import IPrec, Measure, NumRelRet, NumRet, P, R, Values
+from tieaware.plots import Drawing, label, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = {
+    "precision-recall": ("recall", "precision"),
+    "interpolated": ("recall", "interpolated precision"),
+    "roc": ("share of the nonrelevant documents", "recall"),
+}
+
+
+def curves(
+    qrels: QrelsLike,
+    runs: Any,
+    kind: str = "precision-recall",
+    *,
+    ties: str = "average",
+    rel: int = 1,
+    threads: int | None = None,
+) -> Curves:
+    """Trace how recall grows down the ranking, and at what cost.
+
+    Parameters
+    ----------
+    qrels, runs, ties, threads
+        As in `tieaware.evaluate`.
+    kind : str
+        "precision-recall": recall and precision within the first k ranks, for ranks 1, 2 … and ever further apart.
+        "interpolated": the greatest precision from a recall on, at the recalls 0, 0.1 … 1.
+        "roc": the share of the retrieved nonrelevant documents, and of the relevant ones in the judgments, within the
+        first k ranks. Across a tie the expected curve is a straight line.
+    rel : int
+        The smallest relevant label.
+
+    Returns
+    -------
+    Curves
+
+    Raises
+    ------
+    InputError
+        As `tieaware.evaluate`; for another kind; or if "interpolated" takes too long under the average.
+
+    Examples
+    --------
+    >>> outcome = curves({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}})
+    >>> outcome.y[0, 0].tolist(), outcome.x[0, 0].tolist()
+    ([0.5, 0.5, 0.3333333333333333], [0.5, 1.0, 1.0])
+    """
+    if kind not in KINDS:
+        raise InputError(f"kind={kind!r}: expected one of {', '.join(KINDS)}")
+    view = View(ties)
+    if kind == "interpolated":
+        recalls = [i / 10 for i in range(11)]
+        (result,) = evaluate_with_progress(
+            qrels, runs, [IPrec(rel=rel) @ recall for recall in recalls], [view], threads
+        )
+        x = np.broadcast_to(np.array(recalls), result.values.shape)
+        return Curves(kind, result.runs, result.queries, x, result.values)
+    (sizes,) = evaluate_with_progress(qrels, runs, [NumRet, NumRelRet(rel=rel)], [view], threads)
+    retrieved, found = sizes.values[..., :1], sizes.values[..., 1:]
+    ranks = _ranks(int(retrieved.max(initial=1)))
+    measures: list[Measure] = [measure(rel=rel) @ int(k) for measure in (P, R) for k in ranks]
+    (result,) = evaluate_with_progress(qrels, runs, measures, [view], threads)
+    precision, recall = np.split(result.values, 2, axis=2)
+    if kind == "precision-recall":
+        return Curves(kind, result.runs, result.queries, recall, precision)
+    nonrelevant = np.maximum(retrieved - found, 1.0)
+    return Curves(
+        kind, result.runs, result.queries, (np.minimum(ranks, retrieved) - precision * ranks) / nonrelevant, recall
+    )
+
+
+def _ranks(deepest: int) -> npt.NDArray[np.int64]:
+    """Ranks 1 … deepest: all up to 20, then each a twelfth deeper than the last."""
+    ranks = list(range(1, min(deepest, 20) + 1))
+    while ranks[-1] < deepest:
+        ranks.append(min(ranks[-1] + max(ranks[-1] // 12, 1), deepest))
+    return np.array(ranks, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Curves(Experiment):
+    """A curve for each run and query.
+
+    Attributes
+    ----------
+    kind : str
+    runs, queries : tuple of str
+    x, y : float64[n_runs, n_queries, n_points]
+        The expected coordinates; in the order of the ranks, or of the recalls.
+    """
+
+    kind: str
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
+    x: Values
+    y: Values
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What was traced, in a line."""
+        return f"{self.kind} curves of {len(self.runs)} runs, averaged over {len(self.queries)} queries"
+
+    def tables(self) -> dict[str, Table]:
+        """Return the average curves, and those of each query."""
+        columns = KINDS[self.kind]
+        means = zip(self.runs, self.x.mean(axis=1), self.y.mean(axis=1), strict=True)
+        average: list[tuple[Cell, ...]] = [
+            (run, *point) for run, x, y in means for point in zip(x.tolist(), y.tolist(), strict=True)
+        ]
+        each: list[tuple[Cell, ...]] = [
+            (run, query, *point)
+            for r, run in enumerate(self.runs)
+            for q, query in enumerate(self.queries)
+            for point in zip(self.x[r, q].tolist(), self.y[r, q].tolist(), strict=True)
+        ]
+        notes = ("Expected over all orders that ties allow; averaged over queries rank by rank, or recall by recall.",)
+        return {
+            "curves": Table(self.title, ("run", *columns), average, notes),
+            "queries": Table(f"{self.kind} curves of each query", ("run", "query", *columns), each),
+        }
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return the figure of the average curves."""
+        return {"curves": Drawing(f"{self.title}; expected over the orders of tied documents.", self._draw, (6.4, 4.8))}
+
+    def _draw(self, ax: Axes) -> None:
+        for r, run in enumerate(self.runs):
+            x, y = self.x[r].mean(axis=0), self.y[r].mean(axis=0)
+            if self.kind == "roc":
+                x, y = np.append(0.0, x), np.append(0.0, y)
+            ax.plot(x, y, label=label(run), markevery=max(len(x) // 12, 1), **style(r))
+        horizontal, vertical = KINDS[self.kind]
+        ax.set(xlabel=horizontal, ylabel=vertical, xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        if len(self.runs) <= 20:
+            ax.legend(loc="lower right" if self.kind == "roc" else "upper right")

@@ -1,0 +1,59 @@
+"""Precision–recall and ROC curves."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import tieaware
+from tieaware import InputError
+from tieaware.cli import main
+from tieaware.experiments import curves
+
+pytest.importorskip("matplotlib")
+
+QRELS = {"q1": {"a": 1, "c": 1}, "q2": {"b": 1}}
+RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 2.0, "d": 1.0}, "q2": {"a": 1.0, "b": 1.0}}
+
+
+def test_points_are_expected_precision_and_recall():
+    outcome = curves(QRELS, RUN)
+    np.testing.assert_allclose(outcome.y[0, 0], [1.0, 0.75, 2 / 3, 0.5])
+    np.testing.assert_allclose(outcome.x[0, 0], [0.5, 0.75, 1.0, 1.0])
+    assert outcome.tables()["curves"].rows[0] == ("run", (0.5 + 0.5) / 2, (1.0 + 0.5) / 2)
+
+
+def test_interpolated_points_are_those_of_the_measure():
+    outcome = curves(QRELS, RUN, "interpolated")
+    expected = tieaware.evaluate(QRELS, RUN, [f"IPrec@{i / 10}" for i in range(11)]).values
+    np.testing.assert_array_equal(outcome.y, expected)
+    np.testing.assert_array_equal(outcome.x[0, 0], np.arange(11) / 10)
+
+
+def test_the_area_under_the_roc_curve_is_the_auc():
+    """Where all relevant documents are retrieved, and every rank is a point."""
+    rng = np.random.default_rng(1)
+    labels, scores = rng.integers(0, 2, 18), rng.integers(0, 5, 18) / 4
+    qrels = {"q": {f"d{i}": int(label) for i, label in enumerate(labels)}}
+    run = {"q": {f"d{i}": float(score) for i, score in enumerate(scores)}}
+    outcome = curves(qrels, run, "roc")
+    x, y = np.append(0, outcome.x[0, 0]), np.append(0, outcome.y[0, 0])
+    area = ((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2).sum()
+    assert area == pytest.approx(roc_auc_score(labels, scores), rel=1e-12)
+    assert area == pytest.approx(tieaware.evaluate(qrels, run, "AUC").values.item(), rel=1e-12)
+
+
+def test_it_says_what_is_wrong():
+    with pytest.raises(InputError, match="kind='bow': expected one of precision-recall, interpolated, roc"):
+        curves(QRELS, RUN, "bow")
+
+
+@pytest.mark.parametrize("kind", ["precision-recall", "interpolated", "roc"])
+def test_the_command_traces_real_runs(data, tmp_path, capfd, kind):
+    folder = data / "trec_covid_r1"
+    runs = [str(folder / "runs" / name) for name in ("OHSU_RUN2", "UIUC_DMG_setrank_ret", "BERT")]
+    plot = tmp_path / "curve.svg"
+    assert main(["curve", str(folder / "qrels-rnd1.txt"), *runs, "--kind", kind, "--plot", str(plot)]) == 0
+    assert plot.stat().st_size > 10_000
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0] == f"{kind} curves of 3 runs, averaged over 30 queries"
+    assert sum(line.startswith("BERT ") for line in lines) == (11 if kind == "interpolated" else len(lines) // 3 - 1)
