@@ -11,12 +11,14 @@ from libc.stdlib cimport free, malloc
 
 from tieaware._exact cimport pair, two_product
 from tieaware._groups cimport Bands, Groups, Lists, band, best_first, condense, worst_first
-from tieaware._interpolated cimport interpolated_precision, wanted_at
+from tieaware._interpolated cimport eleven_points, interpolated_precision, wanted_at
 from tieaware._measure cimport (
-    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, INTERPOLATED, INTERPOLATED_11, PAIRS, PREFERENCE,
-    RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH, SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure, between,
+    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, INFERRED_PRECISION, INTERPOLATED, INTERPOLATED_11, PAIRS,
+    PREFERENCE, Q_MEASURE, RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH, SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure,
+    between, gain_weight,
 )
-from tieaware._spread cimport variance
+from tieaware._pairs cimport pairs
+from tieaware._spread cimport extremes, variance
 
 cnp.import_array()
 
@@ -24,6 +26,7 @@ cnp.import_array()
 KERNELS = (
     "hits", "hits_at_r", "slots", "slots_of_ideal", "average_precision", "reciprocal_rank", "success", "constant",
     "squared_hits", "pairs", "search_length", "residual", "preference", "cascade", "interpolated", "interpolated_11",
+    "inferred_precision", "q_measure",
 )
 
 cdef int64_t NO_CUTOFF = 0x7fffffffffffffff
@@ -190,25 +193,6 @@ cdef double success(const Groups* groups, const double* weight, int64_t k) noexc
     return total
 
 
-cdef double pairs(const Groups* groups, const double* weight, int64_t n_docs) noexcept nogil:
-    """Σ r (nonrelevant below + (n-r)/2) / (N⁺ N⁻): a tie counts half. 0 where N⁺ = 0, else 1 where N⁻ = 0."""
-    cdef Py_ssize_t g
-    cdef double n, r, relevant = 0.0, nonrelevant, before = 0.0, total = 0.0
-    for g in range(groups.count):
-        relevant += weight[g]
-    nonrelevant = n_docs - relevant
-    if relevant == 0.0:
-        return 0.0
-    if nonrelevant == 0.0:
-        return 1.0
-    for g in range(groups.count):
-        n = groups.size[g]
-        r = weight[g]
-        total += r * (nonrelevant - (groups.start[g] - before) - 0.5 * (n - r))
-        before += r
-    return total / relevant / nonrelevant
-
-
 cdef double search_length(const Groups* groups, const double* weight, double wanted, int64_t n_docs) noexcept nogil:
     """j + i (n-r)/(r+1): j nonrelevant before the group of the wanted relevant document, which is its i-th.
 
@@ -239,6 +223,94 @@ cdef double preference(const Groups* groups, const double* relevant, const doubl
             below = min(max(most - before, 0.0), s + 1.0)
             total += relevant[g] * below * (2.0 * (most - before) - below + 1.0) / (2.0 * most * (s + 1.0))
         before += s
+    return total
+
+
+cdef double inferred_precision(const Groups* groups, const double* weight) noexcept nogil:
+    """Σ over the judged documents of a group, in their order, of (r/v) [h + ((p + y) h + c (1 - (y+1+t) h)) s].
+
+    v = r + b of the group's documents are judged and u only pooled; R, B and U are those before it, p = R + B + U. Any
+    judged document is relevant with probability r/v. The (y+1)-th, with y before it in the group, stands at rank j,
+    h = E[1/j]; of the j-t-y-2 others before it the share c = u/(n-v) is pooled, and s is the share of relevant ones
+    among the judged before it, from R + y (r-1)/(v-1) relevant ones.
+    """
+    cdef Py_ssize_t g
+    cdef int64_t t, n, y, judged
+    cdef double r, b, u, h, c, a, found, epsilon = 0.00001
+    cdef double relevant = 0.0, nonrelevant = 0.0, unjudged = 0.0, part, total = 0.0
+    for g in range(groups.count):
+        t = groups.start[g]
+        n = groups.size[g]
+        r = weight[g]
+        b = weight[groups.stride + g]
+        u = weight[2 * groups.stride + g]
+        judged = <int64_t>(r + b)
+        if r > 0.0:
+            a = (r - 1.0) / (judged - 1) if judged > 1 else 0.0
+            c = u / (n - judged) if n > judged else 0.0
+            part = 0.0
+            for y in range(judged):
+                h = mean_reciprocal(t, n, judged, y + 1)
+                found = (relevant + nonrelevant + unjudged + y) * h + c * (1.0 - (y + 1.0 + t) * h)
+                part += h + found * ((relevant + y * a + epsilon) / (relevant + nonrelevant + y + 2.0 * epsilon))
+            total += r / judged * part
+        relevant += r
+        nonrelevant += b
+        unjudged += u
+    return total
+
+
+cdef double mean_reciprocal(int64_t t, int64_t n, int64_t r, int64_t q) noexcept nogil:
+    """E[1/(t+X)], X the place of the q-th of r documents among n.
+
+    P(X = x) is C(x-1, q-1) C(n-x, r-q), up to a factor: here relative to that of the likeliest place, and going down
+    from there on both sides.
+    """
+    cdef double likeliest = q + <double><int64_t>((q - 1.0) / max(r - 1.0, 1.0) * (n - r))
+    cdef double x = likeliest, chance = 1.0, chances = 1.0, total = 1.0 / (t + likeliest)
+    while x < n - r + q and chance > 1e-18:
+        chance *= x / (x - q + 1.0) * ((n - x - r + q) / (n - x))
+        x += 1.0
+        chances += chance
+        total += chance / (t + x)
+    x = likeliest
+    chance = 1.0
+    while x > q and chance > 1e-18:
+        chance *= (x - q) / (x - 1.0) * ((n - x + 1.0) / (n - x + 1.0 - r + q))
+        x -= 1.0
+        chances += chance
+        total += chance / (t + x)
+    return total / chances
+
+
+cdef double q_measure(const Groups* groups, const double* weight, int64_t k, double beta, const double* ideal,
+                      int64_t n_relevant) noexcept nogil:
+    """Σ (1/n) Σ_x w_x [r (R + 1) + β (r C + G) + x (r-1)/(n-1) (r + β G)] over the m slots x = 0 … m-1.
+
+    G is the gain of the group, C that of those before it, and w = 1/(j + β C*_j) with the ideal gain C*_j to rank j.
+    """
+    cdef Py_ssize_t g
+    cdef int64_t t, n, m, x
+    cdef double r, gain, w, weights, placed, hits = 0.0, cumulated = 0.0, total = 0.0
+    for g in range(groups.count):
+        r = weight[g]
+        gain = weight[groups.stride + g]
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k:
+            break
+        if r > 0.0:
+            m = min(n, k - t)
+            weights = placed = 0.0
+            for x in range(m):
+                w = gain_weight(ideal, n_relevant, beta, t + 1 + x)
+                weights += w
+                placed += w * x
+            total += weights / n * (r * (hits + 1.0) + beta * (r * cumulated + gain))
+            if n > 1:
+                total += placed / n * (r - 1.0) / (n - 1) * (r + beta * gain)
+        hits += r
+        cumulated += gain
     return total
 
 
@@ -286,6 +358,7 @@ cdef double expected(const Measure* measure, const Groups* groups, int64_t n_doc
     cdef const double* weight = groups.weight + measure.weight * groups.stride
     cdef int kernel = measure.kernel
     cdef double sum_of_hits
+    cdef int64_t wanted
     if kernel == CONSTANT:
         return norm
     if norm == 0.0:
@@ -307,7 +380,7 @@ cdef double expected(const Measure* measure, const Groups* groups, int64_t n_doc
         sum_of_hits = hits(groups, weight, measure.cutoff)
         return sum_of_hits * sum_of_hits / norm
     if kernel == PAIRS:
-        return pairs(groups, weight, n_docs)
+        return pairs(groups, weight, measure.cutoff, n_docs).mean
     if kernel == SEARCH_LENGTH:
         return search_length(groups, weight, measure.number, n_docs)
     if kernel == RESIDUAL:
@@ -317,24 +390,16 @@ cdef double expected(const Measure* measure, const Groups* groups, int64_t n_doc
     if kernel == CASCADE:
         return cascade(measure, groups, measure.cutoff, work) / norm
     if kernel == INTERPOLATED:
-        return interpolated_precision(groups, weight, wanted_at(measure.number, norm), work).mean
+        wanted = wanted_at(measure.number, norm)
+        return interpolated_precision(groups, weight, &wanted, 1).mean
     if kernel == INTERPOLATED_11:
-        return eleven_points(groups, weight, norm, work)
+        return eleven_points(groups, weight, norm).mean
+    if kernel == INFERRED_PRECISION:
+        return inferred_precision(groups, weight) / norm
+    if kernel == Q_MEASURE:
+        return q_measure(groups, weight, measure.cutoff, measure.number, measure.table + <int64_t>second,
+                         <int64_t>norm) / norm
     return success(groups, weight, measure.cutoff) / norm
-
-
-cdef double eleven_points(const Groups* groups, const double* weight, double norm, double* work) noexcept nogil:
-    """The mean of the interpolated precision at the recalls 0, 0.1 … 1."""
-    cdef int i
-    cdef int64_t wanted, last = 0
-    cdef double value = 0.0, total = 0.0
-    for i in range(11):
-        wanted = wanted_at(i / 10.0, norm)
-        if wanted != last:
-            value = interpolated_precision(groups, weight, wanted, work).mean
-        total += value
-        last = wanted
-    return total / 11.0
 
 
 cdef const double* data_of(table) except? NULL:
@@ -353,7 +418,8 @@ cdef class Engine:
     numbers, -1 for no cut-off, None for no table. `norms` is float64[n_queries, n_measures], what the sum over a
     query's groups is divided by; 0 marks a query where the measure has no meaning, whose value is `undefined`. The
     kernel "constant" is the norm itself. `seconds`, of the same shape, is another number that kernels need of a query.
-    `judged` is the weighting by 1 of all judged documents, or -1 where no measure takes the others out.
+    `judged` is the weighting by 1 of all judged documents, or -1 where no measure takes the others out; the list of
+    query q holds lengths[q] of them, int64[n_queries].
     Engines are immutable, and may be called from several threads.
     """
     cdef Lists lists
@@ -363,21 +429,24 @@ cdef class Engine:
     cdef const double* seconds
     cdef double undefined
     cdef int judged
+    cdef const int64_t* lengths
     cdef Measure* measures
     # How many numbers a kernel may need to work with.
     cdef Py_ssize_t work
 
     def __cinit__(self, Lists lists not None, list measures not None, cnp.ndarray norms not None,
-                  cnp.ndarray seconds not None, double undefined, int judged, Py_ssize_t work):
+                  cnp.ndarray seconds not None, double undefined, int judged, cnp.ndarray lengths not None,
+                  Py_ssize_t work):
         cdef Py_ssize_t i
         cdef Measure* measure
         self.lists = lists
-        self.arguments = (lists, measures, norms, seconds, undefined, judged, work)
+        self.arguments = (lists, measures, norms, seconds, undefined, judged, lengths, work)
         self.n_measures = len(measures)
         self.norms = <const double*>cnp.PyArray_DATA(norms)
         self.seconds = <const double*>cnp.PyArray_DATA(seconds)
         self.undefined = undefined
         self.judged = judged
+        self.lengths = <const int64_t*>cnp.PyArray_DATA(lengths)
         self.work = work
         self.measures = <Measure*>malloc(max(self.n_measures, 1) * sizeof(Measure))
         if self.measures == NULL:
@@ -475,7 +544,7 @@ cdef class Engine:
                     for b in range(n_bands):
                         band(ranked, banding[b], n, self.lists.n_weights, banded)
                         if self.judged >= 0:
-                            band(ranked.condensed, banding[b], self.judged_length(query), self.lists.n_weights,
+                            band(ranked.condensed, banding[b], self.lengths[query], self.lists.n_weights,
                                  banded.condensed)
                         self.sum_up(query, banded, values + (b * n_queries + query) * self.n_measures)
         finally:
@@ -518,10 +587,14 @@ cdef class Engine:
                     for i in range(self.n_measures):
                         means[n_values + at + i] = sqrt(variance(
                             &self.measures[i], tied.condensed if self.measures[i].judged_only else tied,
-                            self.judged_length(query) if self.measures[i].judged_only else self.length(query),
+                            self.lengths[query] if self.measures[i].judged_only else self.length(query),
                             self.norms[at + i], self.seconds[at + i], tied.work))
                         if self.measures[i].less_is_better:
                             least[i], most[i] = most[i], least[i]
+                        if self.norms[at + i] != 0.0:
+                            extremes(&self.measures[i], tied.condensed if self.measures[i].judged_only else tied,
+                                     self.lengths[query] if self.measures[i].judged_only else self.length(query),
+                                     &least[i], &most[i])
                         # The mean of equal values may differ from them in the last bit.
                         least[i] = min(least[i], mean[i])
                         most[i] = max(most[i], mean[i])
@@ -593,15 +666,11 @@ cdef class Engine:
         for i in range(self.n_measures):
             measure = &self.measures[i]
             values[i] = expected(measure, groups.condensed if measure.judged_only else groups,
-                                 self.judged_length(query) if measure.judged_only else self.length(query),
+                                 self.lengths[query] if measure.judged_only else self.length(query),
                                  self.norms[at + i], self.seconds[at + i], self.undefined, groups.work)
 
     cdef inline int64_t length(self, Py_ssize_t query) noexcept nogil:
         return self.lists.offsets[query + 1] - self.lists.offsets[query]
-
-    cdef inline int64_t judged_length(self, Py_ssize_t query) noexcept nogil:
-        """The judged documents of the list: where any measure asks for them, they all are keys."""
-        return self.lists.key_offsets[query + 1] - self.lists.key_offsets[query]
 
     cdef Groups* scratch(self) except NULL:
         """Memory for the groups of a query, and for the condensed ones, to be released by the caller."""

@@ -59,3 +59,7 @@ cdef void worst_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups*
 
 # The groups of the list without its unjudged documents; `judged` is the weighting by 1 of the judged ones.
 cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil
+
+# Sort numbers, ascending; and keep one of each run of equal ones: returns how many are left.
+cdef void sort(double* values, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil

@@ -21,6 +21,14 @@ cdef enum:
     CASCADE = 13
     INTERPOLATED = 14
     INTERPOLATED_11 = 15
+    INFERRED_PRECISION = 16
+    Q_MEASURE = 17
+
+
+cdef struct Moments:
+    double mean
+    double variance
+
 
 cdef struct Measure:
     int kernel
@@ -48,3 +56,8 @@ cdef inline pair between(const double* table, int64_t t, int64_t m) noexcept nog
     cdef pair d = two_sum(after[0], -before[0])
     d.low += after[1] - before[1]
     return d
+
+
+cdef inline double gain_weight(const double* ideal, int64_t n_relevant, double beta, int64_t j) noexcept nogil:
+    """1/(j + β C*_j): what the Q-measure divides by at rank j, C*_j being the ideal cumulated gain to there."""
+    return 1.0 / (j + beta * ideal[min(j, n_relevant) - 1])

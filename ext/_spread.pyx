@@ -10,11 +10,13 @@ from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
 from tieaware._exact cimport add, pair, product, scale, two_product
-from tieaware._interpolated cimport interpolated_precision, wanted_at
+from tieaware._interpolated cimport eleven_points, interpolated_precision, wanted_at
 from tieaware._measure cimport (
-    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, INTERPOLATED, INTERPOLATED_11, PAIRS, PREFERENCE,
-    RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH, SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure, between,
+    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, INFERRED_PRECISION, INTERPOLATED, INTERPOLATED_11, PAIRS,
+    PREFERENCE, Q_MEASURE, RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH, SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure,
+    between, gain_weight,
 )
+from tieaware._pairs cimport extremes_of_pairs, pairs
 
 # A group that starts after more than so many times its slots is deep.
 cdef enum:
@@ -103,32 +105,60 @@ cdef double average_precision(const Groups* groups, const double* weight, int64_
     return total
 
 
-cdef double average_precision_by_terms(int64_t t, int64_t n, int64_t m, double r, double c) noexcept nogil:
-    """With weights w_x = 1/(t+x), E[S²] = Σ_x w_x² E_xx + 2 Σ_{y<x} w_y w_x E_yx, of terms that are not negative.
+cdef struct Placed:
+    # Mean and second moment of S = Σ_x w_x X_x (c + N_x) over the slots placed so far, X_x and N_x as above.
+    double mean
+    double square
+    double c
+    # The probabilities that two, three and four given slots are all relevant, and one is.
+    double p1
+    double p2
+    double p3
+    double p4
+    # How many slots, the sum of their weights, and that of each weight times the number of slots before it.
+    double slots
+    double weights
+    double placed
 
-    With u = x-1 slots before x and v before y, and p_i = r(r-1)…(r-i+1) / (n(n-1)…(n-i+1)):
+
+cdef Placed placed_in(int64_t n, double r, double c) noexcept nogil:
+    """No slot of a group of n documents, r of them relevant."""
+    cdef Placed s
+    s.mean = s.square = s.slots = s.weights = s.placed = 0.0
+    s.c = c
+    s.p1 = r / n
+    s.p2 = s.p1 * (r - 1.0) / max(n - 1.0, 1.0)
+    s.p3 = s.p2 * (r - 2.0) / max(n - 2.0, 1.0)
+    s.p4 = s.p3 * (r - 3.0) / max(n - 3.0, 1.0)
+    return s
+
+
+cdef inline void place(Placed* s, double w) noexcept nogil:
+    """One slot more, with weight w: E[S²] = Σ_x w_x² E_xx + 2 Σ_{y<x} w_y w_x E_yx, of terms that are not negative.
+
+    With u slots before x and v before y, and p_i = r(r-1)…(r-i+1) / (n(n-1)…(n-i+1)):
     E_xx = p1 c² + p2 (2c+1) u + p3 u (u-1),  E_yx = p2 c (c+1) + p3 [(c+2) v + c (u-1)] + p4 v (u-2).
-    Where the whole group is within the cut-off, Σ X_x (c + N_x) is the same in every order, so that the same number
+    """
+    cdef double u = s.slots, c = s.c
+    s.mean += w * (s.p1 * c + s.p2 * u)
+    s.square += w * w * (s.p1 * c * c + s.p2 * (2.0 * c + 1.0) * u + s.p3 * u * (u - 1.0))
+    s.square += 2.0 * w * s.weights * (s.p2 * c * (c + 1.0) + s.p3 * c * (u - 1.0))
+    s.square += 2.0 * w * s.placed * (s.p3 * (c + 2.0) + s.p4 * (u - 2.0))
+    s.slots += 1.0
+    s.weights += w
+    s.placed += w * u
+
+
+cdef double average_precision_by_terms(int64_t t, int64_t n, int64_t m, double r, double c) noexcept nogil:
+    """Where the whole group is within the cut-off, Σ X_x (c + N_x) is the same in every order, so that the same number
     may be taken from every weight: the last, 1/(t+m). What is left is small, and so is its square.
     """
-    cdef double p1 = r / n
-    cdef double p2 = p1 * (r - 1.0) / max(n - 1.0, 1.0)
-    cdef double p3 = p2 * (r - 2.0) / max(n - 2.0, 1.0)
-    cdef double p4 = p3 * (r - 3.0) / max(n - 3.0, 1.0)
+    cdef Placed placed = placed_in(n, r, c)
     cdef double last = <double>(t + m)
-    cdef double w, u, mean = 0.0, diagonal = 0.0, crossed = 0.0, weights = 0.0, placed = 0.0
     cdef int64_t x
     for x in range(m):
-        u = x
-        w = (m - 1.0 - u) / ((t + 1.0 + u) * last) if m == n else 1.0 / (t + 1.0 + u)
-        mean += w * (p1 * c + p2 * u)
-        diagonal += w * w * (p1 * c * c + p2 * (2.0 * c + 1.0) * u + p3 * u * (u - 1.0))
-        # weights = Σ w_y and placed = Σ w_y v over the slots y before x.
-        crossed += w * weights * (p2 * c * (c + 1.0) + p3 * c * (u - 1.0))
-        crossed += w * placed * (p3 * (c + 2.0) + p4 * (u - 2.0))
-        weights += w
-        placed += w * u
-    return positive(diagonal + 2.0 * crossed - mean * mean)
+        place(&placed, (m - 1.0 - x) / ((t + 1.0 + x) * last) if m == n else 1.0 / (t + 1.0 + x))
+    return positive(placed.square - placed.mean * placed.mean)
 
 
 cdef double average_precision_in_closed_form(int64_t t, int64_t n, int64_t m, double r, double c, pair w1,
@@ -155,6 +185,59 @@ cdef double average_precision_in_closed_form(int64_t t, int64_t n, int64_t m, do
     second += 2.0 * c * (p2 * (A2 + B) + p3 * (W1 * A1 - A2 - B))
     second += p2 * A2 + p3 * (A4 - A2 + 4.0 * D) + p4 * (A1 * A1 - A4 - 4.0 * D)
     return positive(second - mean * mean)
+
+
+cdef double q_measure(const Groups* groups, const double* weight, int64_t k, double beta, const double* ideal,
+                      int64_t n_relevant, double* work) noexcept nogil:
+    """Σ f² Var Σ_x w_x X_x (c + N_x) + β² D/(r-1) E[Σ_y X_y B_y² - (Σ_y X_y B_y)²/r], B_y = w_y + Σ_{x>y} w_x X_x.
+
+    The gains of a group's relevant documents are their mean ḡ and what they differ from it. The first part is that of
+    ḡ, as in average precision with other weights: f = 1 + β ḡ, f c = R + 1 + β (C + ḡ). In the second the differences,
+    whose squares add up to D, meet the relevant slots in any order; the sums of both parts do not vary together, as
+    the mean of a difference is 0. work holds m numbers.
+    """
+    cdef Py_ssize_t g
+    cdef int64_t t, n, m, x
+    cdef double r, gain, f, last, differences, after, squares_after, both_after, of_squares
+    cdef double hits = 0.0, cumulated = 0.0, total = 0.0
+    cdef Placed mean_gains, ones
+    cdef pair d
+    for g in range(groups.count):
+        r = weight[g]
+        gain = weight[groups.stride + g]
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k:
+            break
+        if r > 0.0 and n > 1:
+            m = min(n, k - t)
+            f = 1.0 + beta * gain / r
+            mean_gains = placed_in(n, r, (hits + 1.0 + beta * (cumulated + gain / r)) / f)
+            for x in range(m):
+                work[x] = gain_weight(ideal, n_relevant, beta, t + 1 + x)
+            # As in average precision, the last weight may be taken from all, if the whole group is within the cut-off.
+            last = work[m - 1] if m == n else 0.0
+            for x in range(m):
+                place(&mean_gains, work[x] - last)
+            if r < n:
+                total += f * f * positive(mean_gains.square - mean_gains.mean * mean_gains.mean)
+            d = minus(two_product(r, weight[2 * groups.stride + g]), two_product(gain, gain))
+            differences = positive(d.high + d.low) / r
+            if r > 1.0 and differences > 0.0:
+                ones = placed_in(n, r, 1.0)
+                of_squares = after = squares_after = both_after = 0.0
+                for x in range(m):
+                    place(&ones, work[x])
+                for x in range(m - 1, -1, -1):
+                    of_squares += ones.p1 * work[x] * work[x]
+                    of_squares += ones.p2 * (2.0 * work[x] * after + squares_after) + 2.0 * ones.p3 * both_after
+                    both_after += work[x] * after
+                    after += work[x]
+                    squares_after += work[x] * work[x]
+                total += beta * beta * differences / (r - 1.0) * positive(of_squares - ones.square / r)
+        hits += r
+        cumulated += gain
+    return total
 
 
 cdef double reciprocal_rank(const Groups* groups, const double* weight, int64_t k, const double* table,
@@ -225,18 +308,6 @@ cdef double success(const Groups* groups, const double* weight, int64_t k) noexc
         if none < 1e-300:
             return 0.0
     return none * (1.0 - none)
-
-
-cdef double pairs(const Groups* groups, const double* weight, int64_t n_docs) noexcept nogil:
-    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²): the variance of a sum of ranks."""
-    cdef Py_ssize_t g
-    cdef double n, relevant = 0.0, total = 0.0
-    for g in range(groups.count):
-        n = groups.size[g]
-        relevant += weight[g]
-        total += weight[g] * (n - weight[g]) * (n + 1.0)
-    n = relevant * (n_docs - relevant)
-    return total / 12.0 / n / n if n > 0.0 else 0.0
 
 
 cdef double search_length(const Groups* groups, const double* weight, double wanted) noexcept nogil:
@@ -351,16 +422,20 @@ cdef double variance(const Measure* measure, const Groups* groups, int64_t n_doc
     cdef const double* square = groups.weight + measure.square * groups.stride
     cdef int kernel = measure.kernel
     cdef double of_sum
+    cdef int64_t wanted
     if norm == 0.0 or kernel == CONSTANT or kernel == SQUARED_HITS:
         # The square is of all hits, which no order changes.
         return 0.0
     if kernel == INTERPOLATED:
-        return interpolated_precision(groups, weight, wanted_at(measure.number, norm), work).variance
+        wanted = wanted_at(measure.number, norm)
+        return interpolated_precision(groups, weight, &wanted, 1).variance
     if kernel == INTERPOLATED_11:
-        # How maxima from different documents on vary together is not known.
+        return eleven_points(groups, weight, norm).variance
+    if kernel == INFERRED_PRECISION:
+        # Not known.
         return NAN
     if kernel == PAIRS:
-        return pairs(groups, weight, n_docs)
+        return pairs(groups, weight, measure.cutoff, n_docs).variance
     if kernel == SEARCH_LENGTH:
         return search_length(groups, weight, measure.number)
     if kernel == HITS:
@@ -375,8 +450,20 @@ cdef double variance(const Measure* measure, const Groups* groups, int64_t n_doc
         of_sum = slots(groups, weight, square, measure.cutoff, measure.table, measure.squares)
     elif kernel == AVERAGE_PRECISION:
         of_sum = average_precision(groups, weight, measure.cutoff, measure.table, measure.squares)
+    elif kernel == Q_MEASURE:
+        of_sum = q_measure(groups, weight, measure.cutoff, measure.number, measure.table + <int64_t>second,
+                           <int64_t>norm, work)
     elif kernel == RECIPROCAL_RANK:
         of_sum = reciprocal_rank(groups, weight, measure.cutoff, measure.table, measure.squares)
     else:
         of_sum = success(groups, weight, measure.cutoff)
     return of_sum / norm / norm
+
+
+cdef void extremes(const Measure* measure, const Groups* tied, int64_t n_docs, double* least,
+                   double* most) noexcept nogil:
+    if measure.kernel == INFERRED_PRECISION:
+        # Which orders are best and worst is not known.
+        least[0] = most[0] = NAN
+    elif measure.kernel == PAIRS and measure.cutoff < n_docs:
+        extremes_of_pairs(tied, tied.weight + measure.weight * tied.stride, measure.cutoff, n_docs, least, most)

@@ -94,11 +94,27 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
     least = int(measure["rel"])
     n_relevant = sum(_is_relevant(lab, least) for lab in judged)
     ranks = [j for j, lab in enumerate(top, 1) if _is_relevant(lab, least)]
+    if name == "infAP":
+        value = Fraction(0)
+        for j in ranks:
+            above = order[: j - 1]
+            hits, judged_above = sum(_is_relevant(lab, least) for lab in above), sum(lab >= 0 for lab in above)
+            pooled = judged_above + sum(lab == -1 for lab in above)
+            share = (hits + Fraction(1, 100_000)) / (judged_above + Fraction(2, 100_000))
+            value += Fraction(1, j) + Fraction(pooled, j) * share
+        return value / n_relevant if n_relevant else value
+    if name == "Q":
+        beta, value = Fraction(measure["beta"]), Fraction(0)
+        best = sorted((lab for lab in judged if _is_relevant(lab, least)), reverse=True)
+        for i, j in enumerate(ranks, 1):
+            gain = sum(lab for lab in top[:j] if _is_relevant(lab, least))
+            value += (i + beta * gain) / (j + beta * sum(best[:j]))
+        return value / n_relevant if n_relevant else value
     if name == "NumRel":
         return Fraction(n_relevant)
     if name == "NumRelRet":
         return Fraction(len(ranks))
-    others = [j for j, lab in enumerate(order, 1) if not _is_relevant(lab, least)]
+    others = [j for j, lab in enumerate(order if name == "ESL" else top, 1) if not _is_relevant(lab, least)]
     if name == "ESL":
         if n_relevant == 0:
             return Fraction(0)
@@ -166,6 +182,8 @@ def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
         unjudged = -1 if measure.parameters["judged_only"] else 0
         return tuple(label if label > 0 else 0 if label == 0 else unjudged for label in order)
     least = int(measure.parameters.get("rel", 1))
+    if measure.name in ("infAP", "Q"):
+        return tuple(-2 if label < -1 else label for label in order)
     if measure.name in ("Bpref", "Judged", "RBPResidual") or measure.parameters.get("judged_only"):
         return tuple(least if _is_relevant(label, least) else -1 if label < 0 else 0 for label in order)
     return tuple(least if _is_relevant(label, least) else -1 for label in order)

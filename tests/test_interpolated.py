@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import oracle
@@ -26,7 +28,7 @@ def some():
 
 
 def test_values_and_spread_are_exact(some):
-    """Mean, variance, minimum and maximum over all orders; the variance of IAP11 is not known, and not made up."""
+    """Mean, variance, minimum and maximum over all orders."""
     spread = evaluator(some, NAMES).spread(scores_of(some))
     for i, query in enumerate(some):
         orders = oracle.enumerate_orders(query.scores, query.labels)
@@ -35,10 +37,7 @@ def test_values_and_spread_are_exact(some):
             found = [values[i, j] for values in spread]
             assert found[0] == pytest.approx(float(exact.mean), abs=1e-13), (query, name)
             assert found[2:] == pytest.approx([float(exact.minimum), float(exact.maximum)], abs=1e-13)
-            if name.startswith("IPrec"):
-                assert found[1] ** 2 == pytest.approx(float(exact.variance), rel=1e-9, abs=1e-15)
-            elif exact.mean:
-                assert np.isnan(found[1])
+            assert found[1] ** 2 == pytest.approx(float(exact.variance), rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.parametrize("ties", ["run_order", "optimistic", "pessimistic"])
@@ -62,6 +61,47 @@ def test_lists_too_long_to_enumerate(distinct):
         )
         variance = reference.variance(name, query.scores, query.labels, query.judged)
         assert spread.std[0, j] ** 2 == pytest.approx(variance, rel=1e-9, abs=1e-14)
+
+
+@pytest.mark.parametrize(("distinct", "n"), [(1, 12), (3, 14), (8, 16)])
+def test_eleven_points_have_the_variance_of_the_reference(distinct, n):
+    """Where the reference can go through all values."""
+    rng = random.Random(distinct)
+    labels = tuple(int(rng.random() < 0.4) for _ in range(n))
+    query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 1))
+    spread = evaluator([query], ["IAP11"]).spread(scores_of([query]))
+    assert spread.mean[0, 0] == pytest.approx(reference.evaluate("IAP11", *query), rel=1e-12)
+    assert spread.std[0, 0] ** 2 == pytest.approx(reference.variance("IAP11", *query), rel=1e-9)
+
+
+def test_a_deep_group_keeps_its_digits():
+    """Its documents' precision hardly varies, and so neither does the greatest; against all places, in fractions."""
+    t, n = 100_000, 6
+    scores, labels = np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(n))), np.zeros(t + n, dtype=int)
+    labels[t:-3] = 1
+    values = [
+        max(Fraction(h, t + x) for h, x in enumerate(places, 1)) for places in combinations(range(1, n + 1), n - 3)
+    ]
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    spread = Evaluator(labels, ["IPrec@0.0"]).spread(scores)
+    assert spread.mean[0, 0] == pytest.approx(float(mean), rel=1e-14)
+    assert spread.std[0, 0] ** 2 == pytest.approx(float(variance), rel=1e-8, abs=0)
+
+
+def test_a_constant_scorer_of_a_thousand_documents():
+    """As much as a second's work: the sum of the chances is kept, and the extremes enclose the mean."""
+    labels = np.zeros(1000, dtype=int)
+    labels[:30] = 1
+    spread = Evaluator(labels, ["IPrec@0.0", "IAP11"]).spread(np.ones(1000))
+    sampled = np.empty(2000)
+    rng = np.random.default_rng(5)
+    for i in range(len(sampled)):
+        sampled[i] = (np.arange(1, 31) / (np.sort(rng.choice(1000, 30, replace=False)) + 1)).max()
+    error = sampled.std() / len(sampled) ** 0.5
+    assert spread.mean[0, 0] == pytest.approx(sampled.mean(), abs=4 * error)
+    assert spread.std[0, 0] == pytest.approx(sampled.std(), rel=0.2)
+    assert 0 < spread.std[0, 1] < spread.std[0, 0]
 
 
 def test_trec_evals_order_has_trec_evals_values(data):

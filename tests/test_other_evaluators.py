@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+
+import ir_measures
 import numpy as np
 import pytest
 
@@ -24,36 +27,73 @@ def untied(data):
     return read(folder / "qrels-rnd1.txt", 3, int), {name: read(folder / "runs" / name, 4, float) for name in names}
 
 
-def gdeval(labels, k, highest=4):
-    """ERR as the published script of TREC's web track defines it, for labels in rank order."""
-    value, decay = 0.0, 1.0
-    for rank, label in enumerate(labels[:k], 1):
-        stop = (2 ** max(label, 0) - 1) / 2**highest
-        value += decay * stop / rank
-        decay *= 1.0 - stop
-    return value
-
-
-@pytest.mark.parametrize("k", [5, 20, None])
+@pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl script, and perl is missing")
+@pytest.mark.parametrize("k", [5, 20, 100])
 def test_err_is_gdevals(untied, k):
+    """Through ir_measures, which runs the script of TREC's web track: it prints five digits."""
     qrels, runs = untied
-    measure = tieaware.ERR if k is None else tieaware.ERR @ k
-    result = tieaware.evaluate(qrels, runs, [measure], queries="both")
-    for r, run in enumerate(runs.values()):
-        for q, query in enumerate(result.queries):
-            ranked = sorted(run.get(query, ()), key=lambda document: -run[query][document])
-            labels = [qrels[query].get(document, 0) for document in ranked]
-            assert result.values[r, q, 0] == pytest.approx(gdeval(labels, k), rel=1e-12, abs=1e-15)
+    measure = ir_measures.ERR @ k
+    result = tieaware.evaluate(qrels, runs, [f"ERR@{k}"], queries="both")
+    compared = 0
+    for name, run in runs.items():
+        for metric in ir_measures.providers.registry["gdeval"].iter_calc([measure], qrels, run):
+            assert result[name, f"ERR@{k}", metric.query_id] == pytest.approx(metric.value, abs=5.1e-6)
+            compared += 1
+    assert compared > 100
+
+
+def test_rbp_and_its_residual_are_those_of_cwl_eval(untied):
+    """The residual: what RBP gains, when all unjudged documents of a list are relevant; but for those below it."""
+    qrels, runs = untied
+    measure = ir_measures.RBP(p=0.8, rel=1)
+    ours = ["RBP(p=0.8)", "RBPResidual(p=0.8)"]
+    result = tieaware.evaluate(qrels, runs, ours, queries="both")
+    compared = 0
+    for name, run in runs.items():
+        hopeful = {query: {**dict.fromkeys(run.get(query, ()), 1), **judged} for query, judged in qrels.items()}
+        low, high = (
+            {metric.query_id: metric.value for metric in ir_measures.providers.registry["cwl_eval"].iter_calc(
+                [measure], judgments, run)}
+            for judgments in (qrels, hopeful)
+        )  # fmt: skip
+        for query in result.queries:
+            if len(run.get(query, ())) < 150:
+                continue
+            assert result[name, ours[0], query] == pytest.approx(low[query], rel=1e-12, abs=1e-14)
+            assert result[name, ours[1], query] == pytest.approx(high[query] - low[query], rel=1e-9, abs=1e-13)
+            compared += 1
+    assert compared > 100
+
+
+@pytest.mark.parametrize(
+    ("notation", "retrieved", "judged", "value"),
+    [
+        ("Q", [-1, -1, 1, 0, 0, 0, 1, 2, 2, 0, 0, 2], [0] * 8 + [1, 1, 2, 2, 2, 3], 0.30931011102635814),
+        (
+            "Q(beta=0.3)", [1, -1, -1, -1, 0, 3, -1, 1, 2, 0, 0, 0], [0] * 5 + [1, 1, 1, 2, 2, 2, 2, 2, 3],
+            0.2010524261172621,
+        ),
+        (
+            "Q(beta=10.0)", [1, 0, 2, 0, 3, 1, 1, -1, 1, 3, 1, -1], [0] * 4 + [1, 1, 1, 1, 1, 1, 2, 2, 3, 3],
+            0.46537964611093285,
+        ),
+    ],
+)  # fmt: skip
+def test_q_is_that_of_ntcireval(notation, retrieved, judged, value):
+    """Values that pyNTCIREVAL 0.0.3 gives, which is no longer kept up and so no dependency."""
+    scores = np.arange(len(retrieved), 0, -1.0)
+    evaluator = tieaware.Evaluator(retrieved, [notation], judgments=(judged, [0, len(judged)]))
+    assert evaluator(scores)[0, 0] == pytest.approx(value, rel=1e-14)
 
 
 def test_judged_and_accuracy_are_those_of_ir_measures(untied):
-    ir_measures = pytest.importorskip("ir_measures")
     qrels, runs = untied
     pairs = [
         ("Judged@10", "Judged@10"),
         ("Judged@100", "Judged@100"),
         ("AUC", "Accuracy"),
         ("AUC(rel=2)", "Accuracy(rel=2)"),
+        ("AUC@50", "Accuracy@50"),
     ]
     theirs = [ir_measures.parse_measure(name) for _, name in pairs]
     result = tieaware.evaluate(qrels, runs, [name for name, _ in pairs], queries="both")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import oracle
@@ -180,6 +181,29 @@ def test_the_first_relevant_document_of_deep_groups(t, n, r):
         variance = sum(p * v * v for p, v in zip(first, values, strict=True)) - mean * mean
         spread = Evaluator(labels, [f"RR@{k}"]).spread(scores)
         assert spread.std[0, 0] ** 2 == pytest.approx(float(variance), rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize(("t", "k"), [(0, None), (3, 7), (1000, None), (1000, 1004), (10**5, None), (10**6, None)])
+@pytest.mark.parametrize("grades", [(1,), (1, 1, 1), (3, 1, 2)])
+def test_the_q_measure_of_deep_groups(t, k, grades):
+    """Against all places of the relevant documents, in fractions; equal grades vary least."""
+    n = 7
+    scores, labels = deep(t, n, len(grades))
+    labels[t : t + len(grades)] = grades
+    ideal = np.cumsum(np.sort(labels)[::-1]).tolist()
+    hits, gain, total = int((labels[:t] > 0).sum()), int(labels[:t].sum()), int((labels > 0).sum())
+    values = []
+    for places in permutations(range(1, n + 1), len(grades)):
+        value, found, more = Fraction(0), 0, 0
+        for place, grade in sorted(zip(places, grades, strict=True)):
+            found, more, j = found + 1, more + grade, t + place
+            if k is None or j <= k:
+                value += Fraction(hits + found + gain + more, j + ideal[j - 1])
+        values.append(value / total)
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    spread = Evaluator(labels, ["Q" if k is None else f"Q@{k}"]).spread(scores)
+    assert spread.std[0, 0] ** 2 == pytest.approx(float(variance), rel=1e-9, abs=0)
 
 
 def test_discounted_gains_of_a_deep_group():

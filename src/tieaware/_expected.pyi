@@ -17,6 +17,7 @@ class Engine:
         seconds: npt.NDArray[np.float64],
         undefined: float,
         judged: int,
+        lengths: npt.NDArray[np.int64],
         work: int,
     ) -> None: ...
     def call(self, scores: Any, out: Any) -> int | None: ...

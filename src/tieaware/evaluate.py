@@ -15,9 +15,9 @@ import numpy as np
 from tieaware import ties as tie_rules
 from tieaware.errors import InputError
 from tieaware.inputs import Matched, Qrels, Run, RunFile, match, match_dict, read_qrels, read_run
-from tieaware.measures import Measure, Values
+from tieaware.measures import POOLED, Measure, Values
 from tieaware.precision import Bands, Coarsening, parse_precision
-from tieaware.preparation import Integers, Judgments, Precision, parse_measures, prepare
+from tieaware.preparation import Integers, Judgments, Precision, Totals, parse_measures, prepare
 from tieaware.results import Results
 from tieaware.threads import checked_threads, even_chunks, over_chunks
 
@@ -131,7 +131,7 @@ def evaluate_views(
 
 
 # What all judged documents are worth to a measure: computed once for each judgment set, and kept as long as that is.
-_totals: WeakKeyDictionary[Qrels, dict[Measure, Values]] = WeakKeyDictionary()
+_totals: WeakKeyDictionary[Qrels, dict[Measure, tuple[Values, Values | None]]] = WeakKeyDictionary()
 
 
 @dataclass
@@ -148,8 +148,8 @@ class _Evaluation:
         missing = [measure for measure in self.measures if measure not in known]
         if missing:
             judgments = Judgments(self.qrels.labels, self.qrels.offsets)
-            known.update(zip(missing, judgments.totals(missing).swapaxes(0, 1), strict=True))
-        self.totals = np.stack([known[measure] for measure in self.measures], axis=1)
+            known.update({measure: judgments.total(measure) for measure in missing})
+        self.totals = Totals.of([known[measure] for measure in self.measures])
         self._by_document = any(view.ties == "trec_eval" for view in self.views)
         self._passes = _passes(self.views)
 
@@ -184,7 +184,9 @@ class _Evaluation:
 
     def _part(self, matched: Matched, order: Integers | None, values: Values) -> int:
         judged = matched.rows >= 0
-        totals = np.where(judged[:, None, None], self.totals[matched.rows], 0.0)
+        totals = self.totals.rows(matched.rows)
+        # Whatever stands among the judgments was pooled.
+        labels = np.maximum(matched.judged_labels, POOLED)
         for rule, precision, spread, tables in self._passes:
             prepared = prepare(
                 self.measures,
@@ -192,13 +194,13 @@ class _Evaluation:
                 matched.offsets,
                 matched.judged_offsets,
                 matched.judged_positions,
-                matched.judged_labels,
+                labels,
                 totals,
                 order=order if rule == "trec_eval" else None,
                 precision=precision,
                 spread=spread,
             )
-            part = np.empty((len(tables), *totals.shape[:2]))
+            part = np.empty((len(tables), *totals.numbers.shape[:2]))
             evaluate = partial(
                 prepared.spread if spread else prepared.evaluate, prepared.coarsen(matched.scores), part
             )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tieaware.errors import InputError
 from tieaware.inputs import Identifiers
-from tieaware.measures import Measure, Values
+from tieaware.measures import POOLED, Measure, Values
 from tieaware.precision import Coarsening, parse_precision
 from tieaware.preparation import Integers, Judgments, Labels, Prepared, parse_measures, prepare
 from tieaware.results import Spread, means
@@ -29,8 +29,8 @@ class Evaluator:
     Parameters
     ----------
     labels : integers, shape (n_docs,) or (n_queries, depth)
-        The label of each document, list after list; negative for an unjudged one. In two dimensions each row is a
-        list, and `offsets`, `group` and `qid` are not given.
+        The label of each document, list after list; negative for an unjudged one (which is in the pool that infAP
+        infers from, if it is -1). In two dimensions each row is a list, and `offsets`, `group` and `qid` are not given.
     measures : sequence of str or Measure
         What to compute, e.g. ``["AP", "RR@10"]``.
     offsets : integers, shape (n_queries + 1,), optional
@@ -99,7 +99,8 @@ class Evaluator:
         self.n_queries = len(lists) - 1
         self.n_docs = len(flat)
 
-        positions = np.flatnonzero(flat >= 0)
+        of_pool = any(measure.definition.of_pool for measure in self.measures)
+        positions = np.flatnonzero(flat >= (POOLED if of_pool else 0))
         judged_offsets = np.searchsorted(positions, lists)
         in_lists = Judgments(flat[positions], judged_offsets)
         judged = in_lists if judgments is None else _judgments(judgments, in_lists, self.n_queries)
@@ -424,7 +425,7 @@ def _judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgmen
     if len(offsets) != n_queries + 1:
         raise InputError(f"judgments: {len(offsets) - 1} queries, expected {n_queries}, as in labels")
     judged = Judgments(labels, offsets)
-    for least in np.unique(in_lists.labels):
+    for least in np.unique(in_lists.labels[in_lists.labels >= 0]):
         short = np.flatnonzero(judged.count(int(least)) < in_lists.count(int(least)))
         if len(short):
             q = int(short[0])

@@ -10,7 +10,8 @@ rest of the library knows about it:
 * ``total``: what all judged documents of a query are worth together; 0 means that the measure says nothing about it;
 * ``norm``: what the sum is divided by.
 
-A few kernels need a further number: of the query (``second``), or of the measure (``number``).
+A few kernels need more: another number of the query (``second``), the best order of its judged documents (``ideal``),
+or a number of the measure (``number``).
 
 To add a measure, add its definition here, its kernel there (if it is not one of those), and its function to
 ``reference.py``.
@@ -36,6 +37,9 @@ Values = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.integer[Any]]
 Parameter = int | float | str
 
+# The label of a document that was pooled and not judged. Lower ones are of documents outside the pool.
+POOLED = -1
+
 
 class JudgedDocuments(Protocol):
     """What a definition may ask about the judged documents of each query."""
@@ -45,6 +49,9 @@ class JudgedDocuments(Protocol):
 
     def ideal(self, measure: Measure) -> Values:
         """The value of the best possible ranking before it is normalised, by query."""
+
+    def cumulated(self, worth: Callable[[Labels], Values]) -> tuple[Values, Values]:
+        """The sums of what each query's documents are worth, the best first; and where each query's sums begin."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,7 @@ class Definition:
     slots: Callable[[Measure, int], Values] | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     second: Callable[[Measure, JudgedDocuments], Values] | None = None
+    ideal: Callable[[Measure, JudgedDocuments], tuple[Values, Values]] | None = None
     number: str | None = None
     has_cutoff: bool = True
     # Whether @ is followed by a recall, the parameter of that name, and not by a cut-off.
@@ -69,6 +77,8 @@ class Definition:
     # Whether the summary is what it is about, so that trec_eval prints no value of a query.
     of_all: bool = False
     less_is_better: bool = False
+    # Whether it looks at documents that are pooled and not judged.
+    of_pool: bool = False
     aliases: tuple[str, ...] = ()
     trec_name: str | None = None
     trec_name_with_cutoff: str | None = None
@@ -200,13 +210,25 @@ def gain(measure: Measure, labels: Labels) -> Values:
 
 def judged(measure: Measure, labels: Labels) -> Values:
     """1: every judged document counts."""
-    return np.ones(labels.shape)
+    return (labels >= 0).astype(np.float64)
 
 
 def preferred(measure: Measure, labels: Labels) -> Values:
     """Whether it is relevant, and whether it is judged nonrelevant: two rows."""
     relevant = relevance(measure, labels)
-    return np.stack([relevant, 1.0 - relevant])
+    return np.stack([relevant, judged(measure, labels) - relevant])
+
+
+def pooled(measure: Measure, labels: Labels) -> Values:
+    """Whether it is relevant, judged nonrelevant, or in the pool and not judged: three rows."""
+    return np.stack([*preferred(measure, labels), labels == POOLED])
+
+
+def relevance_and_gain(measure: Measure, labels: Labels) -> Values:
+    """Whether it is relevant, the label if it is, and the label's square: three rows."""
+    relevant = relevance(measure, labels)
+    gains = relevant * labels
+    return np.stack([relevant, gains, gains * gains])
 
 
 def grades(measure: Measure, labels: Labels) -> Values:
@@ -245,6 +267,11 @@ def nonrelevant_of_relevant(measure: Measure, judged: JudgedDocuments) -> Values
 def ideal_gain(measure: Measure, judged: JudgedDocuments) -> Values:
     """The discounted gain of the judged documents in the best order, within the cut-off."""
     return judged.ideal(measure)
+
+
+def ideal_labels(measure: Measure, judged: JudgedDocuments) -> tuple[Values, Values]:
+    """The cumulated labels of the relevant documents in the best order, and where each query's begin."""
+    return judged.cumulated(lambda labels: np.where(relevance(measure, labels) > 0.0, labels, -np.inf))
 
 
 def every_query(measure: Measure, judged: JudgedDocuments) -> Values:
@@ -390,12 +417,21 @@ DEFINITIONS: dict[str, Definition] = {
             aliases=("BPref",), trec_name="bpref",
         ),
         Definition(
+            "infAP", "average precision inferred where a part of the pool is judged", "inferred_precision", pooled,
+            relevant_documents, by_total, parameters={"rel": 1}, has_cutoff=False, of_pool=True,
+            aliases=("InfAP",), trec_name="infAP",
+        ),
+        Definition(
+            "Q", "Q-measure: average precision with cumulated gains", "q_measure", relevance_and_gain,
+            relevant_documents, by_total, parameters={"beta": 1.0, **_binary}, ideal=ideal_labels, number="beta",
+        ),
+        Definition(
             "ERR", "expected reciprocal rank of where a user stops", "cascade", grades, positive_documents, one, stops,
             parameters={"max_rel": 4, "judged_only": False},
         ),
         Definition(
             "AUC", "probability that a relevant document precedes a nonrelevant one", "pairs", relevance,
-            relevant_documents, one, parameters=_binary, has_cutoff=False, aliases=("Accuracy",),
+            relevant_documents, one, parameters=_binary, aliases=("Accuracy",),
         ),
         Definition(
             "ESL", "expected search length to the i-th relevant document", "search_length", relevance,
@@ -467,6 +503,8 @@ RBP = Measure(DEFINITIONS["RBP"])
 Success = Measure(DEFINITIONS["Success"])
 Rprec = Measure(DEFINITIONS["Rprec"])
 Bpref = Measure(DEFINITIONS["Bpref"])
+infAP = Measure(DEFINITIONS["infAP"])  # noqa: N816 - the field's name
+Q = Measure(DEFINITIONS["Q"])
 ERR = Measure(DEFINITIONS["ERR"])
 AUC = Measure(DEFINITIONS["AUC"])
 ESL = Measure(DEFINITIONS["ESL"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -44,6 +44,31 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     return parsed
 
 
+@dataclass(frozen=True)
+class Totals:
+    """What all judged documents of each query are worth to each measure.
+
+    Parameters
+    ----------
+    numbers : float64[n_queries, n_measures, 2]
+        The total, 0 where the measure says nothing; and a second number that some kernels need of a query.
+    tables : sequence of (float64[n] or None)
+        For each measure, what its kernel needs of all queries together; the second number is where a query's begins.
+    """
+
+    numbers: Values
+    tables: Sequence[Values | None]
+
+    @classmethod
+    def of(cls, columns: Sequence[tuple[Values, Values | None]]) -> Totals:
+        """Join the totals of several measures, as Judgments.total gives them."""
+        return cls(np.stack([numbers for numbers, _ in columns], axis=1), [table for _, table in columns])
+
+    def rows(self, rows: Integers) -> Totals:
+        """The totals of some queries; -1 is a query without judgments."""
+        return Totals(np.where((rows >= 0)[:, None, None], self.numbers[rows], 0.0), self.tables)
+
+
 class Judgments:
     """The labels of all judged documents, query by query, and what the measures' definitions ask about them.
 
@@ -68,26 +93,37 @@ class Judgments:
         dcg = Measure(DEFINITIONS["DCG"], measure.cutoff, dcg=measure["dcg"])
         n_queries = len(self.offsets) - 1
         positions = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        prepared = prepare(
-            (dcg,), "optimistic", self.offsets, self.offsets, positions, self.labels, np.ones((n_queries, 1, 2))
-        )
+        totals = Totals(np.ones((n_queries, 1, 2)), [None])
+        prepared = prepare((dcg,), "optimistic", self.offsets, self.offsets, positions, self.labels, totals)
         values = np.empty((n_queries, 1))
         prepared.evaluate(self.labels.astype(np.float64), values, 0, n_queries)
         return values[:, 0]
 
-    def totals(self, measures: Sequence[Measure]) -> Values:
-        """What all judged documents are worth, 0 where a measure says nothing; and the second number of each query.
+    def cumulated(self, worth: Callable[[Labels], Values]) -> tuple[Values, Values]:
+        """The sums of what each query's documents are worth, the best first; and where each query's sums begin.
 
-        float64[n_queries, n_measures, 2].
+        Documents that are worth -inf take no part.
         """
-        columns = {measure: self._total(measure) for measure in measures}
-        return np.stack([columns[measure] for measure in measures], axis=1)
+        gains = worth(self.labels)
+        taken = gains > -np.inf
+        query = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))[taken]
+        starts = np.concatenate(([0], np.cumsum(taken)))[self.offsets]
+        running = np.concatenate(([0.0], np.cumsum(gains[taken][np.lexsort((-gains[taken], query))])))
+        return running[1:] - np.repeat(running[starts[:-1]], np.diff(starts)), starts[:-1].astype(np.float64)
 
-    def _total(self, measure: Measure) -> Values:
+    def total(self, measure: Measure) -> tuple[Values, Values | None]:
+        """What all judged documents are worth to a measure, as one column of Totals."""
         definition = measure.definition
         total = definition.total(measure, self)
-        second = definition.second(measure, self) if definition.second else np.zeros_like(total)
-        return np.stack((total, second), axis=1)
+        table, second = definition.ideal(measure, self) if definition.ideal else (None, np.zeros_like(total))
+        if definition.second:
+            second = definition.second(measure, self)
+        return np.stack((total, second), axis=1), table
+
+    def totals(self, measures: Sequence[Measure]) -> Totals:
+        """What all judged documents are worth to each measure."""
+        columns = {measure: self.total(measure) for measure in measures}
+        return Totals.of([columns[measure] for measure in measures])
 
 
 @dataclass(frozen=True)
@@ -146,7 +182,7 @@ def prepare(
     judged_offsets: Integers,
     positions: Integers,
     labels: Labels,
-    totals: Values,
+    totals: Totals,
     *,
     order: Integers | None = None,
     undefined: float = 0.0,
@@ -167,8 +203,8 @@ def prepare(
     positions : int64[n_judged]
         The positions in its list of each judged document, ascending, query by query.
     labels : int32[n_judged]
-    totals : float64[n_queries, n_measures, 2]
-        As Judgments.totals gives them.
+    totals : Totals
+        Of the same queries.
     order : int64[n_docs], optional
         For the rule "trec_eval": the positions of each list by document id, descending.
     undefined : float
@@ -183,6 +219,8 @@ def prepare(
         See COUNTING_LIMIT; the values do not depend on it.
     """
     placement = ties.placement(rule)
+    if rule in ("optimistic", "pessimistic"):
+        _check_extremes(measures, rule)
     coarsening = precision if isinstance(precision, Coarsening) else None
     banded: Sequence[Bands] = precision if isinstance(precision, Sequence) else ()
     if isinstance(coarsening, Bands) and rule == "average" and not spread:
@@ -221,17 +259,19 @@ def prepare(
         None if order is None else _contiguous(order),
     )
     longest = int(np.diff(lists).max(initial=0))
+    lengths = np.diff(np.concatenate(([0], np.cumsum(labels >= 0)))[judged_offsets])
     kernels = [
-        _kernel(measure, *column, square, longest, spread)
-        for measure, column, square in zip(measures, columns, squares, strict=True)
+        _kernel(measure, *column, square, table, longest, spread)
+        for measure, column, square, table in zip(measures, columns, squares, totals.tables, strict=True)
     ]
     engine = _expected.Engine(
         prepared,
         kernels,
-        _norms(measures, totals[..., 0], lists, labels, judged_offsets),
-        np.ascontiguousarray(totals[..., 1]),
+        _norms(measures, totals.numbers[..., 0], np.diff(lists), lengths),
+        np.ascontiguousarray(totals.numbers[..., 1]),
         undefined,
         judged,
+        lengths,
         _work(measures, longest, spread),
     )
     polynomial = tuple(i for i, measure in enumerate(measures) if _is_interpolated(measure))
@@ -239,11 +279,12 @@ def prepare(
 
 
 def _kernel(
-    measure: Measure, weight: int, n_weights: int, square: int, longest: int, spread: bool
+    measure: Measure, weight: int, n_weights: int, square: int, table: Values | None, longest: int, spread: bool
 ) -> dict[str, Any]:
     """Return a measure as the kernels know it: the fields of the struct in ext/_measure.pxd."""
     definition = measure.definition
-    table = definition.slots(measure, _depth(measure, longest)) if definition.slots else None
+    if definition.slots:
+        table = definition.slots(measure, _depth(measure, longest))
     return {
         "kernel": definition.kernel,
         "cutoff": -1 if measure.cutoff is None else measure.cutoff,
@@ -258,18 +299,28 @@ def _kernel(
     }
 
 
+def _check_extremes(measures: Sequence[Measure], rule: str) -> None:
+    """Raise InputError where the order by label is not the best or the worst."""
+    for measure in measures:
+        if measure.definition.kernel == "pairs" and measure.cutoff is not None:
+            raise InputError(
+                f"{measure}: ties={rule!r} orders tied documents by label, which is not its extreme; expected "
+                "ties='average' and the minimum and maximum of its spread"
+            )
+
+
 def _work(measures: Sequence[Measure], longest: int, spread: bool) -> int:
     """How many numbers the kernels need to work with: one for each slot of a group; for ERR's variance the square."""
-    interpolated = longest + 2 if any(map(_is_interpolated, measures)) else 0
-    slots = [
-        min(longest, measure.cutoff or longest) + 1 for measure in measures if measure.definition.kernel == "cascade"
-    ]
-    deepest = max(slots, default=0)
-    if spread and deepest > _MOST_SLOTS:
+    deepest = {"cascade": 0, "q_measure": 0}
+    for measure in measures:
+        if measure.definition.kernel in deepest:
+            slots = min(longest, measure.cutoff or longest) + 1
+            deepest[measure.definition.kernel] = max(deepest[measure.definition.kernel], slots)
+    if spread and deepest["cascade"] > _MOST_SLOTS:
         raise InputError(
             f"ERR: the spread over lists of {longest} documents, expected a cut-off of at most {_MOST_SLOTS - 1}"
         )
-    return max(deepest * deepest if spread else deepest, interpolated)
+    return max(deepest["cascade"] ** 2 if spread else deepest["cascade"], deepest["q_measure"])
 
 
 def _is_interpolated(measure: Measure) -> bool:
@@ -289,7 +340,7 @@ def _weigh(measures: Sequence[Measure], labels: Labels) -> tuple[list[tuple[int,
         weight = measure.definition.weight
         key = (weight, *(measure.parameters.get(name) for name in ("rel", "dcg", "max_rel")))
         if key not in known:
-            weights = np.atleast_2d(weight(measure, labels) * (labels >= 0))
+            weights = np.atleast_2d(weight(measure, labels))
             if (weights.sum(axis=1) >= _EXACT).any():
                 raise InputError(f"{measure}: the gains add up to 2^53 or more, too much for exact sums")
             known[key] = len(rows), len(weights)
@@ -313,17 +364,12 @@ def _square(columns: list[int], weights: Values) -> tuple[list[int], Values]:
     return [found[column] for column in columns], np.stack(rows)
 
 
-def _norms(
-    measures: Sequence[Measure], totals: Values, lists: Integers, labels: Labels, judged_offsets: Integers
-) -> Values:
-    retrieved = np.diff(lists).astype(np.float64)
-    running = np.concatenate(([0.0], np.cumsum(labels >= 0)))
-    judged = running[judged_offsets[1:]] - running[judged_offsets[:-1]]
+def _norms(measures: Sequence[Measure], totals: Values, retrieved: Integers, judged: Integers) -> Values:
     norms = np.empty(totals.shape)
     for i, measure in enumerate(measures):
         total = totals[:, i]
-        of_list = judged if measure.parameters.get("judged_only", False) else retrieved
-        norms[:, i] = np.where(total > 0.0, measure.definition.norm(measure, total, of_list), 0.0)
+        lengths = judged if measure.parameters.get("judged_only", False) else retrieved
+        norms[:, i] = np.where(total > 0.0, measure.definition.norm(measure, total, lengths.astype(np.float64)), 0.0)
     return norms
 
 

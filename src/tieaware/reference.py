@@ -39,6 +39,9 @@ References
 .. [9] C. Buckley, E. M. Voorhees, "Retrieval evaluation with incomplete information", SIGIR 2004.
 .. [10] O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan, "Expected reciprocal rank for graded relevance",
        CIKM 2009.
+.. [11] E. Yilmaz, J. A. Aslam, "Estimating average precision with incomplete and imperfect judgments", CIKM 2006.
+.. [12] T. Sakai, "New performance metrics based on multigrade relevance: their application to question answering",
+       NTCIR-4, 2004.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any
 
 from tieaware.errors import InputError
@@ -107,7 +110,7 @@ def rank(
         names = [d.encode("utf-8", "surrogateescape") if isinstance(d, str) else d for d in docids]
         documents.sort(key=lambda d: names[d], reverse=True)
     elif ties in ("optimistic", "pessimistic"):
-        grades = [-1 if label is None else label for label in labels]
+        grades = [-math.inf if label is None else label for label in labels]
         documents.sort(key=lambda d: grades[d], reverse=ties == "optimistic")
     documents.sort(key=lambda d: scores[d], reverse=True)  # stable: the order inside a tie remains
     return [labels[d] for d in documents]
@@ -604,20 +607,20 @@ def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: 
 # Measures of relevant documents against nonrelevant ones.
 
 
-def area_under_curve(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the share of pairs of a retrieved relevant and a retrieved nonrelevant document in which the first leads.
 
-    0 without a relevant document, else 1 without a nonrelevant one.
+    With a cut-off, of the documents within it. 0 without a relevant document, else 1 without a nonrelevant one.
 
     Examples
     --------
     >>> area_under_curve([0, 1, 0, 0], [0, 1, 0, 0])
     0.6666666666666666
     """
-    return expected_area_under_curve([[label] for label in ranking], judged, rel)
+    return _moments_of_pairs([[label] for label in ranking[:k]], rel)[0]
 
 
-def expected_area_under_curve(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def expected_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`area_under_curve`: a tied pair counts half [7]_.
 
     Examples
@@ -625,16 +628,45 @@ def expected_area_under_curve(groups: Groups, judged: Ranking, rel: int = 1) -> 
     >>> expected_area_under_curve([[1, 0], [0]], [1, 0, 0])
     0.75
     """
+    return math.fsum(chance * _moments_of_pairs(above, rel)[0] for chance, above in cut(groups, k, rel))
+
+
+def cut(groups: Groups, k: int | None, rel: int = 1) -> Iterator[tuple[float, Groups]]:
+    """Yield what may be above the cut-off, as groups, and how likely it is.
+
+    Of a group that the cut-off divides, x relevant documents are above it, with a hypergeometric chance.
+
+    Examples
+    --------
+    >>> list(cut([[1], [1, 0, 0]], 2))
+    [(0.6666666666666666, [[1], [None]]), (0.3333333333333333, [[1], [1]])]
+    """
+    whole: list[Sequence[Label]] = []
+    for ranks, labels in _ranks(groups, k):
+        m, n, r = len(ranks), len(labels), relevant(labels, rel)
+        if 0 < m < n:
+            for x in range(max(m - (n - r), 0), min(m, r) + 1):
+                chance = math.comb(r, x) * math.comb(n - r, m - x) / math.comb(n, m)
+                yield chance, [*whole, [rel] * x + [None] * (m - x)]
+            return
+        if m:
+            whole.append(labels)
+    yield 1.0, whole
+
+
+def _moments_of_pairs(groups: Groups, rel: int) -> tuple[float, float]:
+    """Mean and variance of the share of pairs; the variance of a group's part is that of a sum of ranks [7]_."""
     counts = [(relevant(labels, rel), len(labels)) for labels in groups]
     N = sum(r for r, _ in counts)
     others = sum(n for _, n in counts) - N
     if not N or not others:
-        return 1.0 if N else 0.0
-    below, led = others, 0.0
+        return (1.0 if N else 0.0), 0.0
+    below, led, variance = others, 0.0, 0.0
     for r, n in counts:
         below -= n - r
         led += r * (below + (n - r) / 2)
-    return led / (N * others)
+        variance += r * (n - r) * (n + 1) / 12
+    return led / (N * others), variance / (N * others) ** 2
 
 
 def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -> float:
@@ -705,6 +737,134 @@ def expected_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) ->
         total += r * math.fsum(preferred) / (s + 1)
         before += s
     return total / N
+
+
+def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Infer average precision where documents of the pool (label -1) are not judged: infAP [11]_, as in trec_eval.
+
+    A relevant document at rank j adds 1/j, and (pooled documents before it)/j times the share of relevant ones among
+    those judged.
+
+    Examples
+    --------
+    >>> round(inferred_average_precision([0, -1, 1], [0, 1]), 4)
+    0.3333
+    """
+    return expected_inferred_average_precision([[label] for label in ranking], judged, rel)
+
+
+def expected_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the mean of :func:`inferred_average_precision`.
+
+    Any of n ranks may be that of a relevant document; a relevant, b judged nonrelevant and c pooled documents are then
+    among those of the group before it, with the chance of drawing so many of each.
+
+    Examples
+    --------
+    >>> round(expected_inferred_average_precision([[1, 0]], [1, 0]), 4)
+    0.75
+    """
+    N = relevant(judged, rel)
+    epsilon = 0.00001
+    t = R = B = U = 0
+    total = 0.0
+    for labels in groups:
+        n, r = len(labels), relevant(labels, rel)
+        b, u = relevant(labels, 0) - r, sum(label == -1 for label in labels)
+        if r:
+            for x in range(n):
+                part = 0.0
+                for i, j, v in product(range(r), range(b + 1), range(u + 1)):
+                    rest = x - i - j - v
+                    if 0 <= rest <= n - r - b - u:
+                        chance = math.comb(r - 1, i) * math.comb(b, j) * math.comb(u, v)
+                        chance *= math.comb(n - r - b - u, rest)
+                        share = (R + i + epsilon) / (R + i + B + j + 2 * epsilon)
+                        part += chance * (1 + (R + i + B + j + U + v) * share)
+                total += r / n * part / math.comb(n - 1, x) / (t + x + 1)
+        t, R, B, U = t + n, R + r, B + b, U + u
+    return total / N if N else 0.0
+
+
+def q_measure(
+    ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
+) -> float:
+    """Σ over relevant ranks j of (hits to j + beta gain to j) / (j + beta ideal gain to j), / N: Q-measure [12]_.
+
+    The gain of a relevant document is its label.
+
+    Examples
+    --------
+    >>> q_measure([0, 2, 1], [0, 2, 1])
+    0.7166666666666667
+    """
+    return expected_q_measure([[label] for label in ranking], judged, k, beta, rel)
+
+
+def expected_q_measure(
+    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
+) -> float:
+    """Give the mean of :func:`q_measure`: Σ_x w_x E[(R + 1 + beta C) I + beta g + I Σ (I + beta g before it)].
+
+    I tells whether the document in slot x of the group is relevant, g is its gain, R and C are hits and gain before the
+    group, and w = 1/(j + beta ideal gain to j).
+
+    Examples
+    --------
+    >>> expected_q_measure([[1, 0]], [1, 0])
+    0.8333333333333333
+    """
+    N = relevant(judged, rel)
+    total = 0.0
+    for weights, hit, u, h in _parts_of_q(groups, judged, k, beta, rel):
+        one, two = mean_over_distinct(u), mean_over_distinct(hit, h)
+        total += math.fsum(w * (one + x * two) for x, w in enumerate(weights))
+    return total / N if N else 0.0
+
+
+def _parts_of_q(
+    groups: Groups, judged: Ranking, k: int | None, beta: float, rel: int
+) -> Iterator[tuple[list[float], list[float], list[float], list[float]]]:
+    """Yield, for each group, the weights of its ranks, and for its documents I, u = c I + beta g and h = I + beta g."""
+    ideal = sorted((_worth(label) for label in judged if is_relevant(label, rel)), reverse=True)
+    c = 1.0
+    for ranks, labels in _ranks(groups, k):
+        hit = [float(is_relevant(label, rel)) for label in labels]
+        g = [_worth(label) * i for label, i in zip(labels, hit, strict=True)]
+        h = [i + beta * gain for i, gain in zip(hit, g, strict=True)]
+        yield (
+            [1 / (j + beta * sum(ideal[:j])) for j in ranks],
+            hit,
+            [c * i + beta * gain for i, gain in zip(hit, g, strict=True)],
+            h,
+        )
+        c += sum(h)
+
+
+def sum_over_distinct(*worths: Sequence[float]) -> float:
+    """Sum worths[0][d0] worths[1][d1] … over all choices of different documents d0, d1 and so on.
+
+    The last document may be any, less the cases in which it is one of the others.
+
+    Examples
+    --------
+    >>> sum_over_distinct([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    22.0
+    """
+    *others, last = worths
+    if not others:
+        return math.fsum(last)
+    total = sum_over_distinct(*others) * math.fsum(last)
+    for i, other in enumerate(others):
+        both = [x * y for x, y in zip(other, last, strict=True)]
+        total -= sum_over_distinct(*others[:i], both, *others[i + 1 :])
+    return total
+
+
+def mean_over_distinct(*worths: Sequence[float]) -> float:
+    """Give the mean that :func:`sum_over_distinct` is the sum of; 0 without a choice."""
+    choices = math.perm(len(worths[0]), len(worths))
+    return sum_over_distinct(*worths) / choices if choices else 0.0
 
 
 # Measures of a user who stops.
@@ -891,6 +1051,8 @@ MEASURES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
     "AUC": (area_under_curve, expected_area_under_curve),
     "ESL": (search_length, expected_search_length),
     "Bpref": (binary_preference, expected_binary_preference),
+    "infAP": (inferred_average_precision, expected_inferred_average_precision),
+    "Q": (q_measure, expected_q_measure),
     "ERR": (expected_reciprocal_rank_of_stop, mean_reciprocal_rank_of_stop),
     "Judged": (judged_share, expected_judged_share),
     "RBPResidual": (rank_biased_residual, expected_rank_biased_residual),
@@ -1068,12 +1230,11 @@ def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, r
     return q * (1 - q)
 
 
-def variance_of_area_under_curve(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²): the variance of a sum of ranks [7]_."""
-    counts = [(relevant(labels, rel), len(labels)) for labels in groups]
-    N = sum(r for r, _ in counts)
-    pairs = N * (sum(n for _, n in counts) - N)
-    return sum(r * (n - r) * (n + 1) for r, n in counts) / 12 / pairs**2 if pairs else 0.0
+def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_, plus, with a cut-off, that of the mean over what may be above it."""
+    cases = [(chance, *_moments_of_pairs(above, rel)) for chance, above in cut(groups, k, rel)]
+    mean = math.fsum(chance * value for chance, value, _ in cases)
+    return math.fsum(chance * (variance + (value - mean) ** 2) for chance, value, variance in cases)
 
 
 def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
@@ -1105,6 +1266,68 @@ def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1)
             total += r * math.fsum(x * x for x in f) / (s + 1) + r * (r - 1) * both - (r * mean) ** 2
         before += s
     return total / N**2 if N else 0.0
+
+
+def variance_of_q_measure(
+    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
+) -> float:
+    """Give the variance of :func:`q_measure`: of Σ_x w_x (u_x + I_x Σ h before x), from means over up to four ranks.
+
+    Examples
+    --------
+    >>> round(variance_of_q_measure([[1, 0]], [1, 0]), 6)
+    0.027778
+    """
+    N = relevant(judged, rel)
+    total = 0.0
+    for weights, hit, u, h in _parts_of_q(groups, judged, k, beta, rel):
+        e, squares = mean_over_distinct, [x * x for x in h]
+        uu, uh = [x * x for x in u], [x * y for x, y in zip(u, h, strict=True)]
+        mean = math.fsum(w * (e(u) + x * e(hit, h)) for x, w in enumerate(weights))
+        square = math.fsum(
+            w * w * (e(uu) + 2 * x * e(u, h) + x * e(hit, squares) + x * (x - 1) * e(hit, h, h))
+            for x, w in enumerate(weights)
+        )
+        # Two ranks, with y documents of the group before the first and x before the second.
+        one, three, four = e(u, u) + e(uh, hit), e(u, hit, h), (e(hit, hit, squares) + e(h, hit, h), e(hit, hit, h, h))
+        square += 2 * math.fsum(
+            w * v * (one + (x - 1 + y) * three + y * (four[0] + (x - 2) * four[1]))
+            for x, w in enumerate(weights)
+            for y, v in enumerate(weights[:x])
+        )
+        total += square - mean**2
+    return total / N**2 if N else 0.0
+
+
+def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the variance of :func:`eleven_point_precision`, of all values it can have: for short lists.
+
+    From the last rank up: the greatest precision so far is added where a recall is reached.
+
+    Examples
+    --------
+    >>> round(variance_of_eleven_point_precision([[1, 0]], [1, 0]), 6)
+    0.0625
+    """
+    N = relevant(judged, rel)
+    points = [wanted_at(i / 10, N) for i in range(11)]
+    h = sum(relevant(labels, rel) for labels in groups)
+    chances = {(h, Fraction(0), Fraction(0)): 1.0}  # of h relevant documents above, the greatest precision, and the sum
+    for ranks, labels in reversed(list(_ranks(groups, None))):
+        h -= relevant(labels, rel)
+        for j in reversed(ranks):
+            before, chances = chances, {}
+            for (above, best, points_sum), chance in before.items():
+                share = (above - h) / (j - ranks.start + 1)
+                higher = max(best, Fraction(above, j))
+                for state, part in (
+                    ((above, best, points_sum), 1 - share),
+                    ((above - 1, higher, points_sum + higher * points.count(above)), share),
+                ):
+                    if part > 0:
+                        chances[state] = chances.get(state, 0.0) + chance * part
+    mean = sum(float(value) * chance for (_, _, value), chance in chances.items())
+    return sum((float(value) - mean) ** 2 * chance for (_, _, value), chance in chances.items()) / 121
 
 
 def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[int, int], float]:
@@ -1163,7 +1386,7 @@ def variance(
 ) -> float:
     """Give the variance of a measure for one query, over all orders of the documents that tie.
 
-    The parameters and errors are those of :func:`evaluate`. The variance of IAP11 is not known: NaN.
+    The parameters and errors are those of :func:`evaluate`. The variance of infAP is not known: NaN.
 
     Examples
     --------
@@ -1182,7 +1405,7 @@ def variance(
     groups, k, rel = group(scores, labels), measure.cutoff, int(arguments.get("rel", 1))
     if measure.name in OF_SETS:
         return 0.0
-    if measure.name == "IAP11":
+    if measure.name == "infAP":
         return math.nan
     if measure.name in _VARIANCES:
         if measure.definition.has_cutoff:
@@ -1209,8 +1432,10 @@ _VARIANCES: dict[str, Callable[..., float]] = {
     "RR": variance_of_reciprocal_rank,
     "Success": variance_of_success,
     "IPrec": variance_of_interpolated_precision,
+    "IAP11": variance_of_eleven_point_precision,
     "AUC": variance_of_area_under_curve,
     "ESL": variance_of_search_length,
     "Bpref": variance_of_binary_preference,
+    "Q": variance_of_q_measure,
     "ERR": variance_of_reciprocal_rank_of_stop,
 }
