@@ -12,7 +12,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware._groups cimport Groups, distinct, sort
-from tieaware._measure cimport Moments
+from tieaware._measure cimport Moments, Query
 
 # After so many steps, about a second, or for so many states the sum is given up.
 cdef double MOST_STEPS = 5e8
@@ -36,7 +36,8 @@ cdef struct Walk:
     double steps
 
 
-cdef int64_t wanted_at(double recall, double n_relevant) noexcept nogil:
+cdef inline int64_t wanted_at(double recall, double n_relevant) noexcept nogil:
+    """How many relevant documents reach a recall, rounded as trec_eval 10 does; at least 1."""
     return max(<int64_t>(recall * n_relevant + 0.5), 1)
 
 
@@ -195,8 +196,21 @@ cdef double least_of(const Groups* groups, const double* weight, int64_t wanted)
     return found
 
 
-cdef Moments interpolated_precision(const Groups* groups, const double* weight, const int64_t* wanted,
-                                    int n_points) noexcept nogil:
+cdef Moments interpolated_precision(const Query* q) noexcept nogil:
+    cdef int64_t wanted = wanted_at(q.measure.number, q.norm)
+    return mean_at(q.groups, q.weight, &wanted, 1)
+
+
+cdef Moments eleven_points(const Query* q) noexcept nogil:
+    cdef int64_t wanted[MOST_POINTS]
+    cdef int i
+    for i in range(MOST_POINTS):
+        wanted[i] = wanted_at(i / 10.0, q.norm)
+    return mean_at(q.groups, q.weight, wanted, MOST_POINTS)
+
+
+cdef Moments mean_at(const Groups* groups, const double* weight, const int64_t* wanted, int n_points) noexcept nogil:
+    """Of the mean interpolated precision where `wanted` relevant documents are found, which ascend."""
     cdef Py_ssize_t g, a, n_values, n_rows = 2
     cdef int64_t r, lowest, retrieved = 0
     cdef Walk walk
@@ -252,11 +266,3 @@ cdef Moments interpolated_precision(const Groups* groups, const double* weight, 
     moments.mean = (moments.mean + total) / n_points
     moments.variance = max(square - total * total, 0.0) / n_points / n_points
     return moments
-
-
-cdef Moments eleven_points(const Groups* groups, const double* weight, double n_relevant) noexcept nogil:
-    cdef int64_t wanted[MOST_POINTS]
-    cdef int i
-    for i in range(MOST_POINTS):
-        wanted[i] = wanted_at(i / 10.0, n_relevant)
-    return interpolated_precision(groups, weight, wanted, MOST_POINTS)

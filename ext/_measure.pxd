@@ -1,37 +1,40 @@
-"""A measure as the kernels know it."""
+"""A measure as the kernels know it, and what they look at of a query."""
 from libc.stdint cimport int64_t
 
 from tieaware._exact cimport pair, two_sum
+from tieaware._groups cimport Groups
 
-# The numbers of the kernels, in the order of KERNELS in _expected.pyx.
-cdef enum:
-    HITS = 0
-    HITS_AT_R = 1
-    SLOTS = 2
-    SLOTS_OF_IDEAL = 3
-    AVERAGE_PRECISION = 4
-    RECIPROCAL_RANK = 5
-    SUCCESS = 6
-    CONSTANT = 7
-    SQUARED_HITS = 8
-    PAIRS = 9
-    SEARCH_LENGTH = 10
-    RESIDUAL = 11
-    PREFERENCE = 12
-    CASCADE = 13
-    INTERPOLATED = 14
-    INTERPOLATED_11 = 15
-    INFERRED_PRECISION = 16
-    Q_MEASURE = 17
+cdef struct Measure
 
 
-cdef struct Moments:
-    double mean
-    double variance
+# One measure of one query.
+cdef struct Query:
+    const Measure* measure
+    # The groups, without unjudged documents if the measure takes them out; how many documents they and those between
+    # them are; and what each group weighs under the measure's first weighting.
+    const Groups* groups
+    int64_t n_docs
+    const double* weight
+    # What the sum over the groups is divided by, not 0; and another number that some kernels need.
+    double norm
+    double second
+    # As many numbers to work with as preparation.py asked for.
+    double* work
+
+
+# A kernel: the expectation, or the variance, of one measure for one query, over the orders that the ties allow.
+ctypedef double (*Kernel)(const Query*) noexcept nogil
+
+# Another kind: the least and the greatest value.
+ctypedef void (*Extremes)(const Query*, double* least, double* most) noexcept nogil
 
 
 cdef struct Measure:
-    int kernel
+    Kernel expectation
+    Kernel variance
+    # NULL, where the order by label gives the extremes.
+    Extremes extremes
+    # The greatest integer, if there is none.
     int64_t cutoff
     # A number among the measure's parameters that its kernel needs.
     double number
@@ -43,10 +46,17 @@ cdef struct Measure:
     # For the variance: the weighting by squared weights, and the prefix sums of squared slot weights.
     int square
     const double* squares
+    # Whether it is `norm`, even where that is 0.
+    bint constant
     # Whether unjudged documents are taken out of the list first.
     bint judged_only
     # Whether the best order of tied documents gives the least value.
     bint less_is_better
+
+
+cdef struct Moments:
+    double mean
+    double variance
 
 
 cdef inline pair between(const double* table, int64_t t, int64_t m) noexcept nogil:

@@ -7,7 +7,7 @@ x. Given x, the groups above and what is above of this one are independent.
 from libc.stdint cimport int64_t
 
 from tieaware._groups cimport Groups
-from tieaware._measure cimport Moments
+from tieaware._measure cimport Moments, Query
 
 
 cdef struct Pairs:
@@ -25,11 +25,14 @@ cdef struct Pairs:
     double variance
 
 
-cdef Pairs above(const Groups* groups, const double* weight, int64_t k, int64_t n_docs) noexcept nogil:
+cdef Pairs above(const Query* q) noexcept nogil:
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef int64_t k = q.measure.cutoff
     cdef Py_ssize_t g
     cdef double n, r, before = 0.0
     cdef Pairs found
-    found.depth = min(k, n_docs)
+    found.depth = min(k, q.n_docs)
     found.relevant = found.n = found.r = found.m = found.led = found.tied = found.variance = 0.0
     for g in range(groups.count):
         if groups.start[g] + groups.size[g] <= k:
@@ -104,8 +107,8 @@ cdef double over_chances(Pairs* found, double center, double* square) noexcept n
     return mean / total
 
 
-cdef Moments pairs(const Groups* groups, const double* weight, int64_t k, int64_t n_docs) noexcept nogil:
-    cdef Pairs found = above(groups, weight, k, n_docs)
+cdef Moments pairs(const Query* q) noexcept nogil:
+    cdef Pairs found = above(q)
     cdef Moments moments
     cdef double square
     moments.mean = over_chances(&found, 0.0, &square)
@@ -113,10 +116,9 @@ cdef Moments pairs(const Groups* groups, const double* weight, int64_t k, int64_
     return moments
 
 
-cdef void extremes_of_pairs(const Groups* groups, const double* weight, int64_t k, int64_t n_docs, double* least,
-                            double* most) noexcept nogil:
+cdef void extremes_of_pairs(const Query* q, double* least, double* most) noexcept nogil:
     """For each x, the relevant documents come first in every group, or last."""
-    cdef Pairs found = above(groups, weight, k, n_docs)
+    cdef Pairs found = above(q)
     cdef double x = fewest(&found), led, value
     least[0] = 1.0
     most[0] = 0.0

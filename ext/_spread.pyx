@@ -10,12 +10,9 @@ from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
 from tieaware._exact cimport add, pair, product, scale, two_product
-from tieaware._interpolated cimport eleven_points, interpolated_precision, wanted_at
-from tieaware._measure cimport (
-    AVERAGE_PRECISION, CASCADE, CONSTANT, HITS, HITS_AT_R, INFERRED_PRECISION, INTERPOLATED, INTERPOLATED_11, PAIRS,
-    PREFERENCE, Q_MEASURE, RECIPROCAL_RANK, RESIDUAL, SEARCH_LENGTH, SLOTS, SLOTS_OF_IDEAL, SQUARED_HITS, Measure,
-    between, gain_weight,
-)
+from tieaware._groups cimport Groups
+from tieaware._interpolated cimport eleven_points, interpolated_precision
+from tieaware._measure cimport Extremes, Kernel, Query, between, gain_weight
 from tieaware._pairs cimport extremes_of_pairs, pairs
 
 # A group that starts after more than so many times its slots is deep.
@@ -40,8 +37,17 @@ cdef inline pair exactly(double x) noexcept nogil:
     return p
 
 
-cdef double hits(const Groups* groups, const double* weight, int64_t k) noexcept nogil:
+cdef double hits(const Query* q) noexcept nogil:
+    return of_hits_within(q, q.measure.cutoff)
+
+
+cdef double hits_at_r(const Query* q) noexcept nogil:
+    return of_hits_within(q, <int64_t>q.norm)
+
+
+cdef double of_hits_within(const Query* q, int64_t k) noexcept nogil:
     """Σ m r (n-r) (n-m) / (n² (n-1)): the hypergeometric variance."""
+    cdef const Groups* groups = q.groups
     cdef Py_ssize_t g
     cdef double m, n, r, total = 0.0
     for g in range(groups.count):
@@ -49,17 +55,19 @@ cdef double hits(const Groups* groups, const double* weight, int64_t k) noexcept
             break
         n = groups.size[g]
         m = min(groups.size[g], k - groups.start[g])
-        r = weight[g]
+        r = q.weight[g]
         if n > 1.0:
             total += m / n * (r / n) * (n - r) * ((n - m) / (n - 1.0))
-    return total
+    return total / q.norm / q.norm
 
 
-cdef double slots(const Groups* groups, const double* weight, const double* square, int64_t k, const double* table,
-                  const double* squares) noexcept nogil:
+cdef double slots(const Query* q) noexcept nogil:
     """Σ s² (S2 - S1²/n), s² = (n Σ w² - (Σ w)²) / (n (n-1)), S1 = Σ d_j and S2 = Σ d_j² over the m slots."""
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef const double* square = groups.weight + q.measure.square * groups.stride
+    cdef int64_t t, n, m, k = q.measure.cutoff
     cdef Py_ssize_t g
-    cdef int64_t t, n, m
     cdef pair s, d
     cdef double total = 0.0
     for g in range(groups.count):
@@ -73,20 +81,21 @@ cdef double slots(const Groups* groups, const double* weight, const double* squa
         if s.high + s.low <= 0.0:
             continue
         m = min(n, k - t)
-        d = between(table, t, m)
-        d = minus(scale(between(squares, t, m), <double>n), product(d, d))
+        d = between(q.measure.table, t, m)
+        d = minus(scale(between(q.measure.squares, t, m), <double>n), product(d, d))
         total += (s.high + s.low) / (<double>n * (n - 1.0)) * (positive(d.high + d.low) / n)
-    return total
+    return total / q.norm / q.norm
 
 
-cdef double average_precision(const Groups* groups, const double* weight, int64_t k, const double* table,
-                              const double* squares) noexcept nogil:
+cdef double average_precision(const Query* q) noexcept nogil:
     """Var Σ_j X_j (c + N_j) / j: X_j, whether slot j is relevant; N_j, how many in the group's slots before it are.
 
     c = R + 1, with R relevant documents before the group.
     """
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef int64_t t, n, m, k = q.measure.cutoff
     cdef Py_ssize_t g
-    cdef int64_t t, n, m
     cdef double r, before = 0.0, total = 0.0
     for g in range(groups.count):
         r = weight[g]
@@ -99,10 +108,10 @@ cdef double average_precision(const Groups* groups, const double* weight, int64_
             if t > DEEP * m:
                 total += average_precision_by_terms(t, n, m, r, before + 1.0)
             else:
-                total += average_precision_in_closed_form(t, n, m, r, before + 1.0, between(table, t, m),
-                                                          between(squares, t, m))
+                total += average_precision_in_closed_form(t, n, m, r, before + 1.0, between(q.measure.table, t, m),
+                                                          between(q.measure.squares, t, m))
         before += r
-    return total
+    return total / q.norm / q.norm
 
 
 cdef struct Placed:
@@ -187,8 +196,7 @@ cdef double average_precision_in_closed_form(int64_t t, int64_t n, int64_t m, do
     return positive(second - mean * mean)
 
 
-cdef double q_measure(const Groups* groups, const double* weight, int64_t k, double beta, const double* ideal,
-                      int64_t n_relevant, double* work) noexcept nogil:
+cdef double q_measure(const Query* q) noexcept nogil:
     """Σ f² Var Σ_x w_x X_x (c + N_x) + β² D/(r-1) E[Σ_y X_y B_y² - (Σ_y X_y B_y)²/r], B_y = w_y + Σ_{x>y} w_x X_x.
 
     The gains of a group's relevant documents are their mean ḡ and what they differ from it. The first part is that of
@@ -196,10 +204,14 @@ cdef double q_measure(const Groups* groups, const double* weight, int64_t k, dou
     whose squares add up to D, meet the relevant slots in any order; the sums of both parts do not vary together, as
     the mean of a difference is 0. work holds m numbers.
     """
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef const double* ideal = q.measure.table + <int64_t>q.second
+    cdef double* work = q.work
+    cdef int64_t t, n, m, x, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
     cdef Py_ssize_t g
-    cdef int64_t t, n, m, x
-    cdef double r, gain, f, last, differences, after, squares_after, both_after, of_squares
-    cdef double hits = 0.0, cumulated = 0.0, total = 0.0
+    cdef double beta = q.measure.number, r, gain, f, last, differences, after, squares_after, both_after, of_squares
+    cdef double found = 0.0, cumulated = 0.0, total = 0.0
     cdef Placed mean_gains, ones
     cdef pair d
     for g in range(groups.count):
@@ -212,7 +224,7 @@ cdef double q_measure(const Groups* groups, const double* weight, int64_t k, dou
         if r > 0.0 and n > 1:
             m = min(n, k - t)
             f = 1.0 + beta * gain / r
-            mean_gains = placed_in(n, r, (hits + 1.0 + beta * (cumulated + gain / r)) / f)
+            mean_gains = placed_in(n, r, (found + 1.0 + beta * (cumulated + gain / r)) / f)
             for x in range(m):
                 work[x] = gain_weight(ideal, n_relevant, beta, t + 1 + x)
             # As in average precision, the last weight may be taken from all, if the whole group is within the cut-off.
@@ -235,16 +247,17 @@ cdef double q_measure(const Groups* groups, const double* weight, int64_t k, dou
                     after += work[x]
                     squares_after += work[x] * work[x]
                 total += beta * beta * differences / (r - 1.0) * positive(of_squares - ones.square / r)
-        hits += r
+        found += r
         cumulated += gain
-    return total
+    return total / q.norm / q.norm
 
 
-cdef double reciprocal_rank(const Groups* groups, const double* weight, int64_t k, const double* table,
-                            const double* squares) noexcept nogil:
+cdef double reciprocal_rank(const Query* q) noexcept nogil:
     """Var 1/(t+X), X the place of the first relevant document within the first group that holds one; 0 below k."""
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef int64_t t, n, m, k = q.measure.cutoff
     cdef Py_ssize_t g = 0
-    cdef int64_t t, n, m
     cdef double r
     cdef pair d
     while g < groups.count and weight[g] == 0.0:
@@ -259,8 +272,8 @@ cdef double reciprocal_rank(const Groups* groups, const double* weight, int64_t 
     m = min(n, k - t)
     if r == 1.0 and t <= DEEP * m:
         # X is uniform: n W2 - W1², over n².
-        d = between(table, t, m)
-        d = minus(scale(between(squares, t, m), <double>n), product(d, d))
+        d = between(q.measure.table, t, m)
+        d = minus(scale(between(q.measure.squares, t, m), <double>n), product(d, d))
         return positive(d.high + d.low) / n / n
     return reciprocal_rank_by_terms(t, n, r, m)
 
@@ -287,10 +300,12 @@ cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) 
     return positive(second - mean * mean)
 
 
-cdef double success(const Groups* groups, const double* weight, int64_t k) noexcept nogil:
+cdef double success(const Query* q) noexcept nogil:
     """q (1-q), where q = Π (n-m-x+1)/(n-x+1) over the r relevant documents is the probability of none; or Π over m."""
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef int64_t x, m, n, terms, k = q.measure.cutoff
     cdef Py_ssize_t g = 0
-    cdef int64_t x, m, n, terms
     cdef double r, none = 1.0
     while g < groups.count and weight[g] == 0.0:
         g += 1
@@ -310,13 +325,13 @@ cdef double success(const Groups* groups, const double* weight, int64_t k) noexc
     return none * (1.0 - none)
 
 
-cdef double search_length(const Groups* groups, const double* weight, double wanted) noexcept nogil:
+cdef double search_length(const Query* q) noexcept nogil:
     """i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one."""
+    cdef double n, r, i, before = 0.0, wanted = q.measure.number
     cdef Py_ssize_t g
-    cdef double n, r, i, before = 0.0
-    for g in range(groups.count):
-        n = groups.size[g]
-        r = weight[g]
+    for g in range(q.groups.count):
+        n = q.groups.size[g]
+        r = q.weight[g]
         if before + r >= wanted:
             i = wanted - before
             return i * (n - r) * (n + 1.0) * (r - i + 1.0) / ((r + 1.0) * (r + 1.0) * (r + 2.0))
@@ -324,15 +339,16 @@ cdef double search_length(const Groups* groups, const double* weight, double wan
     return 0.0
 
 
-cdef double preference(const Groups* groups, const double* relevant, const double* nonrelevant,
-                       double most) noexcept nogil:
+cdef double preference(const Query* q) noexcept nogil:
     """r F2/(s+1) + r (r-1) (F1² + F2)/((s+1) (s+2)) - (r F1/(s+1))², F1 = Σ f(x) and F2 = Σ f(x)² over x = 0 … s.
 
     With y = M - B - x, f = y/M for the `below` values x where y > 0, and 0 for the others.
     """
+    cdef const double* relevant = q.weight
+    cdef const double* nonrelevant = q.weight + q.groups.stride
+    cdef double r, s, below, top, f1, f2, before = 0.0, total = 0.0, most = q.second
     cdef Py_ssize_t g
-    cdef double r, s, below, top, f1, f2, before = 0.0, total = 0.0
-    for g in range(groups.count):
+    for g in range(q.groups.count):
         r = relevant[g]
         s = nonrelevant[g]
         if most > 0.0 and r > 0.0 and s > 0.0:
@@ -344,22 +360,27 @@ cdef double preference(const Groups* groups, const double* relevant, const doubl
             total += positive(r * f2 / (s + 1.0) + r * (r - 1.0) * (f1 * f1 + f2) / ((s + 1.0) * (s + 2.0))
                               - (r * f1 / (s + 1.0)) * (r * f1 / (s + 1.0)))
         before += s
-    return total
+    return total / q.norm / q.norm
 
 
 cdef inline double squares_up_to(double y) noexcept nogil:
     return y * (y + 1.0) * (2.0 * y + 1.0) / 6.0
 
 
-cdef double cascade(const Measure* measure, const Groups* groups, int64_t k, double* work) noexcept nogil:
+cdef double cascade(const Query* query) noexcept nogil:
     """Σ P² Var Σ_x T_x δ_x, T_x the product of q over the first x documents of the group, P that over earlier groups.
 
     ERR's sum is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), and 1/(t+x) for the last slot; but T_n is the same
     in every order. E[T_x T_{x+d}] is A_{x,d}, of which a document more, the i-th, makes
     ((i-x-d) A_{x,d} + x q² A_{x-1,d} + d q A_{x,d-1})/i: no term is negative. work holds (m+1)² numbers.
     """
+    cdef const Groups* groups = query.groups
+    cdef const double* weights
+    cdef const double* stop = query.measure.table
+    cdef double* work = query.work
+    cdef int n_grades = query.measure.n_weights
+    cdef int64_t t, n, m, x, d, k = query.measure.cutoff
     cdef Py_ssize_t g, c, _copy, i
-    cdef int64_t t, n, m, x, d
     cdef double q, graded, rest, weight, mean, second, goes_on = 1.0, total = 0.0
     cdef bint alike
     for g in range(groups.count):
@@ -367,25 +388,26 @@ cdef double cascade(const Measure* measure, const Groups* groups, int64_t k, dou
         n = groups.size[g]
         if t >= k or goes_on < 1e-150:
             break
+        weights = query.weight + g
         graded = 0.0
         alike = False
-        for c in range(measure.n_weights):
-            graded += groups.weight[(measure.weight + c) * groups.stride + g]
-            alike = alike or groups.weight[(measure.weight + c) * groups.stride + g] == n
+        for c in range(n_grades):
+            graded += weights[c * groups.stride]
+            alike = alike or weights[c * groups.stride] == n
         if graded == 0.0:
             continue
         if alike:
-            for c in range(measure.n_weights):
-                goes_on *= (1.0 - measure.table[c]) ** groups.weight[(measure.weight + c) * groups.stride + g]
+            for c in range(n_grades):
+                goes_on *= (1.0 - stop[c]) ** weights[c * groups.stride]
             continue
         m = min(n, k - t)
         i = n - <Py_ssize_t>graded
         rest = 1.0
         for x in range((m + 1) * (m + 1)):
             work[x] = 1.0
-        for c in range(measure.n_weights):
-            q = 1.0 - measure.table[c]
-            for _copy in range(<Py_ssize_t>groups.weight[(measure.weight + c) * groups.stride + g]):
+        for c in range(n_grades):
+            q = 1.0 - stop[c]
+            for _copy in range(<Py_ssize_t>weights[c * groups.stride]):
                 i += 1
                 rest *= q
                 for x in range(min(m, i), -1, -1):
@@ -405,7 +427,7 @@ cdef double cascade(const Measure* measure, const Groups* groups, int64_t k, dou
                 second += 2.0 * weight * step(t, x + d, m, n) * work[x * (m + 1) + d]
         total += goes_on * goes_on * positive(second - mean * mean)
         goes_on *= rest
-    return total
+    return total / query.norm / query.norm
 
 
 cdef inline double step(int64_t t, int64_t x, int64_t m, int64_t n) noexcept nogil:
@@ -415,55 +437,64 @@ cdef inline double step(int64_t t, int64_t x, int64_t m, int64_t n) noexcept nog
     return 0.0 if m == n else 1.0 / (t + x)
 
 
-cdef double variance(const Measure* measure, const Groups* groups, int64_t n_docs, double norm, double second,
-                     double* work) noexcept nogil:
-    """The variance of one measure for one query."""
-    cdef const double* weight = groups.weight + measure.weight * groups.stride
-    cdef const double* square = groups.weight + measure.square * groups.stride
-    cdef int kernel = measure.kernel
-    cdef double of_sum
-    cdef int64_t wanted
-    if norm == 0.0 or kernel == CONSTANT or kernel == SQUARED_HITS:
-        # The square is of all hits, which no order changes.
-        return 0.0
-    if kernel == INTERPOLATED:
-        wanted = wanted_at(measure.number, norm)
-        return interpolated_precision(groups, weight, &wanted, 1).variance
-    if kernel == INTERPOLATED_11:
-        return eleven_points(groups, weight, norm).variance
-    if kernel == INFERRED_PRECISION:
-        # Not known.
-        return NAN
-    if kernel == PAIRS:
-        return pairs(groups, weight, measure.cutoff, n_docs).variance
-    if kernel == SEARCH_LENGTH:
-        return search_length(groups, weight, measure.number)
-    if kernel == HITS:
-        of_sum = hits(groups, weight, measure.cutoff)
-    elif kernel == HITS_AT_R:
-        of_sum = hits(groups, weight, <int64_t>norm)
-    elif kernel == PREFERENCE:
-        of_sum = preference(groups, weight, weight + groups.stride, second)
-    elif kernel == CASCADE:
-        of_sum = cascade(measure, groups, measure.cutoff, work)
-    elif kernel == SLOTS or kernel == SLOTS_OF_IDEAL or kernel == RESIDUAL:
-        of_sum = slots(groups, weight, square, measure.cutoff, measure.table, measure.squares)
-    elif kernel == AVERAGE_PRECISION:
-        of_sum = average_precision(groups, weight, measure.cutoff, measure.table, measure.squares)
-    elif kernel == Q_MEASURE:
-        of_sum = q_measure(groups, weight, measure.cutoff, measure.number, measure.table + <int64_t>second,
-                           <int64_t>norm, work)
-    elif kernel == RECIPROCAL_RANK:
-        of_sum = reciprocal_rank(groups, weight, measure.cutoff, measure.table, measure.squares)
-    else:
-        of_sum = success(groups, weight, measure.cutoff)
-    return of_sum / norm / norm
+cdef double area_under_curve(const Query* q) noexcept nogil:
+    return pairs(q).variance
 
 
-cdef void extremes(const Measure* measure, const Groups* tied, int64_t n_docs, double* least,
-                   double* most) noexcept nogil:
-    if measure.kernel == INFERRED_PRECISION:
-        # Which orders are best and worst is not known.
-        least[0] = most[0] = NAN
-    elif measure.kernel == PAIRS and measure.cutoff < n_docs:
-        extremes_of_pairs(tied, tied.weight + measure.weight * tied.stride, measure.cutoff, n_docs, least, most)
+cdef double interpolated(const Query* q) noexcept nogil:
+    return interpolated_precision(q).variance
+
+
+cdef double interpolated_11(const Query* q) noexcept nogil:
+    return eleven_points(q).variance
+
+
+cdef double none(const Query* q) noexcept nogil:
+    """0: no order changes the value."""
+    return 0.0
+
+
+cdef double unknown(const Query* q) noexcept nogil:
+    return NAN
+
+
+cdef void unknown_extremes(const Query* q, double* least, double* most) noexcept nogil:
+    least[0] = most[0] = NAN
+
+
+cdef inline size_t address(Kernel kernel) noexcept:
+    return <size_t>kernel
+
+
+cdef dict VARIANCES = {
+    "area_under_curve": address(area_under_curve),
+    "average_precision": address(average_precision),
+    "cascade": address(cascade),
+    "constant": address(none),
+    "hits": address(hits),
+    "hits_at_r": address(hits_at_r),
+    "inferred_precision": address(unknown),
+    "interpolated": address(interpolated),
+    "interpolated_11": address(interpolated_11),
+    "preference": address(preference),
+    "q_measure": address(q_measure),
+    "reciprocal_rank": address(reciprocal_rank),
+    "residual": address(slots),
+    "search_length": address(search_length),
+    "slots": address(slots),
+    "slots_of_ideal": address(slots),
+    "squared_hits": address(none),
+    "success": address(success),
+}
+
+
+cdef Kernel variance_of(str kernel) except NULL:
+    return <Kernel><size_t>VARIANCES[kernel]
+
+
+cdef Extremes extremes_of(str kernel) except? NULL:
+    if kernel == "area_under_curve":
+        return extremes_of_pairs
+    if kernel == "inferred_precision":
+        return unknown_extremes
+    return NULL

@@ -430,7 +430,7 @@ DEFINITIONS: dict[str, Definition] = {
             parameters={"max_rel": 4, "judged_only": False},
         ),
         Definition(
-            "AUC", "probability that a relevant document precedes a nonrelevant one", "pairs", relevance,
+            "AUC", "probability that a relevant document precedes a nonrelevant one", "area_under_curve", relevance,
             relevant_documents, one, parameters=_binary, aliases=("Accuracy",),
         ),
         Definition(

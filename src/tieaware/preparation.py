@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tieaware import _expected, _groups, _slots, ties
+from tieaware import _engine, _groups, _slots, ties
 from tieaware.errors import InputError
 from tieaware.measures import DEFINITIONS, Measure, Values, parse_measure
 from tieaware.precision import Bands, Coarsening, Levels
@@ -130,7 +130,7 @@ class Judgments:
 class Prepared:
     """Lists, measures, tie rule and precision, prepared: scores in, values out."""
 
-    engine: _expected.Engine
+    engine: _engine.Engine
     lists: Integers
     coarsening: Coarsening | None = None
     # The bands, where the kernel groups by them; other precisions change the scores.
@@ -264,7 +264,7 @@ def prepare(
         _kernel(measure, *column, square, table, longest, spread)
         for measure, column, square, table in zip(measures, columns, squares, totals.tables, strict=True)
     ]
-    engine = _expected.Engine(
+    engine = _engine.Engine(
         prepared,
         kernels,
         _norms(measures, totals.numbers[..., 0], np.diff(lists), lengths),
@@ -302,7 +302,7 @@ def _kernel(
 def _check_extremes(measures: Sequence[Measure], rule: str) -> None:
     """Raise InputError where the order by label is not the best or the worst."""
     for measure in measures:
-        if measure.definition.kernel == "pairs" and measure.cutoff is not None:
+        if measure.definition.kernel == "area_under_curve" and measure.cutoff is not None:
             raise InputError(
                 f"{measure}: ties={rule!r} orders tied documents by label, which is not its extreme; expected "
                 "ties='average' and the minimum and maximum of its spread"

@@ -5,8 +5,6 @@ import numpy.typing as npt
 
 from tieaware._groups import Lists
 
-KERNELS: tuple[str, ...]
-
 class Engine:
     n_measures: int
     def __init__(

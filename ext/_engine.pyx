@@ -1,0 +1,328 @@
+"""Lists and measures, prepared: scores in, the value of every measure for every query out.
+
+For each query the scores become groups (_groups.pyx), and each measure looks at these: its expectation (_expected.pyx),
+and if the spread is asked for, its variance and extremes (_spread.pyx).
+"""
+cimport numpy as cnp
+from libc.math cimport sqrt
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+
+from tieaware._expected cimport expectation_of
+from tieaware._groups cimport Bands, Groups, Lists, band, best_first, condense, worst_first
+from tieaware._measure cimport Measure, Query
+from tieaware._spread cimport extremes_of, variance_of
+
+cnp.import_array()
+
+cdef int64_t NO_CUTOFF = 0x7fffffffffffffff
+
+
+cdef const double* data_of(table) except? NULL:
+    """What a table holds, which lives as long as its measure; NULL for None."""
+    cdef cnp.ndarray array
+    if table is None:
+        return NULL
+    array = table
+    return <const double*>cnp.PyArray_DATA(array)
+
+
+cdef class Engine:
+    """Lists and measures, prepared.
+
+    `measures` has one dict per measure, with the fields of _measure.pxd's struct: the name of a kernel for its
+    functions, -1 for no cut-off, None for no table. `norms` is float64[n_queries, n_measures], what the sum over a
+    query's groups is divided by; 0 marks a query where the measure has no meaning, whose value is `undefined`. The
+    kernel "constant" is the norm itself. `seconds`, of the same shape, is another number that kernels need of a query.
+    `judged` is the weighting by 1 of all judged documents, or -1 where no measure takes the others out; the list of
+    query q holds lengths[q] of them, int64[n_queries].
+    Engines are immutable, and may be called from several threads.
+    """
+    cdef Lists lists
+    cdef readonly Py_ssize_t n_measures
+    cdef object arguments
+    cdef const double* norms
+    cdef const double* seconds
+    cdef double undefined
+    cdef int judged
+    cdef const int64_t* lengths
+    cdef Measure* measures
+    # How many numbers a kernel may need to work with.
+    cdef Py_ssize_t work
+
+    def __cinit__(self, Lists lists not None, list measures not None, cnp.ndarray norms not None,
+                  cnp.ndarray seconds not None, double undefined, int judged, cnp.ndarray lengths not None,
+                  Py_ssize_t work):
+        cdef Py_ssize_t i
+        cdef Measure* measure
+        self.lists = lists
+        self.arguments = (lists, measures, norms, seconds, undefined, judged, lengths, work)
+        self.n_measures = len(measures)
+        self.norms = <const double*>cnp.PyArray_DATA(norms)
+        self.seconds = <const double*>cnp.PyArray_DATA(seconds)
+        self.undefined = undefined
+        self.judged = judged
+        self.lengths = <const int64_t*>cnp.PyArray_DATA(lengths)
+        self.work = work
+        self.measures = <Measure*>malloc(max(self.n_measures, 1) * sizeof(Measure))
+        if self.measures == NULL:
+            raise MemoryError("no memory for the measures")
+        for i, fields in enumerate(measures):
+            measure = &self.measures[i]
+            measure.expectation = expectation_of(fields["kernel"])
+            measure.variance = variance_of(fields["kernel"])
+            measure.extremes = extremes_of(fields["kernel"])
+            measure.constant = fields["kernel"] == "constant"
+            measure.cutoff = fields["cutoff"] if fields["cutoff"] >= 0 else NO_CUTOFF
+            measure.number = fields["number"]
+            measure.weight = fields["weight"]
+            measure.n_weights = fields["n_weights"]
+            measure.square = fields["square"]
+            measure.table = data_of(fields["table"])
+            measure.squares = data_of(fields["squares"])
+            measure.judged_only = fields["judged_only"]
+            measure.less_is_better = fields["less_is_better"]
+
+    def __dealloc__(self):
+        free(self.measures)
+
+    def __reduce__(self):
+        return Engine, self.arguments
+
+    def call(self, scores, out):
+        """Evaluate all queries in this thread, if both arrays are as `evaluate` needs them; else return None.
+
+        Returns what `evaluate` returns. This is the short way in for an optimiser's inner loop.
+        """
+        if not (cnp.PyArray_Check(scores) and cnp.PyArray_Check(out)):
+            return None
+        cdef cnp.ndarray s = scores, o = out
+        cdef int dtype = cnp.PyArray_TYPE(s)
+        if not ((dtype == cnp.NPY_DOUBLE or dtype == cnp.NPY_FLOAT)
+                and cnp.PyArray_IS_C_CONTIGUOUS(s) and cnp.PyArray_ISALIGNED(s) and cnp.PyArray_ISNOTSWAPPED(s)
+                and cnp.PyArray_NDIM(s) == 1 and cnp.PyArray_SIZE(s) == self.lists.n_docs
+                and cnp.PyArray_TYPE(o) == cnp.NPY_DOUBLE
+                and cnp.PyArray_IS_C_CONTIGUOUS(o) and cnp.PyArray_ISALIGNED(o) and cnp.PyArray_ISNOTSWAPPED(o)
+                and cnp.PyArray_ISWRITEABLE(o) and cnp.PyArray_NDIM(o) == 2
+                and cnp.PyArray_DIM(o, 0) == self.lists.n_queries and cnp.PyArray_DIM(o, 1) == self.n_measures):
+            return None
+        return self.evaluate(s, o, 0, self.lists.n_queries)
+
+    cpdef Py_ssize_t evaluate(self, cnp.ndarray scores, cnp.ndarray out, Py_ssize_t first, Py_ssize_t last) except -2:
+        """Write the values of the queries first … last-1 into their rows of out.
+
+        scores is float64[n_docs] or float32[n_docs], out float64[n_queries, n_measures], both contiguous, aligned, and
+        native. Returns the first query with a NaN among its scores, or -1.
+        """
+        cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
+        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef double* values = <double*>cnp.PyArray_DATA(out)
+        cdef Groups* groups = self.scratch()
+        cdef Py_ssize_t query, failed = -1
+        with nogil:
+            for query in range(first, last):
+                if not self.query(query, data, single, groups, values + query * self.n_measures):
+                    failed = query
+                    break
+        release(groups)
+        return failed
+
+    def sweep(self, cnp.ndarray scores not None, list bands not None, cnp.ndarray out not None, Py_ssize_t first,
+              Py_ssize_t last):
+        """Write the values of banded rankings: one pass over the scores, whatever the number of bandings.
+
+        The lists must be prepared in run order. bands is a list of int64 arrays of first ranks, each from 1 and
+        ascending; out is float64[len(bands), n_queries, n_measures]. Returns what `evaluate` returns.
+        """
+        cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
+        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef double* values = <double*>cnp.PyArray_DATA(out)
+        cdef Py_ssize_t n_bands = len(bands), n_queries = self.lists.n_queries, b, query, failed = -1
+        cdef int64_t n
+        cdef cnp.ndarray starts
+        cdef Groups* ranked = NULL
+        cdef Groups* banded = NULL
+        cdef Bands* banding = <Bands*>malloc(max(n_bands, 1) * sizeof(Bands))
+        if banding == NULL:
+            raise MemoryError("no memory for the bands")
+        try:
+            for b in range(n_bands):
+                starts = bands[b]
+                banding[b].count = starts.shape[0]
+                banding[b].start = <const int64_t*>cnp.PyArray_DATA(starts)
+            ranked = self.scratch()
+            banded = self.scratch()
+            with nogil:
+                for query in range(first, last):
+                    if not self.group(query, data, single, ranked):
+                        failed = query
+                        break
+                    n = self.length(query)
+                    if self.judged >= 0:
+                        condense(ranked, self.judged, ranked.condensed)
+                    for b in range(n_bands):
+                        band(ranked, banding[b], n, self.lists.n_weights, banded)
+                        if self.judged >= 0:
+                            band(ranked.condensed, banding[b], self.lengths[query], self.lists.n_weights,
+                                 banded.condensed)
+                        self.sum_up(query, banded, values + (b * n_queries + query) * self.n_measures)
+        finally:
+            release(ranked)
+            release(banded)
+            free(banding)
+        return failed
+
+    def spread(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
+        """Write the mean, standard deviation, least and largest value over the orders that the ties allow.
+
+        The lists must be prepared for the average, with the keys of each query by label, descending, and the measures
+        with their squares. out is float64[4, n_queries, n_measures]. Returns what `evaluate` returns.
+        """
+        cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
+        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef double* means = <double*>cnp.PyArray_DATA(out)
+        cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
+        cdef Groups* tied = self.scratch()
+        cdef Groups* ordered = NULL
+        cdef Py_ssize_t query, at, failed = -1
+        try:
+            ordered = self.scratch()
+            with nogil:
+                for query in range(first, last):
+                    at = query * self.n_measures
+                    if not self.query(query, data, single, tied, means + at):
+                        failed = query
+                        break
+                    worst_first(self.lists, query, tied, ordered)
+                    self.expect(query, ordered, means + 2 * n_values + at)
+                    best_first(self.lists, query, tied, ordered)
+                    self.expect(query, ordered, means + 3 * n_values + at)
+                    self.deviate(query, tied, means + at, n_values)
+        finally:
+            release(tied)
+            release(ordered)
+        return failed
+
+    def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
+        """Write the means over all queries of the candidates first … last-1 into their rows of out.
+
+        scores is float64 or float32[n_candidates, n_docs], out float64[n_candidates, n_measures]. The sum runs in the
+        order of the queries. Returns (candidate, query) of the first NaN, or None.
+        """
+        cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
+        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef Py_ssize_t size = (4 if single else 8) * self.lists.n_docs
+        cdef double* means = <double*>cnp.PyArray_DATA(out)
+        cdef double* mean
+        cdef double* values = <double*>malloc(max(self.n_measures, 1) * sizeof(double))
+        cdef Groups* groups = NULL
+        cdef Py_ssize_t candidate, query, i, failed = -1
+        if values == NULL:
+            raise MemoryError("no memory for the values of a query")
+        try:
+            groups = self.scratch()
+            with nogil:
+                for candidate in range(first, last):
+                    mean = means + candidate * self.n_measures
+                    for i in range(self.n_measures):
+                        mean[i] = 0.0
+                    for query in range(self.lists.n_queries):
+                        if not self.query(query, data + candidate * size, single, groups, values):
+                            failed = query
+                            break
+                        for i in range(self.n_measures):
+                            mean[i] += values[i]
+                    if failed >= 0:
+                        break
+                    for i in range(self.n_measures):
+                        mean[i] /= self.lists.n_queries
+        finally:
+            release(groups)
+            free(values)
+        return None if failed < 0 else (candidate, failed)
+
+    cdef bint query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
+                    double* values) noexcept nogil:
+        if not self.group(query, scores, single, groups):
+            return False
+        self.expect(query, groups, values)
+        return True
+
+    cdef bint group(self, Py_ssize_t query, const char* scores, bint single, Groups* groups) noexcept nogil:
+        cdef int64_t start = self.lists.offsets[query]
+        if single:
+            return self.lists.group_float(query, <const float*>scores + start, groups)
+        return self.lists.group_double(query, <const double*>scores + start, groups)
+
+    cdef void expect(self, Py_ssize_t query, Groups* groups, double* values) noexcept nogil:
+        if self.judged >= 0:
+            condense(groups, self.judged, groups.condensed)
+        self.sum_up(query, groups, values)
+
+    cdef void sum_up(self, Py_ssize_t query, const Groups* groups, double* values) noexcept nogil:
+        """Write the values of all measures, of groups that are condensed already if any measure asks for that."""
+        cdef Py_ssize_t i
+        cdef Query q
+        for i in range(self.n_measures):
+            self.look(query, i, groups, &q)
+            if q.norm == 0.0 and not q.measure.constant:
+                values[i] = self.undefined
+            else:
+                values[i] = q.measure.expectation(&q)
+
+    cdef void deviate(self, Py_ssize_t query, const Groups* tied, double* mean, Py_ssize_t n_values) noexcept nogil:
+        """Write the standard deviations, and make sure of the extremes, which are those of the orders by label.
+
+        The numbers of one query: mean, deviation, minimum and maximum lie n_values apart.
+        """
+        cdef double* std = mean + n_values
+        cdef double* least = std + n_values
+        cdef double* most = least + n_values
+        cdef Py_ssize_t i
+        cdef Query q
+        for i in range(self.n_measures):
+            self.look(query, i, tied, &q)
+            std[i] = 0.0
+            if q.norm != 0.0:
+                std[i] = sqrt(q.measure.variance(&q))
+            if q.measure.less_is_better:
+                least[i], most[i] = most[i], least[i]
+            if q.norm != 0.0 and q.measure.extremes != NULL:
+                q.measure.extremes(&q, &least[i], &most[i])
+            # The mean of equal values may differ from them in the last bit.
+            least[i] = min(least[i], mean[i])
+            most[i] = max(most[i], mean[i])
+
+    cdef inline void look(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups, Query* q) noexcept nogil:
+        """What measure i looks at."""
+        cdef const Measure* measure = &self.measures[i]
+        q.measure = measure
+        q.groups = groups
+        q.n_docs = self.length(query)
+        if measure.judged_only:
+            q.groups = groups.condensed
+            q.n_docs = self.lengths[query]
+        q.weight = q.groups.weight + measure.weight * q.groups.stride
+        q.norm = self.norms[query * self.n_measures + i]
+        q.second = self.seconds[query * self.n_measures + i]
+        q.work = groups.work
+
+    cdef inline int64_t length(self, Py_ssize_t query) noexcept nogil:
+        return self.lists.offsets[query + 1] - self.lists.offsets[query]
+
+    cdef Groups* scratch(self) except NULL:
+        """Memory for the groups of a query, and for the condensed ones, to be released by the caller."""
+        cdef Groups* groups = self.lists.scratch(self.work)
+        if self.judged >= 0:
+            try:
+                groups.condensed = self.lists.scratch(0)
+            except MemoryError:
+                free(groups)
+                raise
+        return groups
+
+
+cdef void release(Groups* groups) noexcept:
+    if groups != NULL:
+        free(groups.condensed)
+        free(groups)
