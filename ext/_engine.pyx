@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware._expected cimport expectation_of
-from tieaware._groups cimport Bands, Groups, Lists, band, best_first, condense, worst_first
+from tieaware._groups cimport Bands, Groups, Lists, band, condense, order_by_label
 from tieaware._measure cimport Measure, Query
 from tieaware._spread cimport extremes_of, variance_of
 
@@ -183,24 +183,26 @@ cdef class Engine:
         cdef double* means = <double*>cnp.PyArray_DATA(out)
         cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
         cdef Groups* tied = self.scratch()
-        cdef Groups* ordered = NULL
+        cdef Groups* best = NULL
+        cdef Groups* worst = NULL
         cdef Py_ssize_t query, at, failed = -1
         try:
-            ordered = self.scratch()
+            best = self.scratch()
+            worst = self.scratch()
             with nogil:
                 for query in range(first, last):
                     at = query * self.n_measures
                     if not self.query(query, data, single, tied, means + at):
                         failed = query
                         break
-                    worst_first(self.lists, query, tied, ordered)
-                    self.expect(query, ordered, means + 2 * n_values + at)
-                    best_first(self.lists, query, tied, ordered)
-                    self.expect(query, ordered, means + 3 * n_values + at)
+                    order_by_label(self.lists, query, tied, best, worst)
+                    self.expect(query, worst, means + 2 * n_values + at)
+                    self.expect(query, best, means + 3 * n_values + at)
                     self.deviate(query, tied, means + at, n_values)
         finally:
             release(tied)
-            release(ordered)
+            release(best)
+            release(worst)
         return failed
 
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):

@@ -53,9 +53,8 @@ cdef class Lists:
     cdef bint group_float(self, Py_ssize_t query, const float* scores, Groups* groups) noexcept nogil
 
 
-# The documents of each tied group that `tied` was made of, one by one: the best label first, or last.
-cdef void best_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups* ordered) noexcept nogil
-cdef void worst_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups* ordered) noexcept nogil
+# The documents of each tied group that `tied` was made of, one by one: the best label first, and last.
+cdef void order_by_label(Lists lists, Py_ssize_t query, Groups* tied, Groups* best, Groups* worst) noexcept nogil
 
 # The groups of the list without its unjudged documents; `judged` is the weighting by 1 of the judged ones.
 cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil

@@ -383,7 +383,8 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
     cdef Py_ssize_t i, tied = 0
     cdef bint alone
     if self.rule == BEST_FIRST or self.rule == WORST_FIRST:
-        place_by_label(self, first_key, n_keys, n, self.rule == BEST_FIRST, groups, groups)
+        place_by_label(self, first_key, n_keys, n, groups, groups if self.rule == BEST_FIRST else NULL,
+                       groups if self.rule == WORST_FIRST else NULL)
         return
     for i in range(n_keys):
         tied += groups.group[i] >= 0 and groups.equal[n_values - 1 - groups.group[i]] > 1
@@ -392,7 +393,8 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
             place_by_counting(self, query, scores, first_key, n_keys, n_values, groups)
         else:
             place_by_sweeping(self, query, scores, n, first_key, n_keys, n_values, groups)
-    count_keys(groups, n_keys, groups)
+    count_keys(groups, n_keys)
+    groups.count = groups.first[n_values]
     for i in range(n_keys):
         if groups.group[i] >= 0:
             alone = groups.equal[n_values - 1 - groups.group[i]] == 1
@@ -401,23 +403,22 @@ cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t 
             groups.taken[groups.group[i]] += 1
 
 
-cdef void count_keys(const Groups* tied, Py_ssize_t n_keys, Groups* ordered) noexcept nogil:
+cdef void count_keys(Groups* tied, Py_ssize_t n_keys) noexcept nogil:
     """first[g] becomes the number of keys in the tied groups before g, taken[g] 0: how many of g have their place."""
     cdef Py_ssize_t i, g
-    memset(ordered.first, 0, (tied.n_values + 1) * sizeof(int64_t))
-    memset(ordered.taken, 0, tied.n_values * sizeof(int64_t))
+    memset(tied.first, 0, (tied.n_values + 1) * sizeof(int64_t))
+    memset(tied.taken, 0, tied.n_values * sizeof(int64_t))
     for i in range(n_keys):
         if tied.group[i] >= 0:
-            ordered.first[tied.group[i] + 1] += 1
+            tied.first[tied.group[i] + 1] += 1
     for g in range(tied.n_values):
-        ordered.first[g + 1] += ordered.first[g]
-    ordered.count = ordered.first[tied.n_values]
+        tied.first[g + 1] += tied.first[g]
 
 
 cdef inline void put(Lists self, Py_ssize_t key, Py_ssize_t g, int64_t nth, int64_t place, Py_ssize_t n,
                      const Groups* tied, Groups* ordered) noexcept nogil:
     """Make a key the nth group of those that tied group g becomes, at a place inside it."""
-    cdef Py_ssize_t c, slot = ordered.first[g] + nth
+    cdef Py_ssize_t c, slot = tied.first[g] + nth
     # Another thread may change the scores meanwhile: the values are then anything, but no rank leaves the list.
     ordered.start[slot] = max(min(tied.greater[tied.n_values - 1 - g] + place, <int64_t>n - 1), 0)
     ordered.size[slot] = 1
@@ -425,33 +426,35 @@ cdef inline void put(Lists self, Py_ssize_t key, Py_ssize_t g, int64_t nth, int6
         ordered.weight[c * ordered.stride + slot] = self.key_weight[c * self.n_keys + key]
 
 
-cdef void place_by_label(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n, bint best_first,
-                         const Groups* tied, Groups* ordered) noexcept nogil:
-    """Each key its own group: the keys, which lie by label, descending, come first in their tied group, or last."""
+cdef void place_by_label(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n, Groups* tied, Groups* best,
+                         Groups* worst) noexcept nogil:
+    """Each key its own group: the keys, which lie by label, descending, come first in their tied group, or last.
+
+    Either order may be left out: NULL.
+    """
     cdef Py_ssize_t i, g
     cdef int64_t taken
-    count_keys(tied, n_keys, ordered)
+    count_keys(tied, n_keys)
     for i in range(n_keys):
         g = tied.group[i]
         if g < 0:
             continue
-        taken = ordered.taken[g]
-        if best_first:
-            put(self, first_key + i, g, taken, taken, n, tied, ordered)
-        else:
-            put(self, first_key + i, g, ordered.first[g + 1] - ordered.first[g] - 1 - taken,
-                tied.equal[tied.n_values - 1 - g] - 1 - taken, n, tied, ordered)
-        ordered.taken[g] += 1
+        taken = tied.taken[g]
+        if best != NULL:
+            put(self, first_key + i, g, taken, taken, n, tied, best)
+        if worst != NULL:
+            put(self, first_key + i, g, tied.first[g + 1] - tied.first[g] - 1 - taken,
+                tied.equal[tied.n_values - 1 - g] - 1 - taken, n, tied, worst)
+        tied.taken[g] += 1
+    if best != NULL:
+        best.count = tied.first[tied.n_values]
+    if worst != NULL:
+        worst.count = tied.first[tied.n_values]
 
 
-cdef void best_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups* ordered) noexcept nogil:
+cdef void order_by_label(Lists lists, Py_ssize_t query, Groups* tied, Groups* best, Groups* worst) noexcept nogil:
     place_by_label(lists, lists.key_offsets[query], lists.key_offsets[query + 1] - lists.key_offsets[query],
-                   lists.offsets[query + 1] - lists.offsets[query], True, tied, ordered)
-
-
-cdef void worst_first(Lists lists, Py_ssize_t query, const Groups* tied, Groups* ordered) noexcept nogil:
-    place_by_label(lists, lists.key_offsets[query], lists.key_offsets[query + 1] - lists.key_offsets[query],
-                   lists.offsets[query + 1] - lists.offsets[query], False, tied, ordered)
+                   lists.offsets[query + 1] - lists.offsets[query], tied, best, worst)
 
 
 cdef void place_by_counting(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t first_key,

@@ -8,6 +8,7 @@ numbers. So each function either keeps the numbers in pairs, or sums deviations,
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from tieaware._exact cimport add, pair, product, scale, two_product
 from tieaware._groups cimport Groups
@@ -18,6 +19,10 @@ from tieaware._pairs cimport extremes_of_pairs, pairs
 # A group that starts after more than so many times its slots is deep.
 cdef enum:
     DEEP = 16
+
+# So few slots are added up one by one in less time than a formula takes.
+cdef enum:
+    SHORT = 6
 
 
 cdef inline double positive(double x) noexcept nogil:
@@ -105,7 +110,7 @@ cdef double average_precision(const Query* q) noexcept nogil:
             break
         if 0.0 < r < n:
             m = min(n, k - t)
-            if t > DEEP * m:
+            if t > DEEP * m or m <= SHORT:
                 total += average_precision_by_terms(t, n, m, r, before + 1.0)
             else:
                 total += average_precision_in_closed_form(t, n, m, r, before + 1.0, between(q.measure.table, t, m),
@@ -372,7 +377,7 @@ cdef double cascade(const Query* query) noexcept nogil:
 
     ERR's sum is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), and 1/(t+x) for the last slot; but T_n is the same
     in every order. E[T_x T_{x+d}] is A_{x,d}, of which a document more, the i-th, makes
-    ((i-x-d) A_{x,d} + x q² A_{x-1,d} + d q A_{x,d-1})/i: no term is negative. work holds (m+1)² numbers.
+    ((i-x-d) A_{x,d} + x q² A_{x-1,d} + d q A_{x,d-1})/i: no term is negative. work holds (m+1) (m+2) numbers.
     """
     cdef const Groups* groups = query.groups
     cdef const double* weights
@@ -381,7 +386,8 @@ cdef double cascade(const Query* query) noexcept nogil:
     cdef int n_grades = query.measure.n_weights
     cdef int64_t t, n, m, x, d, k = query.measure.cutoff
     cdef Py_ssize_t g, c, _copy, i
-    cdef double q, graded, rest, weight, mean, second, goes_on = 1.0, total = 0.0
+    cdef double* delta
+    cdef double graded, rest, crossed, mean, second, goes_on = 1.0, total = 0.0
     cdef bint alike
     for g in range(groups.count):
         t = groups.start[g]
@@ -398,36 +404,51 @@ cdef double cascade(const Query* query) noexcept nogil:
             continue
         if alike:
             for c in range(n_grades):
-                goes_on *= (1.0 - stop[c]) ** weights[c * groups.stride]
+                for _copy in range(<Py_ssize_t>weights[c * groups.stride]):
+                    goes_on *= 1.0 - stop[c]
             continue
         m = min(n, k - t)
         i = n - <Py_ssize_t>graded
         rest = 1.0
+        delta = work + (m + 1) * (m + 1)
         for x in range((m + 1) * (m + 1)):
             work[x] = 1.0
         for c in range(n_grades):
-            q = 1.0 - stop[c]
             for _copy in range(<Py_ssize_t>weights[c * groups.stride]):
                 i += 1
-                rest *= q
-                for x in range(min(m, i), -1, -1):
-                    for d in range(min(m, i) - x, -1, -1):
-                        weight = (i - x - d) * work[x * (m + 1) + d]
-                        if x > 0:
-                            weight += x * q * q * work[(x - 1) * (m + 1) + d]
-                        if d > 0:
-                            weight += d * q * work[x * (m + 1) + d - 1]
-                        work[x * (m + 1) + d] = weight / i
+                rest *= 1.0 - stop[c]
+                one_more(work, <int>m, <int>i, 1.0 - stop[c])
         mean = second = 0.0
         for x in range(1, m + 1):
-            weight = step(t, x, m, n)
-            mean += weight * work[x]
-            second += weight * weight * work[x * (m + 1)]
+            delta[x] = step(t, x, m, n)
+        for x in range(1, m + 1):
+            mean += delta[x] * work[x]
+            crossed = 0.0
             for d in range(1, m - x + 1):
-                second += 2.0 * weight * step(t, x + d, m, n) * work[x * (m + 1) + d]
+                crossed += delta[x + d] * work[x * (m + 1) + d]
+            second += delta[x] * (delta[x] * work[x * (m + 1)] + 2.0 * crossed)
         total += goes_on * goes_on * positive(second - mean * mean)
         goes_on *= rest
     return total / query.norm / query.norm
+
+
+cdef void one_more(double* work, int m, int i, double q) noexcept nogil:
+    """Make A_{x,d} of i documents, in place, of that of i - 1, for x + d <= m."""
+    cdef int x, d, reach = min(m, i)
+    cdef double* row
+    cdef double* above
+    cdef double* old = work + (m + 1) * (m + 1)
+    cdef double share = 1.0 / i, squared, left
+    for x in range(reach, -1, -1):
+        row = work + x * (m + 1)
+        above = row - (m + 1) if x > 0 else old
+        memcpy(old, row, (reach - x + 1) * sizeof(double))
+        squared = share * x * q * q
+        left = i - x
+        row[0] = share * left * old[0] + squared * above[0]
+        # Integers of 32 bits become doubles several at a time.
+        for d in range(1, reach - x + 1):
+            row[d] = share * (left - d) * old[d] + squared * above[d] + share * q * d * old[d - 1]
 
 
 cdef inline double step(int64_t t, int64_t x, int64_t m, int64_t n) noexcept nogil:

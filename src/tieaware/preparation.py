@@ -320,7 +320,8 @@ def _work(measures: Sequence[Measure], longest: int, spread: bool) -> int:
         raise InputError(
             f"ERR: the spread over lists of {longest} documents, expected a cut-off of at most {_MOST_SLOTS - 1}"
         )
-    return max(deepest["cascade"] ** 2 if spread else deepest["cascade"], deepest["q_measure"])
+    square = deepest["cascade"] * (deepest["cascade"] + 1)
+    return max(square if spread else deepest["cascade"], deepest["q_measure"])
 
 
 def _is_interpolated(measure: Measure) -> bool:
