@@ -1,6 +1,7 @@
 """The examples run, and show what they say: run small, they return what they print."""
 
 import runpy
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -62,3 +63,31 @@ def test_only_the_tie_oblivious_ranking_of_features_depends_on_the_order_of_docu
 
     assert run_order.relevant_first[0] == 1
     assert run_order.relevant_last[0] < 0.01
+
+
+def test_windows_leave_less_open_than_zones(capsys):
+    zones, windows, both = run_small("zone_scores", capsys)
+    assert (zones.name, windows.name, both.name) == ("zones", "windows", "both")
+    assert zones.distinct == 4
+    assert both.distinct > windows.distinct > 4
+    for scored in (zones, windows, both):
+        assert (scored.min <= scored.run_order + 1e-12).all()
+        assert (scored.run_order <= scored.max + 1e-12).all()
+    assert (both.std.mean(axis=0) < zones.std.mean(axis=0)).all()
+    assert both.mean[:, 0].mean() > zones.mean[:, 0].mean()
+
+
+def test_the_textbooks_zone_weight_and_window():
+    example = runpy.run_path(str(EXAMPLES / "zone_scores.py"))
+    flags = [(1, 1, 1), (0, 1, 0), (0, 1, 1), (0, 0, 0), (1, 1, 1), (0, 1, 1), (1, 0, 0)]  # title, body, relevant
+    training = [example["Example"](*map(bool, each)) for each in flags]
+    weight = example["learn_weight"](training)
+    assert weight == Fraction(1, 4)
+    assert example["total_error"](weight, training) == Fraction(3, 4)
+    assert all(example["total_error"](Fraction(i, 20), training) >= Fraction(3, 4) for i in range(21))
+
+    smallest_window = example["smallest_window"]
+    quality = ["the", "quality", "of", "mercy", "is", "not", "strained"]
+    assert smallest_window(["strained", "mercy"], quality) == 4
+    assert smallest_window(["mercy", "mercy"], quality) is None
+    assert smallest_window(["a", "b"], ["a", "x", "b", "a"]) == 2
