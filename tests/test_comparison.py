@@ -143,3 +143,19 @@ def test_the_command_compares_runs_or_a_matrix(tmp_path, capfd, data):
     assert len(capfd.readouterr().out.splitlines()) == 4
     assert main(["compare", str(qrels)]) == 2
     assert "expected QRELS and at least one RUN" in capfd.readouterr().err
+
+
+def test_of_some_measures_less_is_better():
+    """The search length of a tie is 0 at best, which is its least value."""
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    tied = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 1.0, "b": 1.0}}
+    clear = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+    (resolved,) = comparison(qrels, {"tied": tied, "clear": clear}, ["ESL"]).resolutions
+    assert (resolved.lowest[0], resolved.highest[0]) == (-0.5, 0.5)
+
+
+@pytest.mark.parametrize(("measure", "message"), [("infAP", "infAP: what the order"), ("AUC@2", "AUC@2: ties=")])
+def test_measures_whose_extremes_no_order_by_label_gives_are_refused(measure, message):
+    runs = {"x": {"q": {"a": 1.0}, "r": {"a": 1.0}}, "y": {"q": {"a": 1.0}, "r": {"a": 1.0}}}
+    with pytest.raises(InputError, match=message):
+        comparison({"q": {"a": 1}, "r": {"a": 1}}, runs, [measure])

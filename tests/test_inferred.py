@@ -73,6 +73,19 @@ def test_its_spread_is_not_known_and_not_made_up(some):
         assert not np.isnan(getattr(spread, kind)[:, 3]).any()
 
 
+@pytest.mark.filterwarnings("error")
+def test_exports_show_what_is_known():
+    """The value, and no column of NaN; GMAP has extremes, and no deviation of its geometric mean."""
+    qrels, run = {"q": {"a": 1, "b": -1}}, {"q": {"a": 1.0, "b": 1.0}}
+    result = tieaware.evaluate(qrels, run, ["infAP", "GMAP", "AP"], spread=True)
+    names = [f"{name}{kind}" for name, kinds in (("infAP", ()), ("GMAP", ("min", "max")), ("AP", ("std", "min", "max")))
+             for kind in ("", *(f"_{k}" for k in kinds))]  # fmt: skip
+    assert list(result.to_dict()["run"]["q"]) == names
+    assert result.to_dict()["run"]["q"]["infAP"] == pytest.approx((1 + (1 + 0.5) / 2) / 2)
+    assert np.isnan(result.mean_std()[0, :2]).all()
+    assert "nan" not in result.to_trec_eval(per_query=True)
+
+
 def test_judgments_of_a_sampled_pool_have_trec_evals_values():
     """Every negative label among judgments is of a document in the pool."""
     rng = random.Random(62)

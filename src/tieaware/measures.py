@@ -77,6 +77,8 @@ class Definition:
     # Whether the summary is what it is about, so that trec_eval prints no value of a query.
     of_all: bool = False
     less_is_better: bool = False
+    # Whether it is known how far the order of tied documents moves it: standard deviation, minimum and maximum.
+    has_spread: bool = True
     # Whether it looks at documents that are pooled and not judged.
     of_pool: bool = False
     aliases: tuple[str, ...] = ()
@@ -418,7 +420,7 @@ DEFINITIONS: dict[str, Definition] = {
         ),
         Definition(
             "infAP", "average precision inferred where a part of the pool is judged", "inferred_precision", pooled,
-            relevant_documents, by_total, parameters={"rel": 1}, has_cutoff=False, of_pool=True,
+            relevant_documents, by_total, parameters={"rel": 1}, has_cutoff=False, has_spread=False, of_pool=True,
             aliases=("InfAP",), trec_name="infAP",
         ),
         Definition(

@@ -64,7 +64,7 @@ class Results:
     measures : tuple of Measure
     std, min, max : float64[n_runs, n_queries, n_measures] or None
         With ``spread=True``: the standard deviation, the least and the largest value over the orders that the ties
-        allow.
+        allow; NaN for infAP, of which they are not known.
 
     Examples
     --------
@@ -95,18 +95,18 @@ class Results:
         """The standard deviation of the means over the orders that ties allow: float64[n_runs, n_measures].
 
         The orders of different queries are independent, so their variances add up. Needs ``spread=True``. NaN for
-        GMAP, whose mean is geometric.
+        GMAP, whose mean is geometric, and infAP.
         """
         if self.std is None:
             raise InputError("there is no spread; ask for it with evaluate(..., spread=True)")
-        answered = ~np.isnan(self.std)
+        answered = ~np.isnan(self.values)
         variances = (self.std**2).sum(axis=1, where=answered)
         deviations: Values = np.sqrt(variances) / answered.sum(axis=1)
         deviations[:, [measure.definition.summary == "geometric" for measure in self.measures]] = np.nan
         return deviations
 
     def columns(self, names: Sequence[str] | None = None) -> list[Column]:
-        """Return what exports show of each measure: its value, and with a spread its std, min and max.
+        """Return what exports show of each measure: its value, and with a spread its std, min and max, if known.
 
         Parameters
         ----------
@@ -117,15 +117,18 @@ class Results:
         summary = self.summary()
         columns = []
         for i, (name, measure) in enumerate(zip(called, self.measures, strict=True)):
-            is_count, of_all = measure.definition.is_count, measure.definition.of_all
+            definition = measure.definition
+            is_count, of_all = definition.is_count, definition.of_all
             columns.append(Column(name, self.values[..., i], summary[:, i], is_count, of_all))
-            if self.std is None or self.min is None or self.max is None or is_count:
+            if self.std is None or self.min is None or self.max is None or is_count or not definition.has_spread:
                 continue
             spread = {
                 "std": (self.std, self.mean_std()),
                 "min": (self.min, means(self.min, self.measures)),
                 "max": (self.max, means(self.max, self.measures)),
             }
+            if definition.summary == "geometric":
+                del spread["std"]
             for kind, (values, of_runs) in spread.items():
                 columns.append(Column(f"{name}_{kind}", values[..., i], of_runs[:, i], False, of_all))
         return columns
@@ -241,7 +244,8 @@ def means(values: Values, measures: Sequence[Measure]) -> Values:
     """Average float64[..., n_queries, n_measures] over the queries, NaN left out, each measure in its way."""
     answered = ~np.isnan(values)
     number = answered.sum(axis=-2)
-    averages: Values = values.sum(axis=-2, where=answered) / number
+    averages: Values = np.full(number.shape, np.nan)
+    np.divide(values.sum(axis=-2, where=answered), number, out=averages, where=number > 0)
     for i, measure in enumerate(measures):
         if measure.definition.summary == "geometric":
             logarithms = np.where(answered[..., i], np.log(np.fmax(values[..., i], _LEAST)), 0.0)

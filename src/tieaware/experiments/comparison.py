@@ -74,15 +74,21 @@ def comparison(
     >>> outcome.tests[0].difference, outcome.lowest[0], outcome.highest[0]      # 1 against 3/4 and 1/2
     (array([0.375]), array([0.25]), array([0.5]))
     """
+    parsed = parse_measures(measures)
+    for measure in parsed:
+        if not measure.definition.has_spread:
+            raise InputError(f"{measure}: what the order of ties can make of it is not known, expected another measure")
     views = [View("average"), View("pessimistic"), View("optimistic")]
-    average, worst, best = evaluate_with_progress(qrels, runs, parse_measures(measures), views, threads)
-    return compare(average, worst.values, best.values, alpha=alpha, confidence=confidence)
+    average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads)
+    # Of some measures less is better.
+    least, greatest = np.minimum(worst.values, best.values), np.maximum(worst.values, best.values)
+    return compare(average, least, greatest, alpha=alpha, confidence=confidence)
 
 
 def compare(
     results: Results,
-    worst: Values | None = None,
-    best: Values | None = None,
+    least: Values | None = None,
+    greatest: Values | None = None,
     *,
     alpha: float = 0.05,
     confidence: float = 0.95,
@@ -92,7 +98,7 @@ def compare(
     Parameters
     ----------
     results : Results
-    worst, best : float64[n_runs, n_queries, n_measures], optional
+    least, greatest : float64[n_runs, n_queries, n_measures], optional
         What the orders of the tied documents make of each value; without them nothing is said of ties.
     alpha, confidence : float
         As in `comparison`, where the errors are as well.
@@ -114,8 +120,8 @@ def compare(
     for m in progress(range(len(results.measures)), "measures"):
         values = np.ascontiguousarray(results.values[:, :, m])
         tests.append(paired_test(values[first], values[second], confidence=confidence))
-        if worst is not None and best is not None:
-            tied.append(_resolve(tests[-1], worst[:, :, m], best[:, :, m], first, second, alpha))
+        if least is not None and greatest is not None:
+            tied.append(_resolve(tests[-1], least[:, :, m], greatest[:, :, m], first, second, alpha))
     return Comparison(results, first, second, tuple(tests), tuple(tied), alpha, confidence)
 
 
@@ -140,22 +146,23 @@ class Resolutions:
 
 
 def _resolve(
-    test: PairedTest, worst: Values, best: Values, first: Any, second: Any, alpha: float
+    test: PairedTest, least: Values, greatest: Values, first: Any, second: Any, alpha: float
 ) -> Resolutions:
     """Bound the differences of all pairs, which have the tests `test` on average."""
     difference = np.where(np.abs(test.difference) < _ROUNDING, 0.0, test.difference)
-    lowest = (worst[first] - best[second]).mean(axis=1)
-    highest = (best[first] - worst[second]).mean(axis=1)
+    lowest = (least[first] - greatest[second]).mean(axis=1)
+    highest = (greatest[first] - least[second]).mean(axis=1)
     falls, rises = lowest < -_ROUNDING, highest > _ROUNDING
     sign_flips = np.where(difference > 0, falls, np.where(difference < 0, rises, falls | rises))
     flips = np.zeros(len(first), dtype=np.int8)
     verdict = np.where(test.p < alpha, np.sign(difference), 0.0)
     # Ties that change no value change no verdict.
     open_pairs = np.flatnonzero(highest - lowest > _ROUNDING)
-    critical = _critical_cosine(worst.shape[1], alpha)
+    critical = _critical_cosine(least.shape[1], alpha)
     for i in open_pairs:
         a, b = first[i], second[i]
-        ends = np.stack([worst[a] - best[b], worst[a] - worst[b], best[a] - best[b], best[a] - worst[b]])
+        corners = ((least[a], greatest[b]), (least[a], least[b]), (greatest[a], greatest[b]), (greatest[a], least[b]))
+        ends = np.stack([x - y for x, y in corners])
         if verdict[i]:
             flips[i] = _can_lose(ends * verdict[i], critical)
         else:
