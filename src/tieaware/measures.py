@@ -5,8 +5,8 @@ rest of the library knows about it:
 
 * ``weight``: what one document is worth, from its label (its relevance, or its gain); a kernel may look at several
   such numbers, the rows of ``weight``;
-* ``kernel``: which function of ``ext/_expected.pyx`` sums what the groups contribute, and over which table of slot
-  weights (``slots``), if any;
+* ``kernel``: which function of ``ext/_expected.pyx`` (and of ``_spread.pyx``, for the variance) sums what the groups
+  contribute, and over which table of slot weights (``slots``), if any;
 * ``total``: what all judged documents of a query are worth together; 0 means that the measure says nothing about it;
 * ``norm``: what the sum is divided by.
 

@@ -2,10 +2,10 @@
 
 A ranking without ties is a list of labels, the first-ranked document's first: ``[1, 0, 2]``. A ranking with
 ties is a list of groups, each the labels of the documents that share a score: ``[[1, 0], [2]]`` says that the
-first two documents may stand in either order. For every measure there are two functions: one such as
-``average_precision`` takes a ranking, and one such as ``expected_average_precision`` takes groups and gives
-the mean of the first over every order of the documents inside their groups, without enumerating those orders.
-When each group holds one document, the two agree.
+first two documents may stand in either order. For every measure there are three functions: one such as
+``average_precision`` takes a ranking; ``expected_average_precision`` takes groups and gives the mean of the
+first over every order of the documents inside their groups, without enumerating those orders; and
+``variance_of_average_precision`` gives its variance. When each group holds one document, the first two agree.
 
 The arguments mean the same everywhere:
 
@@ -194,6 +194,37 @@ def expected_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
     return math.fsum(len(ranks) * relevant(labels, rel) / len(labels) for ranks, labels in _ranks(groups, k))
 
 
+def variance_of_weighted_sum(
+    groups: Groups, k: int | None, worth: Callable[[Label], float], weight: Callable[[int], float]
+) -> float:
+    """Give the variance of Σ_j weight(j) worth(document at rank j): s² Σ_j (d_j - mean d)² for each group.
+
+    s² is the variance of the documents' worth, with the divisor n-1, and d_j the weight of the group's ranks, 0 below
+    the cut-off.
+
+    Examples
+    --------
+    >>> variance_of_weighted_sum([[1, 0]], None, float, lambda j: 1 / j)
+    0.0625
+    """
+    total = 0.0
+    for ranks, labels in _ranks(groups, k):
+        n = len(labels)
+        if n > 1:
+            worths = [worth(label) for label in labels]
+            weights = [weight(j) for j in ranks] + [0.0] * (n - len(ranks))
+            means = math.fsum(worths) / n, math.fsum(weights) / n
+            total += math.fsum((w - means[0]) ** 2 for w in worths) / (n - 1) * (
+                math.fsum((d - means[1]) ** 2 for d in weights)
+            )
+    return total
+
+
+def variance_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`hits`: each of the first k ranks weighs 1."""
+    return variance_of_weighted_sum(groups, k, lambda label: float(is_relevant(label, rel)), lambda j: 1.0)
+
+
 def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Hits / k; without a cut-off, hits / retrieved documents ([1]_, section 8.3).
 
@@ -218,6 +249,12 @@ def expected_precision(groups: Groups, judged: Ranking, k: int | None = None, re
     return expected_hits(groups, k, rel) / depth if depth else 0.0
 
 
+def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`precision`."""
+    depth = _retrieved(groups) if k is None else k
+    return variance_of_hits(groups, k, rel) / depth**2 if depth else 0.0
+
+
 def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Hits / N ([1]_, section 8.3).
 
@@ -240,6 +277,12 @@ def expected_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: 
     """
     N = relevant(judged, rel)
     return expected_hits(groups, k, rel) / N if N else 0.0
+
+
+def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`recall`."""
+    N = relevant(judged, rel)
+    return variance_of_hits(groups, k, rel) / N**2 if N else 0.0
 
 
 def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
@@ -268,6 +311,13 @@ def expected_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int 
     return 2 * expected_hits(groups, k, rel) / (depth + N) if N else 0.0
 
 
+def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`f1`, 2 hits / (k + N)."""
+    N = relevant(judged, rel)
+    depth = _retrieved(groups) if k is None else k
+    return 4 * variance_of_hits(groups, k, rel) / (depth + N) ** 2 if N else 0.0
+
+
 def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     """Give the precision at rank N, where precision and recall are equal ([1]_, section 8.4).
 
@@ -290,6 +340,12 @@ def expected_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float
     """
     N = relevant(judged, rel)
     return expected_precision(groups, judged, N, rel) if N else 0.0
+
+
+def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the variance of :func:`r_precision`."""
+    N = relevant(judged, rel)
+    return variance_of_precision(groups, judged, N, rel) if N else 0.0
 
 
 # Measures of where the first relevant document stands.
@@ -344,6 +400,18 @@ def expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = No
     return 0.0
 
 
+def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`reciprocal_rank`: of 1/(t+x), with probability p_x, and of 0 below the cut-off."""
+    for ranks, labels in _ranks(groups, k):
+        r = relevant(labels, rel)
+        if r:
+            chances = list(first_relevant(len(labels), r))
+            values = [1 / j for j in ranks][: len(chances)] + [0.0] * (len(chances) - len(ranks))
+            mean = math.fsum(p * v for p, v in zip(chances, values, strict=True))
+            return math.fsum(p * (v - mean) ** 2 for p, v in zip(chances, values, strict=True))
+    return 0.0
+
+
 def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """1 if there is a relevant document within the cut-off, else 0.
 
@@ -369,6 +437,12 @@ def expected_success(groups: Groups, judged: Ranking, k: int | None = None, rel:
             chances = first_relevant(len(labels), r)
             return math.fsum(p for _, p in zip(ranks, chances, strict=False))
     return 0.0
+
+
+def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give q (1 - q), where q is the mean of :func:`success`."""
+    q = expected_success(groups, judged, k, rel)
+    return q * (1 - q)
 
 
 # Average precision.
@@ -420,6 +494,42 @@ def expected_average_precision(groups: Groups, judged: Ranking, k: int | None = 
     return math.fsum(parts) / N
 
 
+def chance_of_all(n: int, r: int, i: int) -> float:
+    """Give the probability that i given documents of a group are all relevant: r (r-1) over n (n-1), and so on."""
+    return math.prod(max(r - x, 0) / (n - x) for x in range(i)) if i <= n else 0.0
+
+
+def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`average_precision`, from the chances that two to four ranks are all relevant.
+
+    A relevant document at the x-th rank of its group, from 0, adds (c + those among the x ranks before it) / rank, with
+    c = R + 1.
+
+    Examples
+    --------
+    >>> variance_of_average_precision([[1, 0]], [1, 0])
+    0.0625
+    """
+    N = relevant(judged, rel)
+    c, total = 1, 0.0
+    for ranks, labels in _ranks(groups, k):
+        n, r = len(labels), relevant(labels, rel)
+        p1, p2, p3, p4 = (chance_of_all(n, r, i) for i in (1, 2, 3, 4))
+        if 0 < r < n:
+            mean = math.fsum((c * p1 + x * p2) / j for x, j in enumerate(ranks))
+            square = math.fsum(
+                (c * c * p1 + (2 * c + 1) * x * p2 + x * (x - 1) * p3) / j**2 for x, j in enumerate(ranks)
+            )
+            square += 2 * math.fsum(
+                (c * (c + 1) * p2 + ((c + 2) * y + c * (x - 1)) * p3 + y * (x - 2) * p4) / (i * j)
+                for x, j in enumerate(ranks)
+                for y, i in enumerate(ranks[:x])
+            )
+            total += square - mean**2
+        c += r
+    return total / N**2 if N else 0.0
+
+
 # Measures that weigh the ranks.
 
 
@@ -450,6 +560,13 @@ def expected_discounted_gain(groups: Groups, judged: Ranking, k: int | None = No
     )
 
 
+def variance_of_discounted_gain(
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
+) -> float:
+    """Give the variance of :func:`discounted_gain`."""
+    return variance_of_weighted_sum(groups, k, lambda label: gain(label, dcg), discount)
+
+
 def normalised_discounted_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
     """:func:`discounted_gain` / that of the judged documents in their best order [4]_.
 
@@ -474,6 +591,14 @@ def expected_normalised_discounted_gain(
     """
     ideal = ideal_gain(judged, k, dcg)
     return expected_discounted_gain(groups, judged, k, dcg) / ideal if ideal else 0.0
+
+
+def variance_of_normalised_discounted_gain(
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
+) -> float:
+    """Give the variance of :func:`normalised_discounted_gain`."""
+    ideal = ideal_gain(judged, k, dcg)
+    return variance_of_discounted_gain(groups, judged, k, dcg) / ideal**2 if ideal else 0.0
 
 
 def rank_biased_precision(
@@ -503,6 +628,15 @@ def expected_rank_biased_precision(
         relevant(labels, rel) / len(labels) * math.fsum((1 - p) * p ** (j - 1) for j in ranks)
         for ranks, labels in _ranks(groups, k)
         if relevant(labels, rel)
+    )
+
+
+def variance_of_rank_biased_precision(
+    groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
+) -> float:
+    """Give the variance of :func:`rank_biased_precision`."""
+    return variance_of_weighted_sum(
+        groups, k, lambda label: float(is_relevant(label, rel)), lambda j: (1 - p) * p ** (j - 1)
     )
 
 
@@ -583,6 +717,11 @@ def _moments_of_interpolated_precision(
     return mean, max(square - mean**2, 0.0)
 
 
+def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
+    """Give the variance of :func:`interpolated_precision`."""
+    return _moments_of_interpolated_precision(groups, judged, recall, rel)[1]
+
+
 def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     """Give the mean of :func:`interpolated_precision` at the recalls 0, 0.1 … 1.
 
@@ -599,9 +738,35 @@ def expected_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 
     return math.fsum(expected_interpolated_precision(groups, judged, i / 10, rel) for i in range(11)) / 11
 
 
-def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
-    """Give the variance of :func:`interpolated_precision`."""
-    return _moments_of_interpolated_precision(groups, judged, recall, rel)[1]
+def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the variance of :func:`eleven_point_precision`, of all values it can have: for short lists.
+
+    From the last rank up: the greatest precision so far is added where a recall is reached.
+
+    Examples
+    --------
+    >>> round(variance_of_eleven_point_precision([[1, 0]], [1, 0]), 6)
+    0.0625
+    """
+    N = relevant(judged, rel)
+    points = [wanted_at(i / 10, N) for i in range(11)]
+    h = sum(relevant(labels, rel) for labels in groups)
+    chances = {(h, Fraction(0), Fraction(0)): 1.0}  # of h relevant documents above, the greatest precision, and the sum
+    for ranks, labels in reversed(list(_ranks(groups, None))):
+        h -= relevant(labels, rel)
+        for j in reversed(ranks):
+            before, chances = chances, {}
+            for (above, best, points_sum), chance in before.items():
+                share = (above - h) / (j - ranks.start + 1)
+                higher = max(best, Fraction(above, j))
+                for state, part in (
+                    ((above, best, points_sum), 1 - share),
+                    ((above - 1, higher, points_sum + higher * points.count(above)), share),
+                ):
+                    if part > 0:
+                        chances[state] = chances.get(state, 0.0) + chance * part
+    mean = sum(float(value) * chance for (_, _, value), chance in chances.items())
+    return sum((float(value) - mean) ** 2 * chance for (_, _, value), chance in chances.items()) / 121
 
 
 # Measures of relevant documents against nonrelevant ones.
@@ -629,6 +794,13 @@ def expected_area_under_curve(groups: Groups, judged: Ranking, k: int | None = N
     0.75
     """
     return math.fsum(chance * _moments_of_pairs(above, rel)[0] for chance, above in cut(groups, k, rel))
+
+
+def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_, plus, with a cut-off, that of the mean over what may be above it."""
+    cases = [(chance, *_moments_of_pairs(above, rel)) for chance, above in cut(groups, k, rel)]
+    mean = math.fsum(chance * value for chance, value, _ in cases)
+    return math.fsum(chance * (variance + (value - mean) ** 2) for chance, value, variance in cases)
 
 
 def cut(groups: Groups, k: int | None, rel: int = 1) -> Iterator[tuple[float, Groups]]:
@@ -702,6 +874,16 @@ def expected_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int
     return float(nonrelevant)
 
 
+def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+    """Give i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one."""
+    for labels in groups:
+        r, n = relevant(labels, rel), len(labels)
+        if r >= i:
+            return i * (n - r) * (n + 1) * (r - i + 1) / ((r + 1) ** 2 * (r + 2))
+        i -= r
+    return 0.0
+
+
 def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     """Σ (1 - min(x, M)/M) / N over relevant documents, x the judged nonrelevant ones above: bpref [9]_.
 
@@ -737,6 +919,27 @@ def expected_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) ->
         total += r * math.fsum(preferred) / (s + 1)
         before += s
     return total / N
+
+
+def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the variance of :func:`binary_preference`.
+
+    Two relevant documents of a group have a and b ≥ a judged nonrelevant ones above them with the same probability for
+    each of the C(s+2, 2) choices.
+    """
+    N = relevant(judged, rel)
+    M = min(N, relevant(judged, 0) - N)
+    before, total = 0, 0.0
+    for labels in groups:
+        r = relevant(labels, rel)
+        s = relevant(labels, 0) - r
+        if r and s and M:
+            f = [1 - min(before + x, M) / M for x in range(s + 1)]
+            both = math.fsum(f[a] * f[b] for b in range(s + 1) for a in range(b + 1)) / math.comb(s + 2, 2)
+            mean = math.fsum(f) / (s + 1)
+            total += r * math.fsum(x * x for x in f) / (s + 1) + r * (r - 1) * both - (r * mean) ** 2
+        before += s
+    return total / N**2 if N else 0.0
 
 
 def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
@@ -786,6 +989,11 @@ def expected_inferred_average_precision(groups: Groups, judged: Ranking, rel: in
     return total / N if N else 0.0
 
 
+def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """NaN: the variance of :func:`inferred_average_precision` is not known."""
+    return math.nan
+
+
 def q_measure(
     ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
 ) -> float:
@@ -820,6 +1028,37 @@ def expected_q_measure(
         one, two = mean_over_distinct(u), mean_over_distinct(hit, h)
         total += math.fsum(w * (one + x * two) for x, w in enumerate(weights))
     return total / N if N else 0.0
+
+
+def variance_of_q_measure(
+    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
+) -> float:
+    """Give the variance of :func:`q_measure`: of Σ_x w_x (u_x + I_x Σ h before x), from means over up to four ranks.
+
+    Examples
+    --------
+    >>> round(variance_of_q_measure([[1, 0]], [1, 0]), 6)
+    0.027778
+    """
+    N = relevant(judged, rel)
+    total = 0.0
+    for weights, hit, u, h in _parts_of_q(groups, judged, k, beta, rel):
+        e, squares = mean_over_distinct, [x * x for x in h]
+        uu, uh = [x * x for x in u], [x * y for x, y in zip(u, h, strict=True)]
+        mean = math.fsum(w * (e(u) + x * e(hit, h)) for x, w in enumerate(weights))
+        square = math.fsum(
+            w * w * (e(uu) + 2 * x * e(u, h) + x * e(hit, squares) + x * (x - 1) * e(hit, h, h))
+            for x, w in enumerate(weights)
+        )
+        # Two ranks, with y documents of the group before the first and x before the second.
+        one, three, four = e(u, u) + e(uh, hit), e(u, hit, h), (e(hit, hit, squares) + e(h, hit, h), e(hit, hit, h, h))
+        square += 2 * math.fsum(
+            w * v * (one + (x - 1 + y) * three + y * (four[0] + (x - 2) * four[1]))
+            for x, w in enumerate(weights)
+            for y, v in enumerate(weights[:x])
+        )
+        total += square - mean**2
+    return total / N**2 if N else 0.0
 
 
 def _parts_of_q(
@@ -929,6 +1168,54 @@ def mean_reciprocal_rank_of_stop(groups: Groups, judged: Ranking, k: int | None 
     return total
 
 
+def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[int, int], float]:
+    """Give the mean product of x factors squared and y others, over all choices, for x + y ≤ m; as in `mean_products`.
+
+    That is the mean of T_x T_{x+y}, where T_x is the product of the first x factors in an order.
+    """
+    means = {(x, y): float(x == y == 0) for x in range(m + 1) for y in range(m + 1 - x)}
+    for i, q in enumerate(factors, start=1):
+        old = means
+        means = {
+            (x, y): (
+                (i - x - y) * old[x, y]
+                + (x * q * q * old[x - 1, y] if x else 0.0)
+                + (y * q * old[x, y - 1] if y else 0.0)
+            )
+            / i
+            if x + y <= i
+            else 0.0
+            for x, y in old
+        }
+    return means
+
+
+def variance_of_reciprocal_rank_of_stop(
+    groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4
+) -> float:
+    """Give the variance of :func:`expected_reciprocal_rank_of_stop`: Σ P² Var Σ_x (T_{x-1} - T_x)/(t+x).
+
+    T_x is the product of 1 - stop over the first x documents of the group, P that over the groups before.
+    """
+    total, goes_on = 0.0, 1.0
+    for ranks, labels in _ranks(groups, k):
+        factors = [1 - stop_probability(label, max_rel) for label in labels]
+        m = len(ranks)
+        if len(set(factors)) > 1 and m:
+            means = mean_products_of_prefixes(factors, m)
+            # The sum as Σ_x coefficient_x T_x.
+            coefficients = [1 / ranks[0], *(1 / ranks[x] - 1 / ranks[x - 1] for x in range(1, m)), -1 / ranks[m - 1]]
+            mean = math.fsum(coefficients[x] * means[0, x] for x in range(m + 1))
+            square = math.fsum(
+                coefficients[x] * coefficients[y] * means[min(x, y), abs(x - y)]
+                for x in range(m + 1)
+                for y in range(m + 1)
+            )
+            total += goes_on**2 * (square - mean**2)
+        goes_on *= math.prod(factors)
+    return total
+
+
 # Measures of what is judged.
 
 
@@ -956,6 +1243,12 @@ def expected_judged_share(groups: Groups, judged: Ranking, k: int | None = None)
     return expected_hits(groups, k, 0) / depth if depth else 0.0
 
 
+def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
+    """Give the variance of :func:`judged_share`."""
+    depth = _retrieved(groups) if k is None else min(k, _retrieved(groups))
+    return variance_of_hits(groups, k, 0) / depth**2 if depth else 0.0
+
+
 def rank_biased_residual(ranking: Ranking, judged: Ranking, p: float = 0.8) -> float:
     """1 - (1-p) Σ p^(j-1) over the ranks j of judged documents: what all others might add to RBP [6]_.
 
@@ -976,6 +1269,11 @@ def expected_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.
     0.625
     """
     return 1 - expected_rank_biased_precision(groups, judged, None, p, 0)
+
+
+def variance_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
+    """Give the variance of :func:`rank_biased_residual`."""
+    return variance_of_rank_biased_precision(groups, judged, None, p, 0)
 
 
 # Measures of all that is retrieved, which no order changes.
@@ -1034,29 +1332,36 @@ def number_relevant_retrieved(ranking: Ranking, judged: Ranking, rel: int = 1) -
 
 # One entry for all of them.
 
-MEASURES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
-    "P": (precision, expected_precision),
-    "R": (recall, expected_recall),
-    "F1": (f1, expected_f1),
-    "AP": (average_precision, expected_average_precision),
-    "RR": (reciprocal_rank, expected_reciprocal_rank),
-    "nDCG": (normalised_discounted_gain, expected_normalised_discounted_gain),
-    "DCG": (discounted_gain, expected_discounted_gain),
-    "RBP": (rank_biased_precision, expected_rank_biased_precision),
-    "Success": (success, expected_success),
-    "Rprec": (r_precision, expected_r_precision),
-    "GMAP": (average_precision, expected_average_precision),
-    "IPrec": (interpolated_precision, expected_interpolated_precision),
-    "IAP11": (eleven_point_precision, expected_eleven_point_precision),
-    "AUC": (area_under_curve, expected_area_under_curve),
-    "ESL": (search_length, expected_search_length),
-    "Bpref": (binary_preference, expected_binary_preference),
-    "infAP": (inferred_average_precision, expected_inferred_average_precision),
-    "Q": (q_measure, expected_q_measure),
-    "ERR": (expected_reciprocal_rank_of_stop, mean_reciprocal_rank_of_stop),
-    "Judged": (judged_share, expected_judged_share),
-    "RBPResidual": (rank_biased_residual, expected_rank_biased_residual),
+# The value of a ranking; and of groups, the mean and the variance over the orders of tied documents.
+MEASURES: dict[str, tuple[Callable[..., float], Callable[..., float], Callable[..., float]]] = {
+    "P": (precision, expected_precision, variance_of_precision),
+    "R": (recall, expected_recall, variance_of_recall),
+    "F1": (f1, expected_f1, variance_of_f1),
+    "AP": (average_precision, expected_average_precision, variance_of_average_precision),
+    "RR": (reciprocal_rank, expected_reciprocal_rank, variance_of_reciprocal_rank),
+    "nDCG": (normalised_discounted_gain, expected_normalised_discounted_gain, variance_of_normalised_discounted_gain),
+    "DCG": (discounted_gain, expected_discounted_gain, variance_of_discounted_gain),
+    "RBP": (rank_biased_precision, expected_rank_biased_precision, variance_of_rank_biased_precision),
+    "Success": (success, expected_success, variance_of_success),
+    "Rprec": (r_precision, expected_r_precision, variance_of_r_precision),
+    "GMAP": (average_precision, expected_average_precision, variance_of_average_precision),
+    "IPrec": (interpolated_precision, expected_interpolated_precision, variance_of_interpolated_precision),
+    "IAP11": (eleven_point_precision, expected_eleven_point_precision, variance_of_eleven_point_precision),
+    "AUC": (area_under_curve, expected_area_under_curve, variance_of_area_under_curve),
+    "ESL": (search_length, expected_search_length, variance_of_search_length),
+    "Bpref": (binary_preference, expected_binary_preference, variance_of_binary_preference),
+    "infAP": (inferred_average_precision, expected_inferred_average_precision, variance_of_inferred_average_precision),
+    "Q": (q_measure, expected_q_measure, variance_of_q_measure),
+    "ERR": (
+        expected_reciprocal_rank_of_stop,
+        mean_reciprocal_rank_of_stop,
+        variance_of_reciprocal_rank_of_stop,
+    ),
+    "Judged": (judged_share, expected_judged_share, variance_of_judged_share),
+    "RBPResidual": (rank_biased_residual, expected_rank_biased_residual, variance_of_rank_biased_residual),
 }
+
+# The value of what is retrieved, in any order.
 OF_SETS: dict[str, Callable[..., float]] = {
     "SetP": set_precision,
     "SetR": set_recall,
@@ -1116,266 +1421,19 @@ def evaluate(
     0.611111
     """
     measure = parse_measure(measure)
-    for name, values in (("labels", labels), ("docids", docids)):
-        if values is not None and len(values) != len(scores):
-            raise InputError(f"{name}: {len(values)} values, expected one per score: {len(scores)}")
-    for i, score in enumerate(scores):
-        if math.isnan(score):
-            raise InputError(f"scores[{i}]: NaN, expected a number")
-    if judged is None:
-        judged = labels
-    arguments: dict[str, Any] = dict(measure.parameters)
-    if measure.definition.has_cutoff:
-        arguments["k"] = measure.cutoff
-    if ties not in ("average", *ORDERS):
-        raise InputError(f"ties={ties!r}: expected one of average, {', '.join(ORDERS)}")
+    _check(scores, labels, docids, ties)
+    arguments = _arguments(measure)
+    judged = labels if judged is None else judged
     if arguments.pop("judged_only", False):
         kept = [d for d, label in enumerate(labels) if is_relevant(label, 0)]
         scores, labels = [scores[d] for d in kept], [labels[d] for d in kept]
         docids = docids if docids is None else [docids[d] for d in kept]
     if measure.name in OF_SETS:
         return OF_SETS[measure.name](labels, judged, **arguments)
-    of_ranking, of_groups = MEASURES[measure.name]
+    of_ranking, expected, _ = MEASURES[measure.name]
     if ties == "average":
-        return of_groups(group(scores, labels), judged, **arguments)
+        return expected(group(scores, labels), judged, **arguments)
     return of_ranking(rank(scores, labels, ties, docids), judged, **arguments)
-
-
-# How far the order of tied documents can move a value: the variance over all orders, equally likely. Groups are
-# independent of each other, so the variances of their parts add up.
-
-
-def variance_of_weighted_sum(
-    groups: Groups, k: int | None, worth: Callable[[Label], float], weight: Callable[[int], float]
-) -> float:
-    """Give the variance of Σ_j weight(j) worth(document at rank j): s² Σ_j (d_j - mean d)² for each group.
-
-    s² is the variance of the documents' worth, with the divisor n-1, and d_j the weight of the group's ranks, 0 below
-    the cut-off.
-
-    Examples
-    --------
-    >>> variance_of_weighted_sum([[1, 0]], None, float, lambda j: 1 / j)
-    0.0625
-    """
-    total = 0.0
-    for ranks, labels in _ranks(groups, k):
-        n = len(labels)
-        if n > 1:
-            worths = [worth(label) for label in labels]
-            weights = [weight(j) for j in ranks] + [0.0] * (n - len(ranks))
-            means = math.fsum(worths) / n, math.fsum(weights) / n
-            total += math.fsum((w - means[0]) ** 2 for w in worths) / (n - 1) * (
-                math.fsum((d - means[1]) ** 2 for d in weights)
-            )
-    return total
-
-
-def variance_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`hits`: each of the first k ranks weighs 1."""
-    return variance_of_weighted_sum(groups, k, lambda label: float(is_relevant(label, rel)), lambda j: 1.0)
-
-
-def chance_of_all(n: int, r: int, i: int) -> float:
-    """Give the probability that i given documents of a group are all relevant: r (r-1) over n (n-1), and so on."""
-    return math.prod(max(r - x, 0) / (n - x) for x in range(i)) if i <= n else 0.0
-
-
-def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`average_precision`, from the chances that two to four ranks are all relevant.
-
-    A relevant document at the x-th rank of its group, from 0, adds (c + those among the x ranks before it) / rank, with
-    c = R + 1.
-
-    Examples
-    --------
-    >>> variance_of_average_precision([[1, 0]], [1, 0])
-    0.0625
-    """
-    N = relevant(judged, rel)
-    c, total = 1, 0.0
-    for ranks, labels in _ranks(groups, k):
-        n, r = len(labels), relevant(labels, rel)
-        p1, p2, p3, p4 = (chance_of_all(n, r, i) for i in (1, 2, 3, 4))
-        if 0 < r < n:
-            mean = math.fsum((c * p1 + x * p2) / j for x, j in enumerate(ranks))
-            square = math.fsum(
-                (c * c * p1 + (2 * c + 1) * x * p2 + x * (x - 1) * p3) / j**2 for x, j in enumerate(ranks)
-            )
-            square += 2 * math.fsum(
-                (c * (c + 1) * p2 + ((c + 2) * y + c * (x - 1)) * p3 + y * (x - 2) * p4) / (i * j)
-                for x, j in enumerate(ranks)
-                for y, i in enumerate(ranks[:x])
-            )
-            total += square - mean**2
-        c += r
-    return total / N**2 if N else 0.0
-
-
-def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`reciprocal_rank`: of 1/(t+x), with probability p_x, and of 0 below the cut-off."""
-    for ranks, labels in _ranks(groups, k):
-        r = relevant(labels, rel)
-        if r:
-            chances = list(first_relevant(len(labels), r))
-            values = [1 / j for j in ranks][: len(chances)] + [0.0] * (len(chances) - len(ranks))
-            mean = math.fsum(p * v for p, v in zip(chances, values, strict=True))
-            return math.fsum(p * (v - mean) ** 2 for p, v in zip(chances, values, strict=True))
-    return 0.0
-
-
-def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give q (1 - q), where q is the mean of :func:`success`."""
-    q = expected_success(groups, judged, k, rel)
-    return q * (1 - q)
-
-
-def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_, plus, with a cut-off, that of the mean over what may be above it."""
-    cases = [(chance, *_moments_of_pairs(above, rel)) for chance, above in cut(groups, k, rel)]
-    mean = math.fsum(chance * value for chance, value, _ in cases)
-    return math.fsum(chance * (variance + (value - mean) ** 2) for chance, value, variance in cases)
-
-
-def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
-    """Give i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one."""
-    for labels in groups:
-        r, n = relevant(labels, rel), len(labels)
-        if r >= i:
-            return i * (n - r) * (n + 1) * (r - i + 1) / ((r + 1) ** 2 * (r + 2))
-        i -= r
-    return 0.0
-
-
-def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the variance of :func:`binary_preference`.
-
-    Two relevant documents of a group have a and b ≥ a judged nonrelevant ones above them with the same probability for
-    each of the C(s+2, 2) choices.
-    """
-    N = relevant(judged, rel)
-    M = min(N, relevant(judged, 0) - N)
-    before, total = 0, 0.0
-    for labels in groups:
-        r = relevant(labels, rel)
-        s = relevant(labels, 0) - r
-        if r and s and M:
-            f = [1 - min(before + x, M) / M for x in range(s + 1)]
-            both = math.fsum(f[a] * f[b] for b in range(s + 1) for a in range(b + 1)) / math.comb(s + 2, 2)
-            mean = math.fsum(f) / (s + 1)
-            total += r * math.fsum(x * x for x in f) / (s + 1) + r * (r - 1) * both - (r * mean) ** 2
-        before += s
-    return total / N**2 if N else 0.0
-
-
-def variance_of_q_measure(
-    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
-) -> float:
-    """Give the variance of :func:`q_measure`: of Σ_x w_x (u_x + I_x Σ h before x), from means over up to four ranks.
-
-    Examples
-    --------
-    >>> round(variance_of_q_measure([[1, 0]], [1, 0]), 6)
-    0.027778
-    """
-    N = relevant(judged, rel)
-    total = 0.0
-    for weights, hit, u, h in _parts_of_q(groups, judged, k, beta, rel):
-        e, squares = mean_over_distinct, [x * x for x in h]
-        uu, uh = [x * x for x in u], [x * y for x, y in zip(u, h, strict=True)]
-        mean = math.fsum(w * (e(u) + x * e(hit, h)) for x, w in enumerate(weights))
-        square = math.fsum(
-            w * w * (e(uu) + 2 * x * e(u, h) + x * e(hit, squares) + x * (x - 1) * e(hit, h, h))
-            for x, w in enumerate(weights)
-        )
-        # Two ranks, with y documents of the group before the first and x before the second.
-        one, three, four = e(u, u) + e(uh, hit), e(u, hit, h), (e(hit, hit, squares) + e(h, hit, h), e(hit, hit, h, h))
-        square += 2 * math.fsum(
-            w * v * (one + (x - 1 + y) * three + y * (four[0] + (x - 2) * four[1]))
-            for x, w in enumerate(weights)
-            for y, v in enumerate(weights[:x])
-        )
-        total += square - mean**2
-    return total / N**2 if N else 0.0
-
-
-def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the variance of :func:`eleven_point_precision`, of all values it can have: for short lists.
-
-    From the last rank up: the greatest precision so far is added where a recall is reached.
-
-    Examples
-    --------
-    >>> round(variance_of_eleven_point_precision([[1, 0]], [1, 0]), 6)
-    0.0625
-    """
-    N = relevant(judged, rel)
-    points = [wanted_at(i / 10, N) for i in range(11)]
-    h = sum(relevant(labels, rel) for labels in groups)
-    chances = {(h, Fraction(0), Fraction(0)): 1.0}  # of h relevant documents above, the greatest precision, and the sum
-    for ranks, labels in reversed(list(_ranks(groups, None))):
-        h -= relevant(labels, rel)
-        for j in reversed(ranks):
-            before, chances = chances, {}
-            for (above, best, points_sum), chance in before.items():
-                share = (above - h) / (j - ranks.start + 1)
-                higher = max(best, Fraction(above, j))
-                for state, part in (
-                    ((above, best, points_sum), 1 - share),
-                    ((above - 1, higher, points_sum + higher * points.count(above)), share),
-                ):
-                    if part > 0:
-                        chances[state] = chances.get(state, 0.0) + chance * part
-    mean = sum(float(value) * chance for (_, _, value), chance in chances.items())
-    return sum((float(value) - mean) ** 2 * chance for (_, _, value), chance in chances.items()) / 121
-
-
-def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[int, int], float]:
-    """Give the mean product of x factors squared and y others, over all choices, for x + y ≤ m; as in `mean_products`.
-
-    That is the mean of T_x T_{x+y}, where T_x is the product of the first x factors in an order.
-    """
-    means = {(x, y): float(x == y == 0) for x in range(m + 1) for y in range(m + 1 - x)}
-    for i, q in enumerate(factors, start=1):
-        old = means
-        means = {
-            (x, y): (
-                (i - x - y) * old[x, y]
-                + (x * q * q * old[x - 1, y] if x else 0.0)
-                + (y * q * old[x, y - 1] if y else 0.0)
-            )
-            / i
-            if x + y <= i
-            else 0.0
-            for x, y in old
-        }
-    return means
-
-
-def variance_of_reciprocal_rank_of_stop(
-    groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4
-) -> float:
-    """Give the variance of :func:`expected_reciprocal_rank_of_stop`: Σ P² Var Σ_x (T_{x-1} - T_x)/(t+x).
-
-    T_x is the product of 1 - stop over the first x documents of the group, P that over the groups before.
-    """
-    total, goes_on = 0.0, 1.0
-    for ranks, labels in _ranks(groups, k):
-        factors = [1 - stop_probability(label, max_rel) for label in labels]
-        m = len(ranks)
-        if len(set(factors)) > 1 and m:
-            means = mean_products_of_prefixes(factors, m)
-            # The sum as Σ_x coefficient_x T_x.
-            coefficients = [1 / ranks[0], *(1 / ranks[x] - 1 / ranks[x - 1] for x in range(1, m)), -1 / ranks[m - 1]]
-            mean = math.fsum(coefficients[x] * means[0, x] for x in range(m + 1))
-            square = math.fsum(
-                coefficients[x] * coefficients[y] * means[min(x, y), abs(x - y)]
-                for x in range(m + 1)
-                for y in range(m + 1)
-            )
-            total += goes_on**2 * (square - mean**2)
-        goes_on *= math.prod(factors)
-    return total
 
 
 def variance(
@@ -1386,7 +1444,8 @@ def variance(
 ) -> float:
     """Give the variance of a measure for one query, over all orders of the documents that tie.
 
-    The parameters and errors are those of :func:`evaluate`. The variance of infAP is not known: NaN.
+    Groups are independent of each other, so the variances of their parts add up. The parameters and errors are those of
+    :func:`evaluate`. The variance of infAP is not known: NaN.
 
     Examples
     --------
@@ -1394,48 +1453,34 @@ def variance(
     0.0625
     """
     measure = parse_measure(measure)
-    labels, judged = list(labels), labels if judged is None else judged
-    if evaluate(measure, scores, labels, judged) == 0.0 and measure.name != "ESL":
-        # No order makes it more.
-        return 0.0
-    arguments: dict[str, Any] = dict(measure.parameters)
+    _check(scores, labels)
+    arguments = _arguments(measure)
+    judged = labels if judged is None else judged
     if arguments.pop("judged_only", False):
         kept = [d for d, label in enumerate(labels) if is_relevant(label, 0)]
         scores, labels = [scores[d] for d in kept], [labels[d] for d in kept]
-    groups, k, rel = group(scores, labels), measure.cutoff, int(arguments.get("rel", 1))
     if measure.name in OF_SETS:
         return 0.0
-    if measure.name == "infAP":
-        return math.nan
-    if measure.name in _VARIANCES:
-        if measure.definition.has_cutoff:
-            arguments["k"] = k
-        return _VARIANCES[measure.name](groups, judged, **arguments)
-    N, p, dcg = relevant(judged, rel), float(arguments.get("p", 0.8)), str(arguments.get("dcg"))
-    if measure.name in ("DCG", "nDCG"):
-        ideal = 1.0 if measure.name == "DCG" else ideal_gain(judged, k, dcg)
-        return variance_of_weighted_sum(groups, k, lambda label: gain(label, dcg), discount) / ideal**2
-    if measure.name in ("RBP", "RBPResidual"):
-        least = rel if measure.name == "RBP" else 0
-        patience: Callable[[int], float] = lambda j: (1 - p) * p ** (j - 1)  # noqa: E731
-        return variance_of_weighted_sum(groups, k, lambda label: float(is_relevant(label, least)), patience)
-    # The rest are hits over something that no order changes.
-    depth = N if measure.name == "Rprec" else k
-    n = len(labels) if k is None else k
-    divisor = {"P": n, "R": N, "F1": (n + N) / 2, "Rprec": N, "Judged": min(n, len(labels))}[measure.name]
-    return variance_of_hits(groups, depth, 0 if measure.name == "Judged" else rel) / divisor**2
+    return MEASURES[measure.name][2](group(scores, labels), judged, **arguments)
 
 
-_VARIANCES: dict[str, Callable[..., float]] = {
-    "AP": variance_of_average_precision,
-    "GMAP": variance_of_average_precision,
-    "RR": variance_of_reciprocal_rank,
-    "Success": variance_of_success,
-    "IPrec": variance_of_interpolated_precision,
-    "IAP11": variance_of_eleven_point_precision,
-    "AUC": variance_of_area_under_curve,
-    "ESL": variance_of_search_length,
-    "Bpref": variance_of_binary_preference,
-    "Q": variance_of_q_measure,
-    "ERR": variance_of_reciprocal_rank_of_stop,
-}
+def _check(
+    scores: Sequence[float],
+    labels: Sequence[Label],
+    docids: Sequence[str | bytes] | None = None,
+    ties: str = "average",
+) -> None:
+    for name, values in (("labels", labels), ("docids", docids)):
+        if values is not None and len(values) != len(scores):
+            raise InputError(f"{name}: {len(values)} values, expected one per score: {len(scores)}")
+    for i, score in enumerate(scores):
+        if math.isnan(score):
+            raise InputError(f"scores[{i}]: NaN, expected a number")
+    if ties not in ("average", *ORDERS):
+        raise InputError(f"ties={ties!r}: expected one of average, {', '.join(ORDERS)}")
+
+
+def _arguments(measure: Measure) -> dict[str, Any]:
+    """Return the measure's parameters as the functions take them."""
+    cutoff = {"k": measure.cutoff} if measure.definition.has_cutoff else {}
+    return {**measure.parameters, **cutoff}
