@@ -63,10 +63,18 @@ def test_reference(compare, measure, small):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("measure", [*MEASURES, "RBP", "Bpref", "ERR@20", ",".join(MEASURES)])
-def test_spread(compare, discrete, measure):
+def tied_lists(n_queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lists of 100 documents with five scores, a fifth of them relevant: little to count, and much to vary."""
+    rng = np.random.default_rng(2008)
+    labels = (rng.random(100 * n_queries) < 0.2).astype(int)
+    return rng.integers(0, 5, len(labels)).astype(float), labels, np.arange(n_queries + 1) * 100
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, "RBP", "Bpref", "Q", "AUC", "ERR@20", ",".join(MEASURES)])
+@pytest.mark.parametrize("lists", ["discrete scores", "100 documents and 5 scores"])
+def test_spread(compare, discrete, small, measure, lists):
     """Mean, standard deviation, minimum and maximum together, against the mean alone."""
-    scores, labels, offsets = discrete
+    scores, labels, offsets = discrete if lists == "discrete scores" else tied_lists(200 if small else 5_000)
     measures = measure.split(",")
     evaluator = tieaware.Evaluator(labels, measures, offsets=offsets)
     out = np.empty((len(offsets) - 1, len(measures)))
@@ -79,7 +87,7 @@ def test_spread(compare, discrete, measure):
         np.testing.assert_allclose(spread.std[:30] ** 2, expected, rtol=1e-8, atol=1e-13)
 
     compare(
-        f"The spread over the orders of ties: {len(offsets) - 1:,} lists with discrete scores",
+        f"The spread over the orders of ties: {len(offsets) - 1:,} lists with {lists}",
         "all six" if len(measures) > 1 else measure, check=check,
         contender=partial(evaluator.spread, scores), of="spread",
         baseline=partial(evaluator, scores, out), to="average", at_most=3.0,

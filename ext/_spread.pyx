@@ -8,7 +8,6 @@ numbers. So each function either keeps the numbers in pairs, or sums deviations,
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
 
 from tieaware._exact cimport add, pair, product, scale, two_product
 from tieaware._groups cimport Groups
@@ -377,12 +376,13 @@ cdef double cascade(const Query* query) noexcept nogil:
 
     ERR's sum is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), and 1/(t+x) for the last slot; but T_n is the same
     in every order. E[T_x T_{x+d}] is A_{x,d}, of which a document more, the i-th, makes
-    ((i-x-d) A_{x,d} + x q² A_{x-1,d} + d q A_{x,d-1})/i: no term is negative. work holds (m+1) (m+2) numbers.
+    ((i-x-d) A_{x,d} + x q² A_{x-1,d} + d q A_{x,d-1})/i: no term is negative. work holds 2 (m+1)² numbers.
     """
     cdef const Groups* groups = query.groups
     cdef const double* weights
     cdef const double* stop = query.measure.table
-    cdef double* work = query.work
+    cdef double* means
+    cdef double* others
     cdef int n_grades = query.measure.n_weights
     cdef int64_t t, n, m, x, d, k = query.measure.cutoff
     cdef Py_ssize_t g, c, _copy, i
@@ -410,45 +410,47 @@ cdef double cascade(const Query* query) noexcept nogil:
         m = min(n, k - t)
         i = n - <Py_ssize_t>graded
         rest = 1.0
-        delta = work + (m + 1) * (m + 1)
-        for x in range((m + 1) * (m + 1)):
-            work[x] = 1.0
+        means = query.work
+        others = means + (m + 1) * (m + 1)
+        for x in range(m + 1):
+            for d in range(m - x + 1):
+                means[x * (m + 1) + d] = others[x * (m + 1) + d] = 1.0
         for c in range(n_grades):
             for _copy in range(<Py_ssize_t>weights[c * groups.stride]):
                 i += 1
                 rest *= 1.0 - stop[c]
-                one_more(work, <int>m, <int>i, 1.0 - stop[c])
+                one_more(means, others, <int>m, <int>i, 1.0 - stop[c])
+                means, others = others, means
+        delta = others
         mean = second = 0.0
         for x in range(1, m + 1):
             delta[x] = step(t, x, m, n)
         for x in range(1, m + 1):
-            mean += delta[x] * work[x]
+            mean += delta[x] * means[x]
             crossed = 0.0
             for d in range(1, m - x + 1):
-                crossed += delta[x + d] * work[x * (m + 1) + d]
-            second += delta[x] * (delta[x] * work[x * (m + 1)] + 2.0 * crossed)
+                crossed += delta[x + d] * means[x * (m + 1) + d]
+            second += delta[x] * (delta[x] * means[x * (m + 1)] + 2.0 * crossed)
         total += goes_on * goes_on * positive(second - mean * mean)
         goes_on *= rest
     return total / query.norm / query.norm
 
 
-cdef void one_more(double* work, int m, int i, double q) noexcept nogil:
-    """Make A_{x,d} of i documents, in place, of that of i - 1, for x + d <= m."""
-    cdef int x, d, reach = min(m, i)
-    cdef double* row
-    cdef double* above
-    cdef double* old = work + (m + 1) * (m + 1)
+cdef void one_more(const double* old, double* means, int m, int i, double q) noexcept nogil:
+    """Write A_{x,d} of i documents, from the old ones of i - 1, for x + d <= m."""
+    cdef const double* above
+    cdef int x, d, row, reach = min(m, i)
     cdef double share = 1.0 / i, squared, left
-    for x in range(reach, -1, -1):
-        row = work + x * (m + 1)
-        above = row - (m + 1) if x > 0 else old
-        memcpy(old, row, (reach - x + 1) * sizeof(double))
+    for x in range(reach + 1):
+        row = x * (m + 1)
         squared = share * x * q * q
         left = i - x
-        row[0] = share * left * old[0] + squared * above[0]
+        # In the first row, above is any number, as nothing of it is taken.
+        above = old + (row - (m + 1) if x > 0 else 0)
+        means[row] = share * left * old[row] + squared * above[0]
         # Integers of 32 bits become doubles several at a time.
         for d in range(1, reach - x + 1):
-            row[d] = share * (left - d) * old[d] + squared * above[d] + share * q * d * old[d - 1]
+            means[row + d] = share * (left - d) * old[row + d] + squared * above[d] + share * q * d * old[row + d - 1]
 
 
 cdef inline double step(int64_t t, int64_t x, int64_t m, int64_t n) noexcept nogil:

@@ -227,6 +227,24 @@ def test_any_number_of_threads_gives_the_same_bits(ties):
     assert len(bits) == 1
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_threads_and_the_order_of_the_input_change_no_bit_of_other_measures(dtype):
+    """The same of measures that not every rule, or not every length, allows."""
+    rng = random.Random(13)
+    some = [random_query(rng, 25) for _ in range(150)]
+    names = ("infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11", "AUC@3", "AUC(judged_only=True)@7")
+    turned = []
+    for query in some:
+        order = rng.sample(range(len(query.labels)), len(query.labels))
+        turned.append(Query(tuple(query.scores[i] for i in order), tuple(query.labels[i] for i in order), query.judged))
+    bits = {
+        evaluator(lists, names, threads=threads)(scores_of(lists, dtype)).tobytes()
+        for lists in (some, turned)
+        for threads in (1, 2, 8)
+    }
+    assert len(bits) == 1
+
+
 # What must not change the values.
 
 

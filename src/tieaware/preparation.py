@@ -27,7 +27,7 @@ Precision: TypeAlias = Coarsening | Sequence[Bands] | None
 
 _NO_CUTOFF = 2**62
 
-# The variance of ERR needs the square of so many numbers: 32 MB.
+# The variance of ERR needs twice the square of so many numbers: 64 MB.
 _MOST_SLOTS = 2001
 
 # Sums of gains below this are exact in float64, so that they do not depend on the order of adding.
@@ -310,7 +310,7 @@ def _check_extremes(measures: Sequence[Measure], rule: str) -> None:
 
 
 def _work(measures: Sequence[Measure], longest: int, spread: bool) -> int:
-    """How many numbers the kernels need to work with: one for each slot of a group; for ERR's variance the square."""
+    """How many numbers the kernels need to work with: one for each slot of a group; for ERR's variance two squares."""
     deepest = {"cascade": 0, "q_measure": 0}
     for measure in measures:
         if measure.definition.kernel in deepest:
@@ -320,8 +320,7 @@ def _work(measures: Sequence[Measure], longest: int, spread: bool) -> int:
         raise InputError(
             f"ERR: the spread over lists of {longest} documents, expected a cut-off of at most {_MOST_SLOTS - 1}"
         )
-    square = deepest["cascade"] * (deepest["cascade"] + 1)
-    return max(square if spread else deepest["cascade"], deepest["q_measure"])
+    return max(2 * deepest["cascade"] ** 2 if spread else deepest["cascade"], deepest["q_measure"])
 
 
 def _is_interpolated(measure: Measure) -> bool:
