@@ -117,12 +117,14 @@ class Measure:
     def __init__(self, definition: Definition, cutoff: int | None = None, **parameters: Parameter) -> None:
         for key, value in parameters.items():
             _check_parameter(definition, key, value)
+        # As plain Python has them, not as np.int64 or 2 for 2.0: equal measures are written alike.
+        plain = {key: type(definition.parameters[key])(value) for key, value in parameters.items()}
         if cutoff is not None:
             _check_cutoff(definition, cutoff)
         set_once = object.__setattr__
         set_once(self, "definition", definition)
         set_once(self, "cutoff", None if cutoff is None else int(cutoff))
-        set_once(self, "parameters", MappingProxyType({**definition.parameters, **parameters}))
+        set_once(self, "parameters", MappingProxyType({**definition.parameters, **plain}))
 
     @property
     def name(self) -> str:
@@ -172,8 +174,6 @@ def _check_parameter(definition: Definition, key: str, value: object) -> None:
         raise InputError(f"{definition.name}: p={value!r}, expected a number between 0 and 1, exclusive")
     if key == "dcg" and value not in ("log2", "exp-log2"):
         raise InputError(f"{definition.name}: dcg={value!r}, expected 'log2' or 'exp-log2'")
-
-
     if key in ("judged_only", "relative") and not isinstance(value, bool | np.bool_):
         raise InputError(f"{definition.name}: {key}={value!r}, expected True or False")
     if key == "beta" and not (isinstance(value, int | float | np.floating) and 0.0 < value < 1e9):
@@ -473,7 +473,8 @@ DEFINITIONS: dict[str, Definition] = {
         ),
         Definition(
             "IAP11", "mean of the interpolated precisions at the recalls 0, 0.1 … 1", "interpolated_11", relevance,
-            relevant_documents, by_total, parameters=_binary, has_cutoff=False, trec_name="11pt_avg",
+            relevant_documents, by_total, parameters=_binary, has_cutoff=False, aliases=("IAP",),
+            trec_name="11pt_avg",
         ),
         Definition(
             "NumQ", "queries", "constant", nothing, every_query, one, has_cutoff=False, summary="sum", of_all=True,
@@ -577,7 +578,7 @@ def parse_measure(text: str | Measure) -> Measure:
     measure = Measure(_BY_NAME[name], **_parse_parameters(text, parameters or ""))
     if cutoff is None:
         return measure
-    if measure.definition.at_recall and re.fullmatch(r"\d+(\.\d{1,17})?", cutoff, re.ASCII):
+    if measure.definition.at_recall and re.fullmatch(r"\d+(\.\d{1,17})?(e-\d{1,3})?", cutoff, re.ASCII):
         return measure @ float(cutoff)
     if not re.fullmatch(r"-?\d{1,18}", cutoff, re.ASCII):
         raise InputError(f"measure {text!r}: cut-off {cutoff!r}, expected a whole number of at least 1")
