@@ -578,7 +578,7 @@ def parse_measure(text: str | Measure) -> Measure:
     measure = Measure(_BY_NAME[name], **_parse_parameters(text, parameters or ""))
     if cutoff is None:
         return measure
-    if measure.definition.at_recall and re.fullmatch(r"\d+(\.\d{1,17})?(e-\d{1,3})?", cutoff, re.ASCII):
+    if measure.definition.at_recall and re.fullmatch(r"\d+(\.\d{1,30})?(e-\d{1,3})?", cutoff, re.ASCII):
         return measure @ float(cutoff)
     if not re.fullmatch(r"-?\d{1,18}", cutoff, re.ASCII):
         raise InputError(f"measure {text!r}: cut-off {cutoff!r}, expected a whole number of at least 1")
