@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.workloads import assert_reference, distinct_scores, labels
-from tieaware._expected import Engine
+from tieaware._engine import Engine
 from tieaware.preparation import COUNTING_LIMIT, Judgments, Labels, parse_measures, prepare
 
 MEASURES = parse_measures(["AP", "RR@10", "nDCG@10", "R@1000"])
