@@ -58,13 +58,23 @@ def test_the_best_order_is_not_by_label():
     assert spread.min[0, 0] == 0.0
 
 
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
-def test_an_order_that_is_no_extreme_is_not_passed_off_as_one(ties):
-    with pytest.raises(InputError, match=f"AUC@3: ties='{ties}' orders tied documents by label"):
-        Evaluator([1, 0], ["AUC@3"], ties=ties)
-    with pytest.raises(InputError, match="AUC@3: ties="):
-        evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["Accuracy@3"], ties=ties)
-    assert Evaluator([1, 0], ["AUC"], ties=ties)([1.0, 1.0])[0, 0] == (ties == "optimistic")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("ties", "kind"), [("optimistic", "max"), ("pessimistic", "min")])
+def test_the_rules_have_the_extremes_of_the_spread(some, ties, kind, dtype):
+    """Among other measures, in any number of threads, in every way to call, and for files."""
+    names = ("AP", *NAMES, "nDCG")
+    scores = scores_of(some, dtype)
+    expected = getattr(evaluator(some, names).spread(scores), kind)
+    for threads in (1, 3):
+        evaluate_all = evaluator(some, names, ties=ties, threads=threads)
+        out = np.empty_like(expected)
+        np.testing.assert_allclose(evaluate_all(scores, out), expected, rtol=1e-15, atol=1e-15)
+        np.testing.assert_allclose(evaluate_all.many(np.stack([scores] * 2))[1], out.mean(axis=0), rtol=1e-14)
+        np.testing.assert_allclose(evaluate_all.columns(scores[:, None])[0], out.mean(axis=0), rtol=1e-14)
+    with pytest.raises(InputError, match="NaN for document 1"):
+        Evaluator([1, 0], ["AUC@1"], ties=ties)([1.0, np.nan])
+    value = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "Accuracy@1", ties=ties).values.item()
+    assert value == (ties == "optimistic")
 
 
 @pytest.mark.parametrize("ties", ["run_order", "trec_eval"])

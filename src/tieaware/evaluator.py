@@ -123,7 +123,7 @@ class Evaluator:
         self._chunks = even_chunks(lists, self._threads)
         # Whether the kernel can do it all, and whether it can take many scorings in one go.
         geometric = any(measure.definition.summary == "geometric" for measure in self.measures)
-        self._in_kernel = not self._prepared.coarse and not self._prepared.polynomial
+        self._in_kernel = self._prepared.in_kernel
         self._one_by_one = geometric or not self._in_kernel
 
     def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:

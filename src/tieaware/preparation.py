@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -126,6 +126,20 @@ class Judgments:
         return Totals.of([columns[measure] for measure in measures])
 
 
+class _Extremes(NamedTuple):
+    """The measures whose best and worst values no order by label has, and which of the two are asked for."""
+
+    engine: _engine.Engine
+    columns: list[int]
+    # Of mean, standard deviation, minimum and maximum.
+    table: int
+
+    def evaluate(self, scores: npt.NDArray[Any], values: Values, first: int, last: int) -> None:
+        spread = np.empty((4, values.shape[-2], len(self.columns)))
+        if self.engine.spread(scores, spread, first, last) == -1:
+            values[..., first:last, self.columns] = spread[self.table, first:last]
+
+
 @dataclass(frozen=True)
 class Prepared:
     """Lists, measures, tie rule and precision, prepared: scores in, values out."""
@@ -137,6 +151,7 @@ class Prepared:
     bands: list[Integers] | None = None
     # The columns of measures whose exact value may take too long, and is then infinite.
     polynomial: tuple[int, ...] = ()
+    extremes: _Extremes | None = None
 
     @cached_property
     def coarse(self) -> bool:
@@ -158,8 +173,15 @@ class Prepared:
             failed = self.engine.evaluate(scores, values, first, last)
         else:
             failed = self.engine.sweep(scores, self.bands, values, first, last)
+        if self.extremes is not None:
+            self.extremes.evaluate(scores, values, first, last)
         self._check(values, first, last)
         return failed
+
+    @property
+    def in_kernel(self) -> bool:
+        """Whether the engine alone gives the values: of scores as they are, unchecked, by this order."""
+        return not self.coarse and not self.polynomial and self.extremes is None
 
     def spread(self, scores: npt.NDArray[Any], values: Values, first: int, last: int) -> int:
         """Do the same for float64[4, n_queries, n_measures]: mean, standard deviation, minimum and maximum."""
@@ -219,8 +241,16 @@ def prepare(
         See COUNTING_LIMIT; the values do not depend on it.
     """
     placement = ties.placement(rule)
+    extremes = None
     if rule in ("optimistic", "pessimistic"):
-        _check_extremes(measures, rule)
+        others = [i for i, measure in enumerate(measures) if _has_extremes_of_its_own(measure)]
+        if others:
+            of_others = Totals(totals.numbers[:, others], [totals.tables[i] for i in others])
+            chosen = prepare(
+                [measures[i] for i in others], "average", lists, judged_offsets, positions, labels, of_others,
+                undefined=undefined, spread=True, counting_limit=counting_limit,
+            )  # fmt: skip
+            extremes = _Extremes(chosen.engine, others, 3 if rule == "optimistic" else 2)
     coarsening = precision if isinstance(precision, Coarsening) else None
     banded: Sequence[Bands] = precision if isinstance(precision, Sequence) else ()
     if isinstance(coarsening, Bands) and rule == "average" and not spread:
@@ -275,7 +305,7 @@ def prepare(
         _work(measures, longest, spread),
     )
     polynomial = tuple(i for i, measure in enumerate(measures) if _is_interpolated(measure))
-    return Prepared(engine, lists, coarsening, bands, polynomial)
+    return Prepared(engine, lists, coarsening, bands, polynomial, extremes)
 
 
 def _kernel(
@@ -299,14 +329,9 @@ def _kernel(
     }
 
 
-def _check_extremes(measures: Sequence[Measure], rule: str) -> None:
-    """Raise InputError where the order by label is not the best or the worst."""
-    for measure in measures:
-        if measure.definition.kernel == "area_under_curve" and measure.cutoff is not None:
-            raise InputError(
-                f"{measure}: ties={rule!r} orders tied documents by label, which is not its extreme; expected "
-                "ties='average' and the minimum and maximum of its spread"
-            )
+def _has_extremes_of_its_own(measure: Measure) -> bool:
+    """Whether the order by label is not the best and its reverse not the worst, and it is known which are."""
+    return measure.definition.kernel == "area_under_curve" and measure.cutoff is not None
 
 
 def _work(measures: Sequence[Measure], longest: int, spread: bool) -> int:
