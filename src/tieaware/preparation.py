@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -241,16 +241,13 @@ def prepare(
         See COUNTING_LIMIT; the values do not depend on it.
     """
     placement = ties.placement(rule)
-    extremes = None
-    if rule in ("optimistic", "pessimistic"):
-        others = [i for i, measure in enumerate(measures) if _has_extremes_of_its_own(measure)]
-        if others:
-            of_others = Totals(totals.numbers[:, others], [totals.tables[i] for i in others])
-            chosen = prepare(
-                [measures[i] for i in others], "average", lists, judged_offsets, positions, labels, of_others,
-                undefined=undefined, spread=True, counting_limit=counting_limit,
-            )  # fmt: skip
-            extremes = _Extremes(chosen.engine, others, 3 if rule == "optimistic" else 2)
+    extremes = _extremes(
+        measures, rule, totals,
+        partial(
+            prepare, rule="average", lists=lists, judged_offsets=judged_offsets, positions=positions, labels=labels,
+            undefined=undefined, spread=True, counting_limit=counting_limit,
+        ),
+    )  # fmt: skip
     coarsening = precision if isinstance(precision, Coarsening) else None
     banded: Sequence[Bands] = precision if isinstance(precision, Sequence) else ()
     if isinstance(coarsening, Bands) and rule == "average" and not spread:
@@ -329,9 +326,22 @@ def _kernel(
     }
 
 
-def _has_extremes_of_its_own(measure: Measure) -> bool:
-    """Whether the order by label is not the best and its reverse not the worst, and it is known which are."""
-    return measure.definition.kernel == "area_under_curve" and measure.cutoff is not None
+def _extremes(
+    measures: Sequence[Measure], rule: str, totals: Totals, prepare_spread: Callable[..., Prepared]
+) -> _Extremes | None:
+    """Return what gives the measures their best or worst values of which these are not the orders by label."""
+    if rule not in ("optimistic", "pessimistic"):
+        return None
+    columns = [
+        i
+        for i, measure in enumerate(measures)
+        if measure.definition.kernel == "area_under_curve" and measure.cutoff is not None
+    ]
+    if not columns:
+        return None
+    of_columns = Totals(totals.numbers[:, columns], [totals.tables[i] for i in columns])
+    prepared = prepare_spread([measures[i] for i in columns], totals=of_columns)
+    return _Extremes(prepared.engine, columns, 3 if rule == "optimistic" else 2)
 
 
 def _work(measures: Sequence[Measure], longest: int, spread: bool) -> int:
