@@ -1,5 +1,7 @@
 """Ties as they occur: counts on hand-made runs, and what is known of real ones."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -143,10 +145,17 @@ def test_the_command_prints_and_writes(tmp_path, capfd):
     (tmp_path / "_b $x$.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 0.5 t\n")
     runs = [str(tmp_path / "a.run"), str(tmp_path / "_b $x$.run")]
     assert main(["ties", *runs, "--qrels", str(tmp_path / "qrels"), "-m", "RR", "--out", str(tmp_path / "out")]) == 0
-    assert "Ties in 2 runs, 2 lists" in capfd.readouterr().out
+    printed = capfd.readouterr().out
+    assert "Ties in 2 runs, 2 lists" in printed
+    assert "What the order of the tied does to the measures" in printed
+    judged = [*runs, "--qrels", str(tmp_path / "qrels"), "-m", "RR", "--format", "json"]
+    assert main(["ties", *judged]) == 0
+    assert len(json.loads(capfd.readouterr().out)) == 2
+    assert main(["ties", *judged, "--all"]) == 0
+    assert len(json.loads(capfd.readouterr().out)) == 6
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"ties.csv", "rules.csv", "orderings.csv", "runs.csv", "group-sizes.png", "ranges-RR.svg"} <= written
     assert main(["ties", runs[0], "-k", "1", "--format", "json"]) == 0
-    assert '"documents tied": 1.0' in capfd.readouterr().out
+    assert json.loads(capfd.readouterr().out)["rows"][0]["documents tied"] == 1.0
     assert main(["ties", runs[0], "-k", "0"]) == 2
     assert "cutoffs: found 0" in capfd.readouterr().err

@@ -90,7 +90,7 @@ def add_threads(command: argparse.ArgumentParser) -> None:
 def add_output(command: argparse.ArgumentParser) -> None:
     """Add where an experiment goes."""
     command.add_argument("--format", choices=TABLE_FORMATS, default="text", help="of the tables (%(default)s)")
-    command.add_argument("--all", action="store_true", help="print every table, not the main one alone")
+    command.add_argument("--all", action="store_true", help="print every table, not the main ones alone")
     command.add_argument("--plot", metavar="FILE", help="draw the main figure: .png, .svg, .pdf …")
     command.add_argument("--out", metavar="FOLDER", help="write report.html, and all tables and figures as files")
 
@@ -135,11 +135,15 @@ def check_one_stdin(*paths: str) -> None:
         raise InputError("-: standard input can be read once, found it several times")
 
 
-def output(experiment: Experiment, arguments: argparse.Namespace) -> str:
-    """Write the files that were asked for, and return what is to be printed."""
+def output(experiment: Experiment, arguments: argparse.Namespace, *main: str) -> str:
+    """Write the files that were asked for, and return what is to be printed: all tables, or the main ones."""
     if arguments.out is not None:
         experiment.write(arguments.out, shlex.join(["tieaware", *sys.argv[1:]]))
     if arguments.plot is not None:
         next(iter(experiment.drawings().values())).save(arguments.plot)
-    tables = list(experiment.tables().values()) if arguments.all else [experiment.table()]
-    return "\n".join(TABLE_FORMATS[arguments.format](table) for table in tables)
+    tables = experiment.tables()
+    shown = tables if arguments.all else main or [next(iter(tables))]
+    texts = [TABLE_FORMATS[arguments.format](tables[name]) for name in shown]
+    if arguments.format == "json" and len(texts) > 1:
+        return "[" + ", ".join(text.rstrip() for text in texts) + "]\n"
+    return "\n".join(texts)

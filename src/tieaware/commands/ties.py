@@ -41,4 +41,4 @@ def _run(arguments: argparse.Namespace) -> str:
         runs, arguments.qrels, arguments.measure or MEASURES, arguments.cutoff or CUTOFFS,
         consistent_only=arguments.consistent_only, threads=arguments.threads,
     )  # fmt: skip
-    return options.output(outcome, arguments)
+    return options.output(outcome, arguments, "ties", *(["rules"] if arguments.qrels else []))
