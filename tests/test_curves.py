@@ -57,3 +57,14 @@ def test_the_command_traces_real_runs(data, tmp_path, capfd, kind):
     lines = capfd.readouterr().out.splitlines()
     assert lines[0] == f"{kind} curves of 3 runs, averaged over 30 queries"
     assert sum(line.startswith("BERT ") for line in lines) == (11 if kind == "interpolated" else len(lines) // 3 - 1)
+
+
+def test_each_run_has_a_figure_of_its_queries(tmp_path):
+    """Runs whose names make one file name among them."""
+    outcome = curves(QRELS, {"a/b": RUN, "a_b": RUN}, "roc")
+    outcome.write(tmp_path / "out")
+    assert {"curves.png", "queries-1-a_b.svg", "queries-2-a_b.png"} <= {p.name for p in (tmp_path / "out").iterdir()}
+    lines = outcome.drawings()["queries-1-a_b"].plot().get_lines()
+    assert len(lines) == 3
+    np.testing.assert_allclose(lines[0].get_ydata()[1:], outcome.y[0, 0])
+    np.testing.assert_allclose(lines[2].get_ydata()[1:], outcome.y[0].mean(axis=0))

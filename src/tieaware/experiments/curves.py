@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress
 from tieaware.experiments.table import Cell, Table
 from tieaware.measures import IPrec, Measure, NumRelRet, NumRet, P, R, Values
-from tieaware.plots import Drawing, label, style
+from tieaware.plots import COLOURS, Drawing, file_name, label, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,16 +140,42 @@ class Curves(Experiment):
         }
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figure of the average curves."""
-        return {"curves": Drawing(f"{self.title}; expected over the orders of tied documents.", self._draw, (6.4, 4.8))}
+        """Return the figure of the average curves, and one of each run with the curves of its queries."""
+        caption = f"{self.title}; expected over the orders of tied documents."
+        figures = {"curves": Drawing(caption, self._draw, (6.4, 4.8))}
+        for r, run in enumerate(self.runs):
+            # The number tells runs apart whose names are one as those of files.
+            figures[f"queries-{r + 1}-{file_name(run)}"] = Drawing(
+                f"{self.kind} curves of {label(run)}: each of {len(self.queries)} queries, and their average.",
+                partial(self._draw_queries, r), (6.4, 4.8),
+            )  # fmt: skip
+        return figures
 
     def _draw(self, ax: Axes) -> None:
         for r, run in enumerate(self.runs):
-            x, y = self.x[r].mean(axis=0), self.y[r].mean(axis=0)
-            if self.kind == "roc":
-                x, y = np.append(0.0, x), np.append(0.0, y)
+            x, y = self._from_origin(self.x[r].mean(axis=0), self.y[r].mean(axis=0))
             ax.plot(x, y, label=label(run), markevery=max(len(x) // 12, 1), **style(r))
+        self._finish(ax, with_legend=len(self.runs) <= 20)
+
+    def _draw_queries(self, r: int, ax: Axes) -> None:
+        for q in range(len(self.queries)):
+            # One entry of the legend stands for all.
+            ax.plot(
+                *self._from_origin(self.x[r, q], self.y[r, q]),
+                label="each query" if q == 0 else "_", color="#999999", linewidth=0.7, alpha=0.6,
+            )  # fmt: skip
+        ax.plot(
+            *self._from_origin(self.x[r].mean(axis=0), self.y[r].mean(axis=0)),
+            label="average", color=COLOURS[0], linewidth=2.0,
+        )  # fmt: skip
+        self._finish(ax, with_legend=True)
+
+    def _from_origin(self, x: Values, y: Values) -> tuple[Values, Values]:
+        """A ROC curve begins before the first document."""
+        return (np.append(0.0, x), np.append(0.0, y)) if self.kind == "roc" else (x, y)
+
+    def _finish(self, ax: Axes, *, with_legend: bool) -> None:
         horizontal, vertical = KINDS[self.kind]
         ax.set(xlabel=horizontal, ylabel=vertical, xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        if len(self.runs) <= 20:
+        if with_legend:
             ax.legend(loc="lower right" if self.kind == "roc" else "upper right")
