@@ -114,6 +114,20 @@ def test_residual_is_what_rbp_lacks(untied):
     np.testing.assert_allclose(result.values.sum(axis=2), 1.0, rtol=1e-14)
 
 
+def test_q_of_real_runs_is_that_of_ntcireval(untied):
+    """The means over the topics, as pyNTCIREVAL 0.0.3 gives them."""
+    qrels, runs = untied
+    known = {
+        "BRPHJ_NLP3": (0.0035223861315518733, 0.0039981354219580075),
+        "CincyMedIR-run1": (0.017432758975326756, 0.012511859411713988),
+        "OHSU_RUN2": (0.3006037355225697, 0.2831774531121662),
+        "KU_run1": (0.23626837542000936, 0.22343125682506512),
+        "Tetralogie1Fr": (0.01935075585737894, 0.02035730863758379),
+    }
+    means = tieaware.evaluate(qrels, runs, ["Q", "Q(beta=0.25)"], queries="both").mean()
+    np.testing.assert_allclose(means, [known[name] for name in runs], rtol=1e-13)
+
+
 # What a textbook works out: Manning, Raghavan and Schütze, Introduction to Information Retrieval, chapter 8.
 
 

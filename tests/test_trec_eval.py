@@ -15,14 +15,14 @@ TOLERANCE = 1e-9
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 MEASURES = (
     "map", "recip_rank", "Rprec", "ndcg", "num_ret", "num_rel", "num_rel_ret",
-    "bpref", "set_P", "set_relative_P", "set_recall", "set_F", "set_map",
+    "bpref", "infAP", "set_P", "set_relative_P", "set_recall", "set_F", "set_map",
     *(f"{name}_{k}" for name in ("P", "recall", "ndcg_cut", "map_cut") for k in DEPTHS),
     *(f"success_{k}" for k in (1, 5, 10)),
 )  # fmt: skip
 FAMILIES = {
     "map", "recip_rank", "Rprec", "ndcg", "num_ret", "num_rel", "num_rel_ret",
     "P", "recall", "ndcg_cut", "map_cut", "success",
-    "bpref", "set_P", "set_relative_P", "set_recall", "set_F", "set_map",
+    "bpref", "infAP", "set_P", "set_relative_P", "set_recall", "set_F", "set_map",
 }  # fmt: skip
 
 Qrels = dict[str, dict[str, int]]
