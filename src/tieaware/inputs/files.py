@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import bz2
 import importlib
 import io
-import lzma
 import os
 import stat
 import sys
 import zlib
 from collections.abc import Callable
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 from tieaware.errors import InputError
 from tieaware.inputs.identifiers import shortened
@@ -98,18 +96,32 @@ def zstd_decompressor(label: str) -> Callable[[], Decompressor]:
     return lambda: Zstandard(module)
 
 
-def compression(start: bytes, label: str) -> tuple[str, Callable[[], Decompressor]] | None:
-    """Recognise a compressed file by how it starts: the format's name, and what makes its decompressors."""
+class Format(NamedTuple):
+    """A format of compression: its name, what makes its decompressors, and what these raise on corrupt data."""
+
+    name: str
+    make: Callable[[], Decompressor]
+    errors: tuple[type[Exception], ...]
+
+
+def compression(start: bytes, label: str) -> Format | None:
+    """Recognise a compressed file by how it starts."""
+    # Modules are imported where they are needed: most files are plain, or of one format.
     if start.startswith(b"\x1f\x8b\x08"):
-        return "gzip", Gzip
+        return Format("gzip", Gzip, (zlib.error, EOFError))
     # Text may well start with BZh, but not with the digits of pi, or of its root if the file is empty, after
     # it.
     if start.startswith(b"BZh") and start[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
-        return "bzip2", bz2.BZ2Decompressor
+        import bz2
+
+        return Format("bzip2", bz2.BZ2Decompressor, (OSError, EOFError))
     if start.startswith(b"\xfd7zXZ\x00"):
-        return "xz", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        import lzma
+
+        return Format("xz", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), (lzma.LZMAError, EOFError))
     if start.startswith(b"\x28\xb5\x2f\xfd") or (start[1:4] == b"\x2a\x4d\x18" and start[0] >> 4 == 5):
-        return "zstd", zstd_decompressor(label)
+        # Each zstd module has an exception of its own.
+        return Format("zstd", zstd_decompressor(label), (Exception,))
     return None
 
 
@@ -222,7 +234,7 @@ class Source:
 
     def _decompressed(self, size: int) -> bytes:
         assert self._format is not None
-        name, make = self._format
+        name, make, errors = self._format
         while True:
             if self._member is None:
                 # Members follow one another, with padding of zeros in between.
@@ -234,12 +246,7 @@ class Source:
                 self._member = make()
             try:
                 block = self._member.decompress(self._input, size)
-            except (OSError, zlib.error, lzma.LZMAError, EOFError) as error:
-                raise InputError(f"{self.label}: corrupt {name} data: {reason(error)}") from None
-            except Exception as error:
-                # Each zstd module has an exception of its own.
-                if name != "zstd":
-                    raise
+            except errors as error:
                 raise InputError(f"{self.label}: corrupt {name} data: {reason(error)}") from None
             self._input = b""
             if self._member.eof:
