@@ -122,6 +122,7 @@ def test_files_of_the_same_name_are_told_apart_by_their_folders(tmp_path):
         ({"runs": []}, "runs: found none"),
         ({"runs": {"q9": {"d1": 1.0}}}, "run: none of its queries is judged in .*, expected one in common"),
         ({"runs": {}}, "run: none of its queries is judged"),
+        ({"qrels": {}}, "run: none of its queries is judged"),
         ({"runs": [RUN, RUN]}, "runs: two are named 'run'"),
         ({"runs": Qrels.from_dict(QRELS)}, "runs: found Qrels, expected a run"),
         ({"qrels": Run.from_dict(RUN)}, "qrels: found a Run, expected judgments"),

@@ -66,7 +66,9 @@ class Totals:
 
     def rows(self, rows: Integers) -> Totals:
         """The totals of some queries; -1 is a query without judgments."""
-        return Totals(np.where((rows >= 0)[:, None, None], self.numbers[rows], 0.0), self.tables)
+        numbers = np.zeros((len(rows), *self.numbers.shape[1:]))
+        numbers[rows >= 0] = self.numbers[rows[rows >= 0]]
+        return Totals(numbers, self.tables)
 
 
 class Judgments:
