@@ -3,9 +3,12 @@
 import multiprocessing
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Event, Thread
 
 import numpy as np
 import pytest
+import queries
 
 import tieaware
 from tieaware import Evaluator, InputError
@@ -250,3 +253,31 @@ def test_columns_take_several_threads_whatever_is_asked(measure, precision):
         Evaluator(labels, [measure], precision=precision, threads=threads).columns(features) for threads in (1, 2)
     )
     np.testing.assert_array_equal(alone, several)
+
+
+@pytest.mark.parametrize("ties", ["average", "optimistic", "run_order"])
+def test_scores_that_change_meanwhile_never_crash(ties):
+    """The values are then anything; the kernels stay within their memory, which the checked suite sees."""
+    rng = np.random.default_rng(3)
+    names = [*queries.MEASURES, "infAP", "IPrec@0.3", "IAP11", "AUC@7", "ERR@10"]
+    evaluator = Evaluator(rng.integers(-2, 4, (20, 40)), names, ties=ties)
+    scores, changes, done = np.zeros((20, 40)), [rng.integers(0, n, (20, 40)) for n in (1, 2, 5, 40)] * 2, Event()
+
+    def change() -> None:
+        while not done.is_set():
+            for other in changes:
+                scores[:] = other
+
+    changing = Thread(target=change)
+    changing.start()
+    try:
+        for _ in range(30):
+            # What IPrec sees may be too much for it.
+            with suppress(InputError):
+                evaluator(scores)
+            if ties == "average":
+                with suppress(InputError):
+                    evaluator.spread(scores)
+    finally:
+        done.set()
+        changing.join()
