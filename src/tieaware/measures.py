@@ -13,8 +13,8 @@ rest of the library knows about it:
 A few kernels need more: another number of the query (``second``), the best order of its judged documents (``ideal``),
 or a number of the measure (``number``).
 
-To add a measure, add its definition here, its kernel there (if it is not one of those), and its function to
-``reference.py``.
+To add a measure, add its definition here, its kernel there (if it is not one of those), and its functions to
+``reference/``.
 """
 
 from __future__ import annotations

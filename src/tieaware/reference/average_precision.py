@@ -1,0 +1,266 @@
+"""Average precision, and its kin: inferred, and with cumulated gains.
+
+The numbers in brackets are those of the references of `tieaware.reference`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from tieaware.reference.rankings import Functions, Groups, Ranking, grade_of, is_relevant, relevant, with_ranks
+
+
+def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the sum of the precision at each relevant document's rank, / N ([1]_, section 8.4).
+
+    Examples
+    --------
+    >>> average_precision([1, 0, 0, 1], [1, 0, 0, 1])
+    0.75
+    """
+    N = relevant(judged, rel)
+    if N == 0:
+        return 0.0
+    found = 0
+    precisions = []
+    for j, label in enumerate(ranking[:k], start=1):
+        if is_relevant(label, rel):
+            found += 1
+            precisions.append(found / j)
+    return math.fsum(precisions) / N
+
+
+def expected_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`average_precision`: (1/N) Σ_groups (r/n) Σ_j (R + 1 + a (j-t-1)) / j [2]_.
+
+    Rank j holds a relevant document with probability r/n. If it does, the relevant documents up to there are
+    the R of earlier groups, itself, and of the j-t-1 that precede it in its group each with probability a =
+    (r-1)/(n-1). The last is 0 for a group of one, where the printed formula has 0/0.
+
+    Examples
+    --------
+    >>> expected_average_precision([[1, 0], [0, 0]], [1, 0, 0, 0])
+    0.75
+    """
+    N = relevant(judged, rel)
+    if N == 0:
+        return 0.0
+    R = 0
+    parts: list[float] = []
+    for ranks, labels in with_ranks(groups, k):
+        n, r = len(labels), relevant(labels, rel)
+        if r:
+            a = (r - 1) / (n - 1) if n > 1 else 0.0
+            parts.extend(r / n * (R + 1 + a * (j - ranks.start)) / j for j in ranks)
+        R += r
+    return math.fsum(parts) / N
+
+
+def chance_of_all(n: int, r: int, i: int) -> float:
+    """Give the probability that i given documents of a group are all relevant: r (r-1) over n (n-1), and so on."""
+    return math.prod(max(r - x, 0) / (n - x) for x in range(i)) if i <= n else 0.0
+
+
+def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`average_precision`, from the chances that two to four ranks are all relevant.
+
+    A relevant document at the x-th rank of its group, from 0, adds (c + those among the x ranks before it) / rank, with
+    c = R + 1.
+
+    Examples
+    --------
+    >>> variance_of_average_precision([[1, 0]], [1, 0])
+    0.0625
+    """
+    N = relevant(judged, rel)
+    c, total = 1, 0.0
+    for ranks, labels in with_ranks(groups, k):
+        n, r = len(labels), relevant(labels, rel)
+        p1, p2, p3, p4 = (chance_of_all(n, r, i) for i in (1, 2, 3, 4))
+        if 0 < r < n:
+            mean = math.fsum((c * p1 + x * p2) / j for x, j in enumerate(ranks))
+            square = math.fsum(
+                (c * c * p1 + (2 * c + 1) * x * p2 + x * (x - 1) * p3) / j**2 for x, j in enumerate(ranks)
+            )
+            square += 2 * math.fsum(
+                (c * (c + 1) * p2 + ((c + 2) * y + c * (x - 1)) * p3 + y * (x - 2) * p4) / (i * j)
+                for x, j in enumerate(ranks)
+                for y, i in enumerate(ranks[:x])
+            )
+            total += square - mean**2
+        c += r
+    return total / N**2 if N else 0.0
+
+
+def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Infer average precision where documents of the pool (label -1) are not judged: infAP [11]_, as in trec_eval.
+
+    A relevant document at rank j adds 1/j, and (pooled documents before it)/j times the share of relevant ones among
+    those judged.
+
+    Examples
+    --------
+    >>> round(inferred_average_precision([0, -1, 1], [0, 1]), 4)
+    0.3333
+    """
+    return expected_inferred_average_precision([[label] for label in ranking], judged, rel)
+
+
+def expected_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the mean of :func:`inferred_average_precision`.
+
+    Any of n ranks may be that of a relevant document; a relevant, b judged nonrelevant and c pooled documents are then
+    among those of the group before it, with the chance of drawing so many of each.
+
+    Examples
+    --------
+    >>> round(expected_inferred_average_precision([[1, 0]], [1, 0]), 4)
+    0.75
+    """
+    N = relevant(judged, rel)
+    epsilon = 0.00001
+    t = R = B = U = 0
+    total = 0.0
+    for labels in groups:
+        n, r = len(labels), relevant(labels, rel)
+        b, u = relevant(labels, 0) - r, sum(label == -1 for label in labels)
+        if r:
+            for x in range(n):
+                part = 0.0
+                for i, j, v in product(range(r), range(b + 1), range(u + 1)):
+                    rest = x - i - j - v
+                    if 0 <= rest <= n - r - b - u:
+                        chance = math.comb(r - 1, i) * math.comb(b, j) * math.comb(u, v)
+                        chance *= math.comb(n - r - b - u, rest)
+                        share = (R + i + epsilon) / (R + i + B + j + 2 * epsilon)
+                        part += chance * (1 + (R + i + B + j + U + v) * share)
+                total += r / n * part / math.comb(n - 1, x) / (t + x + 1)
+        t, R, B, U = t + n, R + r, B + b, U + u
+    return total / N if N else 0.0
+
+
+def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """NaN: the variance of :func:`inferred_average_precision` is not known."""
+    return math.nan
+
+
+def q_measure(
+    ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
+) -> float:
+    """Σ over relevant ranks j of (hits to j + beta gain to j) / (j + beta ideal gain to j), / N: Q-measure [12]_.
+
+    The gain of a relevant document is its label.
+
+    Examples
+    --------
+    >>> q_measure([0, 2, 1], [0, 2, 1])
+    0.7166666666666667
+    """
+    return expected_q_measure([[label] for label in ranking], judged, k, beta, rel)
+
+
+def expected_q_measure(
+    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
+) -> float:
+    """Give the mean of :func:`q_measure`: Σ_x w_x E[(R + 1 + beta C) I + beta g + I Σ (I + beta g before it)].
+
+    I tells whether the document in slot x of the group is relevant, g is its gain, R and C are hits and gain before the
+    group, and w = 1/(j + beta ideal gain to j).
+
+    Examples
+    --------
+    >>> expected_q_measure([[1, 0]], [1, 0])
+    0.8333333333333333
+    """
+    N = relevant(judged, rel)
+    total = 0.0
+    for weights, hit, u, h in _parts_of_q(groups, judged, k, beta, rel):
+        one, two = mean_over_distinct(u), mean_over_distinct(hit, h)
+        total += math.fsum(w * (one + x * two) for x, w in enumerate(weights))
+    return total / N if N else 0.0
+
+
+def variance_of_q_measure(
+    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
+) -> float:
+    """Give the variance of :func:`q_measure`: of Σ_x w_x (u_x + I_x Σ h before x), from means over up to four ranks.
+
+    Examples
+    --------
+    >>> round(variance_of_q_measure([[1, 0]], [1, 0]), 6)
+    0.027778
+    """
+    N = relevant(judged, rel)
+    total = 0.0
+    for weights, hit, u, h in _parts_of_q(groups, judged, k, beta, rel):
+        e, squares = mean_over_distinct, [x * x for x in h]
+        uu, uh = [x * x for x in u], [x * y for x, y in zip(u, h, strict=True)]
+        mean = math.fsum(w * (e(u) + x * e(hit, h)) for x, w in enumerate(weights))
+        square = math.fsum(
+            w * w * (e(uu) + 2 * x * e(u, h) + x * e(hit, squares) + x * (x - 1) * e(hit, h, h))
+            for x, w in enumerate(weights)
+        )
+        # Two ranks, with y documents of the group before the first and x before the second.
+        one, three, four = e(u, u) + e(uh, hit), e(u, hit, h), (e(hit, hit, squares) + e(h, hit, h), e(hit, hit, h, h))
+        square += 2 * math.fsum(
+            w * v * (one + (x - 1 + y) * three + y * (four[0] + (x - 2) * four[1]))
+            for x, w in enumerate(weights)
+            for y, v in enumerate(weights[:x])
+        )
+        total += square - mean**2
+    return total / N**2 if N else 0.0
+
+
+def _parts_of_q(
+    groups: Groups, judged: Ranking, k: int | None, beta: float, rel: int
+) -> Iterator[tuple[list[float], list[float], list[float], list[float]]]:
+    """Yield, for each group, the weights of its ranks, and for its documents I, u = c I + beta g and h = I + beta g."""
+    ideal = sorted((grade_of(label) for label in judged if is_relevant(label, rel)), reverse=True)
+    c = 1.0
+    for ranks, labels in with_ranks(groups, k):
+        hit = [float(is_relevant(label, rel)) for label in labels]
+        g = [grade_of(label) * i for label, i in zip(labels, hit, strict=True)]
+        h = [i + beta * gain for i, gain in zip(hit, g, strict=True)]
+        yield (
+            [1 / (j + beta * sum(ideal[:j])) for j in ranks],
+            hit,
+            [c * i + beta * gain for i, gain in zip(hit, g, strict=True)],
+            h,
+        )
+        c += sum(h)
+
+
+def sum_over_distinct(*worths: Sequence[float]) -> float:
+    """Sum worths[0][d0] worths[1][d1] … over all choices of different documents d0, d1 and so on.
+
+    The last document may be any, less the cases in which it is one of the others.
+
+    Examples
+    --------
+    >>> sum_over_distinct([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    22.0
+    """
+    *others, last = worths
+    if not others:
+        return math.fsum(last)
+    total = sum_over_distinct(*others) * math.fsum(last)
+    for i, other in enumerate(others):
+        both = [x * y for x, y in zip(other, last, strict=True)]
+        total -= sum_over_distinct(*others[:i], both, *others[i + 1 :])
+    return total
+
+
+def mean_over_distinct(*worths: Sequence[float]) -> float:
+    """Give the mean that :func:`sum_over_distinct` is the sum of; 0 without a choice."""
+    choices = math.perm(len(worths[0]), len(worths))
+    return sum_over_distinct(*worths) / choices if choices else 0.0
+
+
+MEASURES: dict[str, Functions] = {
+    "AP": (average_precision, expected_average_precision, variance_of_average_precision),
+    "GMAP": (average_precision, expected_average_precision, variance_of_average_precision),
+    "infAP": (inferred_average_precision, expected_inferred_average_precision, variance_of_inferred_average_precision),
+    "Q": (q_measure, expected_q_measure, variance_of_q_measure),
+}

@@ -1,0 +1,156 @@
+"""Measures of where the first relevant documents stand.
+
+The numbers in brackets are those of the references of `tieaware.reference`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tieaware.reference.hits import hits
+from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant, relevant, with_ranks
+
+
+def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """1 / the rank of the first relevant document, 0 if there is none within the cut-off [3]_.
+
+    Examples
+    --------
+    >>> reciprocal_rank([0, 1, 1], [0, 1, 1])
+    0.5
+    """
+    for j, label in enumerate(ranking[:k], start=1):
+        if is_relevant(label, rel):
+            return 1 / j
+    return 0.0
+
+
+def first_relevant(n: int, r: int) -> Iterator[float]:
+    """Yield p_1, p_2, …: the probability that the first relevant document of a group comes x-th.
+
+    p_1 = r/n, and p_{x+1} = p_x (n-x-r+1)/(n-x). These are the differences of the survival function, the
+    probability that the first x documents are not relevant; the printed formula of [2]_ sums that function
+    itself.
+
+    Examples
+    --------
+    >>> list(first_relevant(4, 2))
+    [0.5, 0.3333333333333333, 0.16666666666666666]
+    """
+    p = r / n
+    yield p
+    for x in range(1, n - r + 1):
+        p *= (n - x - r + 1) / (n - x)
+        yield p
+
+
+def expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`reciprocal_rank`: Σ p_x/(t+x) in the first group with a relevant one.
+
+    Examples
+    --------
+    >>> expected_reciprocal_rank([[1, 0]], [1, 0])
+    0.75
+    """
+    for ranks, labels in with_ranks(groups, k):
+        r = relevant(labels, rel)
+        if r:
+            chances = first_relevant(len(labels), r)
+            return math.fsum(p / j for j, p in zip(ranks, chances, strict=False))
+    return 0.0
+
+
+def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`reciprocal_rank`: of 1/(t+x), with probability p_x, and of 0 below the cut-off."""
+    for ranks, labels in with_ranks(groups, k):
+        r = relevant(labels, rel)
+        if r:
+            chances = list(first_relevant(len(labels), r))
+            values = [1 / j for j in ranks][: len(chances)] + [0.0] * (len(chances) - len(ranks))
+            mean = math.fsum(p * v for p, v in zip(chances, values, strict=True))
+            return math.fsum(p * (v - mean) ** 2 for p, v in zip(chances, values, strict=True))
+    return 0.0
+
+
+def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """1 if there is a relevant document within the cut-off, else 0.
+
+    Examples
+    --------
+    >>> success([0, 1, 0], [0, 1, 0], k=1), success([0, 1, 0], [0, 1, 0], k=2)
+    (0.0, 1.0)
+    """
+    return float(hits(ranking, k, rel) > 0)
+
+
+def expected_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`success`: Σ p_x = 1 - C(n-r, m)/C(n, m), the hypergeometric chance of a hit.
+
+    Examples
+    --------
+    >>> expected_success([[1, 0]], [1, 0], k=1)
+    0.5
+    """
+    for ranks, labels in with_ranks(groups, k):
+        r = relevant(labels, rel)
+        if r:
+            chances = first_relevant(len(labels), r)
+            return math.fsum(p for _, p in zip(ranks, chances, strict=False))
+    return 0.0
+
+
+def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give q (1 - q), where q is the mean of :func:`success`."""
+    q = expected_success(groups, judged, k, rel)
+    return q * (1 - q)
+
+
+def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+    """Count the nonrelevant documents above the i-th relevant one: all, where there are fewer relevant ones [8]_.
+
+    0 for a query without relevant judged documents.
+
+    Examples
+    --------
+    >>> search_length([0, 0, 1, 0, 1], [1, 1], i=2)
+    3.0
+    """
+    return expected_search_length([[label] for label in ranking], judged, i, rel)
+
+
+def expected_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+    """Give the mean of :func:`search_length`: j + i (n-r)/(r+1), i counted inside the group, j before it [8]_.
+
+    Examples
+    --------
+    >>> expected_search_length([[0], [1, 0, 0]], [1])
+    2.0
+    """
+    if not relevant(judged, rel):
+        return 0.0
+    nonrelevant = 0
+    for labels in groups:
+        r, n = relevant(labels, rel), len(labels)
+        if r >= i:
+            return nonrelevant + i * (n - r) / (r + 1)
+        i -= r
+        nonrelevant += n - r
+    return float(nonrelevant)
+
+
+def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+    """Give i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one."""
+    for labels in groups:
+        r, n = relevant(labels, rel), len(labels)
+        if r >= i:
+            return i * (n - r) * (n + 1) * (r - i + 1) / ((r + 1) ** 2 * (r + 2))
+        i -= r
+    return 0.0
+
+
+MEASURES: dict[str, Functions] = {
+    "RR": (reciprocal_rank, expected_reciprocal_rank, variance_of_reciprocal_rank),
+    "Success": (success, expected_success, variance_of_success),
+    "ESL": (search_length, expected_search_length, variance_of_search_length),
+}

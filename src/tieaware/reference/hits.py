@@ -1,0 +1,289 @@
+"""Measures that count the relevant documents within the cut-off, the hits; and counts that no order changes.
+
+The numbers in brackets are those of the references of `tieaware.reference`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from tieaware.reference.rankings import (
+    Functions,
+    Groups,
+    Label,
+    Ranking,
+    is_relevant,
+    number_of_documents,
+    relevant,
+    with_ranks,
+)
+
+
+def hits(ranking: Ranking, k: int | None = None, rel: int = 1) -> int:
+    """Count the relevant documents within the cut-off."""
+    return relevant(ranking[:k], rel)
+
+
+def expected_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
+    """Σ m r/n: each of a group's ranks holds a relevant document with probability r/n [2]_.
+
+    Examples
+    --------
+    >>> expected_hits([[1], [1, 0, 0, 0]], k=3)
+    1.5
+    """
+    return math.fsum(len(ranks) * relevant(labels, rel) / len(labels) for ranks, labels in with_ranks(groups, k))
+
+
+def variance_of_weighted_sum(
+    groups: Groups, k: int | None, worth: Callable[[Label], float], weight: Callable[[int], float]
+) -> float:
+    """Give the variance of Σ_j weight(j) worth(document at rank j): s² Σ_j (d_j - mean d)² for each group.
+
+    s² is the variance of the documents' worth, with the divisor n-1, and d_j the weight of the group's ranks, 0 below
+    the cut-off.
+
+    Examples
+    --------
+    >>> variance_of_weighted_sum([[1, 0]], None, float, lambda j: 1 / j)
+    0.0625
+    """
+    total = 0.0
+    for ranks, labels in with_ranks(groups, k):
+        n = len(labels)
+        if n > 1:
+            worths = [worth(label) for label in labels]
+            weights = [weight(j) for j in ranks] + [0.0] * (n - len(ranks))
+            means = math.fsum(worths) / n, math.fsum(weights) / n
+            total += math.fsum((w - means[0]) ** 2 for w in worths) / (n - 1) * (
+                math.fsum((d - means[1]) ** 2 for d in weights)
+            )
+    return total
+
+
+def variance_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`hits`: each of the first k ranks weighs 1."""
+    return variance_of_weighted_sum(groups, k, lambda label: float(is_relevant(label, rel)), lambda j: 1.0)
+
+
+def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Hits / k; without a cut-off, hits / retrieved documents ([1]_, section 8.3).
+
+    Examples
+    --------
+    >>> precision([1, 0, 1], [1, 0, 1], k=4)
+    0.5
+    """
+    depth = len(ranking) if k is None else k
+    return hits(ranking, k, rel) / depth if depth else 0.0
+
+
+def expected_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`precision`: expected hits / k [2]_.
+
+    Examples
+    --------
+    >>> expected_precision([[1, 0]], [1, 0], k=1)
+    0.5
+    """
+    depth = number_of_documents(groups) if k is None else k
+    return expected_hits(groups, k, rel) / depth if depth else 0.0
+
+
+def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`precision`."""
+    depth = number_of_documents(groups) if k is None else k
+    return variance_of_hits(groups, k, rel) / depth**2 if depth else 0.0
+
+
+def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Hits / N ([1]_, section 8.3).
+
+    Examples
+    --------
+    >>> recall([1, 0, 1], [1, 0, 1, 1, 1], k=2)
+    0.25
+    """
+    N = relevant(judged, rel)
+    return hits(ranking, k, rel) / N if N else 0.0
+
+
+def expected_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`recall`: expected hits / N [2]_; N is that of the judgments.
+
+    Examples
+    --------
+    >>> expected_recall([[1, 0], [0]], [1, 0, 0, 1], k=1)
+    0.25
+    """
+    N = relevant(judged, rel)
+    return expected_hits(groups, k, rel) / N if N else 0.0
+
+
+def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`recall`."""
+    N = relevant(judged, rel)
+    return variance_of_hits(groups, k, rel) / N**2 if N else 0.0
+
+
+def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """2 P R / (P + R), the harmonic mean of precision and recall ([1]_, section 8.3, equation 8.6).
+
+    Examples
+    --------
+    >>> f1([1, 0, 1], [1, 0, 1, 1], k=1)
+    0.5
+    """
+    P = precision(ranking, judged, k, rel)
+    R = recall(ranking, judged, k, rel)
+    return 2 * P * R / (P + R) if P + R else 0.0
+
+
+def expected_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`f1`: 2 hits / (k + N), since P = hits/k and R = hits/N [2]_.
+
+    Examples
+    --------
+    >>> expected_f1([[1, 0]], [1, 0, 1], k=2)
+    0.5
+    """
+    N = relevant(judged, rel)
+    depth = number_of_documents(groups) if k is None else k
+    return 2 * expected_hits(groups, k, rel) / (depth + N) if N else 0.0
+
+
+def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the variance of :func:`f1`, 2 hits / (k + N)."""
+    N = relevant(judged, rel)
+    depth = number_of_documents(groups) if k is None else k
+    return 4 * variance_of_hits(groups, k, rel) / (depth + N) ** 2 if N else 0.0
+
+
+def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Give the precision at rank N, where precision and recall are equal ([1]_, section 8.4).
+
+    Examples
+    --------
+    >>> r_precision([1, 0, 1], [1, 0, 1])
+    0.5
+    """
+    N = relevant(judged, rel)
+    return precision(ranking, judged, N, rel) if N else 0.0
+
+
+def expected_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the mean of :func:`r_precision`: expected hits within the first N ranks, / N.
+
+    Examples
+    --------
+    >>> expected_r_precision([[1], [1, 0]], [1, 1, 0])
+    0.75
+    """
+    N = relevant(judged, rel)
+    return expected_precision(groups, judged, N, rel) if N else 0.0
+
+
+def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the variance of :func:`r_precision`."""
+    N = relevant(judged, rel)
+    return variance_of_precision(groups, judged, N, rel) if N else 0.0
+
+
+def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> float:
+    """Give the share of judged documents within the cut-off, or of a list that is shorter.
+
+    Examples
+    --------
+    >>> judged_share([0, None, 1], [0, 1], k=2)
+    0.5
+    """
+    top = ranking[:k]
+    return relevant(top, 0) / len(top) if top else 0.0
+
+
+def expected_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
+    """Give the mean of :func:`judged_share`: expected hits, where every judged document is one.
+
+    Examples
+    --------
+    >>> expected_judged_share([[0, None, None, None]], [0], k=2)
+    0.25
+    """
+    depth = number_of_documents(groups) if k is None else min(k, number_of_documents(groups))
+    return expected_hits(groups, k, 0) / depth if depth else 0.0
+
+
+def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
+    """Give the variance of :func:`judged_share`."""
+    depth = number_of_documents(groups) if k is None else min(k, number_of_documents(groups))
+    return variance_of_hits(groups, k, 0) / depth**2 if depth else 0.0
+
+
+def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel: int = 1) -> float:
+    """Hits / retrieved documents; if relative, / the hits that there could be."""
+    best = min(len(ranking), relevant(judged, rel)) if relative else len(ranking)
+    return relevant(ranking, rel) / best if best else 0.0
+
+
+def set_recall(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Hits / N."""
+    return recall(ranking, judged, None, rel)
+
+
+def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: int = 1) -> float:
+    """(1 + beta) P R / (R + beta P) of set precision and recall, as trec_eval has it.
+
+    Examples
+    --------
+    >>> set_f([1, 0, 0, 0], [1, 1])
+    0.3333333333333333
+    """
+    P, R = set_precision(ranking, judged, False, rel), set_recall(ranking, judged, rel)
+    return (1 + beta) * P * R / (R + beta * P) if P and R else 0.0
+
+
+def set_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Set precision times set recall."""
+    return set_precision(ranking, judged, False, rel) * set_recall(ranking, judged, rel)
+
+
+def number_of_queries(ranking: Ranking, judged: Ranking) -> float:
+    """Count this query."""
+    return 1.0
+
+
+def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
+    """Count the retrieved documents."""
+    return float(len(ranking))
+
+
+def number_relevant(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Count the relevant documents, N."""
+    return float(relevant(judged, rel))
+
+
+def number_relevant_retrieved(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Count the relevant documents that were retrieved."""
+    return float(relevant(ranking, rel))
+
+
+MEASURES: dict[str, Functions] = {
+    "P": (precision, expected_precision, variance_of_precision),
+    "R": (recall, expected_recall, variance_of_recall),
+    "F1": (f1, expected_f1, variance_of_f1),
+    "Rprec": (r_precision, expected_r_precision, variance_of_r_precision),
+    "Judged": (judged_share, expected_judged_share, variance_of_judged_share),
+}
+
+# Of what is retrieved, in any order.
+OF_SETS: dict[str, Callable[..., float]] = {
+    "SetP": set_precision,
+    "SetR": set_recall,
+    "SetF": set_f,
+    "SetAP": set_average_precision,
+    "NumQ": number_of_queries,
+    "NumRet": number_retrieved,
+    "NumRel": number_relevant,
+    "NumRelRet": number_relevant_retrieved,
+}

@@ -1,0 +1,144 @@
+"""Interpolated precision: the greatest from a recall on.
+
+The numbers in brackets are those of the references of `tieaware.reference`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant, relevant, with_ranks
+
+
+def wanted_at(recall: float, N: int) -> int:
+    """Count the relevant documents that reach a recall, rounded as trec_eval 10 does; at least 1."""
+    return max(int(recall * N + 0.5), 1)
+
+
+def interpolated_precision(ranking: Ranking, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
+    """Give the greatest precision from the rank on at which the recall is reached; 0 if it is not ([1]_, section 8.4).
+
+    Examples
+    --------
+    >>> interpolated_precision([0, 1, 1], [1, 1], recall=0.5)
+    0.6666666666666666
+    """
+    wanted = wanted_at(recall, relevant(judged, rel))
+    ranks = [j for j, label in enumerate(ranking, start=1) if is_relevant(label, rel)]
+    return max((h / j for h, j in enumerate(ranks, start=1) if h >= wanted), default=0.0)
+
+
+def chance_below(n: int, places: Sequence[int]) -> float:
+    """Give the probability that of the relevant documents of a group the i-th stands at places[i] or later, for all i.
+
+    Examples
+    --------
+    >>> chance_below(4, [2])
+    0.75
+    """
+    r = len(places)
+    chances = [1.0] + [0.0] * r  # that so many relevant documents are among the first x, none too early
+    for x in range(1, n + 1):
+        for a in reversed(range(min(r, x))):
+            next_is_relevant = chances[a] * (r - a) / (n - x + 1)
+            chances[a] -= next_is_relevant
+            if x >= places[a]:
+                chances[a + 1] += next_is_relevant
+    return chances[r]
+
+
+def expected_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
+    """Give the mean of :func:`interpolated_precision`: Σ v P(max = v), from P(max ≤ v), a product over the groups.
+
+    Examples
+    --------
+    >>> expected_interpolated_precision([[1, 0]], [1, 0])
+    0.75
+    """
+    return _moments_of_interpolated_precision(groups, judged, recall, rel)[0]
+
+
+def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
+    """Give the variance of :func:`interpolated_precision`."""
+    return _moments_of_interpolated_precision(groups, judged, recall, rel)[1]
+
+
+def _moments_of_interpolated_precision(
+    groups: Groups, judged: Ranking, recall: float, rel: int
+) -> tuple[float, float]:
+    wanted = wanted_at(recall, relevant(judged, rel))
+    parts, R = [], 0
+    values = {Fraction(0)}
+    for ranks, labels in with_ranks(groups, None):
+        r, n = relevant(labels, rel), len(labels)
+        parts.append((ranks[0] - 1, n, r, R))
+        for h in range(max(R + 1, wanted), R + r + 1):
+            values |= {Fraction(h, j) for j in ranks[h - R - 1 : n - r + h - R]}
+        R += r
+    mean = square = below = 0.0
+    for v in sorted(values):
+        # The h-th relevant document may stand at rank h/v or later.
+        chance = math.prod(
+            chance_below(n, [math.ceil(h / v) - t if h >= wanted and v else 1 if h < wanted else n + 1
+                             for h in range(R + 1, R + r + 1)])
+            for t, n, r, R in parts
+        )  # fmt: skip
+        mean += float(v) * (chance - below)
+        square += float(v) ** 2 * (chance - below)
+        below = chance
+    return mean, max(square - mean**2, 0.0)
+
+
+def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Give the mean of :func:`interpolated_precision` at the recalls 0, 0.1 … 1.
+
+    Examples
+    --------
+    >>> eleven_point_precision([1, 0], [1, 1])
+    0.7272727272727273
+    """
+    return math.fsum(interpolated_precision(ranking, judged, i / 10, rel) for i in range(11)) / 11
+
+
+def expected_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the mean of :func:`eleven_point_precision`."""
+    return math.fsum(expected_interpolated_precision(groups, judged, i / 10, rel) for i in range(11)) / 11
+
+
+def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the variance of :func:`eleven_point_precision`, of all values it can have: for short lists.
+
+    From the last rank up: the greatest precision so far is added where a recall is reached.
+
+    Examples
+    --------
+    >>> round(variance_of_eleven_point_precision([[1, 0]], [1, 0]), 6)
+    0.0625
+    """
+    N = relevant(judged, rel)
+    points = [wanted_at(i / 10, N) for i in range(11)]
+    h = sum(relevant(labels, rel) for labels in groups)
+    chances = {(h, Fraction(0), Fraction(0)): 1.0}  # of h relevant documents above, the greatest precision, and the sum
+    for ranks, labels in reversed(list(with_ranks(groups, None))):
+        h -= relevant(labels, rel)
+        for j in reversed(ranks):
+            before, chances = chances, {}
+            for (above, best, points_sum), chance in before.items():
+                share = (above - h) / (j - ranks.start + 1)
+                higher = max(best, Fraction(above, j))
+                for state, part in (
+                    ((above, best, points_sum), 1 - share),
+                    ((above - 1, higher, points_sum + higher * points.count(above)), share),
+                ):
+                    if part > 0:
+                        chances[state] = chances.get(state, 0.0) + chance * part
+    mean = sum(float(value) * chance for (_, _, value), chance in chances.items())
+    return sum((float(value) - mean) ** 2 * chance for (_, _, value), chance in chances.items()) / 121
+
+
+MEASURES: dict[str, Functions] = {
+    "IPrec": (interpolated_precision, expected_interpolated_precision, variance_of_interpolated_precision),
+    "IAP11": (eleven_point_precision, expected_eleven_point_precision, variance_of_eleven_point_precision),
+}

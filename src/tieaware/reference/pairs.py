@@ -1,0 +1,144 @@
+"""Measures of relevant documents against nonrelevant ones.
+
+The numbers in brackets are those of the references of `tieaware.reference`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from tieaware.reference.rankings import Functions, Groups, Label, Ranking, relevant, with_ranks
+
+
+def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the share of pairs of a retrieved relevant and a retrieved nonrelevant document in which the first leads.
+
+    With a cut-off, of the documents within it. 0 without a relevant document, else 1 without a nonrelevant one.
+
+    Examples
+    --------
+    >>> area_under_curve([0, 1, 0, 0], [0, 1, 0, 0])
+    0.6666666666666666
+    """
+    return _moments_of_pairs([[label] for label in ranking[:k]], rel)[0]
+
+
+def expected_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Give the mean of :func:`area_under_curve`: a tied pair counts half [7]_.
+
+    Examples
+    --------
+    >>> expected_area_under_curve([[1, 0], [0]], [1, 0, 0])
+    0.75
+    """
+    return math.fsum(chance * _moments_of_pairs(above, rel)[0] for chance, above in cut(groups, k, rel))
+
+
+def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_, plus, with a cut-off, that of the mean over what may be above it."""
+    cases = [(chance, *_moments_of_pairs(above, rel)) for chance, above in cut(groups, k, rel)]
+    mean = math.fsum(chance * value for chance, value, _ in cases)
+    return math.fsum(chance * (variance + (value - mean) ** 2) for chance, value, variance in cases)
+
+
+def cut(groups: Groups, k: int | None, rel: int = 1) -> Iterator[tuple[float, Groups]]:
+    """Yield what may be above the cut-off, as groups, and how likely it is.
+
+    Of a group that the cut-off divides, x relevant documents are above it, with a hypergeometric chance.
+
+    Examples
+    --------
+    >>> list(cut([[1], [1, 0, 0]], 2))
+    [(0.6666666666666666, [[1], [None]]), (0.3333333333333333, [[1], [1]])]
+    """
+    whole: list[Sequence[Label]] = []
+    for ranks, labels in with_ranks(groups, k):
+        m, n, r = len(ranks), len(labels), relevant(labels, rel)
+        if 0 < m < n:
+            for x in range(max(m - (n - r), 0), min(m, r) + 1):
+                chance = math.comb(r, x) * math.comb(n - r, m - x) / math.comb(n, m)
+                yield chance, [*whole, [rel] * x + [None] * (m - x)]
+            return
+        if m:
+            whole.append(labels)
+    yield 1.0, whole
+
+
+def _moments_of_pairs(groups: Groups, rel: int) -> tuple[float, float]:
+    """Mean and variance of the share of pairs; the variance of a group's part is that of a sum of ranks [7]_."""
+    counts = [(relevant(labels, rel), len(labels)) for labels in groups]
+    N = sum(r for r, _ in counts)
+    others = sum(n for _, n in counts) - N
+    if not N or not others:
+        return (1.0 if N else 0.0), 0.0
+    below, led, variance = others, 0.0, 0.0
+    for r, n in counts:
+        below -= n - r
+        led += r * (below + (n - r) / 2)
+        variance += r * (n - r) * (n + 1) / 12
+    return led / (N * others), variance / (N * others) ** 2
+
+
+def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Σ (1 - min(x, M)/M) / N over relevant documents, x the judged nonrelevant ones above: bpref [9]_.
+
+    M is the number of judged nonrelevant documents, and no more than N.
+
+    Examples
+    --------
+    >>> binary_preference([0, 1, None, 0, 1], [0, 1, 0, 1])
+    0.25
+    """
+    return expected_binary_preference([[label] for label in ranking], judged, rel)
+
+
+def expected_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the mean of :func:`binary_preference`.
+
+    Of s judged nonrelevant documents of a group, 0, 1 … s precede a relevant one, each with the same probability.
+
+    Examples
+    --------
+    >>> expected_binary_preference([[1, 0]], [1, 0])
+    0.5
+    """
+    N = relevant(judged, rel)
+    if not N:
+        return 0.0
+    M = min(N, relevant(judged, 0) - N)
+    before, total = 0, 0.0
+    for labels in groups:
+        r = relevant(labels, rel)
+        s = relevant(labels, 0) - r
+        preferred = [1 - min(before + x, M) / M if M else 1.0 for x in range(s + 1)]
+        total += r * math.fsum(preferred) / (s + 1)
+        before += s
+    return total / N
+
+
+def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the variance of :func:`binary_preference`.
+
+    Two relevant documents of a group have a and b ≥ a judged nonrelevant ones above them with the same probability for
+    each of the C(s+2, 2) choices.
+    """
+    N = relevant(judged, rel)
+    M = min(N, relevant(judged, 0) - N)
+    before, total = 0, 0.0
+    for labels in groups:
+        r = relevant(labels, rel)
+        s = relevant(labels, 0) - r
+        if r and s and M:
+            f = [1 - min(before + x, M) / M for x in range(s + 1)]
+            both = math.fsum(f[a] * f[b] for b in range(s + 1) for a in range(b + 1)) / math.comb(s + 2, 2)
+            mean = math.fsum(f) / (s + 1)
+            total += r * math.fsum(x * x for x in f) / (s + 1) + r * (r - 1) * both - (r * mean) ** 2
+        before += s
+    return total / N**2 if N else 0.0
+
+
+MEASURES: dict[str, Functions] = {
+    "AUC": (area_under_curve, expected_area_under_curve, variance_of_area_under_curve),
+    "Bpref": (binary_preference, expected_binary_preference, variance_of_binary_preference),
+}
