@@ -1,0 +1,239 @@
+"""Paired tests of two systems, many at once, and a correction for many tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.errors import InputError
+from tieaware.extras import load
+from tieaware.statistics.values import Values, finite
+
+
+class PairedTest(NamedTuple):
+    """The outcome of a paired test; every field has the shape of the samples without the axis of the pairs.
+
+    Attributes
+    ----------
+    difference : float64[...]
+        The mean of a − b.
+    statistic : float64[...]
+        Student's t; Wilcoxon's smaller sum of ranks (one-sided: that of the positive differences); the number of
+        positive differences; or the mean difference.
+    p : float64[...]
+    low, high : float64[...] or None
+        The confidence interval of the mean difference, from the t-test only. One end of a one-sided interval is
+        infinite.
+    """
+
+    difference: Values
+    statistic: Values
+    p: Values
+    low: Values | None = None
+    high: Values | None = None
+
+
+def paired_test(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    method: str = "t",
+    alternative: str = "two-sided",
+    *,
+    axis: int = -1,
+    confidence: float = 0.95,
+    repeats: int = 10_000,
+    seed: int = 0,
+) -> PairedTest:
+    """Test whether the differences of paired values centre on 0, for many pairs of samples at once.
+
+    Parameters
+    ----------
+    a, b : array_like
+        The values, e.g. of two systems on the same topics; broadcast against each other.
+    method : str
+        "t": Student's t-test. "wilcoxon": the signed-rank test, zeros left out. "sign": the binomial test of the
+        signs, zeros left out. "permutation": the mean difference under random signs, all of them where there are no
+        more than `repeats`.
+    alternative : str
+        "two-sided"; "greater": a is more than b; "less".
+    axis : int
+        The axis of the pairs.
+    confidence : float
+        Of the interval of the t-test, between 0 and 1.
+    repeats, seed : int
+        Of the permutation test.
+
+    Returns
+    -------
+    PairedTest
+        Where all differences are equal, t is infinite and p is 0; where all are 0, the statistic is 0 and p is 1.
+
+    Raises
+    ------
+    InputError
+        If a value is not finite, a difference exceeds 1e150, there are fewer than two pairs, or an argument has no
+        meaning.
+
+    Examples
+    --------
+    >>> test = paired_test([0.5, 0.75, 0.25, 1.0], [0.5, 0.5, 0.0, 0.5])
+    >>> print(f"{test.difference:.2f} t={test.statistic:.4f} p={test.p:.4f} {test.low:.4f} … {test.high:.4f}")
+    0.25 t=2.4495 p=0.0917 -0.0748 … 0.5748
+    >>> paired_test([0.5, 0.25], [0.5, 0.25], "wilcoxon").p
+    array(1.)
+    """
+    if method not in _METHODS:
+        raise InputError(f"method={method!r}: expected one of {', '.join(_METHODS)}")
+    if alternative not in ("two-sided", "greater", "less"):
+        raise InputError(f"alternative={alternative!r}: expected two-sided, greater or less")
+    if not 0.0 < confidence < 1.0:
+        raise InputError(f"confidence={confidence!r}: expected a number between 0 and 1")
+    for name, number, least in (("repeats", repeats, 1), ("seed", seed, 0)):
+        _check_whole(number, name, least)
+    differences = _differences(finite(a, "a"), finite(b, "b"))
+    if differences.ndim > 0 and not -differences.ndim <= axis < differences.ndim:
+        raise InputError(f"axis={axis!r}: expected an axis of an array of shape {differences.shape}")
+    if differences.ndim == 0 or differences.shape[axis] < 2:
+        raise InputError(f"a: found an array of shape {differences.shape}, expected at least two pairs")
+    return _METHODS[method](np.moveaxis(differences, axis, -1), alternative, confidence, int(repeats), int(seed))
+
+
+def _check_whole(number: object, name: str, least: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+        raise InputError(f"{name}={number!r}: expected a whole number of at least {least}")
+
+
+def _differences(a: Values, b: Values) -> Values:
+    try:
+        with np.errstate(over="ignore"):
+            differences: Values = np.asarray(a - b)
+    except ValueError:
+        raise InputError(f"a, b: shapes {a.shape} and {b.shape}, expected what broadcasts") from None
+    # The squares of larger ones overflow.
+    if (np.abs(differences) > 1e150).any():
+        raise InputError(f"a, b: differ by {np.abs(differences).max()}, expected at most 1e150")
+    return differences
+
+
+def _t(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+    """Student's t; by hand, for SciPy's has no answer without a variance, and warns of it."""
+    student = load("scipy.stats", "analysis").t
+    n = differences.shape[-1]
+    mean = np.asarray(differences.mean(axis=-1))
+    # Equal differences have no variance, whatever the rounding of their mean makes of it.
+    constant = (differences == differences[..., :1]).all(axis=-1)
+    error = np.where(constant, 0.0, differences.std(axis=-1, ddof=1) / math.sqrt(n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where((error == 0.0) & (mean == 0.0), 0.0, mean / error)
+    tail = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
+    p = student.cdf(tail, n - 1) * (2 if alternative == "two-sided" else 1)
+    p = np.where((error == 0.0) & (mean == 0.0), 1.0, p)
+    level = confidence if alternative != "two-sided" else (1.0 + confidence) / 2.0
+    reach = student.ppf(level, n - 1) * error
+    infinite = np.full_like(mean, np.inf)
+    low = -infinite if alternative == "less" else mean - reach
+    high = infinite if alternative == "greater" else mean + reach
+    return PairedTest(mean, statistic, p, low, high)
+
+
+def _wilcoxon(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+    stats = load("scipy.stats", "analysis")
+    mean = np.asarray(differences.mean(axis=-1))
+    samples = differences.reshape(mean.size, -1)
+    statistic, p = np.zeros(mean.size), np.ones(mean.size)
+    for alike in _alike(samples):
+        statistic[alike], p[alike] = stats.wilcoxon(samples[alike], alternative=alternative, axis=-1)
+    return PairedTest(mean, statistic.reshape(mean.shape), p.reshape(mean.shape))
+
+
+def _alike(samples: Values) -> Iterator[npt.NDArray[np.intp]]:
+    """The samples that are not 0 throughout, a few at a time: of these all hold zeros or none, and likewise ties.
+
+    SciPy goes by zeros and ties when it chooses between the exact distribution and an approximate one, and chooses once
+    for all samples of a call. A few dozen at a time cost hardly more than one, and their permutations fit into memory.
+    """
+    sizes = np.sort(np.abs(samples), axis=-1)
+    zeros = sizes[:, 0] == 0.0
+    ties = ((np.diff(sizes) == 0.0) & (sizes[:, 1:] > 0.0)).any(axis=-1)
+    kinds = np.where(sizes[:, -1] > 0.0, 2 * zeros + ties, -1)
+    for kind in range(4):
+        alike = np.flatnonzero(kinds == kind)
+        for start in range(0, len(alike), 64):
+            yield alike[start : start + 64]
+
+
+def _sign(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+    binomial = load("scipy.stats", "analysis").binom
+    positive = (differences > 0.0).sum(axis=-1)
+    n = (differences != 0.0).sum(axis=-1)
+    less, greater = binomial.cdf(positive, n, 0.5), binomial.sf(positive - 1, n, 0.5)
+    p = {"two-sided": np.minimum(2.0 * np.minimum(less, greater), 1.0), "less": less, "greater": greater}[alternative]
+    mean = np.asarray(differences.mean(axis=-1))
+    return PairedTest(mean, np.asarray(positive, dtype=np.float64), np.where(n == 0, 1.0, p))
+
+
+def _permutation(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+    stats = load("scipy.stats", "analysis")
+    mean = np.asarray(differences.mean(axis=-1))
+    samples = differences.reshape(mean.size, -1)
+    p = np.ones(mean.size)
+
+    def mean_of(sample: Values, axis: int) -> Values:
+        return np.asarray(sample.mean(axis=axis))
+
+    for alike in _alike(samples):
+        # A sample that may be paired with nothing: SciPy's way to say random signs. Every call draws the same ones.
+        test = stats.permutation_test(
+            (samples[alike],), mean_of, permutation_type="samples", vectorized=True, axis=-1, batch=100,
+            n_resamples=repeats, alternative=alternative, rng=np.random.default_rng(seed),
+        )  # fmt: skip
+        p[alike] = test.pvalue
+    return PairedTest(mean, mean, p.reshape(mean.shape))
+
+
+_METHODS: dict[str, Callable[[Values, str, float, int, int], PairedTest]] = {
+    "t": _t, "wilcoxon": _wilcoxon, "sign": _sign, "permutation": _permutation,
+}  # fmt: skip
+
+
+def holm(p: npt.ArrayLike) -> Values:
+    """Adjust the p values of several tests, so that the chance of any false finding stays below the level.
+
+    Parameters
+    ----------
+    p : array_like
+        p values, in any order and shape.
+
+    Returns
+    -------
+    float64[...]
+        Holm's step-down values, in the same order and shape, at most 1.
+
+    Raises
+    ------
+    InputError
+        If a value is not a number from 0 to 1.
+
+    References
+    ----------
+    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03, 0.04])
+    array([0.04, 0.09, 0.09, 0.09])
+    """
+    values = finite(p, "p")
+    outside = values[(values < 0.0) | (values > 1.0)]
+    if outside.size:
+        raise InputError(f"p: found {outside[0]}, expected p values, 0 … 1")
+    flat = values.ravel()
+    order = np.argsort(flat, kind="stable")
+    steps = flat[order] * np.arange(len(flat), 0, -1)
+    adjusted = np.empty_like(flat)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted.reshape(values.shape)

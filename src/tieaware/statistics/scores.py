@@ -1,0 +1,91 @@
+"""The scores of systems on topics: smoothed by prior scores, and standardised."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.errors import InputError
+from tieaware.extras import load
+from tieaware.statistics.values import Values, finite
+
+
+def smooth(values: npt.ArrayLike, prior: npt.ArrayLike, alpha: float) -> Values:
+    """Mix the values of systems on topics with what is known of the systems: α value + (1-α) prior.
+
+    Parameters
+    ----------
+    values : float[..., n_systems, n_topics]
+        For example average precision.
+    prior : float[..., n_systems]
+        Each system's mean over the topics of an earlier experiment.
+    alpha : float
+        The weight of the values, 0 … 1.
+
+    Returns
+    -------
+    float64[..., n_systems, n_topics]
+
+    Raises
+    ------
+    InputError
+        If alpha is out of range, a value is not finite, or the shapes do not fit.
+
+    References
+    ----------
+    Ravana, S. D., Park, L. A. F. and Moffat, A. (2009). System scoring using partial prior information. SIGIR 2009.
+
+    Examples
+    --------
+    >>> smooth([[0.25, 0.75], [0.5, 0.5]], [0.25, 0.75], alpha=0.5)
+    array([[0.25 , 0.5  ],
+           [0.625, 0.625]])
+    """
+    if not 0.0 <= alpha <= 1.0:
+        raise InputError(f"alpha={alpha!r}: expected a number from 0 to 1")
+    array, means = finite(values, "values"), finite(prior, "prior")
+    if array.ndim < 2 or means.shape[-1:] != array.shape[-2:-1]:
+        raise InputError(f"prior: shape {means.shape}, expected one for each system of values, {array.shape}")
+    smoothed: Values = alpha * array + (1.0 - alpha) * means[..., None]
+    return smoothed
+
+
+def standardize(values: npt.ArrayLike) -> Values:
+    """Make topics comparable: Φ((value - μ) / σ), with mean and standard deviation over the systems of each topic.
+
+    Parameters
+    ----------
+    values : float[..., n_systems, n_topics]
+        At least two systems.
+
+    Returns
+    -------
+    float64[..., n_systems, n_topics]
+        0 … 1. σ has the divisor n_systems - 1. A topic on which all systems are equal says nothing, and is NaN.
+
+    Raises
+    ------
+    InputError
+        If a value is not finite, or there are fewer than two systems.
+
+    References
+    ----------
+    Webber, W., Moffat, A. and Zobel, J. (2008). Score standardization for inter-collection comparison of retrieval
+    systems. SIGIR 2008.
+
+    Examples
+    --------
+    >>> standardize([[0.0, 0.5], [0.5, 0.5], [1.0, 0.5]]).round(4)
+    array([[0.1587,    nan],
+           [0.5   ,    nan],
+           [0.8413,    nan]])
+    """
+    array = finite(values, "values")
+    if array.ndim < 2 or array.shape[-2] < 2:
+        raise InputError(f"values: shape {array.shape}, expected at least two systems in the last axis but one")
+    equal = (array == array[..., :1, :]).all(axis=-2, keepdims=True)
+    deviation = np.where(equal, np.nan, array.std(axis=-2, ddof=1, keepdims=True))
+    standardized: Values = load("scipy.special", "analysis").ndtr(
+        (array - array.mean(axis=-2, keepdims=True)) / deviation
+    )
+    return standardized
