@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 from tieaware._exact cimport pair, two_product
 from tieaware._groups cimport Groups
 from tieaware._interpolated cimport eleven_points, interpolated_precision
-from tieaware._measure cimport Kernel, Query, between, gain_weight
+from tieaware._measure cimport Kernel, Query, between, first_group, gain_weight
 from tieaware._pairs cimport pairs
 
 
@@ -127,14 +127,6 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
         if value >= 0.0:
             return value
     return reciprocal_rank_by_terms(t, n, r, m)
-
-
-cdef inline Py_ssize_t first_group(const Query* q) noexcept nogil:
-    cdef Py_ssize_t g
-    for g in range(q.groups.count):
-        if q.weight[g] != 0.0:
-            return g
-    return -1
 
 
 cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) noexcept nogil:

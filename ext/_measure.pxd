@@ -71,3 +71,12 @@ cdef inline pair between(const double* table, int64_t t, int64_t m) noexcept nog
 cdef inline double gain_weight(const double* ideal, int64_t n_relevant, double beta, int64_t j) noexcept nogil:
     """1/(j + β C*_j): what the Q-measure divides by at rank j, C*_j being the ideal cumulated gain to there."""
     return 1.0 / (j + beta * ideal[min(j, n_relevant) - 1])
+
+
+cdef inline Py_ssize_t first_group(const Query* q) noexcept nogil:
+    """The first group that weighs anything; -1 if none does."""
+    cdef Py_ssize_t g
+    for g in range(q.groups.count):
+        if q.weight[g] != 0.0:
+            return g
+    return -1

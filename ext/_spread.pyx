@@ -12,7 +12,7 @@ from libc.stdint cimport int64_t
 from tieaware._exact cimport add, pair, product, scale, two_product
 from tieaware._groups cimport Groups
 from tieaware._interpolated cimport eleven_points, interpolated_precision
-from tieaware._measure cimport Extremes, Kernel, Query, between, gain_weight
+from tieaware._measure cimport Extremes, Kernel, Query, between, first_group, gain_weight
 from tieaware._pairs cimport extremes_of_pairs, pairs
 
 # A group that starts after more than so many times its slots is deep.
@@ -261,12 +261,10 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef int64_t t, n, m, k = q.measure.cutoff
-    cdef Py_ssize_t g = 0
+    cdef Py_ssize_t g = first_group(q)
     cdef double r
     cdef pair d
-    while g < groups.count and weight[g] == 0.0:
-        g += 1
-    if g == groups.count or groups.start[g] >= k:
+    if g < 0 or groups.start[g] >= k:
         return 0.0
     r = weight[g]
     t = groups.start[g]
@@ -309,11 +307,9 @@ cdef double success(const Query* q) noexcept nogil:
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef int64_t x, m, n, terms, k = q.measure.cutoff
-    cdef Py_ssize_t g = 0
+    cdef Py_ssize_t g = first_group(q)
     cdef double r, none = 1.0
-    while g < groups.count and weight[g] == 0.0:
-        g += 1
-    if g == groups.count or groups.start[g] >= k:
+    if g < 0 or groups.start[g] >= k:
         return 0.0
     r = weight[g]
     n = groups.size[g]
