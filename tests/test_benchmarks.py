@@ -1,3 +1,4 @@
+import importlib
 import sys
 from pathlib import Path
 
@@ -87,3 +88,14 @@ def test_a_process_that_fails_is_an_error():
 def test_page_has_the_marks():
     page = (Path(ratios.__file__).parent.parent / "docs" / "performance.md").read_text(encoding="utf-8")
     assert page.count("<!-- table: begin -->") == page.count("<!-- table: end -->") == 1
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in Path(ratios.__file__).parent.glob("bench_*.py")))
+def test_every_benchmark_finds_what_it_measures(name):
+    """A benchmark runs seldom; that what it imports has moved is seen at once."""
+    try:
+        importlib.import_module(f"benchmarks.{name}")
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] in ("tieaware", "benchmarks"):
+            raise
+        pytest.skip(f"{error.name} is missing: pip install 'tieaware[bench]'")
