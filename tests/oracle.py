@@ -99,7 +99,7 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
         for j in ranks:
             above = order[: j - 1]
             hits, judged_above = sum(_is_relevant(lab, least) for lab in above), sum(lab >= 0 for lab in above)
-            pooled = judged_above + sum(lab == -1 for lab in above)
+            pooled = judged_above + sum(lab < -1 for lab in above)
             share = (hits + Fraction(1, 100_000)) / (judged_above + Fraction(2, 100_000))
             value += Fraction(1, j) + Fraction(pooled, j) * share
         return value / n_relevant if n_relevant else value

@@ -1,4 +1,4 @@
-"""infAP: average precision inferred where only a part of the pool is judged (label -1: pooled, not judged)."""
+"""infAP: average precision inferred where only a part of the pool is judged (label -2: pooled, not judged)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ NAMES = ("infAP", "infAP(rel=2)", "infAP(rel=0)", "AP")
 @pytest.fixture(scope="module")
 def some():
     rng = random.Random(61)
-    special = [Query((1.0,) * 7, (1, 1, 0, -1, -1, -2, 0), (1, 1, 0, -1, -1, -2, 0, 1, -1))]
-    return special + [random_query(rng, 7) for _ in range(200)]
+    special = [Query((1.0,) * 7, (1, 1, 0, -2, -2, -1, 0), (1, 1, 0, -2, -2, 0, 1, -2))]
+    drawn = [random_query(rng, 7) for _ in range(200)]
+    # Half of the documents outside the pool into it.
+    drawn = [q._replace(labels=tuple(x if x >= 0 else rng.choice((-1, -2)) for x in q.labels)) for q in drawn]
+    return special + drawn
 
 
 def test_the_expectation_is_exact(some):
@@ -47,7 +50,7 @@ def test_an_order_has_the_value_of_the_definition(some, ties):
 def test_long_lists_have_the_values_of_the_reference(distinct):
     rng = random.Random(distinct)
     labels = tuple(rng.choice((-2, -2, -1, -1, 0, 1, 2)) for _ in range(45))
-    query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 0, -1))
+    query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 0, -2))
     value = evaluator([query], ["infAP"])(scores_of([query]))[0, 0]
     assert value == pytest.approx(reference.evaluate("infAP", *query), rel=1e-12)
 
@@ -55,9 +58,9 @@ def test_long_lists_have_the_values_of_the_reference(distinct):
 @pytest.mark.parametrize(("t", "n", "pooled"), [(0, 5000, 0), (0, 5000, 2000), (7, 100_000, 99_999), (10**6, 300, 100)])
 def test_one_relevant_document_in_a_large_group(t, n, pooled):
     """It stands anywhere; where nothing is judged before it, half of the pooled documents are taken for relevant."""
-    labels = np.full(t + n, -2)
+    labels = np.full(t + n, -1)
     labels[t] = 1
-    labels[t + 1 : t + 1 + pooled] = -1
+    labels[t + 1 : t + 1 + pooled] = -2
     scores = np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(n)))
     ranks = np.arange(t + 1, t + n + 1)
     expected = ((1 + 0.5 * pooled / (n - 1) * (ranks - t - 1)) / ranks).mean()
@@ -98,3 +101,14 @@ def test_judgments_of_a_sampled_pool_have_trec_evals_values():
     ours = tieaware.evaluate(qrels, run, ["infAP"], ties="trec_eval")
     for query, values in theirs.items():
         assert ours["run", "infAP", query] == pytest.approx(values["infAP"], rel=1e-12)
+
+
+def test_arrays_and_judgments_agree():
+    """In arrays, a document that nobody judged has the label -1, unless it is in the pool."""
+    qrels = {"q": {"a": 1, "b": 0, "c": 2, "d": -1}}
+    run = {"q": {"a": 3.0, "b": 3.0, "c": 1.0, "d": 2.0, "e": 2.0, "f": 2.0}}
+    in_arrays = {**qrels["q"], "d": -2}
+    labels = [in_arrays.get(document, -1) for document in run["q"]]
+    value = Evaluator(labels, ["infAP"])(list(run["q"].values()))[0, 0]
+    assert value == tieaware.evaluate(qrels, run, "infAP").values.item()
+    assert value != Evaluator(np.maximum(labels, -1), ["infAP"])(list(run["q"].values()))[0, 0]

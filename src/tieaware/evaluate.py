@@ -186,7 +186,7 @@ class _Evaluation:
         judged = matched.rows >= 0
         totals = self.totals.rows(matched.rows)
         # Whatever stands among the judgments was pooled.
-        labels = np.maximum(matched.judged_labels, POOLED)
+        labels = np.where(matched.judged_labels < 0, np.int32(POOLED), matched.judged_labels)
         for rule, precision, spread, tables in self._passes:
             prepared = prepare(
                 self.measures,

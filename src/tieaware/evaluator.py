@@ -29,8 +29,8 @@ class Evaluator:
     Parameters
     ----------
     labels : integers, shape (n_docs,) or (n_queries, depth)
-        The label of each document, list after list; negative for an unjudged one (which is in the pool that infAP
-        infers from, if it is -1). In two dimensions each row is a list, and `offsets`, `group` and `qid` are not given.
+        The label of each document, list after list; negative for an unjudged one (below -1 if it is in the pool,
+        which infAP asks). In two dimensions each row is a list, and `offsets`, `group` and `qid` are not given.
     measures : sequence of str or Measure
         What to compute, e.g. ``["AP", "RR@10"]``.
     offsets : integers, shape (n_queries + 1,), optional
@@ -100,7 +100,7 @@ class Evaluator:
         self.n_docs = len(flat)
 
         of_pool = any(measure.definition.of_pool for measure in self.measures)
-        positions = np.flatnonzero(flat >= (POOLED if of_pool else 0))
+        positions = np.flatnonzero((flat >= 0) | (flat <= POOLED) if of_pool else flat >= 0)
         judged_offsets = np.searchsorted(positions, lists)
         in_lists = Judgments(flat[positions], judged_offsets)
         judged = in_lists if judgments is None else _judgments(judgments, in_lists, self.n_queries)

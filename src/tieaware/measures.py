@@ -37,8 +37,8 @@ Values = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.integer[Any]]
 Parameter = int | float | str
 
-# The label of a document that was pooled and not judged. Lower ones are of documents outside the pool.
-POOLED = -1
+# The label of a document that was pooled and not judged, as lower ones are. That of one outside the pool is -1.
+POOLED = -2
 
 
 class JudgedDocuments(Protocol):
@@ -223,7 +223,7 @@ def preferred(measure: Measure, labels: Labels) -> Values:
 
 def pooled(measure: Measure, labels: Labels) -> Values:
     """Whether it is relevant, judged nonrelevant, or in the pool and not judged: three rows."""
-    return np.stack([*preferred(measure, labels), labels == POOLED])
+    return np.stack([*preferred(measure, labels), labels <= POOLED])
 
 
 def relevance_and_gain(measure: Measure, labels: Labels) -> Values:

@@ -95,14 +95,14 @@ def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None
 
 
 def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Infer average precision where documents of the pool (label -1) are not judged: infAP [11]_, as in trec_eval.
+    """Infer average precision where documents of the pool (label -2) are not judged: infAP [11]_, as in trec_eval.
 
     A relevant document at rank j adds 1/j, and (pooled documents before it)/j times the share of relevant ones among
     those judged.
 
     Examples
     --------
-    >>> round(inferred_average_precision([0, -1, 1], [0, 1]), 4)
+    >>> round(inferred_average_precision([0, -2, 1], [0, 1]), 4)
     0.3333
     """
     return expected_inferred_average_precision([[label] for label in ranking], judged, rel)
@@ -125,7 +125,7 @@ def expected_inferred_average_precision(groups: Groups, judged: Ranking, rel: in
     total = 0.0
     for labels in groups:
         n, r = len(labels), relevant(labels, rel)
-        b, u = relevant(labels, 0) - r, sum(label == -1 for label in labels)
+        b, u = relevant(labels, 0) - r, sum(label is not None and label < -1 for label in labels)
         if r:
             for x in range(n):
                 part = 0.0

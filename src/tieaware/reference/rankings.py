@@ -63,7 +63,7 @@ def rank(
         names = [d.encode("utf-8", "surrogateescape") if isinstance(d, str) else d for d in docids]
         documents.sort(key=lambda d: names[d], reverse=True)
     elif ties in ("optimistic", "pessimistic"):
-        grades = [-math.inf if label is None else label for label in labels]
+        grades = [-math.inf if label is None or label == -1 else label for label in labels]
         documents.sort(key=lambda d: grades[d], reverse=ties == "optimistic")
     documents.sort(key=lambda d: scores[d], reverse=True)  # stable: the order inside a tie remains
     return [labels[d] for d in documents]
