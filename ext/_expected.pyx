@@ -10,7 +10,7 @@ from tieaware._exact cimport pair, two_product
 from tieaware._groups cimport Groups
 from tieaware._interpolated cimport eleven_points, interpolated_precision
 from tieaware._measure cimport Kernel, Query, between, first_group, gain_weight
-from tieaware._pairs cimport pairs
+from tieaware._pairs cimport mean_of_pairs
 
 
 cdef double hits(const Query* q) noexcept nogil:
@@ -365,10 +365,6 @@ cdef double cascade(const Query* query) noexcept nogil:
     return total / query.norm
 
 
-cdef double area_under_curve(const Query* q) noexcept nogil:
-    return pairs(q).mean
-
-
 cdef double interpolated(const Query* q) noexcept nogil:
     return interpolated_precision(q).mean
 
@@ -386,7 +382,7 @@ cdef inline size_t address(Kernel kernel) noexcept:
 
 
 cdef dict KERNELS = {
-    "area_under_curve": address(area_under_curve),
+    "area_under_curve": address(mean_of_pairs),
     "average_precision": address(average_precision),
     "cascade": address(cascade),
     "constant": address(constant),

@@ -7,7 +7,7 @@ x. Given x, the groups above and what is above of this one are independent.
 from libc.stdint cimport int64_t
 
 from tieaware._groups cimport Groups
-from tieaware._measure cimport Moments, Query
+from tieaware._measure cimport Query
 
 
 cdef struct Pairs:
@@ -107,13 +107,19 @@ cdef double over_chances(Pairs* found, double center, double* square) noexcept n
     return mean / total
 
 
-cdef Moments pairs(const Query* q) noexcept nogil:
+cdef double mean_of_pairs(const Query* q) noexcept nogil:
     cdef Pairs found = above(q)
-    cdef Moments moments
     cdef double square
-    moments.mean = over_chances(&found, 0.0, &square)
-    over_chances(&found, moments.mean, &moments.variance)
-    return moments
+    return over_chances(&found, 0.0, &square)
+
+
+cdef double variance_of_pairs(const Query* q) noexcept nogil:
+    """The mean square of what the share differs from its mean: no difference of large numbers."""
+    cdef Pairs found = above(q)
+    cdef double square
+    cdef double mean = over_chances(&found, 0.0, &square)
+    over_chances(&found, mean, &square)
+    return square
 
 
 cdef void extremes_of_pairs(const Query* q, double* least, double* most) noexcept nogil:

@@ -13,7 +13,7 @@ from tieaware._exact cimport add, pair, product, scale, two_product
 from tieaware._groups cimport Groups
 from tieaware._interpolated cimport eleven_points, interpolated_precision
 from tieaware._measure cimport Extremes, Kernel, Query, between, first_group, gain_weight
-from tieaware._pairs cimport extremes_of_pairs, pairs
+from tieaware._pairs cimport extremes_of_pairs, variance_of_pairs
 
 # A group that starts after more than so many times its slots is deep.
 cdef enum:
@@ -456,10 +456,6 @@ cdef inline double step(int64_t t, int64_t x, int64_t m, int64_t n) noexcept nog
     return 0.0 if m == n else 1.0 / (t + x)
 
 
-cdef double area_under_curve(const Query* q) noexcept nogil:
-    return pairs(q).variance
-
-
 cdef double interpolated(const Query* q) noexcept nogil:
     return interpolated_precision(q).variance
 
@@ -486,7 +482,7 @@ cdef inline size_t address(Kernel kernel) noexcept:
 
 
 cdef dict VARIANCES = {
-    "area_under_curve": address(area_under_curve),
+    "area_under_curve": address(variance_of_pairs),
     "average_precision": address(average_precision),
     "cascade": address(cascade),
     "constant": address(none),

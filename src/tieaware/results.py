@@ -115,22 +115,22 @@ class Results:
         """
         called = [str(measure) for measure in self.measures] if names is None else names
         summary = self.summary()
-        columns = []
-        for i, (name, measure) in enumerate(zip(called, self.measures, strict=True)):
-            definition = measure.definition
-            is_count, of_all = definition.is_count, definition.of_all
-            columns.append(Column(name, self.values[..., i], summary[:, i], is_count, of_all))
-            if self.std is None or self.min is None or self.max is None or is_count or not definition.has_spread:
-                continue
+        spread: dict[str, tuple[Values, Values]] = {}
+        if self.std is not None and self.min is not None and self.max is not None:
             spread = {
                 "std": (self.std, self.mean_std()),
                 "min": (self.min, means(self.min, self.measures)),
                 "max": (self.max, means(self.max, self.measures)),
             }
-            if definition.summary == "geometric":
-                del spread["std"]
+        columns = []
+        for i, (name, measure) in enumerate(zip(called, self.measures, strict=True)):
+            definition = measure.definition
+            is_count, of_all = definition.is_count, definition.of_all
+            columns.append(Column(name, self.values[..., i], summary[:, i], is_count, of_all))
             for kind, (values, of_runs) in spread.items():
-                columns.append(Column(f"{name}_{kind}", values[..., i], of_runs[:, i], False, of_all))
+                known = definition.has_spread and (kind != "std" or definition.summary != "geometric")
+                if known and not is_count:
+                    columns.append(Column(f"{name}_{kind}", values[..., i], of_runs[:, i], False, of_all))
         return columns
 
     def summary(self) -> Values:

@@ -10,7 +10,7 @@ from tieaware.formats import FORMATS
 from tieaware.measures import DEFINITIONS
 from tieaware.ties import RULES
 
-# What trec_eval prints when it is asked for nothing, as far as the measures exist.
+# What trec_eval prints when it is asked for nothing, but for interpolated precision: its average may take too long.
 DEFAULT_MEASURES = (
     "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "ndcg", "ndcg_cut_10",
     "P_5", "P_10", "P_15", "P_20", "P_30", "P_100", "P_200", "P_500", "P_1000",
