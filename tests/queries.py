@@ -30,7 +30,7 @@ MEASURES = (
     "Rprec", "Rprec(rel=2)", "Rprec(rel=0)",
     "AUC", "AUC(rel=2)", "AUC(judged_only=True)",
     "ESL", "ESL(i=2)", "ESL(i=3,rel=2)", "ESL(judged_only=True)",
-    "Bpref", "Bpref(rel=2)", "Bpref(rel=0)",
+    "Bpref", "Bpref(rel=2)", "Bpref(rel=0)", "Bpref(judged_only=True)",
     "Q", "Q@1", "Q@3", "Q@10", "Q(beta=0.3,rel=2)@4", "Q(beta=100.0,rel=0)", "Q(judged_only=True)@2",
     "ERR", "ERR@1", "ERR@3", "ERR@10", "ERR(max_rel=5)@4", "ERR(judged_only=True)@2",
     "Judged", "Judged@1", "Judged@3", "Judged@10", "RBPResidual", "RBPResidual(p=0.5)",

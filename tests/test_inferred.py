@@ -13,7 +13,7 @@ from queries import Query, evaluator, random_query, scores_of
 import tieaware
 from tieaware import Evaluator, reference
 
-NAMES = ("infAP", "infAP(rel=2)", "infAP(rel=0)", "AP")
+NAMES = ("infAP", "infAP(rel=2)", "infAP(rel=0)", "AP", "infAP(judged_only=True)", "infAP(rel=2,judged_only=True)")
 
 
 @pytest.fixture(scope="module")
@@ -97,10 +97,12 @@ def test_judgments_of_a_sampled_pool_have_trec_evals_values():
     for query in map(str, range(100)):
         qrels[query] = {d: rng.choice((-3, -2, -1, -1, 0, 1, 2)) for d in rng.sample(documents, 40)}
         run[query] = {d: float(rng.randrange(20)) for d in rng.sample(documents, 50)}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"infAP"}).evaluate(run)
-    ours = tieaware.evaluate(qrels, run, ["infAP"], ties="trec_eval")
-    for query, values in theirs.items():
-        assert ours["run", "infAP", query] == pytest.approx(values["infAP"], rel=1e-12)
+    for name, judged_only in (("infAP", False), ("infAP(judged_only=True)", True)):
+        evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"infAP"}, judged_docs_only_flag=judged_only)
+        theirs = evaluator.evaluate(run)
+        ours = tieaware.evaluate(qrels, run, [name], ties="trec_eval")
+        for query, values in theirs.items():
+            assert ours["run", name, query] == pytest.approx(values["infAP"], rel=1e-12)
 
 
 def test_arrays_and_judgments_agree():

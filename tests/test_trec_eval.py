@@ -144,6 +144,7 @@ def test_judged_only_is_trec_evals_J(data):
     folder = data / "trec_covid_r1"
     qrels = read_qrels(folder / "qrels-rnd1.txt")
     names = ["map", "P_10", "ndcg", "recip_rank", "Rprec", "recall_100", "success_1", "set_P", "set_map"]
+    names += ["bpref", "infAP"]
     families = {name.rstrip("0123456789").rstrip("_") for name in names}
     measures = [tieaware.parse_measure(name)(judged_only=True) for name in names]
     for path in sorted((folder / "runs").iterdir())[::6]:

@@ -223,7 +223,8 @@ def preferred(measure: Measure, labels: Labels) -> Values:
 
 def pooled(measure: Measure, labels: Labels) -> Values:
     """Whether it is relevant, judged nonrelevant, or in the pool and not judged: three rows."""
-    return np.stack([*preferred(measure, labels), labels <= POOLED])
+    only_pooled = (labels <= POOLED) & (not measure["judged_only"])
+    return np.stack([*preferred(measure, labels), only_pooled])
 
 
 def relevance_and_gain(measure: Measure, labels: Labels) -> Values:
@@ -415,12 +416,12 @@ DEFINITIONS: dict[str, Definition] = {
         ),
         Definition(
             "Bpref", "how often relevant documents precede judged nonrelevant ones", "preference", preferred,
-            relevant_documents, by_total, parameters={"rel": 1}, second=nonrelevant_of_relevant, has_cutoff=False,
+            relevant_documents, by_total, parameters=_binary, second=nonrelevant_of_relevant, has_cutoff=False,
             aliases=("BPref",), trec_name="bpref",
         ),
         Definition(
             "infAP", "average precision inferred where a part of the pool is judged", "inferred_precision", pooled,
-            relevant_documents, by_total, parameters={"rel": 1}, has_cutoff=False, has_spread=False, of_pool=True,
+            relevant_documents, by_total, parameters=_binary, has_cutoff=False, has_spread=False, of_pool=True,
             aliases=("InfAP",), trec_name="infAP",
         ),
         Definition(

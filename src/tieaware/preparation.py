@@ -375,7 +375,8 @@ def _weigh(measures: Sequence[Measure], labels: Labels) -> tuple[list[tuple[int,
     columns = []
     for measure in measures:
         weight = measure.definition.weight
-        key = (weight, *(measure.parameters.get(name) for name in ("rel", "dcg", "max_rel")))
+        parameters = ["rel", "dcg", "max_rel", *(["judged_only"] if measure.definition.of_pool else [])]
+        key = (weight, *map(measure.parameters.get, parameters))
         if key not in known:
             weights = np.atleast_2d(weight(measure, labels))
             if (weights.sum(axis=1) >= _EXACT).any():
