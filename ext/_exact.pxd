@@ -6,15 +6,15 @@ IEEE 754 fixes. (The build forbids the compiler to contract a*b + c.)
 from libc.math cimport frexp
 
 
-cdef struct pair:
+cdef struct double_double:
     # The unevaluated sum high + low, |low| <= half a unit in the last place of high.
     double high
     double low
 
 
-cdef inline pair two_sum(double a, double b) noexcept nogil:
+cdef inline double_double two_sum(double a, double b) noexcept nogil:
     """a + b exactly (Knuth)."""
-    cdef pair s
+    cdef double_double s
     cdef double t
     s.high = a + b
     t = s.high - a
@@ -22,9 +22,9 @@ cdef inline pair two_sum(double a, double b) noexcept nogil:
     return s
 
 
-cdef inline pair two_product(double a, double b) noexcept nogil:
+cdef inline double_double two_product(double a, double b) noexcept nogil:
     """a * b exactly (Dekker), for |a|, |b| < 2^996."""
-    cdef pair p
+    cdef double_double p
     cdef double t, a1, a2, b1, b2
     t = 134217729.0 * a
     a1 = t - (t - a)
@@ -37,31 +37,31 @@ cdef inline pair two_product(double a, double b) noexcept nogil:
     return p
 
 
-cdef inline pair add(pair a, pair b) noexcept nogil:
+cdef inline double_double add(double_double a, double_double b) noexcept nogil:
     """a + b to about 104 bits of the larger."""
-    cdef pair s = two_sum(a.high, b.high)
+    cdef double_double s = two_sum(a.high, b.high)
     cdef double low = s.low + (a.low + b.low)
-    cdef pair r
+    cdef double_double r
     r.high = s.high + low
     r.low = low - (r.high - s.high)
     return r
 
 
-cdef inline pair scale(pair a, double b) noexcept nogil:
+cdef inline double_double scale(double_double a, double b) noexcept nogil:
     """a * b to about 104 bits."""
-    cdef pair p = two_product(a.high, b)
+    cdef double_double p = two_product(a.high, b)
     cdef double low = p.low + a.low * b
-    cdef pair r
+    cdef double_double r
     r.high = p.high + low
     r.low = low - (r.high - p.high)
     return r
 
 
-cdef inline pair product(pair a, pair b) noexcept nogil:
+cdef inline double_double product(double_double a, double_double b) noexcept nogil:
     """a * b to about 104 bits."""
-    cdef pair p = two_product(a.high, b.high)
+    cdef double_double p = two_product(a.high, b.high)
     cdef double low = p.low + (a.high * b.low + a.low * b.high)
-    cdef pair r
+    cdef double_double r
     r.high = p.high + low
     r.low = low - (r.high - p.high)
     return r

@@ -6,7 +6,7 @@ m = clamp(k - t, 0, n) of its slots lie inside the cut-off. The names by which m
 """
 from libc.stdint cimport int64_t
 
-from tieaware._exact cimport pair, two_product
+from tieaware._exact cimport double_double, two_product
 from tieaware._groups cimport Groups
 from tieaware._interpolated cimport eleven_points, interpolated_precision
 from tieaware._measure cimport Kernel, Query, between, first_group, gain_weight
@@ -62,7 +62,7 @@ cdef double sum_over_slots(const Query* q) noexcept nogil:
     cdef const double* weight = q.weight
     cdef int64_t t, n, k = q.measure.cutoff
     cdef Py_ssize_t g
-    cdef pair d
+    cdef double_double d
     cdef double total = 0.0
     for g in range(groups.count):
         t = groups.start[g]
@@ -78,13 +78,14 @@ cdef double sum_over_slots(const Query* q) noexcept nogil:
 cdef double average_precision(const Query* q) noexcept nogil:
     """Σ (r/n) Σ_{j=t+1…t+m} (R + 1 + a (j-t-1)) / j, with a = (r-1)/(n-1) and R relevant documents before the group.
 
-    The inner sum is (R + 1) ΔH + a (m - (t+1) ΔH). Its last difference cancels when t is large, hence the pairs.
+    The inner sum is (R + 1) ΔH + a (m - (t+1) ΔH). Its last difference cancels when t is large, hence
+    the double_double.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef int64_t t, n, m, k = q.measure.cutoff
     cdef Py_ssize_t g
-    cdef pair d, product
+    cdef double_double d, product
     cdef double r, part, before = 0.0, total = 0.0
     for g in range(groups.count):
         r = weight[g]
@@ -146,7 +147,8 @@ cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) 
     return total
 
 
-cdef double reciprocal_rank_by_recurrence(int64_t t, int64_t n, double r, int64_t m, pair harmonic) noexcept nogil:
+cdef double reciprocal_rank_by_recurrence(int64_t t, int64_t n, double r, int64_t m,
+                                          double_double harmonic) noexcept nogil:
     """The same sum E_r over m slots from the sums for fewer relevant documents; -1 if that would lose precision.
 
     With C(n-x, s) = C(n-x, s-1) (n-x-s+1)/s and n-x-s+1 = (n+t-s+1) - (t+x):

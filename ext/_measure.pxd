@@ -1,7 +1,7 @@
 """A measure as the kernels know it, and what they look at of a query."""
 from libc.stdint cimport int64_t
 
-from tieaware._exact cimport pair, two_sum
+from tieaware._exact cimport double_double, two_sum
 from tieaware._groups cimport Groups
 
 cdef struct Measure
@@ -59,11 +59,11 @@ cdef struct Moments:
     double variance
 
 
-cdef inline pair between(const double* table, int64_t t, int64_t m) noexcept nogil:
+cdef inline double_double between(const double* table, int64_t t, int64_t m) noexcept nogil:
     """The weight of the slots t+1 … t+m."""
     cdef const double* after = table + 2 * (t + m)
     cdef const double* before = table + 2 * t
-    cdef pair d = two_sum(after[0], -before[0])
+    cdef double_double d = two_sum(after[0], -before[0])
     d.low += after[1] - before[1]
     return d
 

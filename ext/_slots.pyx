@@ -7,15 +7,15 @@ doubles the same difference has lost eight digits at t = 10⁴.
 cimport numpy as cnp
 import numpy as np
 
-from tieaware._exact cimport add, log2_exact, pair, product, scale, two_product
+from tieaware._exact cimport add, double_double, log2_exact, product, scale, two_product
 from tieaware._measure cimport between
 
 cnp.import_array()
 
 
-cdef pair reciprocal(double x) noexcept nogil:
+cdef double_double reciprocal(double x) noexcept nogil:
     """1 / x to about 104 bits."""
-    cdef pair q, p
+    cdef double_double q, p
     q.high = 1.0 / x
     p = two_product(q.high, x)
     q.low = ((1.0 - p.high) - p.low) / x
@@ -26,7 +26,7 @@ def harmonic(Py_ssize_t depth):
     """H_j = Σ_{i ≤ j} 1/i."""
     cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
     cdef double[:, ::1] rows = table
-    cdef pair total
+    cdef double_double total
     cdef Py_ssize_t j
     total.high = total.low = 0.0
     with nogil:
@@ -41,7 +41,7 @@ def logarithmic(Py_ssize_t depth):
     """Σ_{i ≤ j} 1 / log2(1 + i): the discount of DCG."""
     cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
     cdef double[:, ::1] rows = table
-    cdef pair total, weight
+    cdef double_double total, weight
     cdef Py_ssize_t j
     total.high = total.low = weight.low = 0.0
     with nogil:
@@ -60,7 +60,7 @@ def geometric(double p, Py_ssize_t depth):
     """
     cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
     cdef double[:, ::1] rows = table
-    cdef pair power
+    cdef double_double power
     cdef Py_ssize_t j
     power.high = -1.0
     power.low = 0.0
@@ -78,7 +78,7 @@ def squares(cnp.ndarray slots not None):
     cdef const double* prefix = <const double*>cnp.PyArray_DATA(slots)
     cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
     cdef double[:, ::1] rows = table
-    cdef pair total, weight
+    cdef double_double total, weight
     cdef Py_ssize_t j
     total.high = total.low = 0.0
     with nogil:

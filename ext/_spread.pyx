@@ -4,12 +4,12 @@ One function a kernel of _expected.pyx, under its name, with its notation. The g
 variances of what they contribute add up. A group all of whose documents weigh the same contributes none.
 
 A group deep in a list contributes almost the same in every order, and its variance is a small difference of large
-numbers. So each function either keeps the numbers in pairs, or sums deviations, which need no difference.
+numbers. So each function either keeps the numbers as double_doubles, or sums deviations, which need no difference.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
-from tieaware._exact cimport add, pair, product, scale, two_product
+from tieaware._exact cimport add, double_double, product, scale, two_product
 from tieaware._groups cimport Groups
 from tieaware._interpolated cimport eleven_points, interpolated_precision
 from tieaware._measure cimport Extremes, Kernel, Query, between, first_group, gain_weight
@@ -28,14 +28,14 @@ cdef inline double positive(double x) noexcept nogil:
     return x if x > 0.0 else 0.0
 
 
-cdef inline pair minus(pair a, pair b) noexcept nogil:
+cdef inline double_double minus(double_double a, double_double b) noexcept nogil:
     b.high = -b.high
     b.low = -b.low
     return add(a, b)
 
 
-cdef inline pair exactly(double x) noexcept nogil:
-    cdef pair p
+cdef inline double_double exactly(double x) noexcept nogil:
+    cdef double_double p
     p.high = x
     p.low = 0.0
     return p
@@ -72,7 +72,7 @@ cdef double slots(const Query* q) noexcept nogil:
     cdef const double* square = groups.weight + q.measure.square * groups.stride
     cdef int64_t t, n, m, k = q.measure.cutoff
     cdef Py_ssize_t g
-    cdef pair s, d
+    cdef double_double s, d
     cdef double total = 0.0
     for g in range(groups.count):
         t = groups.start[g]
@@ -174,8 +174,8 @@ cdef double average_precision_by_terms(int64_t t, int64_t n, int64_t m, double r
     return positive(placed.square - placed.mean * placed.mean)
 
 
-cdef double average_precision_in_closed_form(int64_t t, int64_t n, int64_t m, double r, double c, pair w1,
-                                             pair w2) noexcept nogil:
+cdef double average_precision_in_closed_form(int64_t t, int64_t n, int64_t m, double r, double c, double_double w1,
+                                             double_double w2) noexcept nogil:
     """c² [p1 W2 + p2 2B] + 2c [p2 (A2+B) + p3 (W1 A1 - A2 - B)] + p2 A2 + p3 (A3+4D) + p4 (A1² - A4 - 4D) - mean².
 
     W1 = Σ 1/j and W2 = Σ 1/j² over the m slots, s = t+1, A1 = m - s W1, A2 = W1 - s W2, A4 = A1 - s A2, A3 = A4 - A2,
@@ -186,11 +186,11 @@ cdef double average_precision_in_closed_form(int64_t t, int64_t n, int64_t m, do
     cdef double p2 = p1 * (r - 1.0) / max(n - 1.0, 1.0)
     cdef double p3 = p2 * (r - 2.0) / max(n - 2.0, 1.0)
     cdef double p4 = p3 * (r - 3.0) / max(n - 3.0, 1.0)
-    cdef pair a1 = minus(exactly(<double>m), scale(w1, s))
-    cdef pair a2 = minus(w1, scale(w2, s))
-    cdef pair a4 = minus(a1, scale(a2, s))
-    cdef pair b = scale(minus(product(w1, w1), w2), 0.5)
-    cdef pair d = minus(a1, scale(b, s))
+    cdef double_double a1 = minus(exactly(<double>m), scale(w1, s))
+    cdef double_double a2 = minus(w1, scale(w2, s))
+    cdef double_double a4 = minus(a1, scale(a2, s))
+    cdef double_double b = scale(minus(product(w1, w1), w2), 0.5)
+    cdef double_double d = minus(a1, scale(b, s))
     cdef double W1 = w1.high + w1.low, W2 = w2.high + w2.low, A1 = a1.high + a1.low, A2 = a2.high + a2.low
     cdef double A4 = a4.high + a4.low, B = b.high + b.low, D = d.high + d.low
     cdef double mean = p1 * c * W1 + p2 * A1
@@ -217,7 +217,7 @@ cdef double q_measure(const Query* q) noexcept nogil:
     cdef double beta = q.measure.number, r, gain, f, last, differences, after, squares_after, both_after, of_squares
     cdef double found = 0.0, cumulated = 0.0, total = 0.0
     cdef Placed mean_gains, ones
-    cdef pair d
+    cdef double_double d
     for g in range(groups.count):
         r = weight[g]
         gain = weight[groups.stride + g]
@@ -263,7 +263,7 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
     cdef int64_t t, n, m, k = q.measure.cutoff
     cdef Py_ssize_t g = first_group(q)
     cdef double r
-    cdef pair d
+    cdef double_double d
     if g < 0 or groups.start[g] >= k:
         return 0.0
     r = weight[g]
