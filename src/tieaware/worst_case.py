@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tieaware import _bands
+from tieaware import _worst_case
 from tieaware.errors import InputError
 from tieaware.measures import Measure, Values, parse_measure
 from tieaware.precision import bands
@@ -208,7 +208,7 @@ def _recall(measure: Measure, edges: Integers, gain: bool) -> tuple[float, Relev
 
 
 def _average_precision(measure: Measure, edges: Integers, gain: bool) -> tuple[float, Relevance]:
-    return _bands.average_precision(edges[:-1] + 1, int(edges[-1]), gain)
+    return _worst_case.average_precision(edges[:-1] + 1, int(edges[-1]), gain)
 
 
 _CASES: dict[str, Callable[[Measure, Integers, bool], tuple[float, Relevance]]] = {
