@@ -1,17 +1,16 @@
 """Lists and measures, prepared: scores in, the value of every measure for every query out.
 
-For each query the scores become groups (_groups.pyx), and each measure looks at these: its expectation (_expected.pyx),
-and if the spread is asked for, its variance and extremes (_spread.pyx).
+For each query the scores become groups (_groups.pyx). Each measure looks at these through its kernel (_kernels.pyx), for
+its mean, and if the spread is asked for, for its variance and extremes.
 """
 cimport numpy as cnp
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware._expected cimport expectation_of
 from tieaware._groups cimport Bands, Groups, Lists, band, condense, order_by_label
+from tieaware._kernels cimport kernel_named
 from tieaware._measure cimport Measure, Query
-from tieaware._spread cimport extremes_of, variance_of
 
 cnp.import_array()
 
@@ -69,9 +68,7 @@ cdef class Engine:
             raise MemoryError("no memory for the measures")
         for i, fields in enumerate(measures):
             measure = &self.measures[i]
-            measure.expectation = expectation_of(fields["kernel"])
-            measure.variance = variance_of(fields["kernel"])
-            measure.extremes = extremes_of(fields["kernel"])
+            measure.kernel = kernel_named(fields["kernel"])
             measure.constant = fields["kernel"] == "constant"
             measure.cutoff = fields["cutoff"] if fields["cutoff"] >= 0 else NO_CUTOFF
             measure.number = fields["number"]
@@ -270,7 +267,7 @@ cdef class Engine:
             if q.norm == 0.0 and not q.measure.constant:
                 values[i] = self.undefined
             else:
-                values[i] = q.measure.expectation(&q)
+                values[i] = q.measure.kernel.mean(&q)
 
     cdef void deviate(self, Py_ssize_t query, const Groups* tied, double* mean, Py_ssize_t n_values) noexcept nogil:
         """Write the standard deviations, and make sure of the extremes, which are those of the orders by label.
@@ -286,11 +283,11 @@ cdef class Engine:
             self.look(query, i, tied, &q)
             std[i] = 0.0
             if q.norm != 0.0:
-                std[i] = sqrt(q.measure.variance(&q))
+                std[i] = sqrt(q.measure.kernel.variance(&q))
             if q.measure.less_is_better:
                 least[i], most[i] = most[i], least[i]
-            if q.norm != 0.0 and q.measure.extremes != NULL:
-                q.measure.extremes(&q, &least[i], &most[i])
+            if q.norm != 0.0 and q.measure.kernel.extremes != NULL:
+                q.measure.kernel.extremes(&q, &least[i], &most[i])
             # The mean of equal values may differ from them in the last bit.
             least[i] = min(least[i], mean[i])
             most[i] = max(most[i], mean[i])

@@ -2,15 +2,13 @@
 
 One function a kernel, each a sum over the groups of a query of what the group contributes within the cut-off k. For a
 group that starts after t documents, holds n of them and weighs r (the relevant ones) or G (their gain):
-m = clamp(k - t, 0, n) of its slots lie inside the cut-off. The names by which measures.py knows them stand at the end.
+m = clamp(k - t, 0, n) of its slots lie inside the cut-off. _kernels.pyx lists them.
 """
 from libc.stdint cimport int64_t
 
 from tieaware._exact cimport double_double, two_product
 from tieaware._groups cimport Groups
-from tieaware._interpolated cimport eleven_points, interpolated_precision
-from tieaware._measure cimport Kernel, Query, between, first_group, gain_weight
-from tieaware._pairs cimport mean_of_pairs
+from tieaware._measure cimport Query, between, first_group, gain_weight
 
 
 cdef double hits(const Query* q) noexcept nogil:
@@ -367,44 +365,5 @@ cdef double cascade(const Query* query) noexcept nogil:
     return total / query.norm
 
 
-cdef double interpolated(const Query* q) noexcept nogil:
-    return interpolated_precision(q).mean
-
-
-cdef double interpolated_11(const Query* q) noexcept nogil:
-    return eleven_points(q).mean
-
-
 cdef double constant(const Query* q) noexcept nogil:
     return q.norm
-
-
-cdef inline size_t address(Kernel kernel) noexcept:
-    return <size_t>kernel
-
-
-cdef dict KERNELS = {
-    "area_under_curve": address(mean_of_pairs),
-    "average_precision": address(average_precision),
-    "cascade": address(cascade),
-    "constant": address(constant),
-    "hits": address(hits),
-    "hits_at_r": address(hits_at_r),
-    "inferred_precision": address(inferred_precision),
-    "interpolated": address(interpolated),
-    "interpolated_11": address(interpolated_11),
-    "preference": address(preference),
-    "q_measure": address(q_measure),
-    "reciprocal_rank": address(reciprocal_rank),
-    "residual": address(residual),
-    "search_length": address(search_length),
-    "slots": address(slots),
-    "slots_of_ideal": address(slots_of_ideal),
-    "squared_hits": address(squared_hits),
-    "success": address(success),
-}
-
-
-cdef Kernel expectation_of(str kernel) except NULL:
-    """The expectation of a kernel, by the name that measures.py gives it."""
-    return <Kernel><size_t>KERNELS[kernel]

@@ -1,8 +1,10 @@
-from tieaware._measure cimport Moments, Query
+from tieaware._measure cimport Query
 
 
-# Mean and variance of the interpolated precision at a recall; the mean is infinite, if it takes too long.
-cdef Moments interpolated_precision(const Query* q) noexcept nogil
+# Mean and variance of the interpolated precision at a recall; infinite, if they take too long.
+cdef double mean_at_recall(const Query* q) noexcept nogil
+cdef double variance_at_recall(const Query* q) noexcept nogil
 
 # The same of its mean at the recalls 0, 0.1 … 1.
-cdef Moments eleven_points(const Query* q) noexcept nogil
+cdef double mean_at_eleven_recalls(const Query* q) noexcept nogil
+cdef double variance_at_eleven_recalls(const Query* q) noexcept nogil

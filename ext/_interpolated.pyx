@@ -12,7 +12,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware._groups cimport Groups, distinct, sort
-from tieaware._measure cimport Moments, Query
+from tieaware._measure cimport Query
 
 # After so many steps, about a second, or for so many states the sum is given up.
 cdef double MOST_STEPS = 5e8
@@ -20,6 +20,11 @@ cdef double MOST_STATES = 4e6
 
 cdef enum:
     MOST_POINTS = 11
+
+
+cdef struct Moments:
+    double mean
+    double variance
 
 
 cdef struct Walk:
@@ -196,20 +201,36 @@ cdef double least_of(const Groups* groups, const double* weight, int64_t wanted)
     return found
 
 
-cdef Moments interpolated_precision(const Query* q) noexcept nogil:
+cdef Moments at_recall(const Query* q) noexcept nogil:
     cdef int64_t wanted = wanted_at(q.measure.number, q.norm)
-    return mean_at(q.groups, q.weight, &wanted, 1)
+    return moments_at(q.groups, q.weight, &wanted, 1)
 
 
-cdef Moments eleven_points(const Query* q) noexcept nogil:
+cdef Moments at_eleven_recalls(const Query* q) noexcept nogil:
     cdef int64_t wanted[MOST_POINTS]
     cdef int i
     for i in range(MOST_POINTS):
         wanted[i] = wanted_at(i / 10.0, q.norm)
-    return mean_at(q.groups, q.weight, wanted, MOST_POINTS)
+    return moments_at(q.groups, q.weight, wanted, MOST_POINTS)
 
 
-cdef Moments mean_at(const Groups* groups, const double* weight, const int64_t* wanted, int n_points) noexcept nogil:
+cdef double mean_at_recall(const Query* q) noexcept nogil:
+    return at_recall(q).mean
+
+
+cdef double variance_at_recall(const Query* q) noexcept nogil:
+    return at_recall(q).variance
+
+
+cdef double mean_at_eleven_recalls(const Query* q) noexcept nogil:
+    return at_eleven_recalls(q).mean
+
+
+cdef double variance_at_eleven_recalls(const Query* q) noexcept nogil:
+    return at_eleven_recalls(q).variance
+
+
+cdef Moments moments_at(const Groups* groups, const double* weight, const int64_t* wanted, int n_points) noexcept nogil:
     """Of the mean interpolated precision where `wanted` relevant documents are found, which ascend."""
     cdef Py_ssize_t g, a, n_values, n_rows = 2
     cdef int64_t r, lowest, retrieved = 0

@@ -22,18 +22,23 @@ cdef struct Query:
     double* work
 
 
-# A kernel: the expectation, or the variance, of one measure for one query, over the orders that the ties allow.
-ctypedef double (*Kernel)(const Query*) noexcept nogil
+# The mean, or the variance, of one measure for one query, over the orders that the ties allow.
+ctypedef double (*Statistic)(const Query*) noexcept nogil
 
-# Another kind: the least and the greatest value.
+# The least and the greatest value over these orders.
 ctypedef void (*Extremes)(const Query*, double* least, double* most) noexcept nogil
 
 
-cdef struct Measure:
-    Kernel expectation
-    Kernel variance
-    # NULL, where the order by label gives the extremes.
+# How a measure sums up the groups of a query: a row of the table in _kernels.pyx.
+cdef struct Kernel:
+    Statistic mean
+    Statistic variance
+    # NULL, where the orders by label, descending and ascending, give them.
     Extremes extremes
+
+
+cdef struct Measure:
+    Kernel kernel
     # The greatest integer, if there is none.
     int64_t cutoff
     # A number among the measure's parameters that its kernel needs.
@@ -52,11 +57,6 @@ cdef struct Measure:
     bint judged_only
     # Whether the best order of tied documents gives the least value.
     bint less_is_better
-
-
-cdef struct Moments:
-    double mean
-    double variance
 
 
 cdef inline double_double between(const double* table, int64_t t, int64_t m) noexcept nogil:

@@ -1,6 +1,17 @@
-from tieaware._measure cimport Extremes, Kernel
+from tieaware._measure cimport Query
 
 
-# By the name that measures.py gives the kernel. The extremes are NULL, where they are those of the orders by label.
-cdef Kernel variance_of(str kernel) except NULL
-cdef Extremes extremes_of(str kernel) except? NULL
+cdef double average_precision(const Query* q) noexcept nogil
+cdef double cascade(const Query* q) noexcept nogil
+cdef double hits(const Query* q) noexcept nogil
+cdef double hits_at_r(const Query* q) noexcept nogil
+cdef double none(const Query* q) noexcept nogil
+cdef double preference(const Query* q) noexcept nogil
+cdef double q_measure(const Query* q) noexcept nogil
+cdef double reciprocal_rank(const Query* q) noexcept nogil
+cdef double search_length(const Query* q) noexcept nogil
+cdef double slots(const Query* q) noexcept nogil
+cdef double success(const Query* q) noexcept nogil
+cdef double unknown(const Query* q) noexcept nogil
+
+cdef void unknown_extremes(const Query* q, double* least, double* most) noexcept nogil

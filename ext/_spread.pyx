@@ -11,9 +11,7 @@ from libc.stdint cimport int64_t
 
 from tieaware._exact cimport add, double_double, product, scale, two_product
 from tieaware._groups cimport Groups
-from tieaware._interpolated cimport eleven_points, interpolated_precision
-from tieaware._measure cimport Extremes, Kernel, Query, between, first_group, gain_weight
-from tieaware._pairs cimport extremes_of_pairs, variance_of_pairs
+from tieaware._measure cimport Query, between, first_group, gain_weight
 
 # A group that starts after more than so many times its slots is deep.
 cdef enum:
@@ -456,14 +454,6 @@ cdef inline double step(int64_t t, int64_t x, int64_t m, int64_t n) noexcept nog
     return 0.0 if m == n else 1.0 / (t + x)
 
 
-cdef double interpolated(const Query* q) noexcept nogil:
-    return interpolated_precision(q).variance
-
-
-cdef double interpolated_11(const Query* q) noexcept nogil:
-    return eleven_points(q).variance
-
-
 cdef double none(const Query* q) noexcept nogil:
     """0: no order changes the value."""
     return 0.0
@@ -475,41 +465,3 @@ cdef double unknown(const Query* q) noexcept nogil:
 
 cdef void unknown_extremes(const Query* q, double* least, double* most) noexcept nogil:
     least[0] = most[0] = NAN
-
-
-cdef inline size_t address(Kernel kernel) noexcept:
-    return <size_t>kernel
-
-
-cdef dict VARIANCES = {
-    "area_under_curve": address(variance_of_pairs),
-    "average_precision": address(average_precision),
-    "cascade": address(cascade),
-    "constant": address(none),
-    "hits": address(hits),
-    "hits_at_r": address(hits_at_r),
-    "inferred_precision": address(unknown),
-    "interpolated": address(interpolated),
-    "interpolated_11": address(interpolated_11),
-    "preference": address(preference),
-    "q_measure": address(q_measure),
-    "reciprocal_rank": address(reciprocal_rank),
-    "residual": address(slots),
-    "search_length": address(search_length),
-    "slots": address(slots),
-    "slots_of_ideal": address(slots),
-    "squared_hits": address(none),
-    "success": address(success),
-}
-
-
-cdef Kernel variance_of(str kernel) except NULL:
-    return <Kernel><size_t>VARIANCES[kernel]
-
-
-cdef Extremes extremes_of(str kernel) except? NULL:
-    if kernel == "area_under_curve":
-        return extremes_of_pairs
-    if kernel == "inferred_precision":
-        return unknown_extremes
-    return NULL
