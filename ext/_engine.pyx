@@ -1,20 +1,63 @@
 """Lists and measures, prepared: scores in, the value of every measure for every query out.
 
-For each query the scores become groups (_groups.pyx). Each measure looks at these through its kernel (_kernels.pyx), for
-its mean, and if the spread is asked for, for its variance and extremes.
+For each query the scores become groups (_groups.pyx). Each measure looks at these through its kernel (_kernels.pyx),
+for its mean, and if the spread is asked for, for its variance and extremes.
 """
 cimport numpy as cnp
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware._groups cimport Bands, Groups, Lists, band, condense, order_by_label
 from tieaware._kernels cimport kernel_named
-from tieaware._measure cimport Measure, Query
+from tieaware._measure cimport TOO_MANY, Measure, Query, Statistic
 
 cnp.import_array()
 
 cdef int64_t NO_CUTOFF = 0x7fffffffffffffff
+
+
+# Memory in which kernels work, for one query after another.
+cdef struct Workspace:
+    double* numbers
+    int64_t size
+    # Whether more was asked for than could be had.
+    bint exhausted
+
+
+cdef Workspace no_workspace() noexcept:
+    cdef Workspace workspace
+    workspace.numbers = NULL
+    workspace.size = 0
+    workspace.exhausted = False
+    return workspace
+
+
+cdef bint grow(Workspace* workspace, int64_t size) noexcept nogil:
+    """Make room for so many numbers, whose values are anything."""
+    if size > workspace.size:
+        free(workspace.numbers)
+        workspace.numbers = <double*>malloc(size * sizeof(double))
+        workspace.size = size if workspace.numbers != NULL else 0
+        workspace.exhausted = workspace.numbers == NULL
+    return not workspace.exhausted
+
+
+cdef inline double evaluated(Statistic statistic, Query* q, bint spread, Workspace* workspace) noexcept nogil:
+    """The mean, or with the spread the variance; infinite, if the kernel refuses or the workspace is exhausted."""
+    cdef int64_t size
+    if q.measure.kernel.workspace_size != NULL:
+        size = q.measure.kernel.workspace_size(q, spread)
+        if size == TOO_MANY or not grow(workspace, size):
+            return INFINITY
+        q.workspace = workspace.numbers
+    return statistic(q)
+
+
+cdef int check_exhausted(const Workspace* workspace) except -1:
+    if workspace.exhausted:
+        raise MemoryError("no memory for what a kernel works with")
+    return 0
 
 
 cdef const double* data_of(table) except? NULL:
@@ -46,23 +89,19 @@ cdef class Engine:
     cdef int judged
     cdef const int64_t* lengths
     cdef Measure* measures
-    # How many numbers a kernel may need to work with.
-    cdef Py_ssize_t work
 
     def __cinit__(self, Lists lists not None, list measures not None, cnp.ndarray norms not None,
-                  cnp.ndarray seconds not None, double undefined, int judged, cnp.ndarray lengths not None,
-                  Py_ssize_t work):
+                  cnp.ndarray seconds not None, double undefined, int judged, cnp.ndarray lengths not None):
         cdef Py_ssize_t i
         cdef Measure* measure
         self.lists = lists
-        self.arguments = (lists, measures, norms, seconds, undefined, judged, lengths, work)
+        self.arguments = (lists, measures, norms, seconds, undefined, judged, lengths)
         self.n_measures = len(measures)
         self.norms = <const double*>cnp.PyArray_DATA(norms)
         self.seconds = <const double*>cnp.PyArray_DATA(seconds)
         self.undefined = undefined
         self.judged = judged
         self.lengths = <const int64_t*>cnp.PyArray_DATA(lengths)
-        self.work = work
         self.measures = <Measure*>malloc(max(self.n_measures, 1) * sizeof(Measure))
         if self.measures == NULL:
             raise MemoryError("no memory for the measures")
@@ -115,13 +154,16 @@ cdef class Engine:
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* values = <double*>cnp.PyArray_DATA(out)
         cdef Groups* groups = self.scratch()
+        cdef Workspace workspace = no_workspace()
         cdef Py_ssize_t query, failed = -1
         with nogil:
             for query in range(first, last):
-                if not self.query(query, data, single, groups, values + query * self.n_measures):
+                if not self.query(query, data, single, groups, &workspace, values + query * self.n_measures):
                     failed = query
                     break
         release(groups)
+        free(workspace.numbers)
+        check_exhausted(&workspace)
         return failed
 
     def sweep(self, cnp.ndarray scores not None, list bands not None, cnp.ndarray out not None, Py_ssize_t first,
@@ -139,6 +181,7 @@ cdef class Engine:
         cdef cnp.ndarray starts
         cdef Groups* ranked = NULL
         cdef Groups* banded = NULL
+        cdef Workspace workspace = no_workspace()
         cdef Bands* banding = <Bands*>malloc(max(n_bands, 1) * sizeof(Bands))
         if banding == NULL:
             raise MemoryError("no memory for the bands")
@@ -162,11 +205,15 @@ cdef class Engine:
                         if self.judged >= 0:
                             band(ranked.condensed, banding[b], self.lengths[query], self.lists.n_weights,
                                  banded.condensed)
-                        self.sum_up(query, banded, values + (b * n_queries + query) * self.n_measures)
+                        self.sum_up(query, banded, &workspace, values + (b * n_queries + query) * self.n_measures)
+                    if workspace.exhausted:
+                        break
         finally:
             release(ranked)
             release(banded)
             free(banding)
+            free(workspace.numbers)
+        check_exhausted(&workspace)
         return failed
 
     def spread(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
@@ -182,6 +229,7 @@ cdef class Engine:
         cdef Groups* tied = self.scratch()
         cdef Groups* best = NULL
         cdef Groups* worst = NULL
+        cdef Workspace workspace = no_workspace()
         cdef Py_ssize_t query, at, failed = -1
         try:
             best = self.scratch()
@@ -189,17 +237,21 @@ cdef class Engine:
             with nogil:
                 for query in range(first, last):
                     at = query * self.n_measures
-                    if not self.query(query, data, single, tied, means + at):
+                    if not self.query(query, data, single, tied, &workspace, means + at):
                         failed = query
                         break
                     order_by_label(self.lists, query, tied, best, worst)
-                    self.expect(query, worst, means + 2 * n_values + at)
-                    self.expect(query, best, means + 3 * n_values + at)
-                    self.deviate(query, tied, means + at, n_values)
+                    self.expect(query, worst, &workspace, means + 2 * n_values + at)
+                    self.expect(query, best, &workspace, means + 3 * n_values + at)
+                    self.deviate(query, tied, &workspace, means + at, n_values)
+                    if workspace.exhausted:
+                        break
         finally:
             release(tied)
             release(best)
             release(worst)
+            free(workspace.numbers)
+        check_exhausted(&workspace)
         return failed
 
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
@@ -215,6 +267,7 @@ cdef class Engine:
         cdef double* mean
         cdef double* values = <double*>malloc(max(self.n_measures, 1) * sizeof(double))
         cdef Groups* groups = NULL
+        cdef Workspace workspace = no_workspace()
         cdef Py_ssize_t candidate, query, i, failed = -1
         if values == NULL:
             raise MemoryError("no memory for the values of a query")
@@ -226,7 +279,7 @@ cdef class Engine:
                     for i in range(self.n_measures):
                         mean[i] = 0.0
                     for query in range(self.lists.n_queries):
-                        if not self.query(query, data + candidate * size, single, groups, values):
+                        if not self.query(query, data + candidate * size, single, groups, &workspace, values):
                             failed = query
                             break
                         for i in range(self.n_measures):
@@ -238,14 +291,17 @@ cdef class Engine:
         finally:
             release(groups)
             free(values)
+            free(workspace.numbers)
+        check_exhausted(&workspace)
         return None if failed < 0 else (candidate, failed)
 
-    cdef bint query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
+    cdef bint query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups, Workspace* workspace,
                     double* values) noexcept nogil:
+        """Evaluate one query; False if a score is NaN, or the workspace exhausted."""
         if not self.group(query, scores, single, groups):
             return False
-        self.expect(query, groups, values)
-        return True
+        self.expect(query, groups, workspace, values)
+        return not workspace.exhausted
 
     cdef bint group(self, Py_ssize_t query, const char* scores, bint single, Groups* groups) noexcept nogil:
         cdef int64_t start = self.lists.offsets[query]
@@ -253,12 +309,13 @@ cdef class Engine:
             return self.lists.group_float(query, <const float*>scores + start, groups)
         return self.lists.group_double(query, <const double*>scores + start, groups)
 
-    cdef void expect(self, Py_ssize_t query, Groups* groups, double* values) noexcept nogil:
+    cdef void expect(self, Py_ssize_t query, Groups* groups, Workspace* workspace, double* values) noexcept nogil:
         if self.judged >= 0:
             condense(groups, self.judged, groups.condensed)
-        self.sum_up(query, groups, values)
+        self.sum_up(query, groups, workspace, values)
 
-    cdef void sum_up(self, Py_ssize_t query, const Groups* groups, double* values) noexcept nogil:
+    cdef void sum_up(self, Py_ssize_t query, const Groups* groups, Workspace* workspace,
+                     double* values) noexcept nogil:
         """Write the values of all measures, of groups that are condensed already if any measure asks for that."""
         cdef Py_ssize_t i
         cdef Query q
@@ -267,9 +324,10 @@ cdef class Engine:
             if q.norm == 0.0 and not q.measure.constant:
                 values[i] = self.undefined
             else:
-                values[i] = q.measure.kernel.mean(&q)
+                values[i] = evaluated(q.measure.kernel.mean, &q, False, workspace)
 
-    cdef void deviate(self, Py_ssize_t query, const Groups* tied, double* mean, Py_ssize_t n_values) noexcept nogil:
+    cdef void deviate(self, Py_ssize_t query, const Groups* tied, Workspace* workspace, double* mean,
+                      Py_ssize_t n_values) noexcept nogil:
         """Write the standard deviations, and make sure of the extremes, which are those of the orders by label.
 
         The numbers of one query: mean, deviation, minimum and maximum lie n_values apart.
@@ -283,7 +341,7 @@ cdef class Engine:
             self.look(query, i, tied, &q)
             std[i] = 0.0
             if q.norm != 0.0:
-                std[i] = sqrt(q.measure.kernel.variance(&q))
+                std[i] = sqrt(evaluated(q.measure.kernel.variance, &q, True, workspace))
             if q.measure.less_is_better:
                 least[i], most[i] = most[i], least[i]
             if q.norm != 0.0 and q.measure.kernel.extremes != NULL:
@@ -291,6 +349,9 @@ cdef class Engine:
             # The mean of equal values may differ from them in the last bit.
             least[i] = min(least[i], mean[i])
             most[i] = max(most[i], mean[i])
+            if std[i] == INFINITY:
+                # What a kernel refuses is nowhere a number.
+                least[i] = most[i] = INFINITY
 
     cdef inline void look(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups, Query* q) noexcept nogil:
         """What measure i looks at."""
@@ -304,17 +365,17 @@ cdef class Engine:
         q.weight = q.groups.weight + measure.weight * q.groups.stride
         q.norm = self.norms[query * self.n_measures + i]
         q.second = self.seconds[query * self.n_measures + i]
-        q.work = groups.work
+        q.workspace = NULL
 
     cdef inline int64_t length(self, Py_ssize_t query) noexcept nogil:
         return self.lists.offsets[query + 1] - self.lists.offsets[query]
 
     cdef Groups* scratch(self) except NULL:
         """Memory for the groups of a query, and for the condensed ones, to be released by the caller."""
-        cdef Groups* groups = self.lists.scratch(self.work)
+        cdef Groups* groups = self.lists.scratch()
         if self.judged >= 0:
             try:
-                groups.condensed = self.lists.scratch(0)
+                groups.condensed = self.lists.scratch()
             except MemoryError:
                 free(groups)
                 raise

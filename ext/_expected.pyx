@@ -325,12 +325,12 @@ cdef double cascade(const Query* query) noexcept nogil:
     """Σ P Σ_{x≤m} (A_{x-1} - A_x)/(t+x), A_x the mean product of q over x documents of the group, P = Π q before it.
 
     q = 1 - stop[c] for the documents of weighting c, 1 for others. A document more, the i-th, makes of A_x
-    ((i-x)/i) A_x + (x/i) q A_{x-1}: no term is negative. work holds m+1 numbers.
+    ((i-x)/i) A_x + (x/i) q A_{x-1}: no term is negative. The workspace holds A_0 … A_m.
     """
     cdef const Groups* groups = query.groups
     cdef const double* weight
     cdef const double* stop = query.measure.table
-    cdef double* work = query.work
+    cdef double* products = query.workspace
     cdef int n_grades = query.measure.n_weights
     cdef int64_t t, n, m, x, k = query.measure.cutoff
     cdef Py_ssize_t g, c, _copy, i
@@ -351,16 +351,16 @@ cdef double cascade(const Query* query) noexcept nogil:
         rest = 1.0
         for x in range(m + 1):
             # More documents than there are without a grade are never met: their weight below is 0.
-            work[x] = 1.0
+            products[x] = 1.0
         for c in range(n_grades):
             q = 1.0 - stop[c]
             for _copy in range(<Py_ssize_t>weight[c * groups.stride]):
                 i += 1
                 rest *= q
                 for x in range(min(m, i), 0, -1):
-                    work[x] = ((i - x) * work[x] + x * q * work[x - 1]) / i
+                    products[x] = ((i - x) * products[x] + x * q * products[x - 1]) / i
         for x in range(1, m + 1):
-            total += goes_on * (work[x - 1] - work[x]) / (t + x)
+            total += goes_on * (products[x - 1] - products[x]) / (t + x)
         goes_on *= rest
     return total / query.norm
 

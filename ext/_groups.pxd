@@ -21,8 +21,7 @@ cdef struct Groups:
     int64_t* group
     int64_t* first
     int64_t* taken
-    # Memory that a kernel asked for, and the groups without unjudged documents, where a measure asks for these.
-    double* work
+    # The groups without unjudged documents, where a measure asks for these.
     Groups* condensed
 
 
@@ -48,7 +47,7 @@ cdef class Lists:
     cdef const int64_t* key_rank
     cdef const double* key_weight
     cdef const int64_t* order
-    cdef Groups* scratch(self, Py_ssize_t work) except NULL
+    cdef Groups* scratch(self) except NULL
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil
     cdef bint group_float(self, Py_ssize_t query, const float* scores, Groups* groups) noexcept nogil
 

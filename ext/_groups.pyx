@@ -262,10 +262,10 @@ cdef class Lists:
     def __reduce__(self):
         return Lists, self.arrays
 
-    cdef Groups* scratch(self, Py_ssize_t work) except NULL:
-        """Memory for the groups of any query, and `work` numbers: one block, to be freed by the caller."""
+    cdef Groups* scratch(self) except NULL:
+        """Memory for the groups of any query: one block, to be freed by the caller."""
         cdef Py_ssize_t n = self.most_keys + 1
-        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.n_weights * n + work
+        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.n_weights * n
         cdef char* block = <char*>malloc(sizeof(Groups) + words * 8)
         cdef Groups* groups = <Groups*>block
         cdef int64_t* ints = <int64_t*>(block + sizeof(Groups))
@@ -283,7 +283,6 @@ cdef class Lists:
         groups.value = <double*>(ints + 9 * n + 2)
         groups.key_score = <double*>(ints + 10 * n + 2)
         groups.weight = <double*>(ints + 11 * n + 2 + LANES)
-        groups.work = <double*>(ints + 11 * n + 2 + LANES + self.n_weights * n)
         groups.condensed = NULL
         return groups
 

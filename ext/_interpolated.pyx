@@ -9,12 +9,11 @@ times as many steps as there are fractions.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc
 
 from tieaware._groups cimport Groups, distinct, sort
-from tieaware._measure cimport Query
+from tieaware._measure cimport TOO_MANY, Query
 
-# After so many steps, about a second, or for so many states the sum is given up.
+# After so many steps, about a second, or for so many states (100 MB) the sum is given up.
 cdef double MOST_STEPS = 5e8
 cdef double MOST_STATES = 4e6
 
@@ -201,9 +200,38 @@ cdef double least_of(const Groups* groups, const double* weight, int64_t wanted)
     return found
 
 
+cdef struct Extent:
+    # How many relevant documents are retrieved; no more fractions can occur than n_values, and rows are needed.
+    int64_t retrieved
+    Py_ssize_t n_values
+    Py_ssize_t n_rows
+
+
+cdef Extent extent_of(const Groups* groups, const double* weight, int64_t wanted) noexcept nogil:
+    cdef Py_ssize_t g
+    cdef Extent extent
+    extent.retrieved = 0
+    extent.n_rows = 2
+    for g in range(groups.count):
+        extent.retrieved += <int64_t>weight[g]
+        extent.n_rows = max(extent.n_rows, <Py_ssize_t>weight[g] + 1)
+    extent.n_values = count_fractions(groups, weight, wanted)
+    return extent
+
+
+cdef int64_t size_from(const Query* q, int64_t wanted) noexcept nogil:
+    """How many numbers the states take, and the two bounds of each row."""
+    cdef Extent extent = extent_of(q.groups, q.weight, wanted)
+    if extent.retrieved < wanted:
+        return 0
+    if <double>extent.n_values * extent.n_rows > MOST_STATES:
+        return TOO_MANY
+    return extent.n_values + 3 * extent.n_values * extent.n_rows + 2 * extent.n_rows
+
+
 cdef Moments at_recall(const Query* q) noexcept nogil:
     cdef int64_t wanted = wanted_at(q.measure.number, q.norm)
-    return moments_at(q.groups, q.weight, &wanted, 1)
+    return moments_at(q, &wanted, 1)
 
 
 cdef Moments at_eleven_recalls(const Query* q) noexcept nogil:
@@ -211,7 +239,64 @@ cdef Moments at_eleven_recalls(const Query* q) noexcept nogil:
     cdef int i
     for i in range(MOST_POINTS):
         wanted[i] = wanted_at(i / 10.0, q.norm)
-    return moments_at(q.groups, q.weight, wanted, MOST_POINTS)
+    return moments_at(q, wanted, MOST_POINTS)
+
+
+cdef int64_t size_at_recall(const Query* q, bint spread) noexcept nogil:
+    return size_from(q, wanted_at(q.measure.number, q.norm))
+
+
+cdef int64_t size_at_eleven_recalls(const Query* q, bint spread) noexcept nogil:
+    return size_from(q, wanted_at(0.0, q.norm))
+
+
+cdef Moments moments_at(const Query* q, const int64_t* wanted, int n_points) noexcept nogil:
+    """Of the mean interpolated precision where `wanted` relevant documents are found, which ascend."""
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef Extent extent = extent_of(groups, weight, wanted[0])
+    cdef Py_ssize_t g, a, n_states = extent.n_values * extent.n_rows
+    cdef int64_t r, lowest, retrieved = extent.retrieved
+    cdef Walk walk
+    cdef double floors[MOST_POINTS]
+    cdef double total = 0.0, square = 0.0
+    cdef Moments moments
+    cdef int i
+    moments.mean = moments.variance = 0.0
+    for i in range(n_points):
+        floors[i] = least_of(groups, weight, wanted[i])
+        moments.mean += floors[i]
+    if retrieved < wanted[0]:
+        return moments
+    walk.value = q.workspace
+    list_fractions(groups, weight, wanted[0], &walk)
+    walk.chance = walk.value + extent.n_values
+    walk.sum = walk.chance + n_states
+    walk.square = walk.sum + n_states
+    walk.first = <Py_ssize_t*>(walk.square + n_states)
+    walk.last = walk.first + extent.n_rows
+    walk.steps = 0.0
+    # Below the list, the maximum is surely 0.
+    lowest = 0
+    walk.first[0] = walk.last[0] = 0
+    walk.chance[0] = 1.0
+    walk.sum[0] = walk.square[0] = 0.0
+    for g in range(groups.count - 1, -1, -1):
+        r = <int64_t>weight[g]
+        if r > 0 and retrieved >= wanted[0]:
+            gather(&walk, lowest, r, extent.n_rows)
+            retrieved -= r
+            lowest = max(wanted[0] - 1 - retrieved, 0)
+            climb(&walk, groups.start[g], groups.size[g], r, retrieved, wanted, n_points, floors)
+            if walk.steps > MOST_STEPS:
+                moments.mean = moments.variance = INFINITY
+                return moments
+    for a in range(lowest * walk.n_values + walk.first[lowest], lowest * walk.n_values + walk.last[lowest] + 1):
+        total += walk.sum[a]
+        square += walk.square[a]
+    moments.mean = (moments.mean + total) / n_points
+    moments.variance = max(square - total * total, 0.0) / n_points / n_points
+    return moments
 
 
 cdef double mean_at_recall(const Query* q) noexcept nogil:
@@ -228,62 +313,3 @@ cdef double mean_at_eleven_recalls(const Query* q) noexcept nogil:
 
 cdef double variance_at_eleven_recalls(const Query* q) noexcept nogil:
     return at_eleven_recalls(q).variance
-
-
-cdef Moments moments_at(const Groups* groups, const double* weight, const int64_t* wanted, int n_points) noexcept nogil:
-    """Of the mean interpolated precision where `wanted` relevant documents are found, which ascend."""
-    cdef Py_ssize_t g, a, n_values, n_rows = 2
-    cdef int64_t r, lowest, retrieved = 0
-    cdef Walk walk
-    cdef double floors[MOST_POINTS]
-    cdef double total = 0.0, square = 0.0
-    cdef char* block
-    cdef Moments moments
-    cdef int i
-    moments.mean = moments.variance = 0.0
-    for i in range(n_points):
-        floors[i] = least_of(groups, weight, wanted[i])
-        moments.mean += floors[i]
-    for g in range(groups.count):
-        retrieved += <int64_t>weight[g]
-        n_rows = max(n_rows, <Py_ssize_t>weight[g] + 1)
-    if retrieved < wanted[0]:
-        return moments
-    n_values = count_fractions(groups, weight, wanted[0])
-    block = NULL
-    if <double>n_values * n_rows <= MOST_STATES:
-        block = <char*>malloc((n_values + 3 * n_values * n_rows) * sizeof(double)
-                              + 2 * n_rows * sizeof(Py_ssize_t))
-    if block == NULL:
-        moments.mean = INFINITY
-        return moments
-    walk.value = <double*>block
-    list_fractions(groups, weight, wanted[0], &walk)
-    walk.chance = walk.value + n_values
-    walk.sum = walk.chance + n_values * n_rows
-    walk.square = walk.sum + n_values * n_rows
-    walk.first = <Py_ssize_t*>(walk.square + n_values * n_rows)
-    walk.last = walk.first + n_rows
-    walk.steps = 0.0
-    # Below the list, the maximum is surely 0.
-    lowest = 0
-    walk.first[0] = walk.last[0] = 0
-    walk.chance[0] = 1.0
-    walk.sum[0] = walk.square[0] = 0.0
-    for g in range(groups.count - 1, -1, -1):
-        r = <int64_t>weight[g]
-        if r > 0 and retrieved >= wanted[0]:
-            gather(&walk, lowest, r, n_rows)
-            retrieved -= r
-            lowest = max(wanted[0] - 1 - retrieved, 0)
-            climb(&walk, groups.start[g], groups.size[g], r, retrieved, wanted, n_points, floors)
-            if walk.steps > MOST_STEPS:
-                moments.mean = INFINITY
-                break
-    for a in range(lowest * walk.n_values + walk.first[lowest], lowest * walk.n_values + walk.last[lowest] + 1):
-        total += walk.sum[a]
-        square += walk.square[a]
-    free(block)
-    moments.mean = (moments.mean + total) / n_points
-    moments.variance = max(square - total * total, 0.0) / n_points / n_points
-    return moments

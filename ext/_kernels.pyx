@@ -1,6 +1,6 @@
 """All kernels in one table: a row for each, by the name that measures.py gives it."""
 from tieaware cimport _expected, _interpolated, _pairs, _spread
-from tieaware._measure cimport Extremes, Kernel, Statistic
+from tieaware._measure cimport Extremes, Kernel, Statistic, WorkspaceSize
 
 cdef enum:
     MOST_ROWS = 64
@@ -15,28 +15,31 @@ cdef Kernel kernel_named(name) except *:
     return ROWS[<Py_ssize_t>NUMBERS[name]]
 
 
-cdef int row(str name, Statistic mean, Statistic variance, Extremes extremes=NULL) except -1:
+cdef int row(str name, Statistic mean, Statistic variance, Extremes extremes=NULL,
+             WorkspaceSize workspace_size=NULL) except -1:
     cdef Py_ssize_t number = len(NUMBERS)
     if number == MOST_ROWS or name in NUMBERS:
         raise AssertionError(f"kernel {name!r}: expected a new name, and at most {MOST_ROWS} rows")
     ROWS[number].mean = mean
     ROWS[number].variance = variance
     ROWS[number].extremes = extremes
+    ROWS[number].workspace_size = workspace_size
     NUMBERS[name] = number
     return 0
 
 
 row("area_under_curve", _pairs.mean_of_pairs, _pairs.variance_of_pairs, _pairs.extremes_of_pairs)
 row("average_precision", _expected.average_precision, _spread.average_precision)
-row("cascade", _expected.cascade, _spread.cascade)
+row("cascade", _expected.cascade, _spread.cascade, NULL, _spread.size_of_cascade)
 row("constant", _expected.constant, _spread.none)
 row("hits", _expected.hits, _spread.hits)
 row("hits_at_r", _expected.hits_at_r, _spread.hits_at_r)
 row("inferred_precision", _expected.inferred_precision, _spread.unknown, _spread.unknown_extremes)
-row("interpolated", _interpolated.mean_at_recall, _interpolated.variance_at_recall)
-row("interpolated_11", _interpolated.mean_at_eleven_recalls, _interpolated.variance_at_eleven_recalls)
+row("interpolated", _interpolated.mean_at_recall, _interpolated.variance_at_recall, NULL, _interpolated.size_at_recall)
+row("interpolated_11", _interpolated.mean_at_eleven_recalls, _interpolated.variance_at_eleven_recalls, NULL,
+    _interpolated.size_at_eleven_recalls)
 row("preference", _expected.preference, _spread.preference)
-row("q_measure", _expected.q_measure, _spread.q_measure)
+row("q_measure", _expected.q_measure, _spread.q_measure, NULL, _spread.size_of_q_measure)
 row("reciprocal_rank", _expected.reciprocal_rank, _spread.reciprocal_rank)
 row("residual", _expected.residual, _spread.slots)
 row("search_length", _expected.search_length, _spread.search_length)

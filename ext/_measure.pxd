@@ -18,15 +18,23 @@ cdef struct Query:
     # What the sum over the groups is divided by, not 0; and another number that some kernels need.
     double norm
     double second
-    # As many numbers to work with as preparation.py asked for.
-    double* work
+    # As many numbers to work with as the kernel's row says.
+    double* workspace
 
 
-# The mean, or the variance, of one measure for one query, over the orders that the ties allow.
+# The mean, or the variance, of one measure for one query, over the orders that the ties allow; infinite, where that
+# takes too long.
 ctypedef double (*Statistic)(const Query*) noexcept nogil
 
 # The least and the greatest value over these orders.
 ctypedef void (*Extremes)(const Query*, double* least, double* most) noexcept nogil
+
+# How many numbers the mean, or with the spread the variance, needs to work with for this query; TOO_MANY, where it
+# refuses.
+ctypedef int64_t (*WorkspaceSize)(const Query*, bint spread) noexcept nogil
+
+cdef enum:
+    TOO_MANY = -1
 
 
 # How a measure sums up the groups of a query: a row of the table in _kernels.pyx.
@@ -35,6 +43,8 @@ cdef struct Kernel:
     Statistic variance
     # NULL, where the orders by label, descending and ascending, give them.
     Extremes extremes
+    # NULL, where the kernel needs none.
+    WorkspaceSize workspace_size
 
 
 cdef struct Measure:

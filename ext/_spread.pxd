@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t
+
 from tieaware._measure cimport Query
 
 
@@ -15,3 +17,7 @@ cdef double success(const Query* q) noexcept nogil
 cdef double unknown(const Query* q) noexcept nogil
 
 cdef void unknown_extremes(const Query* q, double* least, double* most) noexcept nogil
+
+# The sizes of workspaces.
+cdef int64_t size_of_cascade(const Query* q, bint spread) noexcept nogil
+cdef int64_t size_of_q_measure(const Query* q, bint spread) noexcept nogil

@@ -11,11 +11,15 @@ from libc.stdint cimport int64_t
 
 from tieaware._exact cimport add, double_double, product, scale, two_product
 from tieaware._groups cimport Groups
-from tieaware._measure cimport Query, between, first_group, gain_weight
+from tieaware._measure cimport TOO_MANY, Query, between, first_group, gain_weight
 
 # A group that starts after more than so many times its slots is deep.
 cdef enum:
     DEEP = 16
+
+# ERR's variance needs twice the square of so many slots and one more: 64 MB.
+cdef enum:
+    MOST_SLOTS = 2000
 
 # So few slots are added up one by one in less time than a formula takes.
 cdef enum:
@@ -204,12 +208,12 @@ cdef double q_measure(const Query* q) noexcept nogil:
     The gains of a group's relevant documents are their mean ḡ and what they differ from it. The first part is that of
     ḡ, as in average precision with other weights: f = 1 + β ḡ, f c = R + 1 + β (C + ḡ). In the second the differences,
     whose squares add up to D, meet the relevant slots in any order; the sums of both parts do not vary together, as
-    the mean of a difference is 0. work holds m numbers.
+    the mean of a difference is 0. The workspace holds the w of the slots.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef const double* ideal = q.measure.table + <int64_t>q.second
-    cdef double* work = q.work
+    cdef double* slot_weight = q.workspace
     cdef int64_t t, n, m, x, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
     cdef Py_ssize_t g
     cdef double beta = q.measure.number, r, gain, f, last, differences, after, squares_after, both_after, of_squares
@@ -228,11 +232,11 @@ cdef double q_measure(const Query* q) noexcept nogil:
             f = 1.0 + beta * gain / r
             mean_gains = placed_in(n, r, (found + 1.0 + beta * (cumulated + gain / r)) / f)
             for x in range(m):
-                work[x] = gain_weight(ideal, n_relevant, beta, t + 1 + x)
+                slot_weight[x] = gain_weight(ideal, n_relevant, beta, t + 1 + x)
             # As in average precision, the last weight may be taken from all, if the whole group is within the cut-off.
-            last = work[m - 1] if m == n else 0.0
+            last = slot_weight[m - 1] if m == n else 0.0
             for x in range(m):
-                place(&mean_gains, work[x] - last)
+                place(&mean_gains, slot_weight[x] - last)
             if r < n:
                 total += f * f * positive(mean_gains.square - mean_gains.mean * mean_gains.mean)
             d = minus(two_product(r, weight[2 * groups.stride + g]), two_product(gain, gain))
@@ -241,17 +245,26 @@ cdef double q_measure(const Query* q) noexcept nogil:
                 ones = placed_in(n, r, 1.0)
                 of_squares = after = squares_after = both_after = 0.0
                 for x in range(m):
-                    place(&ones, work[x])
+                    place(&ones, slot_weight[x])
                 for x in range(m - 1, -1, -1):
-                    of_squares += ones.p1 * work[x] * work[x]
-                    of_squares += ones.p2 * (2.0 * work[x] * after + squares_after) + 2.0 * ones.p3 * both_after
-                    both_after += work[x] * after
-                    after += work[x]
-                    squares_after += work[x] * work[x]
+                    of_squares += ones.p1 * slot_weight[x] * slot_weight[x]
+                    of_squares += ones.p2 * (2.0 * slot_weight[x] * after + squares_after) + 2.0 * ones.p3 * both_after
+                    both_after += slot_weight[x] * after
+                    after += slot_weight[x]
+                    squares_after += slot_weight[x] * slot_weight[x]
                 total += beta * beta * differences / (r - 1.0) * positive(of_squares - ones.square / r)
         found += r
         cumulated += gain
     return total / q.norm / q.norm
+
+
+cdef int64_t size_of_q_measure(const Query* q, bint spread) noexcept nogil:
+    cdef Py_ssize_t g
+    cdef int64_t most = 0, k = q.measure.cutoff
+    if spread:
+        for g in range(q.groups.count):
+            most = max(most, min(q.groups.size[g], k - q.groups.start[g]))
+    return most
 
 
 cdef double reciprocal_rank(const Query* q) noexcept nogil:
@@ -370,7 +383,8 @@ cdef double cascade(const Query* query) noexcept nogil:
 
     ERR's sum is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), and 1/(t+x) for the last slot; but T_n is the same
     in every order. E[T_x T_{x+d}] is A_{x,d}, of which a document more, the i-th, makes
-    ((i-x-d) A_{x,d} + x q² A_{x-1,d} + d q A_{x,d-1})/i: no term is negative. work holds 2 (m+1)² numbers.
+    ((i-x-d) A_{x,d} + x q² A_{x-1,d} + d q A_{x,d-1})/i: no term is negative. The workspace holds A
+    before and after that document.
     """
     cdef const Groups* groups = query.groups
     cdef const double* weights
@@ -381,30 +395,22 @@ cdef double cascade(const Query* query) noexcept nogil:
     cdef int64_t t, n, m, x, d, k = query.measure.cutoff
     cdef Py_ssize_t g, c, _copy, i
     cdef double* delta
-    cdef double graded, rest, crossed, mean, second, goes_on = 1.0, total = 0.0
-    cdef bint alike
+    cdef double rest, crossed, mean, second, goes_on = 1.0, total = 0.0
     for g in range(groups.count):
         t = groups.start[g]
         n = groups.size[g]
         if t >= k or goes_on < 1e-150:
             break
         weights = query.weight + g
-        graded = 0.0
-        alike = False
-        for c in range(n_grades):
-            graded += weights[c * groups.stride]
-            alike = alike or weights[c * groups.stride] == n
-        if graded == 0.0:
-            continue
-        if alike:
+        if not differ(query, g):
             for c in range(n_grades):
                 for _copy in range(<Py_ssize_t>weights[c * groups.stride]):
                     goes_on *= 1.0 - stop[c]
             continue
         m = min(n, k - t)
-        i = n - <Py_ssize_t>graded
+        i = n - graded_of(query, g)
         rest = 1.0
-        means = query.work
+        means = query.workspace
         others = means + (m + 1) * (m + 1)
         for x in range(m + 1):
             for d in range(m - x + 1):
@@ -428,6 +434,35 @@ cdef double cascade(const Query* query) noexcept nogil:
         total += goes_on * goes_on * positive(second - mean * mean)
         goes_on *= rest
     return total / query.norm / query.norm
+
+
+cdef inline Py_ssize_t graded_of(const Query* q, Py_ssize_t g) noexcept nogil:
+    """How many documents of a group have a grade."""
+    cdef double graded = 0.0
+    cdef int c
+    for c in range(q.measure.n_weights):
+        graded += q.weight[c * q.groups.stride + g]
+    return <Py_ssize_t>graded
+
+
+cdef inline bint differ(const Query* q, Py_ssize_t g) noexcept nogil:
+    """Whether the documents of a group have different grades, or some a grade and others none."""
+    cdef int c
+    for c in range(q.measure.n_weights):
+        if q.weight[c * q.groups.stride + g] == q.groups.size[g]:
+            return False
+    return graded_of(q, g) > 0
+
+
+cdef int64_t size_of_cascade(const Query* q, bint spread) noexcept nogil:
+    cdef Py_ssize_t g
+    cdef int64_t most = 0, k = q.measure.cutoff
+    for g in range(q.groups.count):
+        if q.groups.start[g] < k and (not spread or differ(q, g)):
+            most = max(most, min(q.groups.size[g], k - q.groups.start[g]))
+    if not spread:
+        return most + 1
+    return 2 * (most + 1) * (most + 1) if most <= MOST_SLOTS else TOO_MANY
 
 
 cdef void one_more(const double* old, double* means, int m, int i, double q) noexcept nogil:

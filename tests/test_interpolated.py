@@ -146,9 +146,9 @@ def test_groups_that_take_too_long_are_refused():
     labels = np.zeros(20_000, dtype=int)
     labels[::20] = 1
     evaluate = Evaluator(labels, ["IPrec@0.1", "AP"])
-    with pytest.raises(InputError, match="IPrec, IAP11: the tied groups of a query are too large"):
+    with pytest.raises(InputError, match=r"^IPrec@0\.1: expected smaller tied groups, or another tie rule, found some"):
         evaluate(np.ones(20_000))
-    with pytest.raises(InputError, match="too large"):
+    with pytest.raises(InputError, match="expected smaller tied groups"):
         evaluate.mean(np.ones(20_000))
     assert Evaluator(labels, ["IPrec@0.1"], ties="run_order")(np.ones(20_000))[0, 0] == pytest.approx(100 / 1981)
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import tieaware
@@ -12,5 +16,68 @@ from tieaware.measures import DEFINITIONS, Measure
 
 def test_a_kernel_that_there_is_not_is_named():
     misspelt = Measure(replace(DEFINITIONS["P"], kernel="hit"))
-    with pytest.raises(ValueError, match="^kernel: expected one of .*hits.*, found 'hit'$"):
+    with pytest.raises(ValueError, match=r"^kernel: expected one of .*hits.*, found 'hit'$"):
         tieaware.Evaluator([1, 0], [misspelt])
+
+
+# Beyond what is used already, 16 MB are left, and the kernels ask for 32 MB and more.
+SHORT_OF_MEMORY = """
+import resource
+import numpy as np
+import tieaware
+
+def evaluate(measure, n_docs, n_relevant, precision, call):
+    labels = np.zeros(n_docs, dtype=np.int32)
+    labels[:n_relevant] = 1
+    evaluator = tieaware.Evaluator(labels, [measure, "AP"], precision=precision)
+    scores, out = np.zeros(n_docs), np.empty((1, 2))
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**24, resource.RLIM_INFINITY))
+    try:
+        print("a number:", call(evaluator, scores, out))
+    except Exception as error:
+        print(type(error).__name__)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="how much memory is used is read from /proc")
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer reserves all addresses")
+@pytest.mark.parametrize(
+    ("call", "precision"),
+    [
+        ("evaluator(scores, out=out)", None),
+        ("evaluator.mean(scores)", None),
+        ("evaluator.spread(scores)", None),
+        ("evaluator(scores, out=out)", "bands:100000000"),
+    ],
+    ids=["call", "mean", "spread", "bands"],
+)
+@pytest.mark.parametrize(("measure", "n_docs", "n_relevant"), [("IPrec@0.1", 3_000, 30), ("ERR", 4_000_000, 1)])
+def test_without_memory_there_is_no_number(call, precision, measure, n_docs, n_relevant):
+    arguments = f"{measure!r}, {n_docs}, {n_relevant}, {precision!r}, lambda evaluator, scores, out: {call}"
+    code = f"{SHORT_OF_MEMORY}\nevaluate({arguments})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "MemoryError\n"
+
+
+def test_the_spread_of_a_large_group_is_refused():
+    """ERR's takes the square of the tied documents within the cut-off; however long the list, small groups are fine."""
+    labels = np.zeros(5_000, dtype=np.int32)
+    labels[::100] = 1
+    pairs = np.arange(5_000) // 2
+    tied = np.where(np.arange(5_000) < 2_001, 0.0, -1.0 - np.arange(5_000))
+    spread = tieaware.Evaluator(labels, ["ERR"]).spread
+    assert 0.0 < spread(-1.0 * pairs).std[0, 0] < 1.0
+    with pytest.raises(tieaware.InputError, match=r"^ERR: expected tied groups of at most 2,000 documents within"):
+        spread(tied)
+    assert tieaware.Evaluator(labels, ["ERR@2000"]).spread(tied).std[0, 0] > 0.0
+    with pytest.raises(tieaware.InputError, match=r"^ERR@2001: expected tied groups of at most 2,000 documents"):
+        tieaware.Evaluator(labels, ["AP", "ERR@2001"]).spread(np.zeros(5_000))
+    assert tieaware.Evaluator(labels, ["ERR"])(tied)[0, 0] > 0.0
+
+
+def test_a_large_group_of_one_grade_has_a_spread():
+    """No order changes anything in it."""
+    graded = np.ones(3_000, dtype=np.int32)
+    assert tieaware.Evaluator(graded, ["ERR"]).spread(np.zeros(3_000)).std[0, 0] == 0.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -26,9 +26,6 @@ COUNTING_LIMIT = 48
 Precision: TypeAlias = Coarsening | Sequence[Bands] | None
 
 _NO_CUTOFF = 2**62
-
-# The variance of ERR needs twice the square of so many numbers: 64 MB.
-_MOST_SLOTS = 2001
 
 # Sums of gains below this are exact in float64, so that they do not depend on the order of adding.
 _EXACT = 2.0**53
@@ -151,8 +148,8 @@ class Prepared:
     coarsening: Coarsening | None = None
     # The bands, where the kernel groups by them; other precisions change the scores.
     bands: list[Integers] | None = None
-    # The columns of measures whose exact value may take too long, and is then infinite.
-    polynomial: tuple[int, ...] = ()
+    # The columns of measures whose exact value may take too long and is then infinite; and what was expected then.
+    refusals: Mapping[int, str] = field(default_factory=dict)
     extremes: _Extremes | None = None
 
     @cached_property
@@ -177,26 +174,26 @@ class Prepared:
             failed = self.engine.sweep(scores, self.bands, values, first, last)
         if self.extremes is not None:
             self.extremes.evaluate(scores, values, first, last)
-        self._check(values, first, last)
+        if failed == -1:
+            self._check(values, first, last)
         return failed
 
     @property
     def in_kernel(self) -> bool:
         """Whether the engine alone gives the values: of scores as they are, unchecked, by this order."""
-        return not self.coarse and not self.polynomial and self.extremes is None
+        return not self.coarse and not self.refusals and self.extremes is None
 
     def spread(self, scores: npt.NDArray[Any], values: Values, first: int, last: int) -> int:
         """Do the same for float64[4, n_queries, n_measures]: mean, standard deviation, minimum and maximum."""
         failed = self.engine.spread(scores, values, first, last)
-        self._check(values, first, last)
+        if failed == -1:
+            self._check(values, first, last)
         return failed
 
     def _check(self, values: Values, first: int, last: int) -> None:
-        if self.polynomial and np.isinf(values[..., first:last, list(self.polynomial)]).any():
-            raise InputError(
-                "IPrec, IAP11: the tied groups of a query are too large for their exact expectation, which takes the "
-                "square of their size; expected another tie rule"
-            )
+        for column, message in self.refusals.items():
+            if np.isinf(values[..., first:last, column]).any():
+                raise InputError(message)
 
 
 def prepare(
@@ -301,10 +298,8 @@ def prepare(
         undefined,
         judged,
         lengths,
-        _work(measures, longest, spread),
     )
-    polynomial = tuple(i for i, measure in enumerate(measures) if _is_interpolated(measure))
-    return Prepared(engine, lists, coarsening, bands, polynomial, extremes)
+    return Prepared(engine, lists, coarsening, bands, _refusals(measures, spread), extremes)
 
 
 def _kernel(
@@ -346,22 +341,19 @@ def _extremes(
     return _Extremes(prepared.engine, columns, 3 if rule == "optimistic" else 2)
 
 
-def _work(measures: Sequence[Measure], longest: int, spread: bool) -> int:
-    """How many numbers the kernels need to work with: one for each slot of a group; for ERR's variance two squares."""
-    deepest = {"cascade": 0, "q_measure": 0}
-    for measure in measures:
-        if measure.definition.kernel in deepest:
-            slots = min(longest, measure.cutoff or longest) + 1
-            deepest[measure.definition.kernel] = max(deepest[measure.definition.kernel], slots)
-    if spread and deepest["cascade"] > _MOST_SLOTS:
-        raise InputError(
-            f"ERR: the spread over lists of {longest} documents, expected a cut-off of at most {_MOST_SLOTS - 1}"
+def _refusals(measures: Sequence[Measure], spread: bool) -> dict[int, str]:
+    """What to say, by column, where the kernel of a measure refuses an exact value that would take too long."""
+    polynomial = "expected smaller tied groups, or another tie rule, found some whose exact value takes too long"
+    reasons = {"interpolated": polynomial, "interpolated_11": polynomial}
+    if spread:
+        reasons["cascade"] = (
+            "expected tied groups of at most 2,000 documents within the cut-off for a spread, found a larger one"
         )
-    return max(2 * deepest["cascade"] ** 2 if spread else deepest["cascade"], deepest["q_measure"])
-
-
-def _is_interpolated(measure: Measure) -> bool:
-    return measure.definition.kernel in ("interpolated", "interpolated_11")
+    return {
+        i: f"{measure}: {reasons[measure.definition.kernel]}"
+        for i, measure in enumerate(measures)
+        if measure.definition.kernel in reasons
+    }
 
 
 def _weigh(measures: Sequence[Measure], labels: Labels) -> tuple[list[tuple[int, int]], Values, int]:
