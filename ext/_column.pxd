@@ -1,11 +1,11 @@
 """Columns of identifiers, and the tables that find one.
 
-Identifier i of a column is data[ends[i]:ends[i + 1]].
+Identifier i of a column is data[offsets[i]:offsets[i + 1]].
 
 A table has a power of two of 64-bit entries. An entry holds the upper half of an identifier's hash and, below
 it, the identifier's number plus one; 0 is a free entry. Equal hashes are told apart by the bytes.
 Invariant: between the entry where the search for an identifier begins and the one where it lies, none is
-free; and at least half of the entries are free, so every search ends.
+free; and at least half of the entries are free, so every search offsets.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -20,22 +20,22 @@ cdef enum:
 # A column of identifiers. The address of an empty array is not used.
 cdef struct Column:
     const uint8_t *data
-    const int64_t *ends
+    const int64_t *offsets
 
 
-cdef inline Column column_of(const uint8_t[::1] data, const int64_t[::1] ends) noexcept:
+cdef inline Column column_of(const uint8_t[::1] data, const int64_t[::1] offsets) noexcept:
     cdef Column column
     column.data = &data[0] if data.shape[0] else NULL
-    column.ends = &ends[0] if ends.shape[0] else NULL
+    column.offsets = &offsets[0] if offsets.shape[0] else NULL
     return column
 
 
 cdef inline const uint8_t *bytes_of(Column column, Py_ssize_t i) noexcept nogil:
-    return column.data + column.ends[i]
+    return column.data + column.offsets[i]
 
 
 cdef inline Py_ssize_t size_of(Column column, Py_ssize_t i) noexcept nogil:
-    return column.ends[i + 1] - column.ends[i]
+    return column.offsets[i + 1] - column.offsets[i]
 
 
 cdef inline Py_ssize_t table_size(Py_ssize_t n) noexcept nogil:

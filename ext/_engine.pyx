@@ -8,7 +8,7 @@ from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware._groups cimport Bands, Groups, Lists, band, condense, order_by_label
+from tieaware._groups cimport Bands, Groups, PreparedLists, band, condense, order_by_label
 from tieaware._kernels cimport kernel_named
 from tieaware._measure cimport TOO_MANY, Measure, Query, Statistic
 
@@ -72,33 +72,34 @@ cdef const double* data_of(table) except? NULL:
 cdef class Engine:
     """Lists and measures, prepared.
 
-    `measures` has one dict per measure, with the fields of _measure.pxd's struct: the name of a kernel for its
-    functions, -1 for no cut-off, None for no table. `norms` is float64[n_queries, n_measures], what the sum over a
-    query's groups is divided by; 0 marks a query where the measure has no meaning, whose value is `undefined`. The
-    kernel "constant" is the norm itself. `seconds`, of the same shape, is another number that kernels need of a query.
+    `measures` has one dict per measure, with the fields of _measure.pxd's struct: the name of a kernel for its row, -1
+    for no cut-off, None for no table. `norms` is float64[n_queries, n_measures], what the sum over a query's groups is
+    divided by; 0 marks a query where the measure has no meaning, whose value is `undefined`, unless the measure is
+    `always_defined`. `query_numbers`, of the same shape, is what kernels take of a query besides.
     `judged` is the weighting by 1 of all judged documents, or -1 where no measure takes the others out; the list of
     query q holds lengths[q] of them, int64[n_queries].
     Engines are immutable, and may be called from several threads.
     """
-    cdef Lists lists
+    cdef PreparedLists lists
     cdef readonly Py_ssize_t n_measures
     cdef object arguments
     cdef const double* norms
-    cdef const double* seconds
+    cdef const double* query_numbers
     cdef double undefined
     cdef int judged
     cdef const int64_t* lengths
     cdef Measure* measures
 
-    def __cinit__(self, Lists lists not None, list measures not None, cnp.ndarray norms not None,
-                  cnp.ndarray seconds not None, double undefined, int judged, cnp.ndarray lengths not None):
+    def __cinit__(self, PreparedLists lists not None, list measures not None, cnp.ndarray norms not None,
+                  cnp.ndarray query_numbers not None, double undefined, int judged,
+                  cnp.ndarray lengths not None):
         cdef Py_ssize_t i
         cdef Measure* measure
         self.lists = lists
-        self.arguments = (lists, measures, norms, seconds, undefined, judged, lengths)
+        self.arguments = (lists, measures, norms, query_numbers, undefined, judged, lengths)
         self.n_measures = len(measures)
         self.norms = <const double*>cnp.PyArray_DATA(norms)
-        self.seconds = <const double*>cnp.PyArray_DATA(seconds)
+        self.query_numbers = <const double*>cnp.PyArray_DATA(query_numbers)
         self.undefined = undefined
         self.judged = judged
         self.lengths = <const int64_t*>cnp.PyArray_DATA(lengths)
@@ -108,9 +109,9 @@ cdef class Engine:
         for i, fields in enumerate(measures):
             measure = &self.measures[i]
             measure.kernel = kernel_named(fields["kernel"])
-            measure.constant = fields["kernel"] == "constant"
+            measure.always_defined = fields["always_defined"]
             measure.cutoff = fields["cutoff"] if fields["cutoff"] >= 0 else NO_CUTOFF
-            measure.number = fields["number"]
+            measure.measure_number = fields["measure_number"]
             measure.weight = fields["weight"]
             measure.n_weights = fields["n_weights"]
             measure.square = fields["square"]
@@ -158,7 +159,7 @@ cdef class Engine:
         cdef Py_ssize_t query, failed = -1
         with nogil:
             for query in range(first, last):
-                if not self.query(query, data, single, groups, &workspace, values + query * self.n_measures):
+                if not self.evaluate_query(query, data, single, groups, &workspace, values + query * self.n_measures):
                     failed = query
                     break
         release(groups)
@@ -194,18 +195,16 @@ cdef class Engine:
             banded = self.scratch()
             with nogil:
                 for query in range(first, last):
-                    if not self.group(query, data, single, ranked):
+                    if not self.write_groups(query, data, single, ranked):
                         failed = query
                         break
                     n = self.length(query)
-                    if self.judged >= 0:
-                        condense(ranked, self.judged, ranked.condensed)
                     for b in range(n_bands):
                         band(ranked, banding[b], n, self.lists.n_weights, banded)
                         if self.judged >= 0:
                             band(ranked.condensed, banding[b], self.lengths[query], self.lists.n_weights,
                                  banded.condensed)
-                        self.sum_up(query, banded, &workspace, values + (b * n_queries + query) * self.n_measures)
+                        self.write_means(query, banded, &workspace, values + (b * n_queries + query) * self.n_measures)
                     if workspace.exhausted:
                         break
         finally:
@@ -237,13 +236,15 @@ cdef class Engine:
             with nogil:
                 for query in range(first, last):
                     at = query * self.n_measures
-                    if not self.query(query, data, single, tied, &workspace, means + at):
+                    if not self.evaluate_query(query, data, single, tied, &workspace, means + at):
                         failed = query
                         break
                     order_by_label(self.lists, query, tied, best, worst)
-                    self.expect(query, worst, &workspace, means + 2 * n_values + at)
-                    self.expect(query, best, &workspace, means + 3 * n_values + at)
-                    self.deviate(query, tied, &workspace, means + at, n_values)
+                    self.condense(best)
+                    self.condense(worst)
+                    self.write_means(query, worst, &workspace, means + 2 * n_values + at)
+                    self.write_means(query, best, &workspace, means + 3 * n_values + at)
+                    self.write_spread(query, tied, &workspace, means + at, n_values)
                     if workspace.exhausted:
                         break
         finally:
@@ -279,7 +280,7 @@ cdef class Engine:
                     for i in range(self.n_measures):
                         mean[i] = 0.0
                     for query in range(self.lists.n_queries):
-                        if not self.query(query, data + candidate * size, single, groups, &workspace, values):
+                        if not self.evaluate_query(query, data + candidate * size, single, groups, &workspace, values):
                             failed = query
                             break
                         for i in range(self.n_measures):
@@ -295,42 +296,47 @@ cdef class Engine:
         check_exhausted(&workspace)
         return None if failed < 0 else (candidate, failed)
 
-    cdef bint query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups, Workspace* workspace,
-                    double* values) noexcept nogil:
-        """Evaluate one query; False if a score is NaN, or the workspace exhausted."""
-        if not self.group(query, scores, single, groups):
+    cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
+                             Workspace* workspace, double* values) noexcept nogil:
+        """Write the groups of one query and its values; False if a score is NaN, or the workspace exhausted."""
+        if not self.write_groups(query, scores, single, groups):
             return False
-        self.expect(query, groups, workspace, values)
+        self.write_means(query, groups, workspace, values)
         return not workspace.exhausted
 
-    cdef bint group(self, Py_ssize_t query, const char* scores, bint single, Groups* groups) noexcept nogil:
+    cdef bint write_groups(self, Py_ssize_t query, const char* scores, bint single, Groups* groups) noexcept nogil:
+        """Write the groups of one query, and the condensed ones if any measure looks at these; False if one is NaN."""
         cdef int64_t start = self.lists.offsets[query]
+        cdef bint good
         if single:
-            return self.lists.group_float(query, <const float*>scores + start, groups)
-        return self.lists.group_double(query, <const double*>scores + start, groups)
+            good = self.lists.group_float(query, <const float*>scores + start, groups)
+        else:
+            good = self.lists.group_double(query, <const double*>scores + start, groups)
+        if good:
+            self.condense(groups)
+        return good
 
-    cdef void expect(self, Py_ssize_t query, Groups* groups, Workspace* workspace, double* values) noexcept nogil:
+    cdef inline void condense(self, Groups* groups) noexcept nogil:
         if self.judged >= 0:
             condense(groups, self.judged, groups.condensed)
-        self.sum_up(query, groups, workspace, values)
 
-    cdef void sum_up(self, Py_ssize_t query, const Groups* groups, Workspace* workspace,
-                     double* values) noexcept nogil:
-        """Write the values of all measures, of groups that are condensed already if any measure asks for that."""
+    cdef void write_means(self, Py_ssize_t query, const Groups* groups, Workspace* workspace,
+                          double* values) noexcept nogil:
+        """Write the mean of every measure over the orders that the groups leave open: the values of one query."""
         cdef Py_ssize_t i
         cdef Query q
         for i in range(self.n_measures):
-            self.look(query, i, groups, &q)
-            if q.norm == 0.0 and not q.measure.constant:
+            q = self.view_of(query, i, groups)
+            if q.norm == 0.0 and not q.measure.always_defined:
                 values[i] = self.undefined
             else:
                 values[i] = evaluated(q.measure.kernel.mean, &q, False, workspace)
 
-    cdef void deviate(self, Py_ssize_t query, const Groups* tied, Workspace* workspace, double* mean,
-                      Py_ssize_t n_values) noexcept nogil:
-        """Write the standard deviations, and make sure of the extremes, which are those of the orders by label.
+    cdef void write_spread(self, Py_ssize_t query, const Groups* tied, Workspace* workspace, double* mean,
+                           Py_ssize_t n_values) noexcept nogil:
+        """Write the standard deviation of every measure, and make the values of the orders by label its extremes.
 
-        The numbers of one query: mean, deviation, minimum and maximum lie n_values apart.
+        Mean, standard deviation, minimum and maximum lie n_values apart.
         """
         cdef double* std = mean + n_values
         cdef double* least = std + n_values
@@ -338,7 +344,7 @@ cdef class Engine:
         cdef Py_ssize_t i
         cdef Query q
         for i in range(self.n_measures):
-            self.look(query, i, tied, &q)
+            q = self.view_of(query, i, tied)
             std[i] = 0.0
             if q.norm != 0.0:
                 std[i] = sqrt(evaluated(q.measure.kernel.variance, &q, True, workspace))
@@ -353,9 +359,10 @@ cdef class Engine:
                 # What a kernel refuses is nowhere a number.
                 least[i] = most[i] = INFINITY
 
-    cdef inline void look(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups, Query* q) noexcept nogil:
-        """What measure i looks at."""
+    cdef inline Query view_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups) noexcept nogil:
+        """What measure i sees of a query."""
         cdef const Measure* measure = &self.measures[i]
+        cdef Query q
         q.measure = measure
         q.groups = groups
         q.n_docs = self.length(query)
@@ -364,8 +371,9 @@ cdef class Engine:
             q.n_docs = self.lengths[query]
         q.weight = q.groups.weight + measure.weight * q.groups.stride
         q.norm = self.norms[query * self.n_measures + i]
-        q.second = self.seconds[query * self.n_measures + i]
+        q.query_number = self.query_numbers[query * self.n_measures + i]
         q.workspace = NULL
+        return q
 
     cdef inline int64_t length(self, Py_ssize_t query) noexcept nogil:
         return self.lists.offsets[query + 1] - self.lists.offsets[query]

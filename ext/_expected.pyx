@@ -200,7 +200,7 @@ cdef double search_length(const Query* q) noexcept nogil:
 
     All nonrelevant documents, where there are fewer relevant ones.
     """
-    cdef double n, r, before = 0.0, wanted = q.measure.number
+    cdef double n, r, before = 0.0, wanted = q.measure.measure_number
     cdef Py_ssize_t g
     for g in range(q.groups.count):
         n = q.groups.size[g]
@@ -215,7 +215,7 @@ cdef double preference(const Query* q) noexcept nogil:
     """Σ r mean f(x) over x = 0 … s, f(x) = 1 - min(B + x, M)/M: s judged nonrelevant in the group, B before it."""
     cdef const double* relevant = q.weight
     cdef const double* nonrelevant = q.weight + q.groups.stride
-    cdef double s, below, before = 0.0, total = 0.0, most = q.second
+    cdef double s, below, before = 0.0, total = 0.0, most = q.query_number
     cdef Py_ssize_t g
     for g in range(q.groups.count):
         s = nonrelevant[g]
@@ -295,10 +295,10 @@ cdef double q_measure(const Query* q) noexcept nogil:
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
-    cdef const double* ideal = q.measure.table + <int64_t>q.second
+    cdef const double* ideal = q.measure.table + <int64_t>q.query_number
     cdef int64_t t, n, m, x, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
     cdef Py_ssize_t g
-    cdef double r, gain, w, weights, placed, beta = q.measure.number, found = 0.0, cumulated = 0.0, total = 0.0
+    cdef double r, gain, w, weights, placed, beta = q.measure.measure_number, found = 0.0, cumulated = 0.0, total = 0.0
     for g in range(groups.count):
         r = weight[g]
         gain = weight[groups.stride + g]

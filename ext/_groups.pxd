@@ -12,7 +12,7 @@ cdef struct Groups:
     int64_t* start
     int64_t* size
     double* weight
-    # Working memory of the grouping, each for `stride` keys and a little more: see Lists.scratch.
+    # Working memory of the grouping, each for `stride` keys and a little more: see PreparedLists.scratch.
     double* key_score
     double* value
     int64_t* greater
@@ -35,7 +35,7 @@ cdef struct Bands:
 cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weights, Groups* banded) noexcept nogil
 
 
-cdef class Lists:
+cdef class PreparedLists:
     cdef readonly Py_ssize_t n_queries, n_docs, n_keys, n_weights
     cdef Py_ssize_t most_keys, counting_limit
     cdef int64_t depth
@@ -53,7 +53,8 @@ cdef class Lists:
 
 
 # The documents of each tied group that `tied` was made of, one by one: the best label first, and last.
-cdef void order_by_label(Lists lists, Py_ssize_t query, Groups* tied, Groups* best, Groups* worst) noexcept nogil
+cdef void order_by_label(PreparedLists lists, Py_ssize_t query, Groups* tied, Groups* best,
+                         Groups* worst) noexcept nogil
 
 # The groups of the list without its unjudged documents; `judged` is the weighting by 1 of the judged ones.
 cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil

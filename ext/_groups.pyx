@@ -226,7 +226,7 @@ cdef int64_t count(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize
         return tieaware_count_float(scores, n, groups.value, n_values, groups.greater, groups.equal)
 
 
-cdef class Lists:
+cdef class PreparedLists:
     """The lists of all queries, prepared: everything about them that does not depend on the scores.
 
     Parameters are C-contiguous arrays that the caller has checked: int64 offsets[n_queries + 1] of the lists,
@@ -234,7 +234,7 @@ cdef class Lists:
     and for a rule that orders the documents inside a tie: key_rank[n_keys], the key's place in that order, with the
     keys of a query ascending in it, and order[n_docs], the positions in that order (None: the order of the list).
     For "optimistic", "pessimistic" and the spread the keys of a query lie by label, descending. `depth` is a rank below
-    which no measure looks. Lists are immutable.
+    which no measure looks. Prepared lists are immutable.
     """
 
     def __init__(self, int rule, int64_t depth, Py_ssize_t counting_limit, cnp.ndarray offsets not None,
@@ -260,7 +260,7 @@ cdef class Lists:
         self.most_keys = longest
 
     def __reduce__(self):
-        return Lists, self.arrays
+        return PreparedLists, self.arrays
 
     cdef Groups* scratch(self) except NULL:
         """Memory for the groups of any query: one block, to be freed by the caller."""
@@ -293,7 +293,7 @@ cdef class Lists:
         return group[float](self, query, scores, groups)
 
 
-cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* groups) noexcept nogil:
+cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Groups* groups) noexcept nogil:
     """Write the groups of one query, whose list is scores[:n]; False if a score is NaN."""
     cdef Py_ssize_t n = self.offsets[query + 1] - self.offsets[query]
     cdef Py_ssize_t first_key = self.key_offsets[query]
@@ -326,8 +326,8 @@ cdef bint group(Lists self, Py_ssize_t query, const score_t* scores, Groups* gro
     return True
 
 
-cdef bint rank_few(Lists self, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key, Py_ssize_t n_keys,
-                   Groups* groups) noexcept nogil:
+cdef bint rank_few(PreparedLists self, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
+                   Py_ssize_t n_keys, Groups* groups) noexcept nogil:
     """Each key its own group, in the order of the list: the rank of few keys in one pass, one comparison for each."""
     cdef int64_t* rank = groups.greater
     cdef int64_t* keys = groups.group
@@ -356,7 +356,7 @@ cdef bint rank_few(Lists self, const score_t* scores, Py_ssize_t n, Py_ssize_t f
     return True
 
 
-cdef void merge(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n_values,
+cdef void merge(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n_values,
                 Groups* groups) noexcept nogil:
     """The tied groups as they are."""
     cdef Py_ssize_t i, c
@@ -376,7 +376,7 @@ cdef void merge(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t 
                 weight[groups.group[i]] += key_weight[i]
 
 
-cdef void split(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
+cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
                 Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
     """Each key its own group, at the place that the order gives it inside its tied group."""
     cdef Py_ssize_t i, tied = 0
@@ -414,7 +414,7 @@ cdef void count_keys(Groups* tied, Py_ssize_t n_keys) noexcept nogil:
         tied.first[g + 1] += tied.first[g]
 
 
-cdef inline void put(Lists self, Py_ssize_t key, Py_ssize_t g, int64_t nth, int64_t place, Py_ssize_t n,
+cdef inline void put(PreparedLists self, Py_ssize_t key, Py_ssize_t g, int64_t nth, int64_t place, Py_ssize_t n,
                      const Groups* tied, Groups* ordered) noexcept nogil:
     """Make a key the nth group of those that tied group g becomes, at a place inside it."""
     cdef Py_ssize_t c, slot = tied.first[g] + nth
@@ -425,8 +425,8 @@ cdef inline void put(Lists self, Py_ssize_t key, Py_ssize_t g, int64_t nth, int6
         ordered.weight[c * ordered.stride + slot] = self.key_weight[c * self.n_keys + key]
 
 
-cdef void place_by_label(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n, Groups* tied, Groups* best,
-                         Groups* worst) noexcept nogil:
+cdef void place_by_label(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n, Groups* tied,
+                         Groups* best, Groups* worst) noexcept nogil:
     """Each key its own group: the keys, which lie by label, descending, come first in their tied group, or last.
 
     Either order may be left out: NULL.
@@ -451,12 +451,13 @@ cdef void place_by_label(Lists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py
         worst.count = tied.first[tied.n_values]
 
 
-cdef void order_by_label(Lists lists, Py_ssize_t query, Groups* tied, Groups* best, Groups* worst) noexcept nogil:
+cdef void order_by_label(PreparedLists lists, Py_ssize_t query, Groups* tied, Groups* best,
+                         Groups* worst) noexcept nogil:
     place_by_label(lists, lists.key_offsets[query], lists.key_offsets[query + 1] - lists.key_offsets[query],
                    lists.offsets[query + 1] - lists.offsets[query], tied, best, worst)
 
 
-cdef void place_by_counting(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t first_key,
+cdef void place_by_counting(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t first_key,
                             Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
     """histogram[i]: the documents that tie with key i and come before it in the order, counted key by key."""
     cdef const int64_t* order = self.order
@@ -480,8 +481,8 @@ cdef void place_by_counting(Lists self, Py_ssize_t query, const score_t* scores,
         groups.histogram[i] = equal
 
 
-cdef void place_by_sweeping(Lists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
-                            Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
+cdef void place_by_sweeping(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n,
+                            Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
     """The same for all keys in one walk along the order; size[v] counts the documents met that tie at value v."""
     cdef int64_t below[LANES]
     cdef score_t lanes[LANES]

@@ -230,7 +230,7 @@ cdef int64_t size_from(const Query* q, int64_t wanted) noexcept nogil:
 
 
 cdef Moments at_recall(const Query* q) noexcept nogil:
-    cdef int64_t wanted = wanted_at(q.measure.number, q.norm)
+    cdef int64_t wanted = wanted_at(q.measure.measure_number, q.norm)
     return moments_at(q, &wanted, 1)
 
 
@@ -243,7 +243,7 @@ cdef Moments at_eleven_recalls(const Query* q) noexcept nogil:
 
 
 cdef int64_t size_at_recall(const Query* q, bint spread) noexcept nogil:
-    return size_from(q, wanted_at(q.measure.number, q.norm))
+    return size_from(q, wanted_at(q.measure.measure_number, q.norm))
 
 
 cdef int64_t size_at_eleven_recalls(const Query* q, bint spread) noexcept nogil:

@@ -1,7 +1,7 @@
 """Judgments and rankings, joined by identifier.
 
-Identifiers are a column of bytes: identifier i is data[ends[i]:ends[i + 1]]. The rows of query q are those
-from rows[q] to rows[q + 1].
+Identifiers are a column of bytes: identifier i is data[offsets[i]:offsets[i + 1]]. The rows of query q, its
+list, are those from list_offsets[q] to list_offsets[q + 1].
 """
 
 cimport cython
@@ -38,18 +38,18 @@ cdef extern from "Python.h":
     double PyFloat_AS_DOUBLE(PyObject *value)
     double PyFloat_AsDouble(PyObject *value) except? -1.0
 
-cdef int check_lists(const int64_t[::1] rows) except -1:
+cdef int check_lists(const int64_t[::1] list_offsets) except -1:
     cdef Py_ssize_t q, n
-    for q in range(rows.shape[0] - 1):
-        if not 0 <= rows[q + 1] - rows[q] < LARGEST_TABLE:
-            n = rows[q + 1] - rows[q]
+    for q in range(list_offsets.shape[0] - 1):
+        if not 0 <= list_offsets[q + 1] - list_offsets[q] < LARGEST_TABLE:
+            n = list_offsets[q + 1] - list_offsets[q]
             raise OverflowError(f"a query has {n} documents; fewer than {LARGEST_TABLE} are expected")
     return 0
 
 
 # ---- identifiers ---------------------------------------------------------------------------------
 
-def number(const uint8_t[::1] data, const int64_t[::1] ends):
+def number(const uint8_t[::1] data, const int64_t[::1] offsets):
     """Number distinct identifiers by first appearance.
 
     Returns
@@ -57,10 +57,10 @@ def number(const uint8_t[::1] data, const int64_t[::1] ends):
     numbers, firsts : int64[n], int64[n_distinct]
         The number of each identifier, and where each number appears first.
     """
-    cdef Py_ssize_t n = ends.shape[0] - 1, i, found, n_distinct = 0
+    cdef Py_ssize_t n = offsets.shape[0] - 1, i, found, n_distinct = 0
     if n >= LARGEST_TABLE:
         raise OverflowError(f"{n} identifiers; fewer than {LARGEST_TABLE} are expected")
-    cdef Column column = column_of(data, ends)
+    cdef Column column = column_of(data, offsets)
     numbers = np.empty(n, np.int64)
     firsts = np.empty(n, np.int64)
     cdef int64_t[::1] numbers_view = numbers, firsts_view = firsts
@@ -89,12 +89,12 @@ def number(const uint8_t[::1] data, const int64_t[::1] ends):
     return numbers, firsts[:n_distinct].copy()
 
 
-def gather(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[::1] chosen):
-    """Return (data, ends) of the chosen identifiers, in that order."""
-    cdef Py_ssize_t n = chosen.shape[0], n_all = ends.shape[0] - 1, i
-    cdef Column column = column_of(data, ends)
-    new_ends = np.empty(n + 1, np.int64)
-    cdef int64_t[::1] to = new_ends
+def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] chosen):
+    """Return (data, offsets) of the chosen identifiers, in that order."""
+    cdef Py_ssize_t n = chosen.shape[0], n_all = offsets.shape[0] - 1, i
+    cdef Column column = column_of(data, offsets)
+    new_offsets = np.empty(n + 1, np.int64)
+    cdef int64_t[::1] to = new_offsets
     to[0] = 0
     for i in range(n):
         if not 0 <= chosen[i] < n_all:
@@ -106,43 +106,44 @@ def gather(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[::1] 
         for i in range(n):
             if to[i + 1] > to[i]:
                 memcpy(&into[to[i]], bytes_of(column, chosen[i]), to[i + 1] - to[i])
-    return new_data, new_ends
+    return new_data, new_offsets
 
 
 # ---- duplicates ----------------------------------------------------------------------------------
 
-cdef struct Pairs:
+cdef struct Repeats:
     int64_t *rows
     Py_ssize_t n, room
 
 
-cdef bint append_pair(Pairs *pairs, int64_t row, int64_t first) noexcept nogil:
+cdef bint append_repeat(Repeats *repeats, int64_t row, int64_t first) noexcept nogil:
     cdef Py_ssize_t room
     cdef void *rows
-    if pairs.n == pairs.room:
-        room = 2 * pairs.room + 64
-        rows = realloc(pairs.rows, room * 2 * sizeof(int64_t))
+    if repeats.n == repeats.room:
+        room = 2 * repeats.room + 64
+        rows = realloc(repeats.rows, room * 2 * sizeof(int64_t))
         if rows == NULL:
             return False
-        pairs.rows = <int64_t *>rows
-        pairs.room = room
-    pairs.rows[2 * pairs.n] = row
-    pairs.rows[2 * pairs.n + 1] = first
-    pairs.n += 1
+        repeats.rows = <int64_t *>rows
+        repeats.room = room
+    repeats.rows[2 * repeats.n] = row
+    repeats.rows[2 * repeats.n + 1] = first
+    repeats.n += 1
     return True
 
 
 cdef bint find_duplicates(
-    Column documents, const int64_t *rows, Py_ssize_t n_queries, uint64_t *table, bint one, Pairs *pairs
+    Column documents, const int64_t *list_offsets, Py_ssize_t n_queries, uint64_t *table, bint one,
+    Repeats *repeats
 ) noexcept nogil:
     cdef Py_ssize_t q, i, found, n, base, size
     cdef uint64_t hashed, where = 0
     cdef const uint8_t *p
     for q in range(n_queries):
-        base = rows[q]
-        size = table_size(rows[q + 1] - base)
+        base = list_offsets[q]
+        size = table_size(list_offsets[q + 1] - base)
         memset(table, 0, size * sizeof(uint64_t))
-        for i in range(base, rows[q + 1]):
+        for i in range(base, list_offsets[q + 1]):
             p = bytes_of(documents, i)
             n = size_of(documents, i)
             hashed = identifier_hash(p, n)
@@ -150,19 +151,19 @@ cdef bint find_duplicates(
             if found < 0:
                 table[where] = entry_of(hashed, i - base)
                 continue
-            if not append_pair(pairs, i, base + found):
+            if not append_repeat(repeats, i, base + found):
                 return False
             if one:
                 return True
     return True
 
 
-def duplicates(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[::1] rows, bint one=False):
+def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] list_offsets, bint one=False):
     """Find the documents that appear again within a query's rows.
 
     Parameters
     ----------
-    data, ends, rows : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
+    data, offsets, list_offsets : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
         The documents, and the rows of each query.
     one : bool
         Stop at the first.
@@ -172,28 +173,28 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[:
     int64[n_found, 2]
         Each row whose document appeared before within its query, and where that was first.
     """
-    cdef Py_ssize_t n_queries = rows.shape[0] - 1, longest, q
-    check_lists(rows)
+    cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, longest, q
+    check_lists(list_offsets)
     longest = 0
     for q in range(n_queries):
-        longest = max(longest, rows[q + 1] - rows[q])
+        longest = max(longest, list_offsets[q + 1] - list_offsets[q])
     cdef uint64_t[::1] table = np.empty(table_size(longest), np.uint64)
-    cdef Column documents = column_of(data, ends)
-    cdef Pairs pairs
+    cdef Column documents = column_of(data, offsets)
+    cdef Repeats repeats
     cdef bint good
-    pairs.rows = NULL
-    pairs.n = pairs.room = 0
+    repeats.rows = NULL
+    repeats.n = repeats.room = 0
     try:
         with nogil:
-            good = find_duplicates(documents, &rows[0], n_queries, &table[0], one, &pairs)
+            good = find_duplicates(documents, &list_offsets[0], n_queries, &table[0], one, &repeats)
         if not good:
             raise MemoryError
-        found = np.empty((pairs.n, 2), np.int64)
-        if pairs.n:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>found), pairs.rows, pairs.n * 2 * sizeof(int64_t))
+        found = np.empty((repeats.n, 2), np.int64)
+        if repeats.n:
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>found), repeats.rows, repeats.n * 2 * sizeof(int64_t))
         return found
     finally:
-        free(pairs.rows)
+        free(repeats.rows)
 
 
 # ---- the join ------------------------------------------------------------------------------------
@@ -210,11 +211,11 @@ cdef class Index:
 
     Parameters
     ----------
-    queries, query_ends : uint8[:], int64[n_queries + 1]
+    queries, query_offsets : uint8[:], int64[n_queries + 1]
         The identifiers of the queries, each once.
-    rows : int64[n_queries + 1]
+    list_offsets : int64[n_queries + 1]
         The rows of each query.
-    documents, document_ends : uint8[:], int64[n_judged + 1]
+    documents, document_offsets : uint8[:], int64[n_judged + 1]
         The identifiers of the judged documents, each once per query.
     labels : int32[n_judged]
     """
@@ -222,52 +223,53 @@ cdef class Index:
     # The arrays whose addresses are in use.
     cdef object arrays
     cdef Column queries, documents
-    cdef const int64_t *rows
+    cdef const int64_t *list_offsets
     cdef const int32_t *labels
-    # The table of the queries, and one after the other those of their documents, from table_starts[q] on.
+    # The table of the queries, and one after the other those of their documents, from table_offsets[q] on.
     cdef uint64_t *query_table
     cdef uint64_t *tables
-    cdef int64_t *table_starts
+    cdef int64_t *table_offsets
     cdef uint64_t query_mask
     cdef readonly Py_ssize_t n_queries
 
     def __cinit__(
-        self, const uint8_t[::1] queries, const int64_t[::1] query_ends, const int64_t[::1] rows,
-        const uint8_t[::1] documents, const int64_t[::1] document_ends, const int32_t[::1] labels,
+        self, const uint8_t[::1] queries, const int64_t[::1] query_offsets, const int64_t[::1] list_offsets,
+        const uint8_t[::1] documents, const int64_t[::1] document_offsets, const int32_t[::1] labels,
     ):
         cdef Py_ssize_t q, i, size
         cdef int64_t total = 0
-        self.n_queries = rows.shape[0] - 1
-        if query_ends.shape[0] != rows.shape[0] or document_ends.shape[0] != labels.shape[0] + 1:
+        self.n_queries = list_offsets.shape[0] - 1
+        if query_offsets.shape[0] != list_offsets.shape[0] or document_offsets.shape[0] != labels.shape[0] + 1:
             raise ValueError("columns of different lengths")
         if self.n_queries >= LARGEST_TABLE:
             raise OverflowError(f"{self.n_queries} queries; fewer than {LARGEST_TABLE} are expected")
-        check_lists(rows)
-        self.queries = column_of(queries, query_ends)
-        self.documents = column_of(documents, document_ends)
-        self.rows = &rows[0]
+        check_lists(list_offsets)
+        self.queries = column_of(queries, query_offsets)
+        self.documents = column_of(documents, document_offsets)
+        self.list_offsets = &list_offsets[0]
         self.labels = &labels[0] if labels.shape[0] else NULL
-        starts = np.empty(self.n_queries + 1, np.int64)
-        cdef int64_t[::1] starts_view = starts
-        starts_view[0] = 0
+        table_offsets = np.empty(self.n_queries + 1, np.int64)
+        cdef int64_t[::1] table_offsets_view = table_offsets
+        table_offsets_view[0] = 0
         for q in range(self.n_queries):
-            total += table_size(rows[q + 1] - rows[q])
-            starts_view[q + 1] = total
+            total += table_size(list_offsets[q + 1] - list_offsets[q])
+            table_offsets_view[q + 1] = total
         query_table = np.zeros(table_size(self.n_queries), np.uint64)
         tables = np.zeros(total, np.uint64)
         self.query_mask = query_table.size - 1
         self.query_table = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_table)
         self.tables = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>tables)
-        self.table_starts = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>starts)
+        self.table_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>table_offsets)
         self.arrays = (
-            queries, query_ends, rows, documents, document_ends, labels, query_table, tables, starts
+            queries, query_offsets, list_offsets, documents, document_offsets, labels, query_table, tables,
+            table_offsets,
         )
         with nogil:
             for q in range(self.n_queries):
                 self.insert(self.query_table, self.query_mask, self.queries, 0, q)
-                size = self.table_starts[q + 1] - self.table_starts[q]
-                for i in range(self.rows[q + 1] - self.rows[q]):
-                    self.insert(self.tables + self.table_starts[q], size - 1, self.documents, self.rows[q], i)
+                size = self.table_offsets[q + 1] - self.table_offsets[q]
+                for i in range(self.list_offsets[q + 1] - self.list_offsets[q]):
+                    self.insert(self.tables + self.table_offsets[q], size - 1, self.documents, self.list_offsets[q], i)
 
     cdef void insert(
         self, uint64_t *table, uint64_t mask, Column column, Py_ssize_t base, Py_ssize_t i
@@ -284,69 +286,69 @@ cdef class Index:
         return find(self.query_table, self.query_mask, self.queries, 0, p, n, identifier_hash(p, n), &where)
 
     cdef inline Py_ssize_t n_judged(self, Py_ssize_t q) noexcept nogil:
-        return self.rows[q + 1] - self.rows[q]
+        return self.list_offsets[q + 1] - self.list_offsets[q]
 
     cdef inline bint look_up(
         self, Py_ssize_t q, const uint8_t *p, Py_ssize_t n, int64_t position, Found *found
     ) noexcept nogil:
         """Append a document of query q to what is found, if it is judged; False if there is no room."""
         cdef uint64_t where = 0
-        cdef const uint64_t *table = self.tables + self.table_starts[q]
-        cdef uint64_t mask = self.table_starts[q + 1] - self.table_starts[q] - 1
+        cdef const uint64_t *table = self.tables + self.table_offsets[q]
+        cdef uint64_t mask = self.table_offsets[q + 1] - self.table_offsets[q] - 1
         cdef Py_ssize_t i = find(
-            table, mask, self.documents, self.rows[q], p, n, identifier_hash(p, n), &where
+            table, mask, self.documents, self.list_offsets[q], p, n, identifier_hash(p, n), &where
         )
         if i < 0:
             return True
         if found.n == found.room:
             return False
         found.positions[found.n] = position
-        found.labels[found.n] = self.labels[self.rows[q] + i]
+        found.labels[found.n] = self.labels[self.list_offsets[q] + i]
         found.n += 1
         return True
 
 
 def match(
-    Index index not None, const uint8_t[::1] queries, const int64_t[::1] query_ends, const int64_t[::1] rows,
-    const uint8_t[::1] documents, const int64_t[::1] document_ends,
+    Index index not None, const uint8_t[::1] queries, const int64_t[::1] query_offsets,
+    const int64_t[::1] list_offsets, const uint8_t[::1] documents, const int64_t[::1] document_offsets,
 ):
     """Find the judged documents of a run whose queries, and whose documents within a query, are distinct.
 
     Parameters
     ----------
     index : Index
-    queries, query_ends : uint8[:], int64[n_queries + 1]
+    queries, query_offsets : uint8[:], int64[n_queries + 1]
         The run's queries.
-    rows : int64[n_queries + 1]
+    list_offsets : int64[n_queries + 1]
         The rows of each query.
-    documents, document_ends : uint8[:], int64[n_documents + 1]
+    documents, document_offsets : uint8[:], int64[n_documents + 1]
         The document of each row.
 
     Returns
     -------
     found_rows : int64[n_queries]
         Which judged query each of the run's is; -1 where it is none.
-    judged_ends : int64[n_queries + 1]
+    judged_offsets : int64[n_queries + 1]
         Where the judged documents of each query are in what follows.
     positions : int64[n_found]
         Where each judged document is in the list of its query, from 0, ascending.
     labels : int32[n_found]
         Its label.
     """
-    cdef Py_ssize_t n_queries = rows.shape[0] - 1, q, i, row
-    cdef Column query_column = column_of(queries, query_ends), column = column_of(documents, document_ends)
+    cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, q, i, row
+    cdef Column query_column = column_of(queries, query_offsets), column = column_of(documents, document_offsets)
     cdef Found found
     cdef bint good = True
     found_rows = np.empty(n_queries, np.int64)
-    judged_ends = np.zeros(n_queries + 1, np.int64)
-    cdef int64_t[::1] found_rows_view = found_rows, judged_ends_view = judged_ends
+    judged_offsets = np.zeros(n_queries + 1, np.int64)
+    cdef int64_t[::1] found_rows_view = found_rows, judged_offsets_view = judged_offsets
     found.n = found.room = 0
     with nogil:
         for q in range(n_queries):
             row = index.find_query(bytes_of(query_column, q), size_of(query_column, q))
             found_rows_view[q] = row
             if row >= 0:
-                found.room += min(rows[q + 1] - rows[q], index.n_judged(row))
+                found.room += min(list_offsets[q + 1] - list_offsets[q], index.n_judged(row))
     positions = np.empty(found.room, np.int64)
     labels = np.empty(found.room, np.int32)
     found.positions = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>positions)
@@ -355,16 +357,16 @@ def match(
         for q in range(n_queries):
             row = found_rows_view[q]
             if row >= 0:
-                for i in range(rows[q], rows[q + 1]):
-                    if not index.look_up(row, bytes_of(column, i), size_of(column, i), i - rows[q], &found):
+                for i in range(list_offsets[q], list_offsets[q + 1]):
+                    if not index.look_up(row, bytes_of(column, i), size_of(column, i), i - list_offsets[q], &found):
                         good = False
                         break
-            judged_ends_view[q + 1] = found.n
+            judged_offsets_view[q + 1] = found.n
     if not good:
         raise ValueError("a document appears twice")
     positions.resize(found.n, refcheck=False)
     labels.resize(found.n, refcheck=False)
-    return found_rows, judged_ends, positions, labels
+    return found_rows, judged_offsets, positions, labels
 
 
 cdef bint text_of(PyObject *key, const char **p, Py_ssize_t *n):
@@ -435,7 +437,7 @@ def match_dict(Index index not None, dict run not None):
     Returns
     -------
     tuple or None
-        (found_rows, rows, scores, judged_ends, positions, labels): as those of `match`, and the
+        (found_rows, list_offsets, scores, judged_offsets, positions, labels): as those of `match`, and the
         int64[n_queries + 1] rows of each query and the float64 scores. None for a run with anything but
         dictionaries, strings that have a UTF-8 form, and numbers: it may still be a good run, or its errors
         need words.
@@ -448,9 +450,10 @@ def match_dict(Index index not None, dict run not None):
     cdef list rankings = []
     found.n = found.room = 0
     found_rows = np.empty(n_queries, np.int64)
-    rows = np.zeros(n_queries + 1, np.int64)
-    judged_ends = np.zeros(n_queries + 1, np.int64)
-    cdef int64_t[::1] found_rows_view = found_rows, rows_view = rows, judged_ends_view = judged_ends
+    list_offsets = np.zeros(n_queries + 1, np.int64)
+    judged_offsets = np.zeros(n_queries + 1, np.int64)
+    cdef int64_t[::1] found_rows_view = found_rows, list_offsets_view = list_offsets
+    cdef int64_t[::1] judged_offsets_view = judged_offsets
     with cython.critical_section(run):
         while PyDict_Next(run, &position, &key, &value):
             if q == n_queries or not PyDict_CheckExact(value) or not text_of(key, &p, &size):
@@ -458,7 +461,7 @@ def match_dict(Index index not None, dict run not None):
             found_rows_view[q] = index.find_query(<const uint8_t *>p, size)
             n = PyDict_Size(value)
             total += n
-            rows_view[q + 1] = total
+            list_offsets_view[q + 1] = total
             if found_rows_view[q] >= 0:
                 found.room += min(n, index.n_judged(found_rows_view[q]))
             rankings.append(<object>value)
@@ -472,13 +475,13 @@ def match_dict(Index index not None, dict run not None):
     found.labels = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
     cdef double *into = <double *>cnp.PyArray_DATA(<cnp.ndarray>scores)
     for q in range(n_queries):
-        n = rows_view[q + 1] - rows_view[q]
-        if walk_list(index, rankings[q], found_rows_view[q], into + rows_view[q], n, &found) != n:
+        n = list_offsets_view[q + 1] - list_offsets_view[q]
+        if walk_list(index, rankings[q], found_rows_view[q], into + list_offsets_view[q], n, &found) != n:
             return None
-        judged_ends_view[q + 1] = found.n
+        judged_offsets_view[q + 1] = found.n
     positions.resize(found.n, refcheck=False)
     labels.resize(found.n, refcheck=False)
-    return found_rows, rows, scores, judged_ends, positions, labels
+    return found_rows, list_offsets, scores, judged_offsets, positions, labels
 
 
 # ---- descending order ----------------------------------------------------------------------------
@@ -556,14 +559,14 @@ cdef Keyed *sort_descending(Column column, Keyed *keys, Keyed *spare, Py_ssize_t
     return keys
 
 
-def descending_order(const uint8_t[::1] data, const int64_t[::1] ends, const int64_t[::1] rows):
+def descending_order(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] list_offsets):
     """Order the rows of each query by identifier, descending by bytes, as trec_eval orders ties.
 
     An identifier that begins another is the smaller one.
 
     Parameters
     ----------
-    data, ends, rows : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
+    data, offsets, list_offsets : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
         The identifiers, and the rows of each query.
 
     Returns
@@ -571,11 +574,11 @@ def descending_order(const uint8_t[::1] data, const int64_t[::1] ends, const int
     int64[n_documents]
         For each query in turn, the positions in its list (from 0) of its documents in that order.
     """
-    cdef Py_ssize_t n_queries = rows.shape[0] - 1, q, i, n, longest = 0, skip
-    cdef Column column = column_of(data, ends)
+    cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, q, i, n, longest = 0, skip
+    cdef Column column = column_of(data, offsets)
     for q in range(n_queries):
-        longest = max(longest, rows[q + 1] - rows[q])
-    order = np.empty(rows[n_queries] if n_queries > 0 else 0, np.int64)
+        longest = max(longest, list_offsets[q + 1] - list_offsets[q])
+    order = np.empty(list_offsets[n_queries] if n_queries > 0 else 0, np.int64)
     cdef int64_t[::1] into = order
     cdef Keyed *keys = <Keyed *>malloc((2 * longest + 1) * sizeof(Keyed))
     cdef Keyed *ordered
@@ -583,17 +586,17 @@ def descending_order(const uint8_t[::1] data, const int64_t[::1] ends, const int
         raise MemoryError
     with nogil:
         for q in range(n_queries):
-            n = rows[q + 1] - rows[q]
+            n = list_offsets[q + 1] - list_offsets[q]
             if n == 0:
                 continue
-            skip = common_prefix(column, rows[q], rows[q + 1])
+            skip = common_prefix(column, list_offsets[q], list_offsets[q + 1])
             for i in range(n):
-                keys[i].row = rows[q] + i
+                keys[i].row = list_offsets[q] + i
                 keys[i].prefix = load_prefix(
-                    bytes_of(column, rows[q] + i) + skip, size_of(column, rows[q] + i) - skip
+                    bytes_of(column, list_offsets[q] + i) + skip, size_of(column, list_offsets[q] + i) - skip
                 )
             ordered = sort_descending(column, keys, keys + longest, n)
             for i in range(n):
-                into[rows[q] + i] = ordered[i].row - rows[q]
+                into[list_offsets[q] + i] = ordered[i].row - list_offsets[q]
     free(keys)
     return order

@@ -15,9 +15,9 @@ cdef struct Query:
     const Groups* groups
     int64_t n_docs
     const double* weight
-    # What the sum over the groups is divided by, not 0; and another number that some kernels need.
+    # What the sum over the groups is divided by, not 0; and what else some kernels take of the query.
     double norm
-    double second
+    double query_number
     # As many numbers to work with as the kernel's row says.
     double* workspace
 
@@ -51,8 +51,8 @@ cdef struct Measure:
     Kernel kernel
     # The greatest integer, if there is none.
     int64_t cutoff
-    # A number among the measure's parameters that its kernel needs.
-    double number
+    # What some kernels take of the measure: one of its parameters.
+    double measure_number
     # Which weightings of the groups it looks at, one after another; mostly one.
     int weight
     int n_weights
@@ -61,8 +61,8 @@ cdef struct Measure:
     # For the variance: the weighting by squared weights, and the prefix sums of squared slot weights.
     int square
     const double* squares
-    # Whether it is `norm`, even where that is 0.
-    bint constant
+    # Whether it says something about every query, even where `norm` is 0.
+    bint always_defined
     # Whether unjudged documents are taken out of the list first.
     bint judged_only
     # Whether the best order of tied documents gives the least value.

@@ -212,11 +212,12 @@ cdef double q_measure(const Query* q) noexcept nogil:
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
-    cdef const double* ideal = q.measure.table + <int64_t>q.second
+    cdef const double* ideal = q.measure.table + <int64_t>q.query_number
     cdef double* slot_weight = q.workspace
     cdef int64_t t, n, m, x, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
     cdef Py_ssize_t g
-    cdef double beta = q.measure.number, r, gain, f, last, differences, after, squares_after, both_after, of_squares
+    cdef double r, gain, f, last, differences, after, squares_after, both_after, of_squares
+    cdef double beta = q.measure.measure_number
     cdef double found = 0.0, cumulated = 0.0, total = 0.0
     cdef Placed mean_gains, ones
     cdef double_double d
@@ -338,7 +339,7 @@ cdef double success(const Query* q) noexcept nogil:
 
 cdef double search_length(const Query* q) noexcept nogil:
     """i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one."""
-    cdef double n, r, i, before = 0.0, wanted = q.measure.number
+    cdef double n, r, i, before = 0.0, wanted = q.measure.measure_number
     cdef Py_ssize_t g
     for g in range(q.groups.count):
         n = q.groups.size[g]
@@ -357,7 +358,7 @@ cdef double preference(const Query* q) noexcept nogil:
     """
     cdef const double* relevant = q.weight
     cdef const double* nonrelevant = q.weight + q.groups.stride
-    cdef double r, s, below, top, f1, f2, before = 0.0, total = 0.0, most = q.second
+    cdef double r, s, below, top, f1, f2, before = 0.0, total = 0.0, most = q.query_number
     cdef Py_ssize_t g
     for g in range(q.groups.count):
         r = relevant[g]

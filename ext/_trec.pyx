@@ -54,11 +54,11 @@ cdef struct Columns:
     # How much of each column is used. A segment is a maximal run of lines of one query.
     Py_ssize_t n_documents, n_rows, n_queries, n_segments, n_jumps, n_later
     uint8_t *documents
-    int64_t *document_ends
+    int64_t *document_offsets
     double *values
     uint8_t *queries
-    int64_t *query_ends
-    int64_t *query_rows
+    int64_t *query_offsets
+    int64_t *list_offsets
     # The rows before which the line number does not just grow by one, and their lines.
     int64_t *jump_rows
     int64_t *jump_lines
@@ -106,7 +106,7 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
     """Append the lines of text[:stop], which ends with a newline; False at one that cannot be used."""
     cdef const uint32_t *marks = columns.marks
     cdef uint8_t *documents = columns.documents
-    cdef int64_t *document_ends = columns.document_ends
+    cdef int64_t *document_offsets = columns.document_offsets
     cdef double *values = columns.values
     # Where the marks of the last field that a line must have are.
     cdef Py_ssize_t last = 6 if judgments else 10
@@ -121,8 +121,8 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
     cdef double other
     n_newlines = find_marks(text, stop, columns.marks, columns.newlines)
     if columns.n_segments:
-        query = columns.queries + columns.query_ends[columns.n_segments - 1]
-        n_query = columns.query_ends[columns.n_segments] - columns.query_ends[columns.n_segments - 1]
+        query = columns.queries + columns.query_offsets[columns.n_segments - 1]
+        n_query = columns.query_offsets[columns.n_segments] - columns.query_offsets[columns.n_segments - 1]
     columns.n_later = 0
     for i in range(n_newlines):
         newline = columns.newlines[i]
@@ -165,12 +165,12 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
 
         n = <Py_ssize_t>marks[j + 1] - begin
         if n != n_query or not identifier_equal(text + begin, query, n):
-            query = columns.queries + columns.query_ends[columns.n_segments]
+            query = columns.queries + columns.query_offsets[columns.n_segments]
             n_query = n
             memcpy(<uint8_t *>query, text + begin, n)
-            columns.query_rows[columns.n_segments] = n_rows
+            columns.list_offsets[columns.n_segments] = n_rows
             columns.n_segments += 1
-            columns.query_ends[columns.n_segments] = columns.query_ends[columns.n_segments - 1] + n
+            columns.query_offsets[columns.n_segments] = columns.query_offsets[columns.n_segments - 1] + n
 
         # Sixteen bytes at once: what is copied too many is overwritten by the next document, or lies in the
         # slack.
@@ -181,14 +181,14 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
             memcpy(documents + n_documents + k, text + begin + k, 16)
         n_documents += n
         n_rows += 1
-        document_ends[n_rows] = n_documents
+        document_offsets[n_rows] = n_documents
 
         j += last + 2
         while marks[j] < newline:
             j += 2
     columns.n_documents = n_documents
     columns.n_rows = n_rows
-    columns.n_queries = columns.query_ends[columns.n_segments]
+    columns.n_queries = columns.query_offsets[columns.n_segments]
     columns.line = line
     columns.row_line = row_line
     return columns.bad_end == 0
@@ -223,7 +223,7 @@ cdef class Parser:
     cdef Columns columns
     cdef Py_ssize_t n_text
     cdef object text, marks, newlines, later
-    cdef object documents, document_ends, values, queries, query_ends, query_rows, jump_rows, jump_lines
+    cdef object documents, document_offsets, values, queries, query_offsets, list_offsets, jump_rows, jump_lines
     cdef readonly bytes bad_line, tag
 
     def __cinit__(self, bint judgments=False):
@@ -237,11 +237,11 @@ cdef class Parser:
 
     cdef start(self):
         self.documents = np.empty(0, np.uint8)
-        self.document_ends = np.zeros(1, np.int64)
+        self.document_offsets = np.zeros(1, np.int64)
         self.values = np.empty(0, np.float64)
         self.queries = np.empty(0, np.uint8)
-        self.query_ends = np.zeros(1, np.int64)
-        self.query_rows = np.empty(0, np.int64)
+        self.query_offsets = np.zeros(1, np.int64)
+        self.list_offsets = np.empty(0, np.int64)
         self.jump_rows = np.empty(0, np.int64)
         self.jump_lines = np.empty(0, np.int64)
         self.columns.n_documents = self.columns.n_rows = self.columns.n_queries = 0
@@ -338,11 +338,11 @@ cdef class Parser:
         columns.newlines = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.newlines)
         columns.later = <int64_t *>roomy(self.later, 3 * n_lines)
         columns.documents = <uint8_t *>roomy(self.documents, columns.n_documents + size + SLACK)
-        columns.document_ends = <int64_t *>roomy(self.document_ends, columns.n_rows + n_lines + 1)
+        columns.document_offsets = <int64_t *>roomy(self.document_offsets, columns.n_rows + n_lines + 1)
         columns.values = <double *>roomy(self.values, columns.n_rows + n_lines)
         columns.queries = <uint8_t *>roomy(self.queries, columns.n_queries + size)
-        columns.query_ends = <int64_t *>roomy(self.query_ends, columns.n_segments + n_lines + 1)
-        columns.query_rows = <int64_t *>roomy(self.query_rows, columns.n_segments + n_lines)
+        columns.query_offsets = <int64_t *>roomy(self.query_offsets, columns.n_segments + n_lines + 1)
+        columns.list_offsets = <int64_t *>roomy(self.list_offsets, columns.n_segments + n_lines)
         columns.jump_rows = <int64_t *>roomy(self.jump_rows, columns.n_jumps + n_lines)
         columns.jump_lines = <int64_t *>roomy(self.jump_lines, columns.n_jumps + n_lines)
 
@@ -362,7 +362,7 @@ cdef class Parser:
         Returns
         -------
         tuple of ndarray
-            queries, query_ends, query_rows, documents, document_ends, values, jump_rows, jump_lines: the
+            queries, query_offsets, list_offsets, documents, document_offsets, values, jump_rows, jump_lines: the
             identifiers as bytes and offsets; the first row of each segment, and the number of rows; the
             float64 scores or labels; the rows before which the line number does not just grow by one, and
             their lines.
@@ -373,13 +373,13 @@ cdef class Parser:
             if not 0 <= n_segments <= columns.n_segments:
                 raise ValueError("there are fewer segments")
             if n_segments == columns.n_segments:
-                query_rows = np.append(self.query_rows[:n_segments], columns.n_rows)
+                list_offsets = np.append(self.list_offsets[:n_segments], columns.n_rows)
                 taken = (
                     first_elements(self.queries, columns.n_queries),
-                    first_elements(self.query_ends, n_segments + 1),
-                    query_rows,
+                    first_elements(self.query_offsets, n_segments + 1),
+                    list_offsets,
                     first_elements(self.documents, columns.n_documents),
-                    first_elements(self.document_ends, columns.n_rows + 1),
+                    first_elements(self.document_offsets, columns.n_rows + 1),
                     first_elements(self.values, columns.n_rows),
                     first_elements(self.jump_rows, columns.n_jumps),
                     first_elements(self.jump_lines, columns.n_jumps),
@@ -392,16 +392,16 @@ cdef class Parser:
 
     cdef tuple take_before(self, Py_ssize_t n_segments):
         cdef Columns *columns = &self.columns
-        cdef Py_ssize_t row = self.query_rows[n_segments]
-        cdef Py_ssize_t query = self.query_ends[n_segments], document = self.document_ends[row]
+        cdef Py_ssize_t row = self.list_offsets[n_segments]
+        cdef Py_ssize_t query = self.query_offsets[n_segments], document = self.document_offsets[row]
         cdef Py_ssize_t n_jumps = np.searchsorted(self.jump_rows[:columns.n_jumps], row, side="right")
         cdef Py_ssize_t kept
         taken = (
             self.queries[:query].copy(),
-            self.query_ends[:n_segments + 1].copy(),
-            self.query_rows[:n_segments + 1].copy(),
+            self.query_offsets[:n_segments + 1].copy(),
+            self.list_offsets[:n_segments + 1].copy(),
             self.documents[:document].copy(),
-            self.document_ends[:row + 1].copy(),
+            self.document_offsets[:row + 1].copy(),
             self.values[:row].copy(),
             self.jump_rows[:n_jumps].copy(),
             self.jump_lines[:n_jumps].copy(),
@@ -409,10 +409,10 @@ cdef class Parser:
         # What is kept moves to the front of each column. The last jump taken tells the line of the first row
         # kept.
         kept = columns.n_segments - n_segments
-        self.query_rows[:kept] = self.query_rows[n_segments:n_segments + kept] - row
-        self.query_ends[:kept + 1] = self.query_ends[n_segments:n_segments + kept + 1] - query
+        self.list_offsets[:kept] = self.list_offsets[n_segments:n_segments + kept] - row
+        self.query_offsets[:kept + 1] = self.query_offsets[n_segments:n_segments + kept + 1] - query
         kept = columns.n_rows - row
-        self.document_ends[:kept + 1] = self.document_ends[row:row + kept + 1] - document
+        self.document_offsets[:kept + 1] = self.document_offsets[row:row + kept + 1] - document
         self.values[:kept] = self.values[row:row + kept]
         kept = columns.n_queries - query
         self.queries[:kept] = self.queries[query:query + kept]
@@ -444,17 +444,17 @@ cdef class Seen:
     def __cinit__(self):
         self.table = np.zeros(1024, np.uint64)
 
-    def add(self, const uint8_t[::1] data, const int64_t[::1] ends):
+    def add(self, const uint8_t[::1] data, const int64_t[::1] offsets):
         """Add the identifiers of a column; return whether all of them are new."""
         cdef Py_ssize_t i
         cdef uint64_t hashed
         cdef uint64_t[::1] table
         cdef bint good = True
-        if 2 * (self.n + ends.shape[0]) > self.table.size:
-            self.grow(self.n + ends.shape[0])
+        if 2 * (self.n + offsets.shape[0]) > self.table.size:
+            self.grow(self.n + offsets.shape[0])
         table = self.table
-        for i in range(ends.shape[0] - 1):
-            hashed = identifier_hash(&data[0] + ends[i], ends[i + 1] - ends[i])
+        for i in range(offsets.shape[0] - 1):
+            hashed = identifier_hash(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
             # Zero marks what is free.
             good &= put(&table[0], table.shape[0] - 1, hashed + (hashed == 0))
             self.n += 1

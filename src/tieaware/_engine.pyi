@@ -3,16 +3,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware._groups import Lists
+from tieaware._groups import PreparedLists
 
 class Engine:
     n_measures: int
     def __init__(
         self,
-        lists: Lists,
+        lists: PreparedLists,
         measures: list[dict[str, Any]],
         norms: npt.NDArray[np.float64],
-        seconds: npt.NDArray[np.float64],
+        query_numbers: npt.NDArray[np.float64],
         undefined: float,
         judged: int,
         lengths: npt.NDArray[np.int64],

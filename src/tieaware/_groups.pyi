@@ -1,7 +1,7 @@
 import numpy as np
 import numpy.typing as npt
 
-class Lists:
+class PreparedLists:
     n_queries: int
     n_docs: int
     n_keys: int

@@ -8,29 +8,29 @@ class Index:
     def __init__(
         self,
         queries: NDArray[np.uint8],
-        query_ends: NDArray[np.int64],
-        rows: NDArray[np.int64],
+        query_offsets: NDArray[np.int64],
+        list_offsets: NDArray[np.int64],
         documents: NDArray[np.uint8],
-        document_ends: NDArray[np.int64],
+        document_offsets: NDArray[np.int64],
         labels: NDArray[np.int32],
     ) -> None: ...
 
 def number(
-    data: NDArray[np.uint8], ends: NDArray[np.int64]
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def gather(
-    data: NDArray[np.uint8], ends: NDArray[np.int64], chosen: NDArray[np.int64]
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], chosen: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]: ...
 def duplicates(
-    data: NDArray[np.uint8], ends: NDArray[np.int64], rows: NDArray[np.int64], one: bool = False
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], list_offsets: NDArray[np.int64], one: bool = False
 ) -> NDArray[np.int64]: ...
 def match(
     index: Index,
     queries: NDArray[np.uint8],
-    query_ends: NDArray[np.int64],
-    rows: NDArray[np.int64],
+    query_offsets: NDArray[np.int64],
+    list_offsets: NDArray[np.int64],
     documents: NDArray[np.uint8],
-    document_ends: NDArray[np.int64],
+    document_offsets: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
 def match_dict(
     index: Index, run: dict[Any, Any]
@@ -46,5 +46,5 @@ def match_dict(
     | None
 ): ...
 def descending_order(
-    data: NDArray[np.uint8], ends: NDArray[np.int64], rows: NDArray[np.int64]
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], list_offsets: NDArray[np.int64]
 ) -> NDArray[np.int64]: ...

@@ -272,7 +272,7 @@ def prepare(
     permutation, rank = ties.arrange(rule, lists, query, positions[is_key], labels[is_key], order)
     if spread:
         permutation = ties.by_label(query, labels[is_key])
-    prepared = _groups.Lists(
+    prepared = _groups.PreparedLists(
         placement,
         # A document below a cut-off may be in the band across it.
         _deepest_cutoff(measures) if bands is None else _NO_CUTOFF,
@@ -312,7 +312,8 @@ def _kernel(
     return {
         "kernel": definition.kernel,
         "cutoff": -1 if measure.cutoff is None else measure.cutoff,
-        "number": float(measure[definition.number]) if definition.number else 0.0,
+        "measure_number": float(measure[definition.number]) if definition.number else 0.0,
+        "always_defined": definition.kernel == "constant",
         "weight": weight,
         "n_weights": n_weights,
         "table": table,
