@@ -75,7 +75,8 @@ cdef class Engine:
     `measures` has one dict per measure, with the fields of _measure.pxd's struct: the name of a kernel for its row, -1
     for no cut-off, None for no table. `norms` is float64[n_queries, n_measures], what the sum over a query's groups is
     divided by; 0 marks a query where the measure has no meaning, whose value is `undefined`, unless the measure is
-    `always_defined`. `query_numbers`, of the same shape, is what kernels take of a query besides.
+    `always_defined`. `query_numbers`, of the same shape, is what kernels take of a query besides; `table_starts`, as
+    int64, is where the query's part of the measure's table begins.
     `judged` is the weighting by 1 of all judged documents, or -1 where no measure takes the others out; the list of
     query q holds lengths[q] of them, int64[n_queries].
     Engines are immutable, and may be called from several threads.
@@ -85,21 +86,23 @@ cdef class Engine:
     cdef object arguments
     cdef const double* norms
     cdef const double* query_numbers
+    cdef const int64_t* table_starts
     cdef double undefined
     cdef int judged
     cdef const int64_t* lengths
     cdef Measure* measures
 
     def __cinit__(self, PreparedLists lists not None, list measures not None, cnp.ndarray norms not None,
-                  cnp.ndarray query_numbers not None, double undefined, int judged,
+                  cnp.ndarray query_numbers not None, cnp.ndarray table_starts not None, double undefined, int judged,
                   cnp.ndarray lengths not None):
         cdef Py_ssize_t i
         cdef Measure* measure
         self.lists = lists
-        self.arguments = (lists, measures, norms, query_numbers, undefined, judged, lengths)
+        self.arguments = (lists, measures, norms, query_numbers, table_starts, undefined, judged, lengths)
         self.n_measures = len(measures)
         self.norms = <const double*>cnp.PyArray_DATA(norms)
         self.query_numbers = <const double*>cnp.PyArray_DATA(query_numbers)
+        self.table_starts = <const int64_t*>cnp.PyArray_DATA(table_starts)
         self.undefined = undefined
         self.judged = judged
         self.lengths = <const int64_t*>cnp.PyArray_DATA(lengths)
@@ -372,6 +375,7 @@ cdef class Engine:
         q.weight = q.groups.weight + measure.weight * q.groups.stride
         q.norm = self.norms[query * self.n_measures + i]
         q.query_number = self.query_numbers[query * self.n_measures + i]
+        q.table_start = self.table_starts[query * self.n_measures + i]
         q.workspace = NULL
         return q
 

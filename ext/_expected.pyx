@@ -295,7 +295,7 @@ cdef double q_measure(const Query* q) noexcept nogil:
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
-    cdef const double* ideal = q.measure.table + <int64_t>q.query_number
+    cdef const double* ideal = q.measure.table + q.table_start
     cdef int64_t t, n, m, x, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
     cdef Py_ssize_t g
     cdef double r, gain, w, weights, placed, beta = q.measure.measure_number, found = 0.0, cumulated = 0.0, total = 0.0

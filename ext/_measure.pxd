@@ -18,6 +18,8 @@ cdef struct Query:
     # What the sum over the groups is divided by, not 0; and what else some kernels take of the query.
     double norm
     double query_number
+    # Where its part of the measure's table begins.
+    int64_t table_start
     # As many numbers to work with as the kernel's row says.
     double* workspace
 

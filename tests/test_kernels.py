@@ -11,13 +11,22 @@ import numpy as np
 import pytest
 
 import tieaware
-from tieaware.measures import DEFINITIONS, Measure
+from tieaware.measures import DEFINITIONS, Measure, nonrelevant_of_relevant
 
 
 def test_a_kernel_that_there_is_not_is_named():
     misspelt = Measure(replace(DEFINITIONS["P"], kernel="hit"))
     with pytest.raises(ValueError, match=r"^kernel: expected one of .*hits.*, found 'hit'$"):
         tieaware.Evaluator([1, 0], [misspelt])
+
+
+def test_a_measure_may_take_a_number_and_a_table_of_the_query():
+    """Neither is where the other was looked for."""
+    labels, scores = [0, 3, 1, 0, 2, 1], [2.0, 2.0, 1.0, 1.0, 1.0, 0.0]
+    with_a_number = Measure(replace(DEFINITIONS["Q"], second=nonrelevant_of_relevant))
+    evaluator = tieaware.Evaluator(labels * 2, ["Q", with_a_number], group=[6, 6])
+    for values in (evaluator(scores * 2), *evaluator.spread(scores * 2)):
+        assert values[:, 0].tobytes() == values[:, 1].tobytes()
 
 
 # Beyond what is used already, 16 MB are left, and the kernels ask for 32 MB and more.

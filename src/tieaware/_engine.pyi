@@ -13,6 +13,7 @@ class Engine:
         measures: list[dict[str, Any]],
         norms: npt.NDArray[np.float64],
         query_numbers: npt.NDArray[np.float64],
+        table_starts: npt.NDArray[np.int64],
         undefined: float,
         judged: int,
         lengths: npt.NDArray[np.int64],

@@ -47,10 +47,11 @@ class Totals:
 
     Parameters
     ----------
-    numbers : float64[n_queries, n_measures, 2]
-        The total, 0 where the measure says nothing; and a second number that some kernels need of a query.
+    numbers : float64[n_queries, n_measures, 3]
+        The total, 0 where the measure says nothing; another number that some kernels need of a query; and where its
+        part of the measure's table begins.
     tables : sequence of (float64[n] or None)
-        For each measure, what its kernel needs of all queries together; the second number is where a query's begins.
+        For each measure, what its kernel needs of all queries together.
     """
 
     numbers: Values
@@ -92,7 +93,7 @@ class Judgments:
         dcg = Measure(DEFINITIONS["DCG"], measure.cutoff, dcg=measure["dcg"])
         n_queries = len(self.offsets) - 1
         positions = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        totals = Totals(np.ones((n_queries, 1, 2)), [None])
+        totals = Totals(np.ones((n_queries, 1, 3)), [None])
         prepared = prepare((dcg,), "optimistic", self.offsets, self.offsets, positions, self.labels, totals)
         values = np.empty((n_queries, 1))
         prepared.evaluate(self.labels.astype(np.float64), values, 0, n_queries)
@@ -114,10 +115,9 @@ class Judgments:
         """What all judged documents are worth to a measure, as one column of Totals."""
         definition = measure.definition
         total = definition.total(measure, self)
-        table, second = definition.ideal(measure, self) if definition.ideal else (None, np.zeros_like(total))
-        if definition.second:
-            second = definition.second(measure, self)
-        return np.stack((total, second), axis=1), table
+        table, starts = definition.ideal(measure, self) if definition.ideal else (None, np.zeros_like(total))
+        second = definition.second(measure, self) if definition.second else np.zeros_like(total)
+        return np.stack((total, second, starts), axis=1), table
 
     def totals(self, measures: Sequence[Measure]) -> Totals:
         """What all judged documents are worth to each measure."""
@@ -295,6 +295,7 @@ def prepare(
         kernels,
         _norms(measures, totals.numbers[..., 0], np.diff(lists), lengths),
         np.ascontiguousarray(totals.numbers[..., 1]),
+        totals.numbers[..., 2].astype(np.int64),
         undefined,
         judged,
         lengths,
