@@ -48,8 +48,8 @@ ctypedef fused score_t:
     double
     float
 
-# The tie rules, as ties.py numbers them.
-cdef enum:
+# How a tie rule places the documents inside a tie; ties.py takes them from here.
+cpdef enum:
     AVERAGE = 0
     IN_ORDER = 1
     BEST_FIRST = 2

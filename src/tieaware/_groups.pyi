@@ -1,6 +1,11 @@
 import numpy as np
 import numpy.typing as npt
 
+AVERAGE: int
+IN_ORDER: int
+BEST_FIRST: int
+WORST_FIRST: int
+
 class PreparedLists:
     n_queries: int
     n_docs: int

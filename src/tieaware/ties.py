@@ -14,18 +14,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tieaware._groups import AVERAGE, BEST_FIRST, IN_ORDER, WORST_FIRST
 from tieaware.errors import InputError
 
 Integers = npt.NDArray[np.int64]
 
-# The numbers by which ext/_groups.pyx knows how a rule places the documents inside a tie.
-_AVERAGE, _IN_ORDER, _BEST_FIRST, _WORST_FIRST = range(4)
 _PLACEMENT = {
-    "average": _AVERAGE,
-    "run_order": _IN_ORDER,
-    "trec_eval": _IN_ORDER,
-    "optimistic": _BEST_FIRST,
-    "pessimistic": _WORST_FIRST,
+    "average": AVERAGE,
+    "run_order": IN_ORDER,
+    "trec_eval": IN_ORDER,
+    "optimistic": BEST_FIRST,
+    "pessimistic": WORST_FIRST,
 }
 RULES = tuple(_PLACEMENT)
 
