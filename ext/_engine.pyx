@@ -243,8 +243,8 @@ cdef class Engine:
                         failed = query
                         break
                     order_by_label(self.lists, query, tied, best, worst)
-                    self.condense(best)
-                    self.condense(worst)
+                    self.write_condensed(best)
+                    self.write_condensed(worst)
                     self.write_means(query, worst, &workspace, means + 2 * n_values + at)
                     self.write_means(query, best, &workspace, means + 3 * n_values + at)
                     self.write_spread(query, tied, &workspace, means + at, n_values)
@@ -316,10 +316,10 @@ cdef class Engine:
         else:
             good = self.lists.group_double(query, <const double*>scores + start, groups)
         if good:
-            self.condense(groups)
+            self.write_condensed(groups)
         return good
 
-    cdef inline void condense(self, Groups* groups) noexcept nogil:
+    cdef inline void write_condensed(self, Groups* groups) noexcept nogil:
         if self.judged >= 0:
             condense(groups, self.judged, groups.condensed)
 

@@ -482,7 +482,8 @@ cdef void place_by_counting(PreparedLists self, Py_ssize_t query, const score_t*
 
 
 cdef void place_by_sweeping(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n,
-                            Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
+                            Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n_values,
+                            Groups* groups) noexcept nogil:
     """The same for all keys in one walk along the order; size[v] counts the documents met that tie at value v."""
     cdef int64_t below[LANES]
     cdef score_t lanes[LANES]
