@@ -10,6 +10,7 @@ from libc.stdlib cimport free, malloc
 
 from tieaware._groups cimport Bands, Groups, PreparedLists, band, condense, order_by_label
 from tieaware._kernels cimport kernel_named
+from tieaware._means cimport Mean, extend, mean_of_none, rounded
 from tieaware._measure cimport TOO_MANY, Measure, Query, Statistic
 
 cnp.import_array()
@@ -122,6 +123,7 @@ cdef class Engine:
             measure.squares = data_of(fields["squares"])
             measure.judged_only = fields["judged_only"]
             measure.less_is_better = fields["less_is_better"]
+            measure.geometric = fields["geometric"]
 
     def __dealloc__(self):
         free(self.measures)
@@ -261,15 +263,15 @@ cdef class Engine:
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
         """Write the means over all queries of the candidates first … last-1 into their rows of out.
 
-        scores is float64 or float32[n_candidates, n_docs], out float64[n_candidates, n_measures]. The sum runs in the
-        order of the queries. Returns (candidate, query) of the first NaN, or None.
+        scores is float64 or float32[n_candidates, n_docs], out float64[n_candidates, n_measures]. Returns (candidate,
+        query) of the first NaN, or None.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef Py_ssize_t size = (4 if single else 8) * self.lists.n_docs
         cdef double* means = <double*>cnp.PyArray_DATA(out)
-        cdef double* mean
-        cdef double* values = <double*>malloc(max(self.n_measures, 1) * sizeof(double))
+        cdef double* values = <double*>malloc(max(self.n_measures, 1) * (sizeof(Mean) + sizeof(double)))
+        cdef Mean* mean = <Mean*>(values + self.n_measures)
         cdef Groups* groups = NULL
         cdef Workspace workspace = no_workspace()
         cdef Py_ssize_t candidate, query, i, failed = -1
@@ -279,19 +281,18 @@ cdef class Engine:
             groups = self.scratch()
             with nogil:
                 for candidate in range(first, last):
-                    mean = means + candidate * self.n_measures
                     for i in range(self.n_measures):
-                        mean[i] = 0.0
+                        mean[i] = mean_of_none(self.measures[i].geometric)
                     for query in range(self.lists.n_queries):
                         if not self.evaluate_query(query, data + candidate * size, single, groups, &workspace, values):
                             failed = query
                             break
                         for i in range(self.n_measures):
-                            mean[i] += values[i]
+                            extend(&mean[i], values[i])
                     if failed >= 0:
                         break
                     for i in range(self.n_measures):
-                        mean[i] /= self.lists.n_queries
+                        means[candidate * self.n_measures + i] = rounded(&mean[i])
         finally:
             release(groups)
             free(values)

@@ -1,9 +1,9 @@
-"""Arithmetic that gives the same bits on every processor: sums and products with their rounding error, and a logarithm.
+"""Arithmetic that gives the same bits on every processor: sums and products with their rounding error, 2^x and log2.
 
 The C library chooses its logarithm by processor, and the choices differ in the last bit; these use only operations that
 IEEE 754 fixes. (The build forbids the compiler to contract a*b + c.)
 """
-from libc.math cimport frexp
+from libc.math cimport floor, frexp, ldexp
 
 
 cdef struct double_double:
@@ -84,3 +84,17 @@ cdef inline double log2_exact(double x) noexcept nogil:
         series = (series + 1.0 / i) * s2
     # 2 / log(2), so that the sum is in units of the binary exponent.
     return exponent + 2.8853900817779268 * (s + s * series)
+
+
+cdef inline double exp2_exact(double x) noexcept nogil:
+    """2^x for |x| < 2^30, within two units in the last place; exact for whole numbers.
+
+    x = whole + r with |r| <= 1/2, and 2^r = Σ (r log 2)^i / i!.
+    """
+    cdef double whole = floor(x + 0.5)
+    cdef double power = (x - whole) * 0.6931471805599453
+    cdef double series = 0.0
+    cdef int i
+    for i in range(15, 0, -1):
+        series = (1.0 + series) * power / i
+    return ldexp(1.0 + series, <int>whole)

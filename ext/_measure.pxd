@@ -69,6 +69,8 @@ cdef struct Measure:
     bint judged_only
     # Whether the best order of tied documents gives the least value.
     bint less_is_better
+    # Whether the mean over the queries is the geometric one.
+    bint geometric
 
 
 cdef inline double_double between(const double* table, int64_t t, int64_t m) noexcept nogil:

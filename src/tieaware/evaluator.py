@@ -52,7 +52,8 @@ class Evaluator:
     qid : shape (n_docs,), optional
         The query of each document, instead of `offsets`, equal values adjacent, as XGBoost takes them.
     undefined : float
-        The value for a query without a relevant judged document: 0, as in trec_eval.
+        The value for a query without a relevant judged document: 0, as in trec_eval. With NaN such a query is left out
+        of the means; a mean is NaN if no query is left.
 
     Attributes
     ----------
@@ -122,9 +123,8 @@ class Evaluator:
         self._prepared_for_spread: Prepared | None = None
         self._chunks = even_chunks(lists, self._threads)
         # Whether the kernel can do it all, and whether it can take many scorings in one go.
-        geometric = any(measure.definition.summary == "geometric" for measure in self.measures)
         self._in_kernel = self._prepared.in_kernel
-        self._one_by_one = geometric or not self._in_kernel
+        self._one_by_one = not self._in_kernel
 
     def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:
         """Evaluate every query.
@@ -161,7 +161,23 @@ class Evaluator:
         return values
 
     def mean(self, scores: npt.ArrayLike) -> Values:
-        """Evaluate every query and average: float64[n_measures], the means over the queries."""
+        """Evaluate every query and average.
+
+        Parameters
+        ----------
+        scores : real numbers, shape (n_docs,) or the labels' shape
+            As in the call.
+
+        Returns
+        -------
+        float64[n_measures]
+            The means over the queries whose value is not NaN; the same bits as `Results.mean` gives.
+
+        Raises
+        ------
+        InputError
+            As in the call; or if there is no query.
+        """
         averages: Values = self.many(self._scores(scores, self._shape).reshape(1, self.n_docs))[0]
         return averages
 
@@ -220,7 +236,7 @@ class Evaluator:
         Returns
         -------
         float64[n_candidates, n_measures]
-            The means over the queries.
+            The means over the queries, as `mean` gives them.
         """
         array = np.asarray(candidates)
         if array.ndim == 0:
@@ -252,7 +268,7 @@ class Evaluator:
         Returns
         -------
         float64[n_features, n_measures]
-            The means over the queries.
+            The means over the queries, as `mean` gives them.
         """
         array = np.asarray(features)
         if array.ndim == 0 or array.shape not in ((self.n_docs, array.shape[-1]), (*self._shape, array.shape[-1])):

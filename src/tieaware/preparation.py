@@ -322,6 +322,7 @@ def _kernel(
         "squares": _slots.squares(table) if spread and table is not None and table.ndim == 2 else None,
         "judged_only": bool(measure.parameters.get("judged_only", False)),
         "less_is_better": definition.less_is_better,
+        "geometric": definition.summary == "geometric",
     }
 
 

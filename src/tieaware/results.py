@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tieaware import _means
 from tieaware.errors import InputError
 from tieaware.extras import load
 from tieaware.measures import Measure, Values, parse_measure
@@ -85,9 +86,12 @@ class Results:
     max: Values | None = None
 
     def mean(self) -> Values:
-        """Average over the queries: float64[n_runs, n_measures]. Where a run is silent (NaN), the query is left out.
+        """Average over the queries: float64[n_runs, n_measures].
 
-        The mean is arithmetic; of GMAP it is geometric, with values below 0.00001 raised to that, as in trec_eval.
+        A query whose value is NaN is left out: one on which the run is silent, or of which the measure says nothing.
+        The mean is NaN if none is left. It is arithmetic; of GMAP it is geometric, with values below 0.00001 raised to
+        that, as in trec_eval. The sum is kept in twice the precision, and so does not depend on the order of the
+        queries.
         """
         return means(self.values, self.measures)
 
@@ -242,19 +246,8 @@ class Results:
 
 def means(values: Values, measures: Sequence[Measure]) -> Values:
     """Average float64[..., n_queries, n_measures] over the queries, NaN left out, each measure in its way."""
-    answered = ~np.isnan(values)
-    number = answered.sum(axis=-2)
-    averages: Values = np.full(number.shape, np.nan)
-    np.divide(values.sum(axis=-2, where=answered), number, out=averages, where=number > 0)
-    for i, measure in enumerate(measures):
-        if measure.definition.summary == "geometric":
-            logarithms = np.where(answered[..., i], np.log(np.fmax(values[..., i], _LEAST)), 0.0)
-            averages[..., i] = np.exp(logarithms.sum(axis=-1) / number[..., i])
-    return averages
-
-
-# The least factor of a geometric mean, as in trec_eval.
-_LEAST = 0.00001
+    geometric = np.array([measure.definition.summary == "geometric" for measure in measures], dtype=np.bool_)
+    return _means.means(values, geometric)
 
 
 class Column(NamedTuple):
