@@ -78,8 +78,8 @@ cdef class Engine:
     divided by; 0 marks a query where the measure has no meaning, whose value is `undefined`, unless the measure is
     `always_defined`. `query_numbers`, of the same shape, is what kernels take of a query besides; `table_starts`, as
     int64, is where the query's part of the measure's table begins.
-    `judged` is the weighting by 1 of all judged documents, or -1 where no measure takes the others out; the list of
-    query q holds lengths[q] of them, int64[n_queries].
+    `judged` is the number of the weighting that gives each judged document a weight of 1, or -1 where no measure leaves
+    out unjudged documents; the list of query q holds lengths[q] judged ones, int64[n_queries].
     Engines are immutable, and may be called from several threads.
     """
     cdef PreparedLists lists

@@ -326,6 +326,9 @@ cdef double cascade(const Query* query) noexcept nogil:
 
     q = 1 - stop[c] for the documents of weighting c, 1 for others. A document more, the i-th, makes of A_x
     ((i-x)/i) A_x + (x/i) q A_{x-1}: no term is negative. The workspace holds A_0 … A_m.
+
+    Invariant: no A_x exceeds 1, whatever is rounded. So the sum, which is Σ (1 - A_x) (1/(t+x) - 1/(t+x+1)) and
+    (1 - A_m)/(t+m+1), is not negative, though a single A_{x-1} - A_x may be where stop[c] is as small as 2^-50.
     """
     cdef const Groups* groups = query.groups
     cdef const double* weight

@@ -475,7 +475,7 @@ cdef void one_more(const double* old, double* means, int m, int i, double q) noe
         row = x * (m + 1)
         squared = share * x * q * q
         left = i - x
-        # In the first row, above is any number, as nothing of it is taken.
+        # No row is above the first: whatever stands there is multiplied by 0.
         above = old + (row - (m + 1) if x > 0 else 0)
         means[row] = share * left * old[row] + squared * above[0]
         # Integers of 32 bits become doubles several at a time.

@@ -9,9 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tieaware
 from tieaware.measures import DEFINITIONS, Measure, nonrelevant_of_relevant
+from tieaware.reference.gains import mean_reciprocal_rank_of_stop
 
 
 def test_a_kernel_that_there_is_not_is_named():
@@ -84,6 +87,24 @@ def test_the_spread_of_a_large_group_is_refused():
     with pytest.raises(tieaware.InputError, match=r"^ERR@2001: expected tied groups of at most 2,000 documents"):
         tieaware.Evaluator(labels, ["AP", "ERR@2001"]).spread(np.zeros(5_000))
     assert tieaware.Evaluator(labels, ["ERR"])(tied)[0, 0] > 0.0
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0, 0, 0, 1, 2, 50]), st.integers(0, 2)), min_size=1, max_size=60),
+    st.integers(1, 60),
+    st.sampled_from([4, 49, 50]),
+)
+def test_err_is_never_negative(documents, k, max_rel):
+    """Not even where a user stops with a chance that vanishes beside 1; and it is 0 where no graded document is met."""
+    groups = [[min(label, max_rel) for label, score in documents if score == level] for level in (2, 1, 0)]
+    labels = [label for group in groups for label in group]
+    scores = [-float(g) for g, group in enumerate(groups) for _ in group]
+    value = tieaware.Evaluator(labels, [f"ERR(max_rel={max_rel})@{k}"])(scores)[0, 0]
+    assert value >= 0.0
+    assert value == pytest.approx(mean_reciprocal_rank_of_stop(groups, labels, k, max_rel), rel=1e-12, abs=1e-15)
+    first = next((g for g, group in enumerate(groups) if any(group)), len(groups))
+    if sum(map(len, groups[:first])) >= k:
+        assert value == 0.0
 
 
 def test_a_large_group_of_one_grade_has_a_spread():

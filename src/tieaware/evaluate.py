@@ -185,7 +185,7 @@ class _Evaluation:
     def _part(self, matched: Matched, order: Integers | None, values: Values) -> int:
         judged = matched.rows >= 0
         totals = self.totals.rows(matched.rows)
-        # Whatever stands among the judgments was pooled.
+        # A document with a negative label was in the pool, though not judged.
         labels = np.where(matched.judged_labels < 0, np.int32(POOLED), matched.judged_labels)
         for rule, precision, spread, tables in self._passes:
             prepared = prepare(
