@@ -11,8 +11,8 @@ import pytest
 
 from tieaware import InputError
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.table import Table
 from tieaware.plots import Drawing, label
+from tieaware.tables import Table
 
 HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'
 

@@ -41,7 +41,7 @@ from tieaware.measures import (
 )
 from tieaware.precision import bands
 from tieaware.results import Results, Spread
-from tieaware.worst_case import WorstCase, worst_case
+from tieaware.worst_cases import WorstCase, worst_case
 
 __version__ = "0.1.0"
 

@@ -6,7 +6,6 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tieaware.errors import InputError
@@ -14,18 +13,11 @@ from tieaware.inputs import RunFile
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import parse_measure
 from tieaware.results import Results
+from tieaware.tables import FORMATS
 
 if TYPE_CHECKING:
     # Not every command is an experiment, and to load them takes as long as all else.
     from tieaware.experiments.experiment import Experiment
-    from tieaware.experiments.table import Table
-
-TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
-    "text": lambda table: f"{table}\n",
-    "csv": lambda table: table.csv(),
-    "json": lambda table: table.to_json(),
-    "markdown": lambda table: table.to_markdown(),
-}
 
 
 def add_runs(command: argparse.ArgumentParser) -> None:
@@ -89,7 +81,7 @@ def add_threads(command: argparse.ArgumentParser) -> None:
 
 def add_output(command: argparse.ArgumentParser) -> None:
     """Add where an experiment goes."""
-    command.add_argument("--format", choices=TABLE_FORMATS, default="text", help="of the tables (%(default)s)")
+    command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (%(default)s)")
     command.add_argument("--all", action="store_true", help="print every table, not the main ones alone")
     command.add_argument("--plot", metavar="FILE", help="draw the main figure: .png, .svg, .pdf …")
     command.add_argument("--out", metavar="FOLDER", help="write report.html, and all tables and figures as files")
@@ -143,7 +135,7 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *main: str) ->
         next(iter(experiment.drawings().values())).save(arguments.plot)
     tables = experiment.tables()
     shown = tables if arguments.all else main or [next(iter(tables))]
-    texts = [TABLE_FORMATS[arguments.format](tables[name]) for name in shown]
+    texts = [FORMATS[arguments.format](tables[name]) for name in shown]
     if arguments.format == "json" and len(texts) > 1:
         return "[" + ", ".join(text.rstrip() for text in texts) + "]\n"
     return "\n".join(texts)

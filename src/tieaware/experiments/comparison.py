@@ -15,13 +15,13 @@ from tieaware.errors import InputError
 from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress, progress
-from tieaware.experiments.table import Cell, Table
 from tieaware.extras import load
 from tieaware.measures import Measure, Values
 from tieaware.plots import Drawing, file_name, label
 from tieaware.preparation import parse_measures
 from tieaware.results import Results
 from tieaware.statistics import PairedTest, holm, paired_test
+from tieaware.tables import Cell, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

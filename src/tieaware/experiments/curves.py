@@ -13,9 +13,9 @@ from tieaware.errors import InputError
 from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress
-from tieaware.experiments.table import Cell, Table
 from tieaware.measures import IPrec, Measure, NumRelRet, NumRet, P, R, Values
 from tieaware.plots import COLOURS, Drawing, file_name, label, style
+from tieaware.tables import Cell, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ import os
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from tieaware.experiments.table import Table
 from tieaware.plots import Drawing
+from tieaware.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,11 +15,11 @@ from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
-from tieaware.experiments.table import Cell, Table
 from tieaware.measures import Measure, Values
 from tieaware.plots import Drawing, label
 from tieaware.preparation import parse_measures
 from tieaware.samples import DiscreteLists, discrete_lists
+from tieaware.tables import Cell, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

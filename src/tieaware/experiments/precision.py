@@ -19,12 +19,12 @@ from tieaware.errors import InputError
 from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress, progress
-from tieaware.experiments.table import Cell, Table
 from tieaware.measures import Measure, NumRet, Values
 from tieaware.plots import Drawing, file_name, label, style
 from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.preparation import parse_measures
-from tieaware.worst_case import known_worst_case, worst_case
+from tieaware.tables import Cell, Table
+from tieaware.worst_cases import known_worst_case, worst_case
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

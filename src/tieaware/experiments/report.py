@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tieaware.errors import InputError
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.table import Table
 from tieaware.extras import load
+from tieaware.tables import Table
 
 # More rows than a reader wants to scroll through.
 _LONG = 60

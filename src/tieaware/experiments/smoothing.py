@@ -17,11 +17,11 @@ import numpy.typing as npt
 from tieaware.errors import InputError
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
-from tieaware.experiments.table import Cell, Table
 from tieaware.measures import Measure, parse_measure
 from tieaware.plots import COLOURS, Drawing
 from tieaware.results import Results
 from tieaware.statistics import smooth, standardize
+from tieaware.tables import Cell, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,12 +13,12 @@ from tieaware.errors import InputError
 from tieaware.evaluate import QrelsLike, View, as_qrels, as_run, evaluate_views, named_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
-from tieaware.experiments.table import Cell, Table
 from tieaware.inputs import Run, RunFile
 from tieaware.inputs.ranks import RankColumn, read_ranks
 from tieaware.measures import Measure, Values
 from tieaware.plots import COLOURS, MARKERS, Drawing, file_name, label
 from tieaware.preparation import parse_measures
+from tieaware.tables import Cell, Table
 from tieaware.ties import RULES
 
 if TYPE_CHECKING:

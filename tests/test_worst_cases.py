@@ -7,7 +7,7 @@ import pytest
 
 from tieaware import Evaluator, InputError
 from tieaware.cli import main
-from tieaware.worst_case import table, worst_case
+from tieaware.worst_cases import table, worst_case
 
 RHOS = ["1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "1.7", "1.8", "1.9", "2.0"]
 LOSSES = {

@@ -14,11 +14,10 @@ from tieaware import _bands
 from tieaware.errors import InputError
 from tieaware.measures import Measure, Values, parse_measure
 from tieaware.precision import bands
+from tieaware.tables import Cell, Table
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-    from tieaware.experiments.table import Cell, Table
 
 Integers = npt.NDArray[np.int64]
 Relevance = npt.NDArray[np.int8]
@@ -107,8 +106,6 @@ def table(
     1.5  0.0417  0.0750
     2    0.0833  0.1875
     """
-    from tieaware.experiments.table import Table
-
     parsed = [parse_measure(measure) for measure in measures]
     columns = [(measure, which) for measure in parsed for which in ((False, True) if gain else (False,))]
     names = (f"{measure} gain" if which else f"{measure}" for measure, which in columns)
