@@ -8,8 +8,7 @@ import pytest
 import tieaware
 from tieaware import InputError
 from tieaware.cli import main
-from tieaware.experiments import comparison
-from tieaware.experiments.comparison import compare
+from tieaware.experiments import compare, comparison
 from tieaware.statistics import holm, paired_test
 
 stats = pytest.importorskip("scipy.stats")

@@ -7,7 +7,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import smoothing
-from tieaware.experiments.smoothing import _scores, _tau_b
+from tieaware.experiments._smoothing import _scores, _tau_b
 from tieaware.inputs.matrix import read_matrix
 from tieaware.statistics import kendall_tau, standardize
 

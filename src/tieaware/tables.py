@@ -94,7 +94,7 @@ def _shown_cell(cell: Cell) -> str:
     return str(cell)
 
 
-def as_csv(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> str:
+def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Write rows under a line of names, separated by commas, numbers in full precision."""
     import csv
     import io

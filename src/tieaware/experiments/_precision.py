@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.errors import InputError
 from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
@@ -29,9 +30,6 @@ from tieaware.worst_cases import known_worst_case, worst_case
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-RHOS = tuple(f"{1 + i / 10:.1f}" for i in range(11))
-MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP", "nDCG@10")
-
 # Differences below this are rounding: another order of adding the same numbers.
 _ROUNDING = 1e-12
 
@@ -40,7 +38,7 @@ def banding(
     qrels: QrelsLike,
     runs: Any,
     rhos: Sequence[str | float | Fraction] = RHOS,
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = PRECISION_MEASURES,
     *,
     alpha: float = 0.05,
     kept: float = 0.99,
@@ -86,7 +84,7 @@ def precision(
     qrels: QrelsLike,
     runs: Any,
     precisions: str | Coarsening | Sequence[str | Coarsening],
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = PRECISION_MEASURES,
     *,
     alpha: float = 0.05,
     kept: float = 0.99,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.errors import InputError
 from tieaware.evaluate import QrelsLike, View, as_qrels, as_run, evaluate_views, named_runs
 from tieaware.experiments.experiment import Experiment
@@ -26,15 +27,12 @@ if TYPE_CHECKING:
 
 Integers = npt.NDArray[np.int64]
 
-MEASURES = ("AP", "nDCG@10", "RR", "P@10")
-CUTOFFS = (10, 100, 1000)
-
 
 def tie_prevalence(
     runs: Any,
     qrels: QrelsLike | None = None,
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
-    cutoffs: Sequence[int] = CUTOFFS,
+    measures: str | Measure | Sequence[str | Measure] = TIE_MEASURES,
+    cutoffs: Sequence[int] = TIE_CUTOFFS,
     *,
     consistent_only: bool = False,
     threads: int | None = None,

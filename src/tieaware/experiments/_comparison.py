@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from tieaware.defaults import COMPARISON_MEASURES
 from tieaware.errors import InputError
 from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 Flags = npt.NDArray[np.bool_]
 
-MEASURES = ("AP",)
-
 # Differences below this are rounding: another order of adding the same numbers.
 _ROUNDING = 1e-12
 
@@ -37,7 +36,7 @@ _ROUNDING = 1e-12
 def comparison(
     qrels: QrelsLike,
     runs: Any,
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = COMPARISON_MEASURES,
     *,
     alpha: float = 0.05,
     confidence: float = 0.95,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware import reference
+from tieaware.defaults import OVERHEAD_MEASURES
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.experiments.experiment import Experiment
@@ -24,8 +25,6 @@ from tieaware.tables import Cell, Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MEASURES = ("P@10", "R@100", "F1@10", "RR", "AP", "nDCG", "nDCG@10", "RBP", "Success@10", "Rprec")
-
 # Which kernels take the documents of a tie one by one: as they come, and the relevant ones first.
 OBLIVIOUS = ("run_order", "optimistic")
 
@@ -34,7 +33,7 @@ _PLAIN = 20
 
 
 def overhead(
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = OVERHEAD_MEASURES,
     *,
     n_queries: int = 2_000,
     rounds: int = 15,

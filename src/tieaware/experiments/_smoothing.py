@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from tieaware.defaults import SMOOTHING_ALPHAS
 from tieaware.errors import InputError
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
@@ -28,13 +29,12 @@ if TYPE_CHECKING:
 
 Values = npt.NDArray[np.float64]
 
-ALPHAS = (0.0, 0.5, 0.8, 1.0)
 _KINDS = ("raw", "standardized")
 
 
 def smoothing(
     values: Results | npt.ArrayLike,
-    alphas: Sequence[float] = ALPHAS,
+    alphas: Sequence[float] = SMOOTHING_ALPHAS,
     *,
     measure: str | Measure | None = None,
     repeats: int = 10_000,
