@@ -119,9 +119,9 @@ def test_equal_runs_differ_by_nothing_but_their_ties():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"alpha": 0.0}, r"alpha=0\.0"),
-        ({"confidence": 1.0}, r"confidence=1\.0"),
-        ({"runs": {"q1": {"a": 1.0}}}, "found 1 runs and 2 queries, expected at least two of each"),
+        ({"alpha": 0.0}, r"alpha: expected a number between 0 and 1, found 0\.0"),
+        ({"confidence": 1.0}, r"confidence: expected a number between 0 and 1, found 1\.0"),
+        ({"runs": {"q1": {"a": 1.0}}}, "expected at least two runs and two queries to compare, found 1 runs and 2 queries"),
     ],
 )
 def test_it_says_what_is_wrong(arguments, message):
@@ -155,5 +155,17 @@ def test_of_some_measures_less_is_better():
 
 def test_measures_whose_extremes_are_not_known_are_refused():
     runs = {"x": {"q": {"a": 1.0}, "r": {"a": 1.0}}, "y": {"q": {"a": 1.0}, "r": {"a": 1.0}}}
-    with pytest.raises(InputError, match="infAP: what the order of ties can make of it is not known"):
+    with pytest.raises(InputError, match="measures: expected those of which it is known .*, found infAP"):
         comparison({"q": {"a": 1}, "r": {"a": 1}}, runs, ["infAP"])
+
+
+def test_no_two_columns_have_one_name(tmp_path, monkeypatch, capfd):
+    """Nor names that only a space tells apart: the CSV had `to` and `to `."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
+    for name in "xy":
+        (tmp_path / name).write_text("q1 Q0 a 1 1 t\nq1 Q0 b 1 1 t\nq2 Q0 a 1 1 t\n")
+    assert main(["compare", "qrels", "x", "y", "-m", "RR", "--format", "csv"]) == 0
+    columns = capfd.readouterr().out.splitlines()[0].split(",")
+    assert len({column.strip() for column in columns}) == len(columns) == 12
+    assert columns[4:6] + columns[8:10] == ["95% from", "95% to", "with ties from", "with ties to"]

@@ -8,16 +8,22 @@ from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.paired_tests import PairedTest, holm, paired_test
 from tieaware.statistics.rank_correlation import kendall_tau, rbo, tau_ap
 from tieaware.statistics.scores import smooth, standardize
+from tieaware.statistics.verdicts import PairTests, Resolutions, all_pairs, resolve_ties, shares_of_changes
 
 __all__ = [
     "Kappa",
+    "PairTests",
     "PairedTest",
+    "Resolutions",
+    "all_pairs",
     "holm",
     "kappa",
     "kappa_of_table",
     "kendall_tau",
     "paired_test",
     "rbo",
+    "resolve_ties",
+    "shares_of_changes",
     "smooth",
     "standardize",
     "tau_ap",

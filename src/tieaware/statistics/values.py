@@ -1,4 +1,4 @@
-"""Numbers, as all of these functions take them."""
+"""Numbers, as all of these functions take them, and when two are one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import numpy.typing as npt
 
 from tieaware.arrays import Values
 from tieaware.checks import unexpected
+
+# Differences of values below this are rounding: another order of adding the same numbers.
+ROUNDING = 1e-12
 
 
 def finite(values: npt.ArrayLike, name: str) -> Values:
