@@ -121,7 +121,7 @@ def test_equal_runs_differ_by_nothing_but_their_ties():
     [
         ({"alpha": 0.0}, r"alpha: expected a number between 0 and 1, found 0\.0"),
         ({"confidence": 1.0}, r"confidence: expected a number between 0 and 1, found 1\.0"),
-        ({"runs": {"q1": {"a": 1.0}}}, "expected at least two runs and two queries to compare, found 1 runs and 2 queries"),
+        ({"runs": {"q1": {"a": 1.0}}}, "expected at least two runs and two queries to compare, found 1 runs"),
     ],
 )
 def test_it_says_what_is_wrong(arguments, message):
@@ -155,7 +155,7 @@ def test_of_some_measures_less_is_better():
 
 def test_measures_whose_extremes_are_not_known_are_refused():
     runs = {"x": {"q": {"a": 1.0}, "r": {"a": 1.0}}, "y": {"q": {"a": 1.0}, "r": {"a": 1.0}}}
-    with pytest.raises(InputError, match="measures: expected those of which it is known .*, found infAP"):
+    with pytest.raises(InputError, match=r"measures: expected those of which .*, found infAP"):
         comparison({"q": {"a": 1}, "r": {"a": 1}}, runs, ["infAP"])
 
 

@@ -15,6 +15,7 @@ from tieaware.statistics import (
     kappa,
     kappa_of_table,
     kendall_tau,
+    kendall_taus,
     paired_test,
     rbo,
     smooth,
@@ -267,6 +268,18 @@ def test_rank_correlation_says_what_is_wrong(function):
         function([math.inf, 1.0], [1.0, 2.0])
     with pytest.raises(InputError, match="'c'"):
         function([1, 2], [1, 2], "c")
+
+
+def test_many_taus_at_once_are_kendalls():
+    rng = np.random.default_rng(2)
+    truth, scores = rng.integers(0, 5, 9) / 4, rng.integers(0, 5, (3, 7, 9)) / 4
+    scores[1, 2] = 0.5
+    ours = kendall_taus(truth, scores)
+    for place in np.ndindex(3, 7):
+        assert ours[place] == pytest.approx(kendall_tau(truth, scores[place]), abs=1e-12, nan_ok=True)
+    assert np.isnan(ours).sum() == 1
+    with pytest.raises(InputError, match=r"expected scores of the same items, .* \(9,\) and \(3, 7, 8\)"):
+        kendall_taus(truth, scores[..., 1:])
 
 
 # Rank-biased overlap.

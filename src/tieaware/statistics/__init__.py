@@ -6,7 +6,7 @@ p = 1.
 
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.paired_tests import PairedTest, holm, paired_test
-from tieaware.statistics.rank_correlation import kendall_tau, rbo, tau_ap
+from tieaware.statistics.rank_correlation import kendall_tau, kendall_taus, rbo, tau_ap
 from tieaware.statistics.scores import smooth, standardize
 from tieaware.statistics.verdicts import PairTests, Resolutions, all_pairs, resolve_ties, shares_of_changes
 
@@ -20,6 +20,7 @@ __all__ = [
     "kappa",
     "kappa_of_table",
     "kendall_tau",
+    "kendall_taus",
     "paired_test",
     "rbo",
     "resolve_ties",

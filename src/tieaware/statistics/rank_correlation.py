@@ -61,6 +61,43 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: str = "b") -> float
     return tau if variant == "b" else tau * math.sqrt((pairs - tied[0]) * (pairs - tied[1])) / pairs
 
 
+def kendall_taus(reference: npt.ArrayLike, orderings: npt.ArrayLike) -> Values:
+    """Correlate one ordering with many others of the same items, all at once: Kendall's τ_b.
+
+    Parameters
+    ----------
+    reference : float[n_items]
+        The scores of the items, at least two.
+    orderings : float[..., n_items]
+        The scores of the same items in each of the others.
+
+    Returns
+    -------
+    float64[...]
+        −1 … 1, as `kendall_tau`; NaN where an ordering ties all items.
+
+    Raises
+    ------
+    InputError
+        If a score is not finite, or the shapes do not fit.
+
+    Examples
+    --------
+    >>> kendall_taus([4, 3, 2, 1], [[3, 2, 2, 1], [1, 2, 3, 4]]).round(4)
+    array([ 0.9129, -1.    ])
+    """
+    truth, scores = finite(reference, "reference"), finite(orderings, "orderings")
+    if truth.ndim != 1 or scores.shape[-1:] != truth.shape or len(truth) < 2:
+        shapes = f"shapes {truth.shape} and {scores.shape}"
+        raise unexpected("reference, orderings", "scores of the same items, at least two", shapes)
+    first, second = np.triu_indices(len(truth), 1)
+    of_truth = np.sign(truth[first] - truth[second])
+    signs = np.sign(scores[..., first] - scores[..., second])
+    untied = np.sqrt((of_truth != 0).sum() * (signs != 0).sum(axis=-1).astype(np.float64))
+    taus: Values = np.divide(signs @ of_truth, untied, out=np.full(signs.shape[:-1], np.nan), where=untied > 0)
+    return taus
+
+
 def _tied_pairs(scores: Values) -> float:
     sizes = np.unique(scores, return_counts=True)[1]
     return float((sizes * (sizes - 1)).sum() / 2)
