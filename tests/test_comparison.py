@@ -144,6 +144,16 @@ def test_the_command_compares_runs_or_a_matrix(tmp_path, capfd, data):
     assert "expected QRELS and at least one RUN" in capfd.readouterr().err
 
 
+def test_a_matrix_holds_one_measure(tmp_path, capfd):
+    """A second one was left out without a word."""
+    (tmp_path / "ap.csv").write_text("a,b\n0.5,0.25\n0.75,0.5\n")
+    matrix = ["compare", "--matrix", str(tmp_path / "ap.csv")]
+    assert main([*matrix, "-m", "AP", "-m", "RR"]) == 2
+    assert capfd.readouterr().err.startswith("-m: expected one measure beside --matrix")
+    assert main([*matrix, "-m", "RR", "--format", "csv"]) == 0
+    assert capfd.readouterr().out.splitlines()[1].startswith("RR,a,b,0.25,")
+
+
 def test_of_some_measures_less_is_better():
     """The search length of a tie is 0 at best, which is its least value."""
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}

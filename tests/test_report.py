@@ -79,7 +79,7 @@ def test_the_same_experiment_gives_the_same_bytes(tmp_path):
 def test_nothing_is_left_half_written(tmp_path):
     """Where one file cannot be written, none is."""
     (tmp_path / "crossing.svg").mkdir()
-    with pytest.raises(InputError, match=r"crossing.svg: found a folder"):
+    with pytest.raises(InputError, match=r"crossing.svg: expected a file or nothing, found a folder"):
         _Lines().write(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["crossing.svg"]
     (tmp_path / "file").write_text("")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from tieaware.checks import unexpected
 from tieaware.commands import options
 from tieaware.defaults import COMPARISON_MEASURES
 
@@ -33,6 +34,8 @@ def _run(arguments: argparse.Namespace) -> str:
     measures = arguments.measure or COMPARISON_MEASURES
     levels = {"alpha": arguments.alpha, "confidence": arguments.confidence}
     if arguments.matrix is not None:
+        if len(measures) > 1:
+            raise unexpected("-m", "one measure beside --matrix, the one whose values it holds", ", ".join(measures))
         outcome = compare(options.matrix(arguments, measures[0]), **levels)
     else:
         runs = options.judged_runs(arguments)

@@ -8,6 +8,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.inputs import RunFile
 from tieaware.inputs.matrix import read_matrix
@@ -101,14 +102,14 @@ def _files(folder: str) -> list[str]:
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from None
     if not files:
-        raise InputError(f"{folder}: found no files, expected runs")
+        raise unexpected(folder, "files of runs", "none")
     return files
 
 
 def matrix(arguments: argparse.Namespace, measure: str) -> Results:
     """Return the values of the matrix, which are taken to be of the measure."""
     if arguments.qrels is not None:
-        raise InputError(f"--matrix: found beside {arguments.qrels}, expected a matrix or judgments and runs")
+        raise unexpected("--matrix", "either a matrix or judgments and runs", f"{arguments.qrels} beside it")
     read = read_matrix(arguments.matrix)
     topics = tuple(str(i + 1) for i in range(read.values.shape[1]))
     return Results(read.values[:, :, None], read.systems, topics, (parse_measure(measure),))
@@ -117,14 +118,14 @@ def matrix(arguments: argparse.Namespace, measure: str) -> Results:
 def judged_runs(arguments: argparse.Namespace) -> list[RunFile]:
     """Return the runs, of which the parser does not ask that there are any."""
     if not arguments.runs:
-        raise InputError("expected QRELS and at least one RUN, or --matrix FILE")
+        raise unexpected("RUN", "QRELS and at least one RUN, or --matrix FILE", "none")
     return run_files(arguments, arguments.qrels)
 
 
 def check_one_stdin(*paths: str) -> None:
     """Refuse to read standard input twice."""
     if paths.count("-") > 1:
-        raise InputError("-: standard input can be read once, found it several times")
+        raise unexpected("-", "standard input once, for it can be read but once", f"it {paths.count('-')} times")
 
 
 def output(experiment: Experiment, arguments: argparse.Namespace, *main: str) -> str:

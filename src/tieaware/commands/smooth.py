@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from tieaware.checks import unexpected
 from tieaware.commands import options
 from tieaware.defaults import SMOOTHING_ALPHAS
-from tieaware.errors import InputError
 from tieaware.evaluate import evaluate
 
 
@@ -39,7 +39,7 @@ def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import smoothing
 
     if arguments.sweep is not None and (arguments.alpha or arguments.sweep < 2):
-        raise InputError(f"--sweep {arguments.sweep}: expected at least 2, and no --alpha beside it")
+        raise unexpected("--sweep", "at least 2, and no --alpha beside it", f"{arguments.sweep}")
     alphas = np.linspace(0.0, 1.0, arguments.sweep).tolist() if arguments.sweep else arguments.alpha or SMOOTHING_ALPHAS
     if arguments.matrix is not None:
         values = options.matrix(arguments, arguments.measure)

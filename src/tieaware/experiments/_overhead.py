@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware import reference
+from tieaware.arrays import Values
+from tieaware.checks import whole_number
 from tieaware.defaults import OVERHEAD_MEASURES
-from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
-from tieaware.measures import Measure, Values
+from tieaware.measures import Measure
 from tieaware.plots import Drawing, label
 from tieaware.preparation import parse_measures
 from tieaware.samples import DiscreteLists, discrete_lists
@@ -71,9 +72,7 @@ def overhead(
     ((1, 3), (AP,))
     """
     parsed = parse_measures(measures)
-    for name, number, least in (("n_queries", n_queries, _PLAIN), ("rounds", rounds, 1)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-            raise InputError(f"{name}={number!r}: expected a whole number of at least {least}")
+    n_queries, rounds = whole_number("n_queries", n_queries, _PLAIN), whole_number("rounds", rounds, 1)
     lists = discrete_lists(n_queries, seed, grades=3)
     ratios = [_ratios(measure, lists, rounds) for measure in progress(parsed, "measures")]
     return Overhead(parsed, np.array(ratios), n_queries, seed)

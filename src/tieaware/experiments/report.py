@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tieaware._version import __version__
+from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.extras import load
 from tieaware.plots import Drawing
@@ -85,7 +86,7 @@ def write(report: Report, folder: str | os.PathLike[str]) -> None:
             _write(report, Path(made))
             for file in sorted(Path(made).iterdir()):
                 if (target / file.name).is_dir():
-                    raise InputError(f"{target / file.name}: found a folder, expected a file or nothing")
+                    raise unexpected(f"{target / file.name}", "a file or nothing", "a folder")
             for file in sorted(Path(made).iterdir()):
                 file.replace(target / file.name)
     except OSError as error:
