@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import pairwise, permutations, product
+from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 import pytest
@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from tieaware import InputError
 from tieaware.statistics import (
+    all_pairs,
+    count_ties,
     holm,
     kappa,
     kappa_of_table,
@@ -18,6 +20,8 @@ from tieaware.statistics import (
     kendall_taus,
     paired_test,
     rbo,
+    resolve_ties,
+    shares_of_changes,
     smooth,
     standardize,
     tau_ap,
@@ -166,6 +170,46 @@ def test_holm_wants_p_values():
     ):
         with pytest.raises(InputError, match=message):
             holm(p)
+
+
+# Verdicts, and counts of ties.
+
+
+def test_all_pairs_are_tested_as_each_alone():
+    values = np.random.default_rng(3).random((4, 7, 2))
+    pairs = all_pairs(values)
+    for i, (a, b) in enumerate(combinations(range(4), 2)):
+        for m in range(2):
+            alone = paired_test(values[a, :, m], values[b, :, m])
+            assert pairs.p[m, i] == pytest.approx(float(alone.p), rel=1e-12)
+            assert pairs.difference[m, i] == pytest.approx(float(alone.difference), rel=1e-12)
+    with pytest.raises(InputError, match=r"values: expected systems × topics × measures, .* found shape \(4, 7\)"):
+        all_pairs(values[..., 0])
+    with pytest.raises(InputError, match=r"after: expected tests of the same pairs, \(2, 6\), found \(2, 3\)"):
+        shares_of_changes(pairs, all_pairs(values[:3]), 0.05)
+
+
+def test_what_ties_can_do_is_asked_of_pairs_that_fit():
+    least, greatest = np.zeros((3, 4)), np.ones((3, 4))
+    test = paired_test(least[:2], greatest[1:])
+    for arguments, message in (
+        ((least, greatest[:2], [0, 1], [1, 2]), r"least, greatest: .* found shapes \(3, 4\) and \(2, 4\)"),
+        ((least, greatest, [0], [1]), r"test, first, second: .* found shapes \(2,\), \(1,\) and \(1,\)"),
+        ((least, greatest, [0, 1], [1, 2], 2.0), r"alpha: expected a number between 0 and 1, found 2\.0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            resolve_ties(test, *arguments)
+
+
+def test_ties_are_counted_in_lists_that_fit():
+    ties = count_ties(np.array([2, 2, 1, 1, 1], dtype=np.int8), [0, 3, 3, 5], [1, 2])
+    assert (ties.lists, ties.tied_lists, ties.tied_documents, ties.across) == (3, 2, 4, (2, 0))
+    for offsets, cutoffs, message in (
+        ([0, 4], [1], r"offsets: expected 0 … 5, the number of scores, found 0 … 4"),
+        ([0, 5], [0], r"cutoffs\[0\]: expected a whole number of at least 1, found 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            count_ties([2, 2, 1, 1, 1], offsets, cutoffs)
 
 
 # Rank correlation.

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from tieaware.arrays import Integers, Offsets, Scores
+from tieaware.arrays import Integers, Offsets, Scores, as_offsets, as_scores, flat_array
 from tieaware.checks import whole_number
 from tieaware.defaults import TIE_CUTOFFS
 from tieaware.inputs.ranks import RankColumn
@@ -53,7 +54,10 @@ class Ties(NamedTuple):
 
 
 def count_ties(
-    scores: Scores, offsets: Offsets, cutoffs: Sequence[int] = TIE_CUTOFFS, ranks: RankColumn | None = None
+    scores: npt.ArrayLike,
+    offsets: npt.ArrayLike,
+    cutoffs: Sequence[int] = TIE_CUTOFFS,
+    ranks: RankColumn | None = None,
 ) -> Ties:
     """Count the ties of lists of scores.
 
@@ -75,14 +79,16 @@ def count_ties(
     Raises
     ------
     InputError
-        For a cut-off below 1.
+        For a cut-off below 1, or offsets that do not divide the scores.
 
     Examples
     --------
-    >>> ties = count_ties(np.array([3.0, 2.0, 2.0, 1.0]), np.array([0, 4]), cutoffs=[2, 3])
+    >>> ties = count_ties([3.0, 2.0, 2.0, 1.0], [0, 4], cutoffs=[2, 3])
     >>> ties.tied_documents, ties.sizes, ties.within, ties.across
     (2, array([2]), (0, 1), (1, 0))
     """
+    scores = as_scores(flat_array(scores, "scores"), "scores")
+    offsets = as_offsets(offsets, len(scores), "offsets", of="scores")
     cutoffs = [whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(cutoffs)]
     group_list, start, size = _groups(scores, offsets)
     tied = size > 1

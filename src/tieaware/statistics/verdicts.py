@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Integers, Values
-from tieaware.checks import number
+from tieaware.arrays import Values, as_integers
+from tieaware.checks import number, unexpected
 from tieaware.extras import load
 from tieaware.statistics.paired_tests import PairedTest, paired_test
-from tieaware.statistics.values import ROUNDING
+from tieaware.statistics.values import ROUNDING, finite
 
 
 class PairTests(NamedTuple):
@@ -35,7 +35,7 @@ class PairTests(NamedTuple):
         return np.where(self.p < alpha, np.sign(self.difference), 0.0)
 
 
-def all_pairs(values: Values) -> PairTests:
+def all_pairs(values: npt.ArrayLike) -> PairTests:
     """Test the differences of all pairs of systems, by each measure.
 
     Parameters
@@ -49,22 +49,25 @@ def all_pairs(values: Values) -> PairTests:
     Raises
     ------
     InputError
-        If a value is not finite, or there are fewer than two topics.
+        If a value is not finite, there are not three axes, or there are fewer than two topics.
 
     Examples
     --------
-    >>> pairs = all_pairs(np.array([[[0.5], [0.75], [0.25]], [[0.5], [0.5], [0.0]]]))
+    >>> pairs = all_pairs([[[0.5], [0.75], [0.25]], [[0.5], [0.5], [0.0]]])
     >>> pairs.difference.round(4), pairs.p.round(4)
     (array([[0.1667]]), array([[0.1835]]))
     """
-    n_systems, n_topics, n_measures = values.shape
+    cube = finite(values, "values")
+    if cube.ndim != 3 or cube.shape[1] < 2:
+        raise unexpected("values", "systems × topics × measures, of at least two topics", f"shape {cube.shape}")
+    n_systems, n_topics, n_measures = cube.shape
     first, second = np.triu_indices(n_systems, 1)
     differences = np.empty((n_measures, len(first)))
     p = np.empty_like(differences)
     # So many pairs at a time, that their values stay within the cache's reach.
     step = max(1, 2**20 // n_topics)
     for m in range(n_measures):
-        of_measure = np.ascontiguousarray(values[:, :, m])
+        of_measure = np.ascontiguousarray(cube[:, :, m])
         for start in range(0, len(first), step):
             some = slice(start, start + step)
             test = paired_test(of_measure[first[some]], of_measure[second[some]])
@@ -93,6 +96,11 @@ def shares_of_changes(before: PairTests, after: PairTests, alpha: float) -> Valu
     float64[5, n_measures]
         The shares of `CHANGES`; NaN without a pair.
 
+    Raises
+    ------
+    InputError
+        If alpha is not between 0 and 1, or the two are not of the same pairs and measures.
+
     Examples
     --------
     >>> old = PairTests(np.array([[0.2, 0.1]]), np.array([[0.01, 0.5]]))
@@ -100,6 +108,9 @@ def shares_of_changes(before: PairTests, after: PairTests, alpha: float) -> Valu
     >>> shares_of_changes(old, new, 0.05)[:, 0].tolist()
     [0.5, 0.0, 0.5, 0.0, 0.5]
     """
+    alpha = number("alpha", alpha, 0, 1, ends=False)
+    if before.p.shape != after.p.shape:
+        raise unexpected("after", f"tests of the same pairs, {before.p.shape}", f"{after.p.shape}")
     if not before.p.shape[1]:
         return np.full((len(CHANGES), len(before.p)), np.nan)
     old, new = before.verdicts(alpha), after.verdicts(alpha)
@@ -129,7 +140,7 @@ class Resolutions:
 
 
 def resolve_ties(
-    test: PairedTest, least: Values, greatest: Values, first: Integers, second: Integers, alpha: float = 0.05
+    test: PairedTest, least: npt.ArrayLike, greatest: npt.ArrayLike, first: Any, second: Any, alpha: float = 0.05
 ) -> Resolutions:
     """Bound what the orders of tied documents can do to the paired t-tests between systems.
 
@@ -151,17 +162,24 @@ def resolve_ties(
     Raises
     ------
     InputError
-        If alpha is out of range.
+        If alpha is out of range, a value is not finite, or the shapes do not fit.
 
     Examples
     --------
-    >>> least, greatest = np.array([[0.5, 0.5, 0.5], [0.0, 0.25, 0.0]]), np.array([[0.5, 1.0, 0.5], [0.0, 0.25, 1.0]])
-    >>> averages = (least + greatest) / 2.0
+    >>> least, greatest = [[0.5, 0.5, 0.5], [0.0, 0.25, 0.0]], [[0.5, 1.0, 0.5], [0.0, 0.25, 1.0]]
+    >>> averages = (np.array(least) + greatest) / 2.0
     >>> outcome = resolve_ties(paired_test(averages[:1], averages[1:]), least, greatest, [0], [1])
     >>> outcome.lowest.round(4), outcome.highest.round(4), outcome.sign_flips, outcome.verdict_flips
     (array([0.0833]), array([0.5833]), array([False]), array([1], dtype=int8))
     """
     alpha = number("alpha", alpha, 0, 1, ends=False)
+    least, greatest = finite(least, "least"), finite(greatest, "greatest")
+    first, second = as_integers(first, "first"), as_integers(second, "second")
+    if least.ndim != 2 or least.shape != greatest.shape:
+        raise unexpected("least, greatest", "systems × topics, twice", f"shapes {least.shape} and {greatest.shape}")
+    if not test.p.shape == first.shape == second.shape:
+        shapes = f"{test.p.shape}, {first.shape} and {second.shape}"
+        raise unexpected("test, first, second", "one of each for a pair", f"shapes {shapes}")
     difference = np.where(np.abs(test.difference) < ROUNDING, 0.0, test.difference)
     lowest = (least[first] - greatest[second]).mean(axis=1)
     highest = (greatest[first] - least[second]).mean(axis=1)
