@@ -123,7 +123,7 @@ def test_a_reader_that_stops_early_is_no_error(files):
         (["qrels.txt", "qrels.txt"], "qrels.txt:1: this is a line of judgments"),
         (["qrels.txt", "a.run", "-m", "nDGC@10"], "measure 'nDGC@10' is unknown; did you mean nDCG"),
         (["qrels.txt", "a.run", "-m", "P@0"], "P@0: expected a cut-off of at least 1\n"),
-        (["-", "a.run", "-", "-m", "P"], "-: standard input can be read once"),
+        (["-", "a.run", "-", "-m", "P"], "-: expected standard input once"),
     ],
 )
 def test_an_error_is_one_line_and_status_2(files, capfd, arguments, message):
@@ -196,4 +196,4 @@ def test_a_folder_stands_for_its_files(files, capfd):
     _, out, _ = run(capfd, "eval", "qrels.txt", "runs", "-m", "RR")
     assert [line.split("\t")[2] for line in out.splitlines()] == ["a", "0.3750", "b", "0.3750"]
     (files / "empty").mkdir()
-    assert run(capfd, "eval", "qrels.txt", "empty")[::2] == (2, "empty: found no files, expected runs\n")
+    assert run(capfd, "eval", "qrels.txt", "empty")[::2] == (2, "empty: expected files of runs, found none\n")

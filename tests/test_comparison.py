@@ -8,8 +8,7 @@ import pytest
 import tieaware
 from tieaware import InputError
 from tieaware.cli import main
-from tieaware.experiments import comparison
-from tieaware.experiments.comparison import compare
+from tieaware.experiments import compare, comparison
 from tieaware.statistics import holm, paired_test
 
 stats = pytest.importorskip("scipy.stats")
@@ -120,9 +119,9 @@ def test_equal_runs_differ_by_nothing_but_their_ties():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"alpha": 0.0}, r"alpha=0\.0"),
-        ({"confidence": 1.0}, r"confidence=1\.0"),
-        ({"runs": {"q1": {"a": 1.0}}}, "found 1 runs and 2 queries, expected at least two of each"),
+        ({"alpha": 0.0}, r"alpha: expected a number between 0 and 1, found 0\.0"),
+        ({"confidence": 1.0}, r"confidence: expected a number between 0 and 1, found 1\.0"),
+        ({"runs": {"q1": {"a": 1.0}}}, "expected at least two runs and two queries to compare, found 1 runs"),
     ],
 )
 def test_it_says_what_is_wrong(arguments, message):
@@ -145,6 +144,16 @@ def test_the_command_compares_runs_or_a_matrix(tmp_path, capfd, data):
     assert "expected QRELS and at least one RUN" in capfd.readouterr().err
 
 
+def test_a_matrix_holds_one_measure(tmp_path, capfd):
+    """A second one was left out without a word."""
+    (tmp_path / "ap.csv").write_text("a,b\n0.5,0.25\n0.75,0.5\n")
+    matrix = ["compare", "--matrix", str(tmp_path / "ap.csv")]
+    assert main([*matrix, "-m", "AP", "-m", "RR"]) == 2
+    assert capfd.readouterr().err.startswith("-m: expected one measure beside --matrix")
+    assert main([*matrix, "-m", "RR", "--format", "csv"]) == 0
+    assert capfd.readouterr().out.splitlines()[1].startswith("RR,a,b,0.25,")
+
+
 def test_of_some_measures_less_is_better():
     """The search length of a tie is 0 at best, which is its least value."""
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
@@ -156,5 +165,17 @@ def test_of_some_measures_less_is_better():
 
 def test_measures_whose_extremes_are_not_known_are_refused():
     runs = {"x": {"q": {"a": 1.0}, "r": {"a": 1.0}}, "y": {"q": {"a": 1.0}, "r": {"a": 1.0}}}
-    with pytest.raises(InputError, match="infAP: what the order of ties can make of it is not known"):
+    with pytest.raises(InputError, match=r"measures: expected those of which .*, found infAP"):
         comparison({"q": {"a": 1}, "r": {"a": 1}}, runs, ["infAP"])
+
+
+def test_no_two_columns_have_one_name(tmp_path, monkeypatch, capfd):
+    """Nor names that only a space tells apart: the CSV had `to` and `to `."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
+    for name in "xy":
+        (tmp_path / name).write_text("q1 Q0 a 1 1 t\nq1 Q0 b 1 1 t\nq2 Q0 a 1 1 t\n")
+    assert main(["compare", "qrels", "x", "y", "-m", "RR", "--format", "csv"]) == 0
+    columns = capfd.readouterr().out.splitlines()[0].split(",")
+    assert len({column.strip() for column in columns}) == len(columns) == 12
+    assert columns[4:6] + columns[8:10] == ["95% from", "95% to", "with ties from", "with ties to"]

@@ -43,7 +43,7 @@ def test_the_area_under_the_roc_curve_is_the_auc():
 
 
 def test_it_says_what_is_wrong():
-    with pytest.raises(InputError, match="kind='bow': expected one of precision-recall, interpolated, roc"):
+    with pytest.raises(InputError, match="kind: expected one of precision-recall, interpolated, roc, found 'bow'"):
         curves(QRELS, RUN, "bow")
 
 

@@ -17,13 +17,13 @@ def test_columns_are_systems_and_rows_topics(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "ap.csv:1: found nothing"),
-        ("a,b\n", "ap.csv:2: found no values"),
-        ("a,a\n1,2\n", "ap.csv:1: 'a' comes twice"),
-        ("a,b\n1,2\n1\n", "ap.csv:3: found 1 values, expected 2"),
-        ("a,b\n1,x\n", "ap.csv:2: 'x' under b, expected a finite number"),
-        ("a,b\n1,nan\n", "ap.csv:2: 'nan' under b"),
-        ("a,b\n1,\n", "ap.csv:2: '' under b"),
+        ("", "ap.csv:1: expected the names of the systems, separated by commas, found nothing"),
+        ("a,b\n", "ap.csv:2: expected a row for each topic, found none"),
+        ("a,a\n1,2\n", "ap.csv:1: expected different names, found 'a' twice"),
+        ("a,b\n1,2\n1\n", "ap.csv:3: expected 2 values, one for each system, found 1"),
+        ("a,b\n1,x\n", "ap.csv:2: expected a finite number under b, found 'x'"),
+        ("a,b\n1,nan\n", "ap.csv:2: expected a finite number under b, found 'nan'"),
+        ("a,b\n1,\n", "ap.csv:2: expected a finite number under b, found ''"),
     ],
 )
 def test_errors_name_the_line(tmp_path, monkeypatch, text, message):

@@ -31,7 +31,13 @@ def test_values_are_checked_before_they_are_timed(monkeypatch):
         overhead(["AP"], n_queries=20, rounds=1)
 
 
-@pytest.mark.parametrize(("arguments", "message"), [({"n_queries": 19}, "n_queries=19"), ({"rounds": 0}, "rounds=0")])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_queries": 19}, "n_queries: expected a whole number of at least 20, found 19"),
+        ({"rounds": 0}, "rounds: expected a whole number of at least 1, found 0"),
+    ],
+)
 def test_it_says_what_is_wrong(arguments, message):
     with pytest.raises(InputError, match=message):
         overhead(["AP"], **arguments)

@@ -130,10 +130,10 @@ def test_the_report_has_every_table_and_figure(real, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"precisions": []}, "precisions: found none"),
+        ({"precisions": []}, "precisions: expected at least one, such as 'decimals:2', found none"),
         ({"precisions": ["bands:0.5"]}, "expected at least 1"),
-        ({"precisions": ["float32"], "alpha": 1.0}, "alpha=1.0"),
-        ({"precisions": ["float32"], "kept": 0}, "kept=0"),
+        ({"precisions": ["float32"], "alpha": 1.0}, r"alpha: expected a number between 0 and 1, found 1\.0"),
+        ({"precisions": ["float32"], "kept": 0}, "kept: expected a number between 0 and 1, found 0"),
     ],
 )
 def test_it_says_what_is_wrong(arguments, message):
@@ -142,7 +142,7 @@ def test_it_says_what_is_wrong(arguments, message):
 
 
 def test_one_query_is_too_few():
-    with pytest.raises(InputError, match="1 queries, expected at least 2"):
+    with pytest.raises(InputError, match="qrels: expected at least 2 queries to compare over, found 1"):
         banding({"q1": {"d1": 1}}, {"q1": {"d1": 1.0}})
 
 

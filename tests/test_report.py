@@ -7,12 +7,16 @@ import struct
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from tieaware import InputError
+from tieaware.evaluate import View, evaluate_views
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.table import Table
+from tieaware.experiments.progress import evaluate_with_progress
+from tieaware.measures import parse_measure
 from tieaware.plots import Drawing, label
+from tieaware.tables import Table
 
 HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'
 
@@ -75,7 +79,7 @@ def test_the_same_experiment_gives_the_same_bytes(tmp_path):
 def test_nothing_is_left_half_written(tmp_path):
     """Where one file cannot be written, none is."""
     (tmp_path / "crossing.svg").mkdir()
-    with pytest.raises(InputError, match=r"crossing.svg: found a folder"):
+    with pytest.raises(InputError, match=r"crossing.svg: expected a file or nothing, found a folder"):
         _Lines().write(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["crossing.svg"]
     (tmp_path / "file").write_text("")
@@ -100,6 +104,20 @@ def test_axes_can_be_given():
     ax = Figure().subplots()
     assert _Lines().plot(ax) is ax
     assert len(ax.lines) == 2
+
+
+def test_many_runs_are_evaluated_in_parts_without_loss():
+    """Also their spread, and in their order."""
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    runs = {f"run {i}": {"q1": {"a": 1.0, "b": 1.0 + i % 2}, "q2": {"b": 0.5}} for i in range(40)}
+    views = [View("average", spread=True), View("run_order")]
+    measures = parse_measure("RR"), parse_measure("P@1")
+    together = evaluate_views(qrels, runs, measures, views)
+    for ours, expected in zip(evaluate_with_progress(qrels, runs, measures, views, 2), together, strict=True):
+        assert (ours.runs, ours.queries, ours.measures) == (expected.runs, expected.queries, expected.measures)
+        for name in ("values", "std", "min", "max"):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
+    assert together[0].std.any()
 
 
 @pytest.mark.parametrize(("pause", "shown"), [(0.0, False), (0.3, True)])

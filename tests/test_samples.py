@@ -1,5 +1,7 @@
 import lzma
 import math
+import subprocess
+import sys
 from collections import Counter
 from fractions import Fraction
 
@@ -8,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware import samples
+from tieaware import InputError, samples
+from tieaware.samples.__main__ import main
+from tieaware.samples.generator import _round_to_bfloat16
 
 SCORERS = samples.RUN_NAMES[:-1]
 
@@ -142,15 +146,15 @@ def test_effectiveness_is_that_of_real_runs(collection):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"seed": -1}, "seed=-1: expected at least 0"),
-        ({"n_queries": 0}, "n_queries=0: expected at least 1"),
-        ({"depth": 0}, "depth=0: expected at least 1"),
-        ({"pool_depth": 0}, "pool_depth=0: expected at least 1"),
-        ({"n_documents": 99}, "n_documents=99: expected at least 100"),
+        ({"seed": -1}, "seed: expected a whole number of at least 0, found -1"),
+        ({"n_queries": 0}, "n_queries: expected a whole number of at least 1, found 0"),
+        ({"depth": 0}, "depth: expected a whole number of at least 1, found 0"),
+        ({"pool_depth": 0}, "pool_depth: expected a whole number of at least 1, found 0"),
+        ({"n_documents": 99}, "n_documents: expected a whole number of at least 100, found 99"),
     ],
 )
 def test_generate_rejects(arguments, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
+    with pytest.raises(InputError, match=f"^{message}$"):
         samples.generate(**arguments)
 
 
@@ -167,7 +171,7 @@ normal = st.floats(-1e38, 1e38).filter(lambda value: value == 0 or abs(value) > 
 
 @given(halfway | normal)
 def test_bfloat16_is_the_nearest(value):
-    assert samples._round_to_bfloat16(np.array([value])).tolist() == [nearest_bfloat16(value)]
+    assert _round_to_bfloat16(np.array([value])).tolist() == [nearest_bfloat16(value)]
 
 
 def test_write_makes_trec_files(tmp_path):
@@ -232,15 +236,26 @@ def test_the_embedded_sample_is_what_the_generator_makes(collection, tmp_path):
 def test_the_command_writes_a_collection(tmp_path):
     out = tmp_path / "sample"
     arguments = ["--out", str(out), "--seed", "5", "--queries", "2", "--depth", "9", "--compress"]
-    assert samples.main(arguments) == 0
+    assert main(arguments) == 0
     assert samples.load(out) == samples.generate(5, 2, 9)
     assert all(name.endswith(".xz") for name in contents(out))
 
 
+def test_the_command_makes_the_same_bytes_each_time(tmp_path):
+    for name in ("a", "b"):
+        done = subprocess.run(
+            [sys.executable, "-m", "tieaware.samples", "--queries", "2", "--compress", "--out", tmp_path / name],
+            capture_output=True,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert samples.load(tmp_path / "a") == samples.generate(n_queries=2)
+
+
 def test_the_command_reports_an_error_in_one_line(tmp_path, capsys):
-    assert samples.main(["--out", str(tmp_path / "sample"), "--queries", "0"]) == 2
-    assert capsys.readouterr() == ("", "n_queries=0: expected at least 1\n")
-    assert samples.main(["--out", str(tmp_path), "--queries", "1"]) == 2
+    assert main(["--out", str(tmp_path / "sample"), "--queries", "0"]) == 2
+    assert capsys.readouterr() == ("", "n_queries: expected a whole number of at least 1, found 0\n")
+    assert main(["--out", str(tmp_path), "--queries", "1"]) == 2
     assert capsys.readouterr() == ("", f"{tmp_path}: exists; expected a new folder\n")
 
 
@@ -280,15 +295,15 @@ def test_discrete_lists_have_a_relevant_document_at_the_limits_too(mean_length, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_queries": 0}, "n_queries=0: expected at least 1"),
-        ({"seed": -1}, "seed=-1: expected at least 0"),
-        ({"grades": 0}, "grades=0: expected at least 1"),
-        ({"mean_length": 0.5}, "mean_length=0.5: expected a finite number, at least 1"),
-        ({"mean_length": math.inf}, "mean_length=inf: expected a finite number, at least 1"),
-        ({"relevant": 1.5}, "relevant=1.5: expected a share between 0 and 1"),
-        ({"relevant": math.nan}, "relevant=nan: expected a share between 0 and 1"),
+        ({"n_queries": 0}, "n_queries: expected a whole number of at least 1, found 0"),
+        ({"seed": -1}, "seed: expected a whole number of at least 0, found -1"),
+        ({"grades": 0}, "grades: expected a whole number of at least 1, found 0"),
+        ({"mean_length": 0.5}, r"mean_length: expected a number from 1 to 1e\+15, found 0\.5"),
+        ({"mean_length": math.inf}, r"mean_length: expected a number from 1 to 1e\+15, found inf"),
+        ({"relevant": 1.5}, r"relevant: expected a number from 0 to 1, found 1\.5"),
+        ({"relevant": math.nan}, "relevant: expected a number from 0 to 1, found nan"),
     ],
 )
 def test_discrete_lists_rejects(arguments, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
+    with pytest.raises(InputError, match=f"^{message}$"):
         samples.discrete_lists(**arguments)

@@ -7,7 +7,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import smoothing
-from tieaware.experiments.smoothing import _scores, _tau_b
+from tieaware.experiments._smoothing import _scores, _taus
 from tieaware.inputs.matrix import read_matrix
 from tieaware.statistics import kendall_tau, standardize
 
@@ -20,18 +20,10 @@ def some_values(n_systems=12, n_topics=20, seed=1):
     return rng.random((n_systems, 1)) / 2 + rng.random((n_systems, n_topics)) / 2
 
 
-def test_many_taus_at_once_are_kendalls():
-    rng = np.random.default_rng(2)
-    truth, scores = rng.integers(0, 5, 9) / 4, rng.integers(0, 5, (3, 7, 9)) / 4
-    ours = _tau_b(truth, scores)
-    for place in np.ndindex(3, 7):
-        assert ours[place] == pytest.approx(kendall_tau(truth, scores[place]), abs=1e-12)
-
-
 @pytest.mark.parametrize("unit", [1e-14, 1.0, 1e6])
 def test_tau_does_not_depend_on_the_unit_and_ties_what_rounding_parts(unit):
     truth, scores = np.array([4, 3, 2, 1]) * unit, np.array([3, 4, 2, 2 + 1e-15]) * unit
-    assert _tau_b(truth, scores) == pytest.approx(kendall_tau([4, 3, 2, 1], [3, 4, 2, 2]), abs=1e-12)
+    assert _taus(truth, scores) == pytest.approx(kendall_tau([4, 3, 2, 1], [3, 4, 2, 2]), abs=1e-12)
 
 
 def test_a_repeat_is_the_design_written_out():
@@ -92,17 +84,17 @@ def test_prior_information_helps_on_trec_7(data):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"values": np.zeros(4)}, "1 dimensions, expected systems × topics"),
-        ({"values": np.zeros((3, 9)), "topics": 3}, "3 systems, expected at least 4"),
-        ({"values": np.zeros((4, 8)), "topics": 3}, "topics=3: found 8 topics, expected at least 9"),
-        ({"values": np.full((4, 9), np.nan), "topics": 3}, "found nan"),
-        ({"values": np.zeros((4, 9)), "topics": 3, "alphas": ()}, "alphas: found none"),
-        ({"values": np.zeros((4, 9)), "topics": 3, "alphas": (2,)}, r"alpha=2\.0"),
-        ({"values": np.zeros((4, 9)), "topics": 0}, "topics=0"),
-        ({"values": np.zeros((4, 9)), "topics": 3, "repeats": 0}, "repeats=0"),
-        ({"values": np.zeros((4, 9)), "topics": 3, "seed": -1}, "seed=-1: expected a whole number of at least 0"),
-        ({"values": [["x"] * 9] * 4, "topics": 3}, "values: could not convert string to float: 'x', expected numbers"),
-        ({"values": np.zeros((4, 9)), "measure": "AP"}, "measure='AP': found beside an array"),
+        ({"values": np.zeros(4)}, "values: expected systems × topics, found an array of 1 dimensions"),
+        ({"values": np.zeros((3, 9)), "topics": 3}, "values: expected at least 4 systems, for two halves, found 3"),
+        ({"values": np.zeros((4, 8)), "topics": 3}, "values: expected at least 9 topics, for three sets of 3, found 8"),
+        ({"values": np.full((4, 9), np.nan), "topics": 3}, "values: expected finite numbers, found nan"),
+        ({"values": np.zeros((4, 9)), "topics": 3, "alphas": ()}, "alphas: expected at least one, found none"),
+        ({"values": np.zeros((4, 9)), "topics": 3, "alphas": (2,)}, r"alphas\[0\]: expected .* from 0 to 1, found 2"),
+        ({"values": np.zeros((4, 9)), "topics": 0}, "topics: expected a whole number of at least 1, found 0"),
+        ({"values": np.zeros((4, 9)), "topics": 3, "repeats": 0}, r"repeats: expected .* at least 1, found 0"),
+        ({"values": np.zeros((4, 9)), "topics": 3, "seed": -1}, r"seed: expected .* at least 0, found -1"),
+        ({"values": [["x"] * 9] * 4, "topics": 3}, "values: expected numbers, found could not convert"),
+        ({"values": np.zeros((4, 9)), "measure": "AP"}, r"measure: expected none beside an array, .* found AP"),
     ],
 )
 def test_it_says_what_is_wrong(arguments, message):
@@ -119,8 +111,8 @@ def test_results_of_several_measures_need_to_be_told_which():
     np.testing.assert_array_equal(chosen.taus, alone.taus)
     assert (chosen.taus != smoothing(both, measure=tieaware.RR, topics=3, repeats=20).taus).any()
     for measure, message in (
-        (None, "values: results of RR, P@1, expected one measure, or measure="),
-        ("AP", "measure='AP': not among the results, which are of RR, P@1"),
+        (None, "values: expected results of one measure, or measure= to choose it, found RR, P@1"),
+        ("AP", "measure: expected one of RR, P@1, which the results are of, found AP"),
         ("XY", "measure 'XY' is unknown; the measures are"),
     ):
         with pytest.raises(InputError, match=message):
@@ -145,9 +137,9 @@ def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
     }  # fmt: skip
     for wrong, message in (
         ([], "expected QRELS and at least one RUN, or --matrix FILE"),
-        (["qrels", *matrix], "--matrix: found beside qrels"),
-        ([*matrix, "--sweep", "1"], "--sweep 1: expected at least 2"),
-        ([*matrix, "--seed", "-1"], "seed=-1: expected a whole number of at least 0"),
+        (["qrels", *matrix], "--matrix: expected either a matrix or judgments and runs, found qrels beside it"),
+        ([*matrix, "--sweep", "1"], "--sweep: expected at least 2, and no --alpha beside it, found 1"),
+        ([*matrix, "--seed", "-1"], "seed: expected a whole number of at least 0, found -1"),
     ):
         assert main([*arguments, *wrong]) == 2
         assert message in capfd.readouterr().err

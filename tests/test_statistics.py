@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import pairwise, permutations, product
+from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 import pytest
@@ -11,12 +11,17 @@ from hypothesis import strategies as st
 
 from tieaware import InputError
 from tieaware.statistics import (
+    all_pairs,
+    count_ties,
     holm,
     kappa,
     kappa_of_table,
     kendall_tau,
+    kendall_taus,
     paired_test,
     rbo,
+    resolve_ties,
+    shares_of_changes,
     smooth,
     standardize,
     tau_ap,
@@ -129,18 +134,18 @@ def test_a_constant_difference_is_certain():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"a": [1.0, math.nan], "b": 0.0}, "a: found nan"),
-        ({"a": [1.0], "b": [0.0]}, r"a: found an array of shape \(1,\), expected at least two pairs"),
+        ({"a": [1.0, math.nan], "b": 0.0}, "a: expected finite numbers, found nan"),
+        ({"a": [1.0], "b": [0.0]}, r"a: expected at least two pairs, found an array of shape \(1,\)"),
         ({"a": 1.0, "b": 0.0}, "expected at least two pairs"),
-        ({"a": [1, 2], "b": 0, "method": "z"}, "method='z': expected one of t, wilcoxon"),
-        ({"a": [1, 2], "b": 0, "alternative": "more"}, "alternative='more'"),
-        ({"a": [1, 2], "b": 0, "confidence": 1.0}, "confidence=1.0"),
-        ({"a": [1, 2], "b": 0, "repeats": 0}, "repeats=0"),
-        ({"a": [1, 2], "b": 0, "seed": -1}, "seed=-1: expected a whole number of at least 0"),
-        ({"a": [1, 2], "b": 0, "axis": 1}, r"axis=1: expected an axis of an array of shape \(2,\)"),
-        ({"a": [1, 2], "b": [0, 1, 2]}, r"a, b: shapes \(2,\) and \(3,\), expected what broadcasts"),
-        ({"a": ["x", "y"], "b": 0}, "a: could not convert string to float: 'x', expected numbers"),
-        ({"a": [1e308, 0], "b": [-1e308, 0]}, "a, b: differ by inf, expected at most 1e150"),
+        ({"a": [1, 2], "b": 0, "method": "z"}, "method: expected one of t, wilcoxon, sign, permutation, found 'z'"),
+        ({"a": [1, 2], "b": 0, "alternative": "more"}, "two-sided, greater, less, found 'more'"),
+        ({"a": [1, 2], "b": 0, "confidence": 1.0}, r"confidence: expected a number between 0 and 1, found 1\.0"),
+        ({"a": [1, 2], "b": 0, "repeats": 0}, "repeats: expected a whole number of at least 1, found 0"),
+        ({"a": [1, 2], "b": 0, "seed": -1}, "seed: expected a whole number of at least 0, found -1"),
+        ({"a": [1, 2], "b": 0, "axis": 1}, r"axis: expected an axis of an array of shape \(2,\), found 1"),
+        ({"a": [1, 2], "b": [0, 1, 2]}, r"a, b: expected shapes that broadcast, found \(2,\) and \(3,\)"),
+        ({"a": ["x", "y"], "b": 0}, "a: expected numbers, found could not convert string to float: 'x'"),
+        ({"a": [1e308, 0], "b": [-1e308, 0]}, "a, b: expected differences of at most 1e150, found inf"),
     ],
 )
 def test_a_paired_test_says_what_is_wrong(arguments, message):
@@ -159,9 +164,52 @@ def test_holm_follows_its_definition(p):
 
 
 def test_holm_wants_p_values():
-    for p, message in (([0.5, math.nan], "p: found nan"), ([0.5, 1.5], r"p: found 1\.5, expected p values, 0 … 1")):
+    for p, message in (
+        ([0.5, math.nan], "p: expected finite numbers, found nan"),
+        ([0.5, 1.5], r"p: expected p values, 0 … 1, found 1\.5"),
+    ):
         with pytest.raises(InputError, match=message):
             holm(p)
+
+
+# Verdicts, and counts of ties.
+
+
+def test_all_pairs_are_tested_as_each_alone():
+    values = np.random.default_rng(3).random((4, 7, 2))
+    pairs = all_pairs(values)
+    for i, (a, b) in enumerate(combinations(range(4), 2)):
+        for m in range(2):
+            alone = paired_test(values[a, :, m], values[b, :, m])
+            assert pairs.p[m, i] == pytest.approx(float(alone.p), rel=1e-12)
+            assert pairs.difference[m, i] == pytest.approx(float(alone.difference), rel=1e-12)
+    with pytest.raises(InputError, match=r"values: expected systems × topics × measures, .* found shape \(4, 7\)"):
+        all_pairs(values[..., 0])
+    with pytest.raises(InputError, match=r"after: expected tests of the same pairs, \(2, 6\), found \(2, 3\)"):
+        shares_of_changes(pairs, all_pairs(values[:3]), 0.05)
+
+
+def test_what_ties_can_do_is_asked_of_pairs_that_fit():
+    least, greatest = np.zeros((3, 4)), np.ones((3, 4))
+    test = paired_test(least[:2], greatest[1:])
+    for arguments, message in (
+        ((least, greatest[:2], [0, 1], [1, 2]), r"least, greatest: .* found shapes \(3, 4\) and \(2, 4\)"),
+        ((least, greatest, [0], [1]), r"test, first, second: .* found shapes \(2,\), \(1,\) and \(1,\)"),
+        ((least, greatest, [0, 1], [1, 2], 2.0), r"alpha: expected a number between 0 and 1, found 2\.0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            resolve_ties(test, *arguments)
+
+
+def test_ties_are_counted_in_lists_that_fit():
+    ties = count_ties(np.array([2, 2, 1, 1, 1], dtype=np.int8), [0, 3, 3, 5], [1, 2])
+    assert (ties.lists, ties.tied_lists, ties.tied_documents, ties.across) == (3, 2, 4, (2, 0))
+    for offsets, cutoffs, message in (
+        ([0, 4], [1], r"offsets: expected 0 … 5, the number of scores, found 0 … 4"),
+        ([0, 5], [0], r"cutoffs\[0\]: expected a whole number of at least 1, found 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            count_ties([2, 2, 1, 1, 1], offsets, cutoffs)
 
 
 # Rank correlation.
@@ -260,10 +308,22 @@ def test_rank_correlation_says_what_is_wrong(function):
     for a, b in (([1], [1]), ([1, 2], [1]), ([[1, 2]], [[1, 2]])):
         with pytest.raises(InputError, match="expected scores of the same items"):
             function(a, b)
-    with pytest.raises(InputError, match=r"found inf, expected finite numbers"):
+    with pytest.raises(InputError, match="expected finite numbers, found inf"):
         function([math.inf, 1.0], [1.0, 2.0])
     with pytest.raises(InputError, match="'c'"):
         function([1, 2], [1, 2], "c")
+
+
+def test_many_taus_at_once_are_kendalls():
+    rng = np.random.default_rng(2)
+    truth, scores = rng.integers(0, 5, 9) / 4, rng.integers(0, 5, (3, 7, 9)) / 4
+    scores[1, 2] = 0.5
+    ours = kendall_taus(truth, scores)
+    for place in np.ndindex(3, 7):
+        assert ours[place] == pytest.approx(kendall_tau(truth, scores[place]), abs=1e-12, nan_ok=True)
+    assert np.isnan(ours).sum() == 1
+    with pytest.raises(InputError, match=r"expected scores of the same items, .* \(9,\) and \(3, 7, 8\)"):
+        kendall_taus(truth, scores[..., 1:])
 
 
 # Rank-biased overlap.
@@ -332,17 +392,17 @@ def test_rbo_of_long_rankings_reads_no_deeper_than_matters():
 
 def test_rbo_says_what_is_wrong():
     for arguments, message in (
-        (({}, {"a": 1}), "a: found no items"),
-        (([1, 2], [1]), "2 and 1 scores"),
-        (([[1, 2]], [1, 2]), "a: an array of 2 dimensions"),
-        (({"a": "x"}, {"a": 1}), "a: could not convert string to float: 'x', expected numbers"),
-        (({"a": math.nan}, {"a": 1}), "a: found nan"),
-        (([1], [1], 1.0), "p=1.0"),
-        (([1], [1], 0.9, "c"), "ties='c'"),
+        (({}, {"a": 1}), "a: expected at least one item, found none"),
+        (([1, 2], [1]), "found 2 and 1 scores"),
+        (([[1, 2]], [1, 2]), "found an array of 2 dimensions"),
+        (({"a": "x"}, {"a": 1}), "a: expected numbers, found could not convert string to float: 'x'"),
+        (({"a": math.nan}, {"a": 1}), "a: expected finite numbers, found nan"),
+        (([1], [1], 1.0), r"p: expected a number between 0 and 1, found 1\.0"),
+        (([1], [1], 0.9, "c"), "ties: expected one of w, a, b, found 'c'"),
     ):
         with pytest.raises(InputError, match=message):
             rbo(*arguments)
-    with pytest.raises(InputError, match="depth=0"):
+    with pytest.raises(InputError, match="depth: expected a whole number of at least 1, found 0"):
         rbo([1], [1], depth=0)
 
 
@@ -356,7 +416,10 @@ def test_the_mean_of_smoothed_values_is_a_mix_of_means():
     for alpha in (0.0, 0.25, 1.0):
         expected = alpha * now.mean(axis=1) + (1 - alpha) * before
         np.testing.assert_allclose(smooth(now, before, alpha).mean(axis=1), expected, rtol=1e-14)
-    for arguments, message in (((now, before, 1.5), "alpha=1.5"), ((now, before[:4], 0.5), r"prior: shape \(4,\)")):
+    for arguments, message in (
+        ((now, before, 1.5), r"alpha: expected a number from 0 to 1, found 1\.5"),
+        ((now, before[:4], 0.5), r"prior: expected one for each system .* found shape \(4,\)"),
+    ):
         with pytest.raises(InputError, match=message):
             smooth(*arguments)
 
@@ -404,12 +467,12 @@ def test_kappa_of_labels_is_that_of_their_table(marginals):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ([1, 2], r"table: shape \(2,\), expected a row and a column for each label"),
-        ([[1, 2]], r"table: shape \(1, 2\)"),
-        ([[1, -2], [0, 1]], r"table: found -2\.0, expected counts"),
-        ([[0, 0], [0, 0]], r"table: found 0\.0, expected counts of at least 0, and one above"),
-        (np.zeros((0, 0)), "table: found no labels"),
-        ([[1, math.inf], [0, 1]], "table: found inf"),
+        ([1, 2], r"table: expected a row and a column for each label, found shape \(2,\)"),
+        ([[1, 2]], r"found shape \(1, 2\)"),
+        ([[1, -2], [0, 1]], r"table: expected counts of at least 0, and one above, found -2\.0"),
+        ([[0, 0], [0, 0]], r"and one above, found 0\.0"),
+        (np.zeros((0, 0)), "table: .*found no labels"),
+        ([[1, math.inf], [0, 1]], "table: expected finite numbers, found inf"),
     ],
 )
 def test_a_table_of_kappa_says_what_is_wrong(table, message):
@@ -440,12 +503,12 @@ def test_kappa_is_undefined_where_all_labels_are_equal_and_wants_equal_lengths()
         assert math.isnan(outcome.value)
         assert outcome.meaning == "undefined"
     for assessors, message in (
-        (([1],), "found 1, expected at least two"),
-        (([1], [1, 2]), r"found \[1, 2\] labels"),
-        (([], []), r"found \[0\] labels"),
+        (([1],), "assessors: expected at least two, found 1"),
+        (([1], [1, 2]), r"found \[1, 2\]"),
+        (([], []), r"found \[0\]"),
     ):
         with pytest.raises(InputError, match=message):
             kappa(*assessors)
     for function, labels in ((kappa, ([1], [1])), (kappa_of_table, ([[1]],))):
-        with pytest.raises(InputError, match="marginals='none'"):
+        with pytest.raises(InputError, match="marginals: expected one of pooled, separate, uniform, found 'none'"):
             function(*labels, marginals="none")

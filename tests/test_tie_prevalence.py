@@ -1,6 +1,8 @@
 """Ties as they occur: counts on hand-made runs, and what is known of real ones."""
 
 import json
+import os
+import threading
 
 import numpy as np
 import pytest
@@ -90,7 +92,7 @@ def test_ranks_and_file_order_are_held_against_the_scores(tmp_path):
     consistent = tie_prevalence(paths, consistent_only=True)
     assert (consistent.runs, consistent.left_out) == (("good", "again", "words"), outcome.contradictions)
     assert "Left out" in str(consistent.table())
-    with pytest.raises(InputError, match="all of them contradict themselves"):
+    with pytest.raises(InputError, match="runs: expected one that does not contradict itself, found none of 1"):
         tie_prevalence(paths[3], consistent_only=True)
 
 
@@ -106,6 +108,43 @@ def test_the_rank_column_is_read_from_compressed_files_and_across_blocks(tmp_pat
     np.testing.assert_array_equal(column.queries, np.arange(60_000) // 1000)
     with open(tmp_path / "a.gz", "rb") as file:
         assert read_ranks(file) is None
+
+
+def test_the_rank_column_is_read_as_the_run_is(tmp_path, capfd):
+    """Without comments, empty lines and the mark before UTF-8, which are no rows."""
+    lines = "q1 Q0 a 1 3 t\n# all of them\n\n  #\n \nq1 Q0 b 2 2 t\n#"
+    (tmp_path / "a.run").write_bytes(b"\xef\xbb\xbf" + lines.encode())
+    column = read_ranks(tmp_path / "a.run")
+    assert [each.tolist() for each in column] == [[0, 0], [1.0, 2.0], [3.0, 2.0]]
+    assert main(["ties", str(tmp_path / "a.run"), "--format", "csv"]) == 0
+    assert capfd.readouterr().out.splitlines()[1] == "a,1,0.0,2,0.0,,,,0.0,0,0,0"
+
+
+def test_what_can_be_read_but_once_is_opened_but_once(tmp_path, monkeypatch):
+    """A named pipe would wait for ever, and standard input is not the file of its name."""
+    pipe = tmp_path / "pipe.run"
+    os.mkfifo(pipe)
+    outcomes = []
+    reader = threading.Thread(target=lambda: outcomes.append(tie_prevalence(pipe)), daemon=True)
+    reader.start()
+    pipe.write_text("q1 Q0 a 1 3 t\nq1 Q0 b 2 3 t\n")
+    reader.join(10)
+    assert not reader.is_alive()
+    assert outcomes[0].ties[0].tied_documents == 2
+    assert outcomes[0].ties[0].misranked is None
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").write_text("q1 Q0 a 1 3 t\n")
+    assert read_ranks("-") is None
+    assert len(read_ranks(tmp_path / "-").ranks) == 1
+
+
+def test_runs_without_documents_have_no_ties(tmp_path):
+    """And no share of nothing."""
+    outcome = tie_prevalence({"one": {"q1": {}}, "two": {"q2": {}}}, {"q1": {"a": 1}, "q2": {"a": 1}}, ["RR"])
+    assert outcome.table().rows[0] == ("one", 1, 0.0, 0, 0.0, None, None, None, 0.0, 0, None, None)
+    assert outcome.tables()["group-sizes"].rows == [("1", 0, 0, 0.0)]
+    outcome.write(tmp_path / "out")
+    assert (tmp_path / "out" / "ties.png").exists()
 
 
 def test_round_1_of_trec_covid(real):
@@ -135,7 +174,7 @@ def test_best_and_worst_order_enclose_all_others(real):
 
 
 def test_cutoffs_are_ranks():
-    with pytest.raises(InputError, match="cutoffs: found 0"):
+    with pytest.raises(InputError, match=r"cutoffs\[0\]: expected a whole number of at least 1, found 0"):
         tie_prevalence(RUN, cutoffs=[0])
 
 
@@ -158,4 +197,4 @@ def test_the_command_prints_and_writes(tmp_path, capfd):
     assert main(["ties", runs[0], "-k", "1", "--format", "json"]) == 0
     assert json.loads(capfd.readouterr().out)["rows"][0]["documents tied"] == 1.0
     assert main(["ties", runs[0], "-k", "0"]) == 2
-    assert "cutoffs: found 0" in capfd.readouterr().err
+    assert capfd.readouterr().err == "cutoffs[0]: expected a whole number of at least 1, found 0\n"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tieaware._version import __version__ as __version__
 from tieaware.errors import InputError
 from tieaware.evaluate import evaluate
 from tieaware.evaluator import Evaluator
@@ -41,9 +42,7 @@ from tieaware.measures import (
 )
 from tieaware.precision import bands
 from tieaware.results import Results, Spread
-from tieaware.worst_case import WorstCase, worst_case
-
-__version__ = "0.1.0"
+from tieaware.worst_cases import WorstCase, worst_case
 
 __all__ = [
     "AP",

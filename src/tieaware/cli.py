@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from tieaware import __version__
+from tieaware._version import __version__
 from tieaware.commands import compare, curve, demo, eval, overhead, precision, smooth, ties, worst_case
 from tieaware.errors import InputError
 from tieaware.extras import MissingExtraError

@@ -6,20 +6,12 @@ import numpy as np
 
 from tieaware import samples
 from tieaware.evaluate import evaluate
-from tieaware.inputs import Run, read_qrels, read_run
+from tieaware.inputs import read_qrels, read_run
+from tieaware.statistics import count_ties
 
 _RULES = ("run_order", "trec_eval", "pessimistic", "average", "optimistic")
 _MEASURE = "RR@10"
 _ROW = "{:14}{:>8}{:>12}{:>12}{:>12}{:>14}{:>12}"
-
-
-def tied_share(run: Run) -> float:
-    """The share of documents that another document of their list ties with."""
-    tied = 0
-    for start, end in zip(run.offsets[:-1], run.offsets[1:], strict=True):
-        _, counts = np.unique(run.scores[start:end], return_counts=True)
-        tied += int(counts[counts > 1].sum())
-    return tied / max(len(run.scores), 1)
 
 
 def demo() -> str:
@@ -36,7 +28,9 @@ def demo() -> str:
         _ROW.format("run", "docs", "run order", "document id", "worst first", "all orders", "best first"),
     ]
     for (name, run), row in zip(runs.items(), means, strict=True):
-        lines.append(_ROW.format(name, f"{tied_share(run):.0%}", *(f"{value:.4f}" for value in row)))
+        ties = count_ties(run.scores, run.offsets)
+        tied = f"{ties.tied_documents / ties.documents:.0%}"
+        lines.append(_ROW.format(name, tied, *(f"{value:.4f}" for value in row)))
     by_order, by_id, _, average, _ = means[-1]
     lines += [
         "",

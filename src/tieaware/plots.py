@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.extras import load
 
@@ -72,7 +73,7 @@ class Drawing:
         for path in (os.fspath(given) for given in paths):
             suffix = os.path.splitext(path)[1].lower()
             if suffix[1:] not in known:
-                raise InputError(f"{path}: found {suffix or 'no suffix'}, expected one of .{', .'.join(known)}")
+                raise unexpected(path, f"one of .{', .'.join(known)}", suffix or "no suffix")
             # Without the date of making, which would make two of the same differ.
             metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
             with load("matplotlib", "analysis").rc_context(_STYLE):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from tieaware.checks import unexpected
 from tieaware.commands import options
+from tieaware.defaults import COMPARISON_MEASURES
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -16,7 +18,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "flips the sign of a difference or its verdict.",
     )
     options.add_values(command)
-    options.add_measures(command, ("AP",))
+    options.add_measures(command, COMPARISON_MEASURES)
     command.add_argument("--alpha", type=float, default=0.05, metavar="A", help="the level of the tests (%(default)s)")
     command.add_argument(
         "--confidence", type=float, default=0.95, metavar="C", help="of the intervals of the differences (%(default)s)"
@@ -27,11 +29,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    from tieaware.experiments.comparison import MEASURES, compare, comparison
+    from tieaware.experiments import compare, comparison
 
-    measures = arguments.measure or MEASURES
+    measures = arguments.measure or COMPARISON_MEASURES
     levels = {"alpha": arguments.alpha, "confidence": arguments.confidence}
     if arguments.matrix is not None:
+        if len(measures) > 1:
+            raise unexpected("-m", "one measure beside --matrix, the one whose values it holds", ", ".join(measures))
         outcome = compare(options.matrix(arguments, measures[0]), **levels)
     else:
         runs = options.judged_runs(arguments)

@@ -28,7 +28,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    from tieaware.experiments.curves import curves
+    from tieaware.experiments import curves
 
     outcome = curves(
         arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.kind,

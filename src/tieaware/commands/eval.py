@@ -5,16 +5,11 @@ from __future__ import annotations
 import argparse
 
 from tieaware.commands import options
+from tieaware.defaults import EVAL_MEASURES
 from tieaware.evaluate import evaluate
 from tieaware.formats import FORMATS
 from tieaware.measures import DEFINITIONS
 from tieaware.ties import RULES
-
-# What trec_eval prints when it is asked for nothing, but for interpolated precision: its average may take too long.
-DEFAULT_MEASURES = (
-    "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "ndcg", "ndcg_cut_10",
-    "P_5", "P_10", "P_15", "P_20", "P_30", "P_100", "P_200", "P_500", "P_1000",
-)  # fmt: skip
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -52,7 +47,7 @@ def _digits(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    names = arguments.measure or DEFAULT_MEASURES
+    names = arguments.measure or EVAL_MEASURES
     results = evaluate(
         arguments.qrels, options.run_files(arguments, arguments.qrels), names, ties=arguments.ties,
         precision=arguments.precision, spread=arguments.spread, queries=arguments.queries, threads=arguments.threads,

@@ -6,26 +6,19 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.inputs import RunFile
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import parse_measure
 from tieaware.results import Results
+from tieaware.tables import FORMATS
 
 if TYPE_CHECKING:
     # Not every command is an experiment, and to load them takes as long as all else.
     from tieaware.experiments.experiment import Experiment
-    from tieaware.experiments.table import Table
-
-TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
-    "text": lambda table: f"{table}\n",
-    "csv": lambda table: table.csv(),
-    "json": lambda table: table.to_json(),
-    "markdown": lambda table: table.to_markdown(),
-}
 
 
 def add_runs(command: argparse.ArgumentParser) -> None:
@@ -89,7 +82,7 @@ def add_threads(command: argparse.ArgumentParser) -> None:
 
 def add_output(command: argparse.ArgumentParser) -> None:
     """Add where an experiment goes."""
-    command.add_argument("--format", choices=TABLE_FORMATS, default="text", help="of the tables (%(default)s)")
+    command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (%(default)s)")
     command.add_argument("--all", action="store_true", help="print every table, not the main ones alone")
     command.add_argument("--plot", metavar="FILE", help="draw the main figure: .png, .svg, .pdf …")
     command.add_argument("--out", metavar="FOLDER", help="write report.html, and all tables and figures as files")
@@ -109,14 +102,14 @@ def _files(folder: str) -> list[str]:
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from None
     if not files:
-        raise InputError(f"{folder}: found no files, expected runs")
+        raise unexpected(folder, "files of runs", "none")
     return files
 
 
 def matrix(arguments: argparse.Namespace, measure: str) -> Results:
     """Return the values of the matrix, which are taken to be of the measure."""
     if arguments.qrels is not None:
-        raise InputError(f"--matrix: found beside {arguments.qrels}, expected a matrix or judgments and runs")
+        raise unexpected("--matrix", "either a matrix or judgments and runs", f"{arguments.qrels} beside it")
     read = read_matrix(arguments.matrix)
     topics = tuple(str(i + 1) for i in range(read.values.shape[1]))
     return Results(read.values[:, :, None], read.systems, topics, (parse_measure(measure),))
@@ -125,14 +118,14 @@ def matrix(arguments: argparse.Namespace, measure: str) -> Results:
 def judged_runs(arguments: argparse.Namespace) -> list[RunFile]:
     """Return the runs, of which the parser does not ask that there are any."""
     if not arguments.runs:
-        raise InputError("expected QRELS and at least one RUN, or --matrix FILE")
+        raise unexpected("RUN", "QRELS and at least one RUN, or --matrix FILE", "none")
     return run_files(arguments, arguments.qrels)
 
 
 def check_one_stdin(*paths: str) -> None:
     """Refuse to read standard input twice."""
     if paths.count("-") > 1:
-        raise InputError("-: standard input can be read once, found it several times")
+        raise unexpected("-", "standard input once, for it can be read but once", f"it {paths.count('-')} times")
 
 
 def output(experiment: Experiment, arguments: argparse.Namespace, *main: str) -> str:
@@ -143,7 +136,7 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *main: str) ->
         next(iter(experiment.drawings().values())).save(arguments.plot)
     tables = experiment.tables()
     shown = tables if arguments.all else main or [next(iter(tables))]
-    texts = [TABLE_FORMATS[arguments.format](tables[name]) for name in shown]
+    texts = [FORMATS[arguments.format](tables[name]) for name in shown]
     if arguments.format == "json" and len(texts) > 1:
         return "[" + ", ".join(text.rstrip() for text in texts) + "]\n"
     return "\n".join(texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tieaware.commands import options
+from tieaware.defaults import OVERHEAD_MEASURES
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -15,7 +16,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Time the average over ties beside tie-oblivious kernels and the reference in Python, on generated "
         "lists with discrete scores. Figures are ratios.",
     )
-    options.add_measures(command)
+    options.add_measures(command, OVERHEAD_MEASURES)
     command.add_argument("--queries", type=int, default=2_000, metavar="N", help="the number of lists (%(default)s)")
     command.add_argument("--seed", type=int, default=2008, metavar="N", help="of the lists (%(default)s)")
     options.add_output(command)
@@ -23,7 +24,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    from tieaware.experiments.overhead import MEASURES, overhead
+    from tieaware.experiments import overhead
 
-    outcome = overhead(arguments.measure or MEASURES, n_queries=arguments.queries, seed=arguments.seed)
+    outcome = overhead(arguments.measure or OVERHEAD_MEASURES, n_queries=arguments.queries, seed=arguments.seed)
     return options.output(outcome, arguments)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tieaware.commands import options
-
-MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP", "nDCG@10")
+from tieaware.defaults import PRECISION_MEASURES, RHOS
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -20,7 +19,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     options.add_qrels(command)
     options.add_runs(command)
-    options.add_measures(command, MEASURES)
+    options.add_measures(command, PRECISION_MEASURES)
     command.add_argument("--rho", action="append", default=[], metavar="R", help="bands that grow by R; repeatable")
     command.add_argument("--precision", action="append", default=[], metavar="P", help="such as bfloat16; repeatable")
     command.add_argument("--alpha", type=float, default=0.05, metavar="A", help="the level of the tests (%(default)s)")
@@ -34,12 +33,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    from tieaware.experiments.precision import RHOS, precision
+    from tieaware.experiments import precision
     from tieaware.precision import Bands
 
     chosen = [*(Bands(rho) for rho in arguments.rho), *arguments.precision] or [Bands(rho) for rho in RHOS]
     outcome = precision(
-        arguments.qrels, options.run_files(arguments, arguments.qrels), chosen, arguments.measure or MEASURES,
+        arguments.qrels, options.run_files(arguments, arguments.qrels), chosen, arguments.measure or PRECISION_MEASURES,
         alpha=arguments.alpha, kept=arguments.kept, threads=arguments.threads,
     )  # fmt: skip
     return options.output(outcome, arguments)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from tieaware.checks import unexpected
 from tieaware.commands import options
-from tieaware.errors import InputError
+from tieaware.defaults import SMOOTHING_ALPHAS
 from tieaware.evaluate import evaluate
 
 
@@ -21,7 +22,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command.add_argument("-m", "--measure", default="AP", metavar="MEASURE", help="such as nDCG@10 (%(default)s)")
     command.add_argument(
         "--alpha", action="append", type=float, metavar="A", help="the weight of what is measured; repeatable "
-        "(0, 0.5, 0.8, 1)",
+        f"({', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)})",
     )  # fmt: skip
     command.add_argument("--sweep", type=int, metavar="N", help="try N weights, evenly from 0 to 1, instead")
     command.add_argument("--repeats", type=int, default=10_000, metavar="N", help="random splits (%(default)s)")
@@ -35,11 +36,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     import numpy as np
 
-    from tieaware.experiments.smoothing import ALPHAS, smoothing
+    from tieaware.experiments import smoothing
 
     if arguments.sweep is not None and (arguments.alpha or arguments.sweep < 2):
-        raise InputError(f"--sweep {arguments.sweep}: expected at least 2, and no --alpha beside it")
-    alphas = np.linspace(0.0, 1.0, arguments.sweep).tolist() if arguments.sweep else arguments.alpha or ALPHAS
+        raise unexpected("--sweep", "at least 2, and no --alpha beside it", f"{arguments.sweep}")
+    alphas = np.linspace(0.0, 1.0, arguments.sweep).tolist() if arguments.sweep else arguments.alpha or SMOOTHING_ALPHAS
     if arguments.matrix is not None:
         values = options.matrix(arguments, arguments.measure)
     else:

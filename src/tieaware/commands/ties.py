@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tieaware.commands import options
-
-MEASURES = ("AP", "nDCG@10", "RR", "P@10")
-CUTOFFS = (10, 100, 1000)
+from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -19,10 +17,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     options.add_runs(command)
     command.add_argument("--qrels", metavar="QRELS", help="the judgments")
-    options.add_measures(command, MEASURES)
+    options.add_measures(command, TIE_MEASURES)
     command.add_argument(
         "-k", "--cutoff", action="append", type=int, metavar="K",
-        help="count ties within and across rank K; repeatable (10, 100, 1000)",
+        help=f"count ties within and across rank K; repeatable ({', '.join(map(str, TIE_CUTOFFS))})",
     )  # fmt: skip
     command.add_argument(
         "--consistent-only", action="store_true",
@@ -34,11 +32,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    from tieaware.experiments.tie_prevalence import tie_prevalence
+    from tieaware.experiments import tie_prevalence
 
     runs = options.run_files(arguments, *([arguments.qrels] if arguments.qrels else []))
     outcome = tie_prevalence(
-        runs, arguments.qrels, arguments.measure or MEASURES, arguments.cutoff or CUTOFFS,
+        runs, arguments.qrels, arguments.measure or TIE_MEASURES, arguments.cutoff or TIE_CUTOFFS,
         consistent_only=arguments.consistent_only, threads=arguments.threads,
     )  # fmt: skip
     return options.output(outcome, arguments, "ties", *(["rules"] if arguments.qrels else []))

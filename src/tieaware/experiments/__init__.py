@@ -1,14 +1,14 @@
-"""The experiments of the papers on ties and precision, one module each. They need `tieaware[analysis]`.
+"""The experiments of the papers on ties and precision. They need `tieaware[analysis]`.
 
 Each returns an object with its numbers (``table()``, ``tables()``), its figures (``plot()``), its export
 (``to_csv(path)``), and a report of all of it (``write(folder)``).
 """
 
-from tieaware.experiments.comparison import comparison
-from tieaware.experiments.curves import curves
-from tieaware.experiments.overhead import overhead
-from tieaware.experiments.precision import banding, precision
-from tieaware.experiments.smoothing import smoothing
-from tieaware.experiments.tie_prevalence import tie_prevalence
+from tieaware.experiments._comparison import compare, comparison
+from tieaware.experiments._curves import curves
+from tieaware.experiments._overhead import overhead
+from tieaware.experiments._precision import banding, precision
+from tieaware.experiments._smoothing import smoothing
+from tieaware.experiments._tie_prevalence import tie_prevalence
 
-__all__ = ["banding", "comparison", "curves", "overhead", "precision", "smoothing", "tie_prevalence"]
+__all__ = ["banding", "compare", "comparison", "curves", "overhead", "precision", "smoothing", "tie_prevalence"]

@@ -6,8 +6,9 @@ import os
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from tieaware.experiments.table import Table
+from tieaware.experiments.report import Report, write
 from tieaware.plots import Drawing
+from tieaware.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,9 +55,7 @@ class Experiment(ABC):
         command : str
             What made it, for the report.
         """
-        from tieaware.experiments.report import write
-
-        write(self, folder, command)
+        write(Report(self.title, self.tables(), self.drawings(), command), folder)
 
     def __str__(self) -> str:
         return str(self.table())

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tieaware.arrays import Values
 from tieaware.evaluate import QrelsLike, View, as_qrels, evaluate_views, named_runs
 from tieaware.extras import load
 from tieaware.measures import Measure
@@ -31,12 +32,16 @@ def evaluate_with_progress(
     judged, named = as_qrels(qrels), named_runs(runs)
     some = [dict(named[start : start + _RUNS]) for start in range(0, len(named), _RUNS)]
     parts = [evaluate_views(judged, each, measures, views, threads=threads) for each in progress(some, "evaluating")]
-    return [
-        Results(
-            np.concatenate([result.values for result in of_view]),
-            tuple(name for name, _ in named),
-            of_view[0].queries,
-            of_view[0].measures,
-        )
-        for of_view in zip(*parts, strict=True)
-    ]
+    return [_joined(of_view) for of_view in zip(*parts, strict=True)]
+
+
+def _joined(parts: Sequence[Results]) -> Results:
+    """The results of different runs, on the same queries by the same measures, as one."""
+
+    def cube(name: str) -> Values | None:
+        cubes = [getattr(part, name) for part in parts]
+        return None if cubes[0] is None else np.concatenate(cubes)
+
+    values = np.concatenate([part.values for part in parts])
+    runs = tuple(run for part in parts for run in part.runs)
+    return Results(values, runs, parts[0].queries, parts[0].measures, cube("std"), cube("min"), cube("max"))

@@ -7,12 +7,16 @@ import html
 import os
 import platform
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from tieaware._version import __version__
+from tieaware.checks import unexpected
 from tieaware.errors import InputError
-from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.table import Table
 from tieaware.extras import load
+from tieaware.plots import Drawing
+from tieaware.tables import Table
 
 # More rows than a reader wants to scroll through.
 _LONG = 60
@@ -54,43 +58,62 @@ pre {{ background: #f5f5f5; padding: .7rem; overflow-x: auto; font-size: .85rem;
 """
 
 
-def write(experiment: Experiment, folder: str | os.PathLike[str], command: str = "") -> None:
+@dataclass(frozen=True)
+class Report:
+    """What is written of an experiment.
+
+    Attributes
+    ----------
+    title : str
+    tables, drawings : dict
+        By the names that their files have; the main one first.
+    command : str
+        What made it.
+    """
+
+    title: str
+    tables: Mapping[str, Table]
+    drawings: Mapping[str, Drawing]
+    command: str = ""
+
+
+def write(report: Report, folder: str | os.PathLike[str]) -> None:
     """Write an experiment's files into a folder: all of them, or after an error none."""
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=target) as made:
-            _write(experiment, Path(made), command)
+            _write(report, Path(made))
             for file in sorted(Path(made).iterdir()):
                 if (target / file.name).is_dir():
-                    raise InputError(f"{target / file.name}: found a folder, expected a file or nothing")
+                    raise unexpected(f"{target / file.name}", "a file or nothing", "a folder")
             for file in sorted(Path(made).iterdir()):
                 file.replace(target / file.name)
     except OSError as error:
         raise InputError(f"{error.filename or target}: {error.strerror}") from None
 
 
-def _write(experiment: Experiment, folder: Path, command: str) -> None:
-    for name, table in experiment.tables().items():
+def _write(report: Report, folder: Path) -> None:
+    for name, table in report.tables.items():
         table.to_csv(folder / f"{name}.csv")
-    for name, drawing in experiment.drawings().items():
+    for name, drawing in report.drawings.items():
         drawing.save(folder / f"{name}.svg", folder / f"{name}.png")
-    page = _page(experiment, folder, command)
+    page = _page(report, folder)
     (folder / "report.html").write_bytes(page.encode("utf-8", "replace"))
 
 
-def _page(experiment: Experiment, folder: Path, command: str) -> str:
+def _page(report: Report, folder: Path) -> str:
     figures = [
         _figure(drawing.caption, (folder / f"{name}.svg").read_bytes())
-        for name, drawing in experiment.drawings().items()
+        for name, drawing in report.drawings.items()
     ]
-    tables = [_table(table) for table in experiment.tables().values()]
+    tables = [_table(table) for table in report.tables.values()]
     return _PAGE.format(
-        title=html.escape(experiment.title),
+        title=html.escape(report.title),
         main=tables[0],
         figures="\n".join(figures),
         others="\n".join(tables[1:]),
-        command=f"<pre>{html.escape(command)}</pre>" if command else "",
+        command=f"<pre>{html.escape(report.command)}</pre>" if report.command else "",
         versions=html.escape(versions()),
     )
 
@@ -112,7 +135,5 @@ def _figure(caption: str, svg: bytes) -> str:
 
 def versions() -> str:
     """Name what the numbers were made with."""
-    from tieaware import __version__
-
     packages = ", ".join(f"{name} {load(name, 'analysis').__version__}" for name in ("numpy", "scipy", "matplotlib"))
     return f"tieaware {__version__}, {packages}, Python {platform.python_version()}."

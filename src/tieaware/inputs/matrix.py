@@ -7,8 +7,9 @@ import os
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tieaware.arrays import Values
+from tieaware.checks import shown, unexpected
 from tieaware.errors import InputError
 
 
@@ -16,7 +17,7 @@ class Matrix(NamedTuple):
     """What systems are worth on topics, however that was measured."""
 
     systems: tuple[str, ...]
-    values: npt.NDArray[np.float64]  # [n_systems, n_topics]
+    values: Values  # [n_systems, n_topics]
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Matrix:
@@ -33,23 +34,23 @@ def read_matrix(path: str | os.PathLike[str]) -> Matrix:
             lines = csv.reader(file)
             systems = tuple(cell.strip() for cell in next(lines, ()))
             if not systems:
-                raise InputError(f"{name}:1: found nothing, expected the names of the systems, separated by commas")
+                raise unexpected(f"{name}:1", "the names of the systems, separated by commas", "nothing")
             twice = [system for i, system in enumerate(systems) if system in systems[:i]]
             if twice:
-                raise InputError(f"{name}:1: {twice[0]!r} comes twice, expected different names")
+                raise unexpected(f"{name}:1", "different names", f"{twice[0]!r} twice")
             rows = [_row(f"{name}:{lines.line_num}", cells, systems) for cells in lines if cells]
     except csv.Error as error:
         raise InputError(f"{name}:{lines.line_num}: {error}") from None
     except OSError as error:
         raise InputError(f"{name}: {error.strerror}") from None
     if not rows:
-        raise InputError(f"{name}:2: found no values, expected a row for each topic")
+        raise unexpected(f"{name}:2", "a row for each topic", "none")
     return Matrix(systems, np.ascontiguousarray(np.array(rows, dtype=np.float64).T))
 
 
 def _row(place: str, cells: list[str], systems: tuple[str, ...]) -> list[float]:
     if len(cells) != len(systems):
-        raise InputError(f"{place}: found {len(cells)} values, expected {len(systems)}, one for each system")
+        raise unexpected(place, f"{len(systems)} values, one for each system", f"{len(cells)}")
     values = []
     for system, cell in zip(systems, cells, strict=True):
         try:
@@ -57,6 +58,6 @@ def _row(place: str, cells: list[str], systems: tuple[str, ...]) -> list[float]:
         except ValueError:
             value = np.nan
         if not np.isfinite(value):
-            raise InputError(f"{place}: {cell!r:.40} under {system}, expected a finite number")
+            raise unexpected(place, f"a finite number under {system}", shown(cell))
         values.append(value)
     return values

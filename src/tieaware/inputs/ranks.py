@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tieaware.inputs.files import Path, Source
+from tieaware.arrays import Integers, Values
+from tieaware.inputs.files import Source
 
 _BLOCK = 1 << 20
 
@@ -16,23 +17,38 @@ _BLOCK = 1 << 20
 class RankColumn(NamedTuple):
     """The lines of a run's file, in its order."""
 
-    queries: npt.NDArray[np.int64]  # numbered as they first appear
-    ranks: npt.NDArray[np.float64]  # NaN where the column holds no number
-    scores: npt.NDArray[np.float64]
+    queries: Integers  # numbered as they first appear
+    ranks: Values  # NaN where the column holds no number
+    scores: Values
 
 
-def read_ranks(path: Path) -> RankColumn | None:
-    """Read the rank column of a run's file that `read_run` has read; None if it cannot be opened again.
+def read_ranks(run: object) -> RankColumn | None:
+    """Read the rank column of a run's file that `read_run` has read; None of whatever cannot be opened again.
 
     In plain Python: it is read for this question alone, and the fast reader need not carry it for all others.
+
+    Parameters
+    ----------
+    run : path, or anything else
+
+    Returns
+    -------
+    RankColumn or None
+        None of what is no path of a regular file: to open a pipe would take what it holds, or wait for more.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
     """
+    if not isinstance(run, str | os.PathLike) or os.fspath(run) == "-" or not os.path.isfile(run):
+        return None
     numbers: dict[bytes, int] = {}
     parts: list[tuple[list[int], list[float], list[float]]] = []
-    with Source(path) as source:
-        if not source.reopenable:
-            return None
+    with Source(run) as source:
         for lines in _blocks_of_lines(source):
-            fields = [line.split(None, 5) for line in lines if not line.isspace()]
+            # As the fast reader: neither empty lines nor comments are rows.
+            fields = [field for field in (line.split(None, 5) for line in lines) if field and field[0][:1] != b"#"]
             parts.append(
                 (
                     [numbers.setdefault(field[0], len(numbers)) for field in fields],
@@ -47,10 +63,13 @@ def read_ranks(path: Path) -> RankColumn | None:
 def _blocks_of_lines(source: Source) -> Iterator[list[bytes]]:
     room = bytearray(_BLOCK)
     rest = b""
+    # The mark that some editors put before UTF-8 is no part of the first query.
+    mark = b"\xef\xbb\xbf"
     while size := source.read_into(memoryview(room)):
-        *lines, rest = (rest + bytes(room[:size])).split(b"\n")
-        yield [line for line in lines if line]
-    yield [rest] if rest else []
+        *lines, rest = (rest + bytes(room[:size]).removeprefix(mark)).split(b"\n")
+        mark = b""
+        yield lines
+    yield [rest]
 
 
 def _number(text: bytes) -> float:

@@ -6,18 +6,28 @@ p = 1.
 
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.paired_tests import PairedTest, holm, paired_test
-from tieaware.statistics.rank_correlation import kendall_tau, rbo, tau_ap
+from tieaware.statistics.rank_correlation import kendall_tau, kendall_taus, rbo, tau_ap
 from tieaware.statistics.scores import smooth, standardize
+from tieaware.statistics.tie_counts import Ties, count_ties
+from tieaware.statistics.verdicts import PairTests, Resolutions, all_pairs, resolve_ties, shares_of_changes
 
 __all__ = [
     "Kappa",
+    "PairTests",
     "PairedTest",
+    "Resolutions",
+    "Ties",
+    "all_pairs",
+    "count_ties",
     "holm",
     "kappa",
     "kappa_of_table",
     "kendall_tau",
+    "kendall_taus",
     "paired_test",
     "rbo",
+    "resolve_ties",
+    "shares_of_changes",
     "smooth",
     "standardize",
     "tau_ap",

@@ -10,8 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.errors import InputError
-from tieaware.statistics.values import Values, finite
+from tieaware.arrays import Values
+from tieaware.checks import one_of, unexpected
+from tieaware.statistics.values import finite
+
+_MARGINALS = ("pooled", "separate", "uniform")
 
 
 class Kappa(NamedTuple):
@@ -71,12 +74,12 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
     >>> round(outcome.value, 4), outcome.meaning
     (0.746, 'fair')
     """
-    _check_marginals(marginals)
+    one_of("marginals", marginals, _MARGINALS)
     if len(assessors) < 2:
-        raise InputError(f"assessors: found {len(assessors)}, expected at least two")
+        raise unexpected("assessors", "at least two", f"{len(assessors)}")
     sizes = {len(labels) for labels in assessors}
     if len(sizes) > 1 or 0 in sizes:
-        raise InputError(f"assessors: found {sorted(sizes)} labels, expected the same number from each, at least one")
+        raise unexpected("assessors", "the same number of labels from each, at least one", f"{sorted(sizes)}")
     codes: dict[Hashable, int] = {}
     coded = np.array([[codes.setdefault(label, len(codes)) for label in labels] for labels in assessors])
     pairs = np.eye(len(assessors))
@@ -121,21 +124,16 @@ def kappa_of_table(table: npt.ArrayLike, marginals: str = "pooled") -> Kappa:
     >>> round(kappa_of_table([[300, 20], [10, 70]], "separate").value, 6)
     0.776119
     """
-    _check_marginals(marginals)
+    one_of("marginals", marginals, _MARGINALS)
     counts = finite(table, "table")
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
-        raise InputError(f"table: shape {counts.shape}, expected a row and a column for each label")
+        raise unexpected("table", "a row and a column for each label", f"shape {counts.shape}")
     if (counts < 0.0).any() or not counts.any():
-        found = counts.min() if counts.size else "no labels"
-        raise InputError(f"table: found {found}, expected counts of at least 0, and one above")
+        found = f"{counts.min()}" if counts.size else "no labels"
+        raise unexpected("table", "counts of at least 0, and one above", found)
     joint = counts / counts.sum()
     value = _beyond_chance(float(joint.trace()), joint.sum(axis=1), joint.sum(axis=0), marginals)
     return Kappa(value, np.array([[1.0, value], [value, 1.0]]), _meaning(value))
-
-
-def _check_marginals(marginals: str) -> None:
-    if marginals not in ("pooled", "separate", "uniform"):
-        raise InputError(f"marginals={marginals!r}: expected pooled, separate or uniform")
 
 
 def _beyond_chance(agree: float, first: Values, second: Values, marginals: str) -> float:

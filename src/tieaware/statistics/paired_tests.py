@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.errors import InputError
+from tieaware.arrays import Values
+from tieaware.checks import is_whole, number, one_of, shown, unexpected, whole_number
 from tieaware.extras import load
-from tieaware.statistics.values import Values, finite
+from tieaware.statistics.values import finite
 
 
 class PairedTest(NamedTuple):
@@ -86,25 +87,18 @@ def paired_test(
     >>> paired_test([0.5, 0.25], [0.5, 0.25], "wilcoxon").p
     array(1.)
     """
-    if method not in _METHODS:
-        raise InputError(f"method={method!r}: expected one of {', '.join(_METHODS)}")
-    if alternative not in ("two-sided", "greater", "less"):
-        raise InputError(f"alternative={alternative!r}: expected two-sided, greater or less")
-    if not 0.0 < confidence < 1.0:
-        raise InputError(f"confidence={confidence!r}: expected a number between 0 and 1")
-    for name, number, least in (("repeats", repeats, 1), ("seed", seed, 0)):
-        _check_whole(number, name, least)
+    one_of("method", method, _METHODS)
+    one_of("alternative", alternative, ("two-sided", "greater", "less"))
+    confidence = number("confidence", confidence, 0, 1, ends=False)
+    repeats, seed = whole_number("repeats", repeats, 1), whole_number("seed", seed, 0)
     differences = _differences(finite(a, "a"), finite(b, "b"))
-    if differences.ndim > 0 and not -differences.ndim <= axis < differences.ndim:
-        raise InputError(f"axis={axis!r}: expected an axis of an array of shape {differences.shape}")
-    if differences.ndim == 0 or differences.shape[axis] < 2:
-        raise InputError(f"a: found an array of shape {differences.shape}, expected at least two pairs")
-    return _METHODS[method](np.moveaxis(differences, axis, -1), alternative, confidence, int(repeats), int(seed))
-
-
-def _check_whole(number: object, name: str, least: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-        raise InputError(f"{name}={number!r}: expected a whole number of at least {least}")
+    if differences.ndim == 0:
+        raise unexpected("a", "at least two pairs", "an array of shape ()")
+    if not is_whole(axis) or not -differences.ndim <= axis < differences.ndim:
+        raise unexpected("axis", f"an axis of an array of shape {differences.shape}", shown(axis))
+    if differences.shape[axis] < 2:
+        raise unexpected("a", "at least two pairs", f"an array of shape {differences.shape}")
+    return _METHODS[method](np.moveaxis(differences, axis, -1), alternative, confidence, repeats, seed)
 
 
 def _differences(a: Values, b: Values) -> Values:
@@ -112,10 +106,10 @@ def _differences(a: Values, b: Values) -> Values:
         with np.errstate(over="ignore"):
             differences: Values = np.asarray(a - b)
     except ValueError:
-        raise InputError(f"a, b: shapes {a.shape} and {b.shape}, expected what broadcasts") from None
+        raise unexpected("a, b", "shapes that broadcast", f"{a.shape} and {b.shape}") from None
     # The squares of larger ones overflow.
     if (np.abs(differences) > 1e150).any():
-        raise InputError(f"a, b: differ by {np.abs(differences).max()}, expected at most 1e150")
+        raise unexpected("a, b", "differences of at most 1e150", f"{np.abs(differences).max()}")
     return differences
 
 
@@ -230,7 +224,7 @@ def holm(p: npt.ArrayLike) -> Values:
     values = finite(p, "p")
     outside = values[(values < 0.0) | (values > 1.0)]
     if outside.size:
-        raise InputError(f"p: found {outside[0]}, expected p values, 0 … 1")
+        raise unexpected("p", "p values, 0 … 1", f"{outside[0]}")
     flat = values.ravel()
     order = np.argsort(flat, kind="stable")
     steps = flat[order] * np.arange(len(flat), 0, -1)

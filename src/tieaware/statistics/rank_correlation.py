@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.errors import InputError
+from tieaware.arrays import Integers, Values
+from tieaware.checks import number, one_of, unexpected, whole_number
 from tieaware.extras import load
-from tieaware.statistics.values import Values, finite
+from tieaware.statistics.values import finite
 
 Ranking = Mapping[Any, float] | npt.ArrayLike
 
@@ -19,8 +20,8 @@ Ranking = Mapping[Any, float] | npt.ArrayLike
 def _paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Values, Values]:
     first, second = finite(a, "a"), finite(b, "b")
     if first.ndim != 1 or first.shape != second.shape or len(first) < 2:
-        shapes = f"{first.shape} and {second.shape}"
-        raise InputError(f"a, b: shapes {shapes}, expected scores of the same items, at least two")
+        shapes = f"shapes {first.shape} and {second.shape}"
+        raise unexpected("a, b", "scores of the same items, at least two", shapes)
     return first, second
 
 
@@ -50,8 +51,7 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: str = "b") -> float
     >>> round(kendall_tau([3, 2, 2, 1], [4, 3, 2, 1]), 4), round(kendall_tau([3, 2, 2, 1], [4, 3, 2, 1], "a"), 4)
     (0.9129, 0.8333)
     """
-    if variant not in ("a", "b"):
-        raise InputError(f"variant={variant!r}: expected 'a' or 'b'")
+    one_of("variant", variant, ("a", "b"))
     first, second = _paired(a, b)
     tied = [_tied_pairs(first), _tied_pairs(second)]
     pairs = len(first) * (len(first) - 1) / 2
@@ -59,6 +59,43 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: str = "b") -> float
         return math.nan if variant == "b" else 0.0
     tau = float(load("scipy.stats", "analysis").kendalltau(first, second).statistic)
     return tau if variant == "b" else tau * math.sqrt((pairs - tied[0]) * (pairs - tied[1])) / pairs
+
+
+def kendall_taus(reference: npt.ArrayLike, orderings: npt.ArrayLike) -> Values:
+    """Correlate one ordering with many others of the same items, all at once: Kendall's τ_b.
+
+    Parameters
+    ----------
+    reference : float[n_items]
+        The scores of the items, at least two.
+    orderings : float[..., n_items]
+        The scores of the same items in each of the others.
+
+    Returns
+    -------
+    float64[...]
+        −1 … 1, as `kendall_tau`; NaN where an ordering ties all items.
+
+    Raises
+    ------
+    InputError
+        If a score is not finite, or the shapes do not fit.
+
+    Examples
+    --------
+    >>> kendall_taus([4, 3, 2, 1], [[3, 2, 2, 1], [1, 2, 3, 4]]).round(4)
+    array([ 0.9129, -1.    ])
+    """
+    truth, scores = finite(reference, "reference"), finite(orderings, "orderings")
+    if truth.ndim != 1 or scores.shape[-1:] != truth.shape or len(truth) < 2:
+        shapes = f"shapes {truth.shape} and {scores.shape}"
+        raise unexpected("reference, orderings", "scores of the same items, at least two", shapes)
+    first, second = np.triu_indices(len(truth), 1)
+    of_truth = np.sign(truth[first] - truth[second])
+    signs = np.sign(scores[..., first] - scores[..., second])
+    untied = np.sqrt((of_truth != 0).sum() * (signs != 0).sum(axis=-1).astype(np.float64))
+    taus: Values = np.divide(signs @ of_truth, untied, out=np.full(signs.shape[:-1], np.nan), where=untied > 0)
+    return taus
 
 
 def _tied_pairs(scores: Values) -> float:
@@ -104,8 +141,7 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> 
     >>> round(tau_ap(truth, scores), 4), round(tau_ap(truth, scores, ties="b"), 4)
     (0.8333, 1.0)
     """
-    if ties not in ("a", "b"):
-        raise InputError(f"ties={ties!r}: expected 'a' or 'b'")
+    one_of("ties", ties, ("a", "b"))
     truth, given = _paired(reference, scores)
     if ties == "a":
         return _tau_ap_mean(truth, given)
@@ -188,14 +224,11 @@ def rbo(
     >>> [round(rbo(first, second, ties=ties), 4) for ties in "wab"]
     [0.712, 0.7075, 0.7179]
     """
-    if not 0.0 < p < 1.0:
-        raise InputError(f"p={p!r}: expected a number between 0 and 1")
-    if ties not in ("w", "a", "b"):
-        raise InputError(f"ties={ties!r}: expected 'w', 'a' or 'b'")
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1):
-        raise InputError(f"depth={depth!r}: expected a whole number of at least 1")
+    p = number("p", p, 0, 1, ends=False)
+    one_of("ties", ties, ("w", "a", "b"))
+    deepest = None if depth is None else whole_number("depth", depth, 1)
     tops, sizes, shorter = _groups(a, b)
-    last = shorter if depth is None else min(int(depth), shorter)
+    last = shorter if deepest is None else min(deepest, shorter)
     # What is deeper weighs less than rounding, but for the extrapolation, which wants the agreement at the last rank.
     read = min(last, math.ceil(math.log(1e-17) / math.log(p)))
     agreement = _agreement(tops, sizes, np.arange(1, read + 1), ties)
@@ -214,10 +247,10 @@ def _groups(a: Ranking, b: Ranking) -> tuple[Values, Values, int]:
     for name, ranking in (("a", a), ("b", b)):
         given = ranking if isinstance(ranking, Mapping) else _numbered(ranking, name)
         if not given:
-            raise InputError(f"{name}: found no items, expected at least one")
+            raise unexpected(name, "at least one item", "none")
         rankings.append(given)
     if not isinstance(a, Mapping) and not isinstance(b, Mapping) and len(rankings[0]) != len(rankings[1]):
-        raise InputError(f"a, b: {len(rankings[0])} and {len(rankings[1])} scores, expected those of the same items")
+        raise unexpected("a, b", "scores of the same items", f"{len(rankings[0])} and {len(rankings[1])} scores")
     place: dict[Hashable, int] = {item: i for i, item in enumerate({**rankings[0], **rankings[1]})}
     tops, sizes = np.full((2, len(place)), np.inf), np.ones((2, len(place)))
     for i, (name, ranking) in enumerate(zip("ab", rankings, strict=True)):
@@ -233,11 +266,11 @@ def _groups(a: Ranking, b: Ranking) -> tuple[Values, Values, int]:
 def _numbered(ranking: npt.ArrayLike, name: str) -> dict[int, float]:
     scores = finite(ranking, name)
     if scores.ndim != 1:
-        raise InputError(f"{name}: an array of {scores.ndim} dimensions, expected {{item: score}} or a score an item")
+        raise unexpected(name, "{item: score}, or a score for each item", f"an array of {scores.ndim} dimensions")
     return dict(enumerate(scores.tolist()))
 
 
-def _agreement(tops: Values, sizes: Values, depths: npt.NDArray[np.int64], ties: str) -> Values:
+def _agreement(tops: Values, sizes: Values, depths: Integers, ties: str) -> Values:
     """A_d for each depth."""
     reached = (tops <= depths[-1]).any(axis=0)
     tops, sizes = tops[:, reached], sizes[:, reached]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.errors import InputError
+from tieaware.arrays import Values
+from tieaware.checks import number, unexpected
 from tieaware.extras import load
-from tieaware.statistics.values import Values, finite
+from tieaware.statistics.values import finite
 
 
 def smooth(values: npt.ArrayLike, prior: npt.ArrayLike, alpha: float) -> Values:
@@ -41,11 +42,10 @@ def smooth(values: npt.ArrayLike, prior: npt.ArrayLike, alpha: float) -> Values:
     array([[0.25 , 0.5  ],
            [0.625, 0.625]])
     """
-    if not 0.0 <= alpha <= 1.0:
-        raise InputError(f"alpha={alpha!r}: expected a number from 0 to 1")
+    alpha = number("alpha", alpha, 0, 1)
     array, means = finite(values, "values"), finite(prior, "prior")
     if array.ndim < 2 or means.shape[-1:] != array.shape[-2:-1]:
-        raise InputError(f"prior: shape {means.shape}, expected one for each system of values, {array.shape}")
+        raise unexpected("prior", f"one for each system of values, of shape {array.shape}", f"shape {means.shape}")
     smoothed: Values = alpha * array + (1.0 - alpha) * means[..., None]
     return smoothed
 
@@ -82,7 +82,7 @@ def standardize(values: npt.ArrayLike) -> Values:
     """
     array = finite(values, "values")
     if array.ndim < 2 or array.shape[-2] < 2:
-        raise InputError(f"values: shape {array.shape}, expected at least two systems in the last axis but one")
+        raise unexpected("values", "at least two systems in the last axis but one", f"shape {array.shape}")
     equal = (array == array[..., :1, :]).all(axis=-2, keepdims=True)
     deviation = np.where(equal, np.nan, array.std(axis=-2, ddof=1, keepdims=True))
     standardized: Values = load("scipy.special", "analysis").ndtr(

@@ -1,13 +1,15 @@
-"""Numbers, as all of these functions take them."""
+"""Numbers, as all of these functions take them, and when two are one."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.errors import InputError
+from tieaware.arrays import Values
+from tieaware.checks import unexpected
 
-Values = npt.NDArray[np.float64]
+# Differences of values below this are rounding: another order of adding the same numbers.
+ROUNDING = 1e-12
 
 
 def finite(values: npt.ArrayLike, name: str) -> Values:
@@ -15,7 +17,7 @@ def finite(values: npt.ArrayLike, name: str) -> Values:
     try:
         array: Values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: {str(error).splitlines()[0]}, expected numbers") from None
+        raise unexpected(name, "numbers", " ".join(str(error).split())) from None
     if not np.isfinite(array).all():
-        raise InputError(f"{name}: found {array[~np.isfinite(array)][0]}, expected finite numbers")
+        raise unexpected(name, "finite numbers", f"{array[~np.isfinite(array)][0]}")
     return array

@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.errors import InputError
+from tieaware.arrays import Integers, Values
+from tieaware.checks import number, unexpected, whole_number
+from tieaware.defaults import SMOOTHING_ALPHAS
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
-from tieaware.experiments.table import Cell, Table
 from tieaware.measures import Measure, parse_measure
 from tieaware.plots import COLOURS, Drawing
 from tieaware.results import Results
-from tieaware.statistics import smooth, standardize
+from tieaware.statistics import kendall_taus, smooth, standardize
+from tieaware.statistics.values import finite
+from tieaware.tables import Cell, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Values = npt.NDArray[np.float64]
-
-ALPHAS = (0.0, 0.5, 0.8, 1.0)
 _KINDS = ("raw", "standardized")
 
 
 def smoothing(
     values: Results | npt.ArrayLike,
-    alphas: Sequence[float] = ALPHAS,
+    alphas: Sequence[float] = SMOOTHING_ALPHAS,
     *,
     measure: str | Measure | None = None,
     repeats: int = 10_000,
@@ -82,16 +82,15 @@ def smoothing(
     """
     array = _systems_by_topics(values, measure)
     n_systems, n_topics = array.shape
-    for name, number, least in (("repeats", repeats, 1), ("topics", topics, 1), ("seed", seed, 0)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-            raise InputError(f"{name}={number!r}: expected a whole number of at least {least}")
+    repeats, topics = whole_number("repeats", repeats, 1), whole_number("topics", topics, 1)
+    seed = whole_number("seed", seed, 0)
     if n_systems < 4:
-        raise InputError(f"values: {n_systems} systems, expected at least 4, for two halves")
+        raise unexpected("values", "at least 4 systems, for two halves", f"{n_systems}")
     if n_topics < 3 * topics:
-        raise InputError(f"topics={topics}: found {n_topics} topics, expected at least {3 * topics}, for three sets")
-    weights = tuple(float(alpha) for alpha in alphas)
+        raise unexpected("values", f"at least {3 * topics} topics, for three sets of {topics}", f"{n_topics}")
+    weights = tuple(number(f"alphas[{i}]", alpha, 0, 1) for i, alpha in enumerate(alphas))
     if not weights:
-        raise InputError("alphas: found none, expected at least one")
+        raise unexpected("alphas", "at least one", "none")
     truths = np.stack([array.mean(axis=1), _mean_of_known(standardize(array))])
     random = np.random.default_rng(seed)
     taus = np.empty((len(_KINDS), 1 + len(weights), repeats))
@@ -101,23 +100,18 @@ def smoothing(
         some = min(step, repeats - start)
         scores = _scores(array, weights, topics, random, some)
         for kind in range(len(_KINDS)):
-            taus[kind, :, start : start + some] = _tau_b(truths[kind], scores[kind])
-    return Smoothing(weights, taus, n_systems, n_topics, int(topics), int(seed))
+            taus[kind, :, start : start + some] = _taus(truths[kind], scores[kind])
+    return Smoothing(weights, taus, n_systems, n_topics, topics, seed)
 
 
 def _systems_by_topics(values: Results | npt.ArrayLike, measure: str | Measure | None) -> Values:
     if isinstance(values, Results):
         values = values.values[:, :, _place(values, measure)]
     elif measure is not None:
-        raise InputError(f"measure={str(measure)!r}: found beside an array, expected it to choose from Results")
-    try:
-        array: Values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"values: {str(error).splitlines()[0]}, expected numbers") from None
+        raise unexpected("measure", "none beside an array, or Results to choose from", f"{measure}")
+    array = finite(values, "values")
     if array.ndim != 2:
-        raise InputError(f"values: an array of {array.ndim} dimensions, expected systems × topics")
-    if not np.isfinite(array).all():
-        raise InputError(f"values: found {array[~np.isfinite(array)][0]}, expected finite numbers")
+        raise unexpected("values", "systems × topics", f"an array of {array.ndim} dimensions")
     return array
 
 
@@ -125,11 +119,11 @@ def _place(results: Results, measure: str | Measure | None) -> int:
     there = ", ".join(map(str, results.measures))
     if measure is None:
         if len(results.measures) != 1:
-            raise InputError(f"values: results of {there}, expected one measure, or measure= to choose it")
+            raise unexpected("values", "results of one measure, or measure= to choose it", there)
         return 0
     wanted = parse_measure(measure)
     if wanted not in results.measures:
-        raise InputError(f"measure={str(wanted)!r}: not among the results, which are of {there}")
+        raise unexpected("measure", f"one of {there}, which the results are of", f"{wanted}")
     return results.measures.index(wanted)
 
 
@@ -157,7 +151,7 @@ def _scores(
     return scores
 
 
-def _means(values: Values, topics: npt.NDArray[np.int64]) -> Values:
+def _means(values: Values, topics: Integers) -> Values:
     """The mean of each system over each set of topics: [n_sets, n_systems]."""
     return _mean_of_known(np.moveaxis(values[:, topics], 0, 1))
 
@@ -171,15 +165,10 @@ def _mean_of_known(values: Values) -> Values:
     return means
 
 
-def _tau_b(truth: Values, scores: Values) -> Values:
-    """Kendall's τ_b between one ordering and many, float64[..., n_systems] → float64[...]: 0 where all is tied."""
-    first, second = np.triu_indices(len(truth), 1)
-    truth, scores = _without_rounding(truth), _without_rounding(scores)
-    of_truth = np.sign(truth[first] - truth[second])
-    signs = np.sign(scores[..., first] - scores[..., second])
-    untied = np.sqrt((of_truth != 0).sum() * (signs != 0).sum(axis=-1).astype(np.float64))
-    taus: Values = np.divide(signs @ of_truth, untied, out=np.zeros(signs.shape[:-1]), where=untied > 0)
-    return taus
+def _taus(truth: Values, scores: Values) -> Values:
+    """Correlate one ordering with many: 0 where all is tied, for that says nothing of the order."""
+    taus = kendall_taus(_without_rounding(truth), _without_rounding(scores))
+    return np.where(np.isnan(taus), 0.0, taus)
 
 
 def _without_rounding(scores: Values) -> Values:
@@ -230,7 +219,7 @@ class Smoothing(Experiment):
                 deviation = float(repeated.std(ddof=1)) if len(repeated) > 1 else None
                 best = "best alpha" if alpha is not None and alpha == self.best[kind] else ""
                 rows.append((kind, design, float(repeated.mean()), deviation, *quantiles, best))
-        columns = ("values", "design", "mean tau", "sd", "5 %", "median", "95 %", "")
+        columns = ("values", "design", "mean tau", "sd", "5 %", "median", "95 %", "best")
         return {"smoothing": Table(self.title, columns, rows, self._notes())}
 
     def _notes(self) -> tuple[str, ...]:

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware import reference
-from tieaware.errors import InputError
+from tieaware.arrays import Values
+from tieaware.checks import whole_number
+from tieaware.defaults import OVERHEAD_MEASURES
 from tieaware.evaluator import Evaluator
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
-from tieaware.experiments.table import Cell, Table
-from tieaware.measures import Measure, Values
+from tieaware.measures import Measure
 from tieaware.plots import Drawing, label
 from tieaware.preparation import parse_measures
 from tieaware.samples import DiscreteLists, discrete_lists
+from tieaware.tables import Cell, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-MEASURES = ("P@10", "R@100", "F1@10", "RR", "AP", "nDCG", "nDCG@10", "RBP", "Success@10", "Rprec")
 
 # Which kernels take the documents of a tie one by one: as they come, and the relevant ones first.
 OBLIVIOUS = ("run_order", "optimistic")
@@ -34,7 +34,7 @@ _PLAIN = 20
 
 
 def overhead(
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = OVERHEAD_MEASURES,
     *,
     n_queries: int = 2_000,
     rounds: int = 15,
@@ -72,9 +72,7 @@ def overhead(
     ((1, 3), (AP,))
     """
     parsed = parse_measures(measures)
-    for name, number, least in (("n_queries", n_queries, _PLAIN), ("rounds", rounds, 1)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-            raise InputError(f"{name}={number!r}: expected a whole number of at least {least}")
+    n_queries, rounds = whole_number("n_queries", n_queries, _PLAIN), whole_number("rounds", rounds, 1)
     lists = discrete_lists(n_queries, seed, grades=3)
     ratios = [_ratios(measure, lists, rounds) for measure in progress(parsed, "measures")]
     return Overhead(parsed, np.array(ratios), n_queries, seed)

@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tieaware.errors import InputError
+from tieaware.arrays import Integers, Values
+from tieaware.checks import number, unexpected
+from tieaware.defaults import COMPARISON_MEASURES
 from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress, progress
-from tieaware.experiments.table import Cell, Table
-from tieaware.extras import load
-from tieaware.measures import Measure, Values
+from tieaware.measures import Measure
 from tieaware.plots import Drawing, file_name, label
 from tieaware.preparation import parse_measures
 from tieaware.results import Results
-from tieaware.statistics import PairedTest, holm, paired_test
+from tieaware.statistics import PairedTest, Resolutions, holm, paired_test, resolve_ties
+from tieaware.tables import Cell, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Flags = npt.NDArray[np.bool_]
-
-MEASURES = ("AP",)
-
-# Differences below this are rounding: another order of adding the same numbers.
-_ROUNDING = 1e-12
 
 
 def comparison(
     qrels: QrelsLike,
     runs: Any,
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = COMPARISON_MEASURES,
     *,
     alpha: float = 0.05,
     confidence: float = 0.95,
@@ -77,7 +69,7 @@ def comparison(
     parsed = parse_measures(measures)
     for measure in parsed:
         if not measure.definition.has_spread:
-            raise InputError(f"{measure}: what the order of ties can make of it is not known, expected another measure")
+            raise unexpected("measures", "those of which it is known what the order of ties can make", f"{measure}")
     views = [View("average"), View("pessimistic"), View("optimistic")]
     average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads)
     # Of some measures less is better.
@@ -107,126 +99,21 @@ def compare(
     -------
     Comparison
     """
-    for name, value in (("alpha", alpha), ("confidence", confidence)):
-        if not 0.0 < value < 1.0:
-            raise InputError(f"{name}={value!r}: expected a number between 0 and 1")
+    alpha = number("alpha", alpha, 0, 1, ends=False)
+    confidence = number("confidence", confidence, 0, 1, ends=False)
     if len(results.runs) < 2 or len(results.queries) < 2:
         found = f"{len(results.runs)} runs and {len(results.queries)} queries"
-        raise InputError(f"found {found}, expected at least two of each to compare")
+        raise unexpected("results", "at least two runs and two queries to compare", found)
     if np.isnan(results.values).any():
-        raise InputError("results: some runs are silent on some queries, expected a value of each run on each query")
+        raise unexpected("results", "a value of each run on each query", "runs that are silent on some")
     first, second = np.triu_indices(len(results.runs), 1)
     tests, tied = [], []
     for m in progress(range(len(results.measures)), "measures"):
         values = np.ascontiguousarray(results.values[:, :, m])
         tests.append(paired_test(values[first], values[second], confidence=confidence))
         if least is not None and greatest is not None:
-            tied.append(_resolve(tests[-1], least[:, :, m], greatest[:, :, m], first, second, alpha))
+            tied.append(resolve_ties(tests[-1], least[:, :, m], greatest[:, :, m], first, second, alpha))
     return Comparison(results, first, second, tuple(tests), tuple(tied), alpha, confidence)
-
-
-@dataclass(frozen=True)
-class Resolutions:
-    """What the orders of the tied documents make of each pair of runs; every field has one element a pair.
-
-    Attributes
-    ----------
-    lowest, highest : float64
-        The least and the largest difference of means; both occur.
-    sign_flips : bool
-        Whether an order gives the difference another sign than the average over ties has.
-    verdict_flips : int8
-        Whether an order changes the verdict: 1 if one was found that does, 0 if none can, -1 if that is open.
-    """
-
-    lowest: Values
-    highest: Values
-    sign_flips: Flags
-    verdict_flips: npt.NDArray[np.int8]
-
-
-def _resolve(
-    test: PairedTest, least: Values, greatest: Values, first: Any, second: Any, alpha: float
-) -> Resolutions:
-    """Bound the differences of all pairs, which have the tests `test` on average."""
-    difference = np.where(np.abs(test.difference) < _ROUNDING, 0.0, test.difference)
-    lowest = (least[first] - greatest[second]).mean(axis=1)
-    highest = (greatest[first] - least[second]).mean(axis=1)
-    falls, rises = lowest < -_ROUNDING, highest > _ROUNDING
-    sign_flips = np.where(difference > 0, falls, np.where(difference < 0, rises, falls | rises))
-    flips = np.zeros(len(first), dtype=np.int8)
-    verdict = np.where(test.p < alpha, np.sign(difference), 0.0)
-    # Ties that change no value change no verdict.
-    open_pairs = np.flatnonzero(highest - lowest > _ROUNDING)
-    critical = _critical_cosine(least.shape[1], alpha)
-    for i in open_pairs:
-        a, b = first[i], second[i]
-        corners = ((least[a], greatest[b]), (least[a], least[b]), (greatest[a], greatest[b]), (greatest[a], least[b]))
-        ends = np.stack([x - y for x, y in corners])
-        if verdict[i]:
-            flips[i] = _can_lose(ends * verdict[i], critical)
-        else:
-            flips[i] = max((_can_gain(ends * sign, critical) for sign in (1, -1)), key=(0, -1, 1).index)
-    return Resolutions(lowest, highest, sign_flips, flips)
-
-
-def _critical_cosine(n: int, alpha: float) -> float:
-    """The t-test is significant where the cosine of the differences with (1, …, 1) exceeds this."""
-    t = float(load("scipy.stats", "analysis").t.ppf(1.0 - alpha / 2.0, n - 1))
-    return t / math.sqrt(n - 1 + t * t)
-
-
-def _cosines(differences: Values) -> Values:
-    """The cosine of each row with (1, …, 1), which grows with its t: 0 for the zero vector."""
-    length = np.sqrt((differences**2).sum(axis=1) * differences.shape[1])
-    cosines: Values = np.divide(differences.sum(axis=1), length, out=np.zeros(len(length)), where=length > 0.0)
-    return cosines
-
-
-def _can_lose(ends: Values, critical: float) -> int:
-    """Whether a positive verdict can be lost: 1, 0, or -1 if that is open.
-
-    ends: float64[4, n], values that each topic's difference takes, the least and the largest among them. Where all
-    sums T are positive the cosine T / √(n Q), Q the sum of squares, is quasi-concave, so the least is at a corner of
-    the box. For any s > 0, √Q ≤ (Q/s + s)/2, so T - k √Q, k = critical √n, is at least
-    Σ_i min over the ends of (d - k d²/(2 s)) - k s/2: if that is positive for one s, no corner loses the verdict.
-    """
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    if low.sum() <= 0.0:
-        return 1
-    n = len(low)
-    k = critical * math.sqrt(n)
-    middles = np.unique((low + high) / 2.0)
-    scales = np.append(k * middles[middles > 0.0], math.sqrt((((low + high) / 2.0) ** 2).sum()))
-    of_low, of_high = (end - k * end**2 / (2.0 * scales[:, None]) for end in (low, high))
-    corners = np.where(of_low <= of_high, low, high)
-    if (_cosines(corners) < critical).any():
-        return 1
-    bound = np.minimum(of_low, of_high).sum(axis=1) - k * scales / 2.0
-    return 0 if (bound > _ROUNDING).any() else -1
-
-
-def _can_gain(ends: Values, critical: float) -> int:
-    """Whether a positive verdict can arise: 1, 0, or -1 if that is open.
-
-    The cosine over the whole box is largest where every difference is as near to one level c as it can come: clip(c,
-    low, high). Between two ends of intervals, where A and B are the sum and the sum of squares of those that are at an
-    end, it is stationary at c = B/A.
-    """
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    levels = np.unique(np.concatenate((low, high)))
-    middles = (levels[1:] + levels[:-1]) / 2.0
-    at_end = np.clip(middles[:, None], low, high)
-    fixed = (middles[:, None] <= low) | (middles[:, None] >= high)
-    total, squares = (at_end * fixed).sum(axis=1), (at_end**2 * fixed).sum(axis=1)
-    inner = np.divide(squares, total, out=middles.copy(), where=total > 0.0)
-    levels = np.concatenate((levels, np.clip(inner, levels[:-1], levels[1:])))
-    if _cosines(np.clip(levels[:, None], low, high)).max() < critical - _ROUNDING:
-        return 0
-    # What does occur: for each topic the end that is nearest to the level.
-    nearest = np.abs(ends[:, None, :] - levels[:, None]).argmin(axis=0)
-    occurring = np.take_along_axis(ends, nearest, axis=0)
-    return 1 if (_cosines(occurring) > critical).any() else -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,8 +134,8 @@ class Comparison(Experiment):
     """
 
     results: Results
-    first: npt.NDArray[np.int64]
-    second: npt.NDArray[np.int64]
+    first: Integers
+    second: Integers
     tests: tuple[PairedTest, ...]
     resolutions: tuple[Resolutions, ...]
     alpha: float
@@ -290,8 +177,8 @@ class Comparison(Experiment):
             for a, b, numbers_of, ties in zip(self.first, self.second, numbers, tied, strict=True):
                 rows.append((str(measure), runs[a], runs[b], *numbers_of, *ties))
         columns_of = (
-            "measure", "run", "against", "difference", f"{self.confidence:.0%} from", "to", "p", "Holm",
-            "with ties from", "to ", "sign flips", "verdict flips",
+            "measure", "run", "against", "difference", f"{self.confidence:.0%} from", f"{self.confidence:.0%} to", "p",
+            "Holm", "with ties from", "with ties to", "sign flips", "verdict flips",
         )  # fmt: skip
         notes = [
             f"difference of the means over {len(self.results.queries)} queries, its confidence interval and p: paired "

@@ -4,37 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tieaware.errors import InputError
+from tieaware.arrays import Values
+from tieaware.checks import unexpected, whole_number
+from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.evaluate import QrelsLike, View, as_qrels, as_run, evaluate_views, named_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
-from tieaware.experiments.table import Cell, Table
-from tieaware.inputs import Run, RunFile
-from tieaware.inputs.ranks import RankColumn, read_ranks
-from tieaware.measures import Measure, Values
+from tieaware.inputs import RunFile
+from tieaware.inputs.ranks import read_ranks
+from tieaware.measures import Measure
 from tieaware.plots import COLOURS, MARKERS, Drawing, file_name, label
 from tieaware.preparation import parse_measures
+from tieaware.statistics import Ties, count_ties, kendall_tau
+from tieaware.statistics.tie_counts import added_up
+from tieaware.tables import Cell, Table
 from tieaware.ties import RULES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Integers = npt.NDArray[np.int64]
-
-MEASURES = ("AP", "nDCG@10", "RR", "P@10")
-CUTOFFS = (10, 100, 1000)
-
 
 def tie_prevalence(
     runs: Any,
     qrels: QrelsLike | None = None,
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
-    cutoffs: Sequence[int] = CUTOFFS,
+    measures: str | Measure | Sequence[str | Measure] = TIE_MEASURES,
+    cutoffs: Sequence[int] = TIE_CUTOFFS,
     *,
     consistent_only: bool = False,
     threads: int | None = None,
@@ -75,15 +73,14 @@ def tie_prevalence(
     {'average': 0.75, 'run_order': 0.5, 'trec_eval': 1.0, 'optimistic': 1.0, 'pessimistic': 0.5}
     """
     parsed = parse_measures(measures)
-    for cutoff in cutoffs:
-        if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
-            raise InputError(f"cutoffs: found {cutoff!r}, expected whole numbers of at least 1")
+    cutoffs = tuple(whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(cutoffs))
     judged = None if qrels is None else as_qrels(qrels)
     names, ties, values, left_out = [], [], [], []
     queries: tuple[str, ...] = ()
     for name, source in progress(named_runs(runs), "runs"):
         run = as_run(source)
-        counted = count_ties(run, _rank_column(source), cutoffs)
+        path = source.path if isinstance(source, RunFile) else source
+        counted = count_ties(run.scores, run.offsets, cutoffs, read_ranks(path))
         if consistent_only and counted.contradicts:
             left_out.append(name)
             continue
@@ -94,117 +91,17 @@ def tie_prevalence(
             queries = results[0].queries
             values.append(np.stack([result.values[0] for result in results]))
     if not names:
-        raise InputError("runs: all of them contradict themselves, expected one that does not")
+        raise unexpected("runs", "one that does not contradict itself", f"none of {len(left_out)}")
     return TiePrevalence(
         tuple(names),
         tuple(ties),
-        tuple(int(cutoff) for cutoff in cutoffs),
+        cutoffs,
         tuple(left_out),
         tuple(RULES),
         queries,
         parsed if judged is not None else (),
         np.stack(values, axis=1) if values else np.empty((len(RULES), len(names), 0, 0)),
     )
-
-
-class Ties(NamedTuple):
-    """The ties of one run, counted.
-
-    Attributes
-    ----------
-    lists, documents : int
-    tied_lists, tied_documents : int
-        Lists in which any documents tie, and documents that tie with another.
-    sizes : int64[n_tied_groups]
-        The sizes of all groups of two or more.
-    within, across : tuple of int
-        For each cut-off, the lists with a tie among the documents up to it, and with a group that it cuts.
-    float32_lists, float32_documents : int
-        The same as tied_lists and tied_documents for the scores in single precision.
-    unordered : int
-        Lists whose order in the input puts a lower score before a higher one.
-    misranked, repeated : int or None
-        Lists whose rank column does, and lists whose rank column has a rank twice; None without a column of numbers.
-    """
-
-    lists: int
-    documents: int
-    tied_lists: int
-    tied_documents: int
-    sizes: Integers
-    within: tuple[int, ...]
-    across: tuple[int, ...]
-    float32_lists: int
-    float32_documents: int
-    unordered: int
-    misranked: int | None
-    repeated: int | None
-
-    @property
-    def contradicts(self) -> bool:
-        """Whether the run's order or its ranks contradict its scores."""
-        return bool(self.unordered or self.misranked)
-
-
-def count_ties(run: Run, column: RankColumn | None, cutoffs: Sequence[int]) -> Ties:
-    """Count the ties of a run."""
-    group_list, start, size = _groups(run.scores, run.offsets)
-    tied = size > 1
-    within, across = [], []
-    for cutoff in cutoffs:
-        within.append(len(np.unique(group_list[tied & (start + 2 <= cutoff)])))
-        across.append(len(np.unique(group_list[tied & (start < cutoff) & (start + size > cutoff)])))
-    with np.errstate(over="ignore"):
-        single = run.scores.astype(np.float32)
-    single_list, _, single_size = _groups(single, run.offsets)
-    misranked, repeated = (None, None) if column is None else _check_ranks(column)
-    list_of = np.repeat(np.arange(len(run.offsets) - 1), np.diff(run.offsets))
-    rises = (run.scores[1:] > run.scores[:-1]) & (list_of[1:] == list_of[:-1])
-    return Ties(
-        len(run.offsets) - 1,
-        len(run.scores),
-        len(np.unique(group_list[tied])),
-        int(size[tied].sum()),
-        size[tied],
-        tuple(within),
-        tuple(across),
-        len(np.unique(single_list[single_size > 1])),
-        int(single_size[single_size > 1].sum()),
-        len(np.unique(list_of[1:][rises])),
-        misranked,
-        repeated,
-    )
-
-
-def _groups(scores: npt.NDArray[Any], offsets: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return the list of each group, how many documents precede it there, and its size."""
-    list_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    order = np.lexsort((-scores, list_of))
-    ordered = scores[order]
-    first = np.ones(len(scores), dtype=bool)
-    first[1:] = (ordered[1:] != ordered[:-1]) | (list_of[1:] != list_of[:-1])
-    starts = np.flatnonzero(first)
-    return list_of[starts], starts - offsets[list_of[starts]], np.diff(np.append(starts, len(scores)))
-
-
-def _check_ranks(column: RankColumn) -> tuple[int | None, int | None]:
-    """Count the lists whose ranks contradict the scores, and those with a rank twice."""
-    if np.isnan(column.ranks).any():
-        return None, None
-    order = np.lexsort((column.scores * -1.0, column.ranks, column.queries))
-    query, rank, score = column.queries[order], column.ranks[order], column.scores[order]
-    same = query[1:] == query[:-1]
-    # Where a rank is repeated, its documents come in the order of their scores, the better first.
-    misranked = np.unique(query[1:][same & (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])])
-    repeated = np.unique(query[1:][same & (rank[1:] == rank[:-1])])
-    return len(misranked), len(repeated)
-
-
-def _rank_column(source: Any) -> RankColumn | None:
-    """The rank column of a run that is a file which can be read again."""
-    if isinstance(source, RunFile):
-        source = source.path
-    return read_ranks(source) if isinstance(source, str) or hasattr(source, "__fspath__") else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +151,7 @@ class TiePrevalence(Experiment):
     def _all(self) -> list[tuple[str, Ties]]:
         """The runs, and all of them together, where there are several."""
         named = list(zip(self.runs, self.ties, strict=True))
-        return [*named, ("all", _added(self.ties))] if len(named) > 1 else named
+        return [*named, ("all", added_up(self.ties))] if len(named) > 1 else named
 
     def _counts(self) -> Table:
         columns = (
@@ -285,21 +182,20 @@ class TiePrevalence(Experiment):
     def _sizes(self) -> Table:
         sizes = np.concatenate([ties.sizes for ties in self.ties])
         documents = sum(ties.documents for ties in self.ties)
+        untied = documents - int(sizes.sum())
         rows: list[tuple[Cell, ...]] = [
-            ("1", documents - int(sizes.sum()), documents - int(sizes.sum()), (documents - sizes.sum()) / documents)
+            ("1", untied, untied, untied / max(documents, 1))
         ]
         low = 2
         while low <= sizes.max(initial=0):
             some = sizes[(sizes >= low) & (sizes < 2 * low)]
             name = "2 … 3" if low == 2 else f"{low} … {2 * low - 1}"
-            rows.append((name, len(some), int(some.sum()), float(some.sum() / documents)))
+            rows.append((name, len(some), int(some.sum()), float(some.sum() / max(documents, 1))))
             low *= 2
         columns = ("size of group", "groups", "documents", "share of documents")
         return Table("Sizes of the groups of equal scores", columns, rows)
 
     def _rules(self) -> Table:
-        from tieaware.statistics import kendall_tau
-
         average = self.values[self.rules.index("average")]
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
@@ -327,8 +223,6 @@ class TiePrevalence(Experiment):
         return Table("What the order of the tied does to the measures", columns, rows, notes)
 
     def _orderings(self) -> Table:
-        from tieaware.statistics import kendall_tau
-
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
             means = self.values[..., m].mean(axis=2).round(12)
@@ -368,8 +262,8 @@ class TiePrevalence(Experiment):
         return figures
 
     def _draw_shares(self, ax: Axes) -> None:
-        shares = np.array([ties.tied_documents / ties.documents for ties in self.ties])
-        single = np.array([ties.float32_documents / ties.documents for ties in self.ties])
+        shares = np.array([ties.tied_documents / max(ties.documents, 1) for ties in self.ties])
+        single = np.array([ties.float32_documents / max(ties.documents, 1) for ties in self.ties])
         order = np.lexsort((single, shares))
         places = np.arange(len(order))
         ax.barh(places, shares[order], color="#8fbcd9", height=0.7, label="tied")
@@ -387,7 +281,8 @@ class TiePrevalence(Experiment):
         names = [f"{low}" if low == 1 else f"{low}–{2 * low - 1}" for low in edges[:-1]]
         ax.set_xticks(np.arange(len(documents)), names, rotation=35, ha="right")
         ax.set_xlabel("size of the group of equal scores (1: untied)")
-        ax.set_yscale("log")
+        if documents.any():
+            ax.set_yscale("log")
         ax.set_ylabel("share of documents")
 
 
@@ -400,29 +295,6 @@ def _count_row(run: str, ties: Ties) -> tuple[Cell, ...]:
         run, ties.lists, ties.tied_lists / max(ties.lists, 1), ties.documents, ties.tied_documents / n, *groups,
         (ties.float32_documents - ties.tied_documents) / n, ties.unordered, ties.misranked, ties.repeated,
     )  # fmt: skip
-
-
-def _added(several: Sequence[Ties]) -> Ties:
-    """The counts of all runs together."""
-
-    def known(counts: Sequence[int | None]) -> int | None:
-        numbers = [count for count in counts if count is not None]
-        return sum(numbers) if numbers else None
-
-    return Ties(
-        lists=sum(ties.lists for ties in several),
-        documents=sum(ties.documents for ties in several),
-        tied_lists=sum(ties.tied_lists for ties in several),
-        tied_documents=sum(ties.tied_documents for ties in several),
-        sizes=np.concatenate([ties.sizes for ties in several]),
-        within=tuple(map(sum, zip(*(ties.within for ties in several), strict=True))),
-        across=tuple(map(sum, zip(*(ties.across for ties in several), strict=True))),
-        float32_lists=sum(ties.float32_lists for ties in several),
-        float32_documents=sum(ties.float32_documents for ties in several),
-        unordered=sum(ties.unordered for ties in several),
-        misranked=known([ties.misranked for ties in several]),
-        repeated=known([ties.repeated for ties in several]),
-    )
 
 
 @dataclass(frozen=True)

@@ -11,36 +11,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tieaware.errors import InputError
+from tieaware.arrays import Values
+from tieaware.checks import number, unexpected
+from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.evaluate import QrelsLike, View
+from tieaware.experiments._precision_figures import Boxes, Lines, Precisions, Scatter
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress, progress
-from tieaware.experiments.table import Cell, Table
-from tieaware.measures import Measure, NumRet, Values
-from tieaware.plots import Drawing, file_name, label, style
+from tieaware.measures import Measure, NumRet
+from tieaware.plots import Drawing, file_name
 from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.preparation import parse_measures
-from tieaware.worst_case import known_worst_case, worst_case
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-RHOS = tuple(f"{1 + i / 10:.1f}" for i in range(11))
-MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP", "nDCG@10")
-
-# Differences below this are rounding: another order of adding the same numbers.
-_ROUNDING = 1e-12
+from tieaware.statistics import kendall_tau, paired_test, tau_ap
+from tieaware.statistics.values import ROUNDING
+from tieaware.statistics.verdicts import CHANGES, PairTests, all_pairs, shares_of_changes
+from tieaware.tables import Cell, Table
+from tieaware.worst_cases import known_worst_case, worst_case
 
 
 def banding(
     qrels: QrelsLike,
     runs: Any,
     rhos: Sequence[str | float | Fraction] = RHOS,
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = PRECISION_MEASURES,
     *,
     alpha: float = 0.05,
     kept: float = 0.99,
@@ -86,7 +83,7 @@ def precision(
     qrels: QrelsLike,
     runs: Any,
     precisions: str | Coarsening | Sequence[str | Coarsening],
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = PRECISION_MEASURES,
     *,
     alpha: float = 0.05,
     kept: float = 0.99,
@@ -114,13 +111,11 @@ def precision(
     array([[0.75, 0.5 ],
            [1.  , 0.75]])
     """
-    for name, value in (("alpha", alpha), ("kept", kept)):
-        if not 0.0 < value < 1.0:
-            raise InputError(f"{name}={value!r}: expected a number between 0 and 1")
+    alpha, kept = number("alpha", alpha, 0, 1, ends=False), number("kept", kept, 0, 1, ends=False)
     several = [precisions] if isinstance(precisions, str | Coarsening) else precisions
     coarsenings = [parse_precision(each) for each in several]
     if not coarsenings:
-        raise InputError("precisions: found none, expected at least one, such as 'decimals:2'")
+        raise unexpected("precisions", "at least one, such as 'decimals:2'", "none")
     references = [View("run_order" if isinstance(each, Bands) else "average") for each in coarsenings]
     distinct = list(dict.fromkeys(references))
     views = [*distinct, *(View("average", each) for each in coarsenings)]
@@ -128,7 +123,7 @@ def precision(
     results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads)
     first = results[0]
     if len(first.queries) < 2:
-        raise InputError(f"qrels: {len(first.queries)} queries, expected at least 2 to compare over")
+        raise unexpected("qrels", "at least 2 queries to compare over", f"{len(first.queries)}")
     return Precision(
         tuple(coarsenings),
         first.runs,
@@ -183,34 +178,32 @@ class Precision(Experiment):
     def differences(self) -> Values:
         """Original − coarsened: float64[n_precisions, n_runs, n_queries, n_measures]. What is rounding is 0."""
         differences = np.stack(self.originals) - self.values
-        differences[np.abs(differences) < _ROUNDING] = 0.0
+        differences[np.abs(differences) < ROUNDING] = 0.0
         return differences
 
     @cached_property
     def changed(self) -> Values:
         """The p value of each run's paired t-test, coarsened against original: [n_precisions, n_runs, n_measures]."""
-        from tieaware.statistics import paired_test
-
         return paired_test(np.moveaxis(self.differences, 3, 2), 0.0).p
 
     @cached_property
     def not_kept(self) -> Values:
         """The p value of "the coarsened mean is at most `kept` of the original", as `changed`; small: it is more."""
-        from tieaware.statistics import paired_test
-
         surplus = self.values - self.kept * np.stack(self.originals)
         return paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="greater").p
 
     @cached_property
-    def pairs(self) -> _Pairs:
+    def pairs(self) -> Verdicts:
         """The verdicts between all pairs of runs, before and after."""
-        return _Pairs.of(self)
+        originals = {id(original): original for original in self.originals}
+        tested = [all_pairs(values) for values in progress([*originals.values(), *self.values], "pairs of runs")]
+        tests = dict(zip(originals, tested, strict=False))
+        before = tuple(tests[id(original)] for original in self.originals)
+        return Verdicts(before, tuple(tested[len(originals) :]), self.alpha)
 
     @cached_property
     def correlations(self) -> tuple[Values, Values]:
         """Kendall's τ_b, and τ_AP,b, of the orderings of the runs by mean: each [n_precisions, n_measures]; or NaN."""
-        from tieaware.statistics import kendall_tau, tau_ap
-
         shape = len(self.precisions), len(self.measures)
         taus, taus_ap = np.full(shape, np.nan), np.full(shape, np.nan)
         if len(self.runs) > 1:
@@ -316,7 +309,7 @@ class Precision(Experiment):
             "difference is significant only after; vanish: only before; flip: both times, with the other sign.",
             "signs: the share of pairs whose difference of means changes its sign, significant or not.",
         ]
-        return self._table("Verdicts between runs", _VERDICTS, self.pairs.shares(), notes)
+        return self._table("Verdicts between runs", CHANGES, self.pairs.shares(), notes)
 
     def _runs(self) -> Table:
         rows: list[tuple[Cell, ...]] = []
@@ -336,12 +329,13 @@ class Precision(Experiment):
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: for each measure differences and p values, and for all the verdicts and orderings."""
+        axis, spans = self._axis(), self._spans()
         differences = {
             f"differences-{file_name(measure)}": Drawing(
                 f"{measure}: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. "
                 "Box: quartiles and median; whiskers: 10 % and 90 %; dots: the largest loss and gain"
                 + ("; triangles: the largest that are possible." if any(i == m for _, i in self.worst) else "."),
-                _Boxes(self, m),
+                Boxes(axis, str(measure), spans[:, m], {p: bounds for (p, i), bounds in self.worst.items() if i == m}),
             )
             for m, measure in enumerate(self.measures)
         }
@@ -351,7 +345,7 @@ class Precision(Experiment):
             f"p-values-{file_name(measure)}": Drawing(
                 f"{measure}: p of the paired t-test, for each of {self.pairs.count} pairs of runs, as the scores were "
                 f"and with {self.precisions[-1]}. Dashed: {self.alpha}.",
-                _Scatter(self, m),
+                Scatter(str(self.precisions[-1]), self.pairs.before[-1].p[m], self.pairs.after[-1].p[m], self.alpha),
                 (5.2, 4.8),
             )
             for m, measure in enumerate(self.measures)
@@ -363,154 +357,40 @@ class Precision(Experiment):
             "tau-ap": ("τ_AP,b between the orderings of the runs, before and after", r"$\tau_{AP,b}$", tau_ap),
         }
         curves = {
-            name: Drawing(f"{caption}, by precision.", _Lines(self, axis, values))
-            for name, (caption, axis, values) in lines.items()
+            name: Drawing(f"{caption}, by precision.", Lines(axis, name_of_axis, self.measures, values))
+            for name, (caption, name_of_axis, values) in lines.items()
         }
         return {**differences, **curves, **p_values}
 
-    def axis(self) -> tuple[str, list[str]]:
-        """Return what the axis of the precisions is called, and its ticks."""
+    def _axis(self) -> Precisions:
         if all(isinstance(each, Bands) for each in self.precisions):
-            return "growth of the bands, ρ", [str(each).removeprefix("bands:") for each in self.precisions]
-        return "precision of the scores", [str(each) for each in self.precisions]
-
-
-_VERDICTS = ("agree", "appear", "vanish", "flip", "signs")
+            return Precisions("growth of the bands, ρ", [str(each).removeprefix("bands:") for each in self.precisions])
+        return Precisions("precision of the scores", [str(each) for each in self.precisions])
 
 
 @dataclass(frozen=True)
-class _Pairs:
-    """p values and verdicts of all pairs of runs. A verdict is the sign of a significant difference, or 0.
+class Verdicts:
+    """The tests of all pairs of runs: for each precision those before, and those after.
 
-    `before` holds an array [n_measures, n_pairs] for each precision, `after` is [n_precisions, n_measures, n_pairs].
+    Attributes
+    ----------
+    before, after : tuple of PairTests
+    alpha : float
     """
 
-    before: tuple[Values, ...]
-    after: Values
-    shares_of_verdicts: Values
+    before: tuple[PairTests, ...]
+    after: tuple[PairTests, ...]
+    alpha: float
 
     @property
     def count(self) -> int:
-        return int(self.after.shape[2])
+        """How many pairs there are."""
+        return int(self.after[0].p.shape[1])
 
     def shares(self) -> Values:
-        """The shares of _VERDICTS: [5, n_precisions, n_measures]; NaN without a pair."""
-        return self.shares_of_verdicts
-
-    @classmethod
-    def of(cls, cube: Precision) -> _Pairs:
-        references = {id(original): original for original in cube.originals}
-        wanted = [*references.values(), *cube.values]
-        tested = [_all_pairs(values) for values in progress(wanted, "pairs of runs")]
-        tests = dict(zip(references, tested, strict=False))
-        before = [tests[id(original)] for original in cube.originals]
-        after = tested[len(references) :]
-        shares = np.stack([_shares(*b, *a, cube.alpha) for b, a in zip(before, after, strict=True)], axis=1)
-        return cls(tuple(p for _, p in before), np.stack([p for _, p in after]), shares)
-
-
-def _all_pairs(values: Values) -> tuple[Values, Values]:
-    """Test all pairs of runs: the differences of means and the p values, both [n_measures, n_pairs]."""
-    from tieaware.statistics import paired_test
-
-    n_runs, n_queries, n_measures = values.shape
-    first, second = np.triu_indices(n_runs, 1)
-    differences = np.empty((n_measures, len(first)))
-    p = np.empty_like(differences)
-    # So many pairs at a time, that their values stay within the cache's reach.
-    step = max(1, 2**20 // n_queries)
-    for m in range(n_measures):
-        of_measure = np.ascontiguousarray(values[:, :, m])
-        for start in range(0, len(first), step):
-            some = slice(start, start + step)
-            test = paired_test(of_measure[first[some]], of_measure[second[some]])
-            differences[m, some], p[m, some] = test.difference, test.p
-    differences[np.abs(differences) < _ROUNDING] = 0.0
-    return differences, p
-
-
-def _shares(before: Values, p_before: Values, after: Values, p_after: Values, alpha: float) -> Values:
-    """The shares of the pairs that agree, appear, vanish, flip, and change sign: [5, n_measures]."""
-    if not before.shape[1]:
-        return np.full((5, len(before)), np.nan)
-    old = np.where(p_before < alpha, np.sign(before), 0.0)
-    new = np.where(p_after < alpha, np.sign(after), 0.0)
-    kinds = (old == new, (old == 0) & (new != 0), (old != 0) & (new == 0), old * new < 0, before * after < 0)
-    return np.stack([kind.mean(axis=1) for kind in kinds])
-
-
-@dataclass(frozen=True)
-class _Boxes:
-    """Draws the differences of one measure, a box for each precision."""
-
-    cube: Precision
-    m: int
-
-    def __call__(self, ax: Axes) -> None:
-        cube, m = self.cube, self.m
-        spans = cube._spans()[:, m]
-        places = np.arange(1, len(spans) + 1)
-        ax.axhline(0.0, color="#888888", linewidth=0.8)
-        ax.boxplot(
-            list(spans), positions=places, widths=0.55, whis=(10, 90), showfliers=False, patch_artist=True,
-            boxprops={"facecolor": "#cfe3f1", "edgecolor": "#0072B2"}, medianprops={"color": "#000000"},
-            whiskerprops={"color": "#0072B2"}, capprops={"color": "#0072B2"},
-        )  # fmt: skip
-        ax.plot(places, spans.max(axis=1), "o", color="#D55E00", markersize=4, label="largest loss and gain seen")
-        ax.plot(places, spans.min(axis=1), "o", color="#D55E00", markersize=4)
-        bounds = [(p + 1, *cube.worst[p, m]) for p in range(len(spans)) if (p, m) in cube.worst]
-        if bounds:
-            at, loss, gain = np.array(bounds).T
-            ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="possible")
-            ax.plot(at, -gain, "v", color="#000000", markerfacecolor="none", markersize=6)
-        _precision_axis(ax, cube)
-        ax.set_ylabel(f"original − coarsened, {cube.measures[m]}")
-        ax.legend(loc="upper left")
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """Draws a line for each measure over the precisions."""
-
-    cube: Precision
-    axis: str
-    values: Values
-
-    def __call__(self, ax: Axes) -> None:
-        places = np.arange(1, len(self.values) + 1)
-        for m, measure in enumerate(self.cube.measures):
-            ax.plot(places, self.values[:, m], label=label(str(measure)), **style(m))
-        _precision_axis(ax, self.cube)
-        ax.set_ylabel(self.axis)
-        ax.legend(loc="lower left")
-
-
-@dataclass(frozen=True)
-class _Scatter:
-    """Draws the p values of one measure before and after the last precision."""
-
-    cube: Precision
-    m: int
-
-    def __call__(self, ax: Axes) -> None:
-        pairs, alpha = self.cube.pairs, self.cube.alpha
-        smallest = 1e-8
-        before, after = (np.maximum(p, smallest) for p in (pairs.before[-1][self.m], pairs.after[-1][self.m]))
-        # Many points: drawn as pixels, also where all else is drawn as lines.
-        ax.plot(before, after, ".", color="#0072B2", alpha=0.35, markersize=4, markeredgewidth=0, rasterized=True)
-        for line in (ax.axhline, ax.axvline):
-            line(alpha, color="#D55E00", linestyle="--", linewidth=1.0)
-        ax.plot([smallest, 1.0], [smallest, 1.0], color="#888888", linewidth=0.8)
-        ax.set(xscale="log", yscale="log", xlim=(smallest, 1.2), ylim=(smallest, 1.2), aspect="equal")
-        ax.set_xlabel(f"p, scores as they were (least {smallest:.0e})")
-        ax.set_ylabel(f"p, {self.cube.precisions[-1]}")
-
-
-def _precision_axis(ax: Axes, cube: Precision) -> None:
-    name, ticks = cube.axis()
-    turned = max(map(len, ticks)) * len(ticks) > 80
-    ax.set_xticks(np.arange(1, len(ticks) + 1), ticks, rotation=35 if turned else 0, ha="right" if turned else "center")
-    ax.set_xlabel(name)
+        """Return the shares of CHANGES: float64[5, n_precisions, n_measures]; NaN without a pair."""
+        both = zip(self.before, self.after, strict=True)
+        return np.stack([shares_of_changes(*tests, self.alpha) for tests in both], axis=1)
 
 
 def _cell(value: Any) -> Cell:

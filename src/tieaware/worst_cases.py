@@ -11,16 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware import _worst_case
-from tieaware.errors import InputError
-from tieaware.measures import Measure, Values, parse_measure
+from tieaware.arrays import Integers, Values
+from tieaware.checks import unexpected, whole_number
+from tieaware.measures import Measure, parse_measure
 from tieaware.precision import bands
+from tieaware.tables import Cell, Table
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from tieaware.experiments.table import Cell, Table
-
-Integers = npt.NDArray[np.int64]
 Relevance = npt.NDArray[np.int8]
 
 
@@ -79,10 +78,10 @@ def worst_case(
     (0.041667, array([0, 0, 1, 0, 0, 0, 0], dtype=int8))
     """
     parsed = parse_measure(measure)
-    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or not 1 <= depth <= 100_000:
-        raise InputError(f"depth={depth!r}: expected a whole number from 1 to 100,000")
+    depth = whole_number("depth", depth, 1, 100_000)
     if not known_worst_case(parsed):
-        raise InputError(f"no worst case is known for {parsed}; there are RR, RBP, AP, nDCG, nDCG@k, P@k and R@k")
+        known = "RR, RBP, AP, nDCG, nDCG@k, P@k or R@k"
+        raise unexpected("measure", f"one whose worst case is known, which are {known}", f"{parsed}")
     edges = np.append(bands(rho, depth) - 1, depth)
     return WorstCase(*_CASES[parsed.name](parsed, edges, bool(gain)))
 
@@ -107,8 +106,6 @@ def table(
     1.5  0.0417  0.0750
     2    0.0833  0.1875
     """
-    from tieaware.experiments.table import Table
-
     parsed = [parse_measure(measure) for measure in measures]
     columns = [(measure, which) for measure in parsed for which in ((False, True) if gain else (False,))]
     names = (f"{measure} gain" if which else f"{measure}" for measure, which in columns)

@@ -7,7 +7,7 @@ import pytest
 
 from tieaware import Evaluator, InputError
 from tieaware.cli import main
-from tieaware.worst_case import table, worst_case
+from tieaware.worst_cases import table, worst_case
 
 RHOS = ["1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "1.7", "1.8", "1.9", "2.0"]
 LOSSES = {
@@ -77,11 +77,11 @@ def test_a_rho_of_1_costs_nothing():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("RR@10", 2), "no worst case is known for RR@10; there are"),
-        (("P", 2), "no worst case is known for P;"),
-        (("F1@3", 2), "no worst case is known for F1@3"),
+        (("RR@10", 2), r"measure: expected one whose worst case is known, which are RR, .*, found RR@10"),
+        (("P", 2), "found P$"),
+        (("F1@3", 2), "found F1@3"),
         (("AP", "0.5"), "rho='0.5': expected at least 1"),
-        (("AP", 2, 0), "depth=0: expected a whole number from 1 to 100,000"),
+        (("AP", 2, 0), "depth: expected a whole number from 1 to 100,000, found 0"),
     ],
 )
 def test_what_is_not_known_is_said(arguments, message):

@@ -7,15 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tieaware.errors import InputError
+from tieaware.arrays import Integers, Values
+from tieaware.checks import one_of
 from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress
-from tieaware.experiments.table import Cell, Table
-from tieaware.measures import IPrec, Measure, NumRelRet, NumRet, P, R, Values
+from tieaware.measures import IPrec, Measure, NumRelRet, NumRet, P, R
 from tieaware.plots import COLOURS, Drawing, file_name, label, style
+from tieaware.tables import Cell, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +65,7 @@ def curves(
     >>> outcome.y[0, 0].tolist(), outcome.x[0, 0].tolist()
     ([0.5, 0.5, 0.3333333333333333], [0.5, 1.0, 1.0])
     """
-    if kind not in KINDS:
-        raise InputError(f"kind={kind!r}: expected one of {', '.join(KINDS)}")
+    one_of("kind", kind, KINDS)
     view = View(ties)
     if kind == "interpolated":
         recalls = [i / 10 for i in range(11)]
@@ -89,7 +88,7 @@ def curves(
     )
 
 
-def _ranks(deepest: int) -> npt.NDArray[np.int64]:
+def _ranks(deepest: int) -> Integers:
     """Ranks 1 … deepest: all up to 20, then each a twelfth deeper than the last."""
     ranks = list(range(1, min(deepest, 20) + 1))
     while ranks[-1] < deepest:

@@ -1,10 +1,9 @@
-"""The numbers of an experiment: named columns, printed, and saved."""
+"""Tables as text, CSV, JSON, Markdown and HTML: whatever is printed in columns is written here."""
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 Cell = str | int | float | None
@@ -41,9 +40,7 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, without title and notes."""
-        rule = ["---" if text else "---:" for text in self._is_text()]
-        escaped = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in self._shown()]
-        return "".join(f"| {' | '.join(row)} |\n" for row in (self.columns, rule, *escaped))
+        return as_markdown(self.columns, self._shown(), self._is_text())
 
     def to_html(self) -> str:
         """Return table and notes in HTML, without the title, escaped."""
@@ -66,23 +63,15 @@ class Table:
 
     def to_json(self) -> str:
         """Return title, notes and rows as JSON, a row as ``{column: cell}``; null where there is no number."""
-        import json
-
         rows = [
             {name: None if cell != cell else cell for name, cell in zip(self.columns, row, strict=True)}
             for row in self.rows
         ]
-        return json.dumps({"title": self.title, "rows": rows, "notes": self.notes}, indent=2) + "\n"
+        return as_json({"title": self.title, "rows": rows, "notes": self.notes})
 
     def csv(self) -> str:
         """Return the columns and rows as CSV, in full precision, without title and notes."""
-        import csv
-
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
-        return text.getvalue()
+        return as_csv(self.columns, self.rows)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the CSV to a file."""
@@ -103,3 +92,34 @@ def _shown_cell(cell: Cell) -> str:
     if isinstance(cell, float):
         return f"{cell:.4f}" if abs(cell) >= 1e-4 or cell == 0.0 else f"{cell:.1e}"
     return str(cell)
+
+
+def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Write rows under a line of names, separated by commas, numbers in full precision."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_markdown(columns: Sequence[str], rows: Iterable[Sequence[str]], is_text: Iterable[bool]) -> str:
+    """Write rows of cells as they are shown; columns that are no text are aligned to the right."""
+    rule = ["---" if text else "---:" for text in is_text]
+    escaped = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in (columns, rule, *rows)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in escaped)
+
+
+def as_json(value: object) -> str:
+    """Write what lists and dictionaries hold, indented."""
+    import json
+
+    return json.dumps(value, indent=2) + "\n"
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {
+    "text": lambda table: f"{table}\n", "csv": Table.csv, "json": Table.to_json, "markdown": Table.to_markdown,
+}  # fmt: skip

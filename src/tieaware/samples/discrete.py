@@ -1,0 +1,90 @@
+"""Ranked lists whose scores are counts, as many and as long as one likes: for benchmarks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import PCG64, Generator
+
+from tieaware.arrays import Labels, Offsets, Values
+from tieaware.checks import number, whole_number
+
+# More documents than any memory holds.
+_LONGEST = 1e15
+
+
+class DiscreteLists(NamedTuple):
+    """Many scored lists as flat arrays: list ``i`` holds the rows ``offsets[i]`` to ``offsets[i + 1]``."""
+
+    scores: Values
+    labels: Labels
+    offsets: Offsets
+
+
+def discrete_lists(
+    n_queries: int = 28_043,
+    seed: int = 2008,
+    *,
+    mean_length: float = 300,
+    relevant: float = 0.02,
+    grades: int = 1,
+) -> DiscreteLists:
+    """Generate ranked lists whose score is a discrete feature, for benchmarks.
+
+    They mirror the setting of McSherry and Najork (ECIR 2008), who evaluated features such as a page's
+    in-degree over 28,043 queries with about 2,400 documents each. Lengths follow a power law with exponent 3.
+    The score is like an in-degree: k or more with probability 1 / (k + 1), so half of the documents tie at 0
+    and a sixth at 1, while high scores are rare. Relevant documents have the larger of two draws.
+
+    Parameters
+    ----------
+    n_queries, seed : int, default 28,043 and 2008
+        The number of lists, and the seed of NumPy's PCG64.
+    mean_length : float, default 300
+        Documents a query, about; at least 1. Every list has half as many or more, and is not empty.
+    relevant : float, default 0.02
+        The share of documents that are relevant, about; 0 to 1. Each list has at least one.
+    grades : int, default 1
+        Relevant documents have labels from 1 to `grades`, higher ones being rarer; the others 0.
+
+    Returns
+    -------
+    DiscreteLists
+        ``scores``, float64[n_docs], unsorted; ``labels``, int32[n_docs]; ``offsets``, int64[n_queries + 1].
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+    >>> scores, labels, offsets = discrete_lists(1000)
+    >>> float((scores == 0).mean().round(1))
+    0.5
+    """
+    for name, whole, least in (("n_queries", n_queries, 1), ("seed", seed, 0), ("grades", grades, 1)):
+        whole_number(name, whole, least)
+    number("mean_length", mean_length, 1, _LONGEST)
+    number("relevant", relevant, 0, 1)
+    rng = Generator(PCG64(seed))
+    # `1 - rng.random(n)` lies in (0, 1]. Its inverse has exponent 2, the inverse of its root exponent 3.
+    lengths = np.maximum(1, mean_length / 2 / np.sqrt(1 - rng.random(n_queries))).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    n_docs = int(offsets[-1])
+
+    one_each = offsets[:-1] + rng.integers(lengths)
+    others = rng.integers(n_docs, size=max(0, round(relevant * n_docs) - n_queries))
+    chosen = np.concatenate([one_each, others])
+    labels = np.zeros(n_docs, dtype=np.int32)
+    labels[chosen] = np.minimum(grades, np.floor(1 / (1 - rng.random(len(chosen))))).astype(np.int32)
+
+    # In place: lists as long as the paper's hold 67 million scores.
+    scores = rng.random(n_docs)
+    np.subtract(1, scores, out=scores)
+    scores[chosen] = np.minimum(scores[chosen], 1 - rng.random(len(chosen)))
+    np.divide(1, scores, out=scores)
+    np.floor(scores, out=scores)
+    scores -= 1
+    return DiscreteLists(scores, labels, offsets)

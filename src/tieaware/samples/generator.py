@@ -1,0 +1,208 @@
+"""A seeded generator of TREC-like topics, pooled judgments and runs whose scores tie.
+
+Queries and documents are vectors, relevance is the cosine between them, and each scorer sees both through
+noise. What sets the scorers apart is the *precision* of their scores, from a 64-bit float to a constant, and
+so how much of a ranking is left to ties. Then a pool of the best documents of each run is judged.
+
+The same seed gives the same bytes on every processor. Random numbers are drawn as bytes and vectors hold
+integers, so their dot products are exact in whatever order they are summed; what follows uses only operations
+that IEEE 754 rounds correctly: no logarithm, power or sine.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import PCG64, Generator
+
+from tieaware.arrays import Integers, Values
+from tieaware.checks import whole_number
+
+#: The runs of a generated collection, in the order in which `load` gives them.
+RUN_NAMES = ("continuous", "two-decimals", "bfloat16", "int8-dot", "grader-0-10", "constant")
+
+_ASPECTS = ("Causes", "Costs", "Early signs", "Effects", "History", "Measurement", "Prevention", "Regulation")
+_PLACES = ("alpine", "arctic", "coastal", "deep-sea", "inland", "rural", "tropical", "urban")
+_SUBJECTS = ("erosion", "farming", "fishing", "flooding", "migration", "noise", "shipping", "tourism")
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A test collection: plain dictionaries.
+
+    ``topics`` is ``{query: title}``, ``qrels`` is ``{query: {document: label}}`` and ``runs`` is
+    ``{name: {query: {document: score}}}``, in the order of the run. Labels are 0 (not relevant) to 3 (highly
+    relevant); -1 marks a document that was pooled but never judged.
+    """
+
+    topics: dict[str, str]
+    qrels: dict[str, dict[str, int]]
+    runs: dict[str, dict[str, dict[str, float]]]
+
+
+def generate(
+    seed: int = 2008,
+    n_queries: int = 50,
+    depth: int = 100,
+    *,
+    n_documents: int = 10_000,
+    pool_depth: int = 20,
+) -> Collection:
+    """Generate a collection whose runs report scores of different precision.
+
+    The runs are noisy views of the same relevance:
+
+    - ``continuous``: a cosine in float64; documents practically never tie.
+    - ``two-decimals``: a score as large as those of BM25, to two decimals.
+    - ``bfloat16``: a cosine rounded to bfloat16.
+    - ``int8-dot``: the dot product of vectors quantised to int8, an integer.
+    - ``grader-0-10``: a grade from 0 to 10, as language models give, of the documents that ``continuous``
+      retrieved. Equal grades stay in the order in which they were retrieved.
+    - ``constant``: 1 for every document. It lists its candidates as data sets for re-ranking do, the
+      judged-relevant ones first. An evaluator that breaks ties by input order therefore gives this scorer,
+      which knows nothing, the perfect reciprocal rank 1.0 on every query.
+
+    The first four list tied documents by ascending identifier, as most archived runs do.
+
+    Parameters
+    ----------
+    seed : int, default 2008
+        Seeds NumPy's PCG64. The same arguments give the same collection, whatever the processor.
+    n_queries, n_documents : int, default 50 and 10,000
+        How many queries are asked, and how many documents are searched.
+    depth : int, default 100
+        How many documents a run lists for a query.
+    pool_depth : int, default 20
+        How many documents of each run are judged, from the first rank on.
+
+    Returns
+    -------
+    Collection
+        Judgments pool every run but ``constant``, and a manual search that is not among the runs: so some
+        judged documents, relevant ones too, are retrieved by no scorer. Every query has a relevant document.
+
+    Raises
+    ------
+    InputError
+        If `seed` is negative, another number below 1, or `n_documents` below `depth`.
+
+    Examples
+    --------
+    >>> collection = generate(n_queries=1, depth=4, pool_depth=2)
+    >>> collection.qrels["q101"]  # doctest: +NORMALIZE_WHITESPACE
+    {'D-0001210': 0, 'D-0003818': 0, 'D-0004203': 2, 'D-0005792': 3, 'D-0005998': 3, 'D-0007389': 1,
+     'D-0008965': 0}
+    >>> collection.runs["grader-0-10"]["q101"]
+    {'D-0004203': 8.0, 'D-0007389': 8.0, 'D-0002402': 6.0, 'D-0007845': 3.0}
+    >>> list(collection.runs["constant"]["q101"])
+    ['D-0004203', 'D-0005792', 'D-0005998', 'D-0007389']
+    """
+    for name, number, least in (
+        ("seed", seed, 0), ("n_queries", n_queries, 1), ("depth", depth, 1), ("pool_depth", pool_depth, 1),
+        ("n_documents", n_documents, depth),
+    ):  # fmt: skip
+        whole_number(name, number, least)
+    rng = Generator(PCG64(seed))
+    words = _bytes(rng, 3, n_queries) % 8
+    # The cube of a uniform number: many queries with few relevant documents, few queries with many.
+    n_relevant = 3 + 50 * _bytes(rng, n_queries) ** 3 // 255**3
+    queries, documents = _bell(rng, n_queries), _bell(rng, n_documents)
+    most_relevant = np.argsort(-_cosines(queries, documents), axis=1, kind="stable")
+    retrieved = _retrieve(rng, queries, documents, depth)
+    forgotten = _bytes(rng, n_queries, n_documents) < 4
+
+    identifier = [f"D-{document:07d}" for document in range(n_documents)]
+    topics, qrels = {}, {}
+    runs: dict[str, dict[str, dict[str, float]]] = {name: {} for name in RUN_NAMES}
+    for row in range(n_queries):
+        query = f"q{101 + row}"
+        aspect, place, subject = words[:, row]
+        topics[query] = f"{_ASPECTS[aspect]} of {_PLACES[place]} {_SUBJECTS[subject]}"
+        for name, (listed, scores) in retrieved.items():
+            runs[name][query] = {
+                identifier[document]: float(score)
+                for document, score in zip(listed[row], scores[row], strict=True)
+            }
+
+        # The manual search finds every other of the most relevant documents, the first one always among them.
+        pool = set(most_relevant[row, : 2 * pool_depth : 2].tolist())
+        pool.update(*(listed[row, :pool_depth].tolist() for listed, _ in retrieved.values()))
+        n = int(n_relevant[row])
+        label = {
+            document: 1 + (rank < n // 3) + (rank < n // 10)
+            for rank, document in enumerate(most_relevant[row, :n].tolist())
+        }
+        qrels[query] = {
+            identifier[document]: label.get(document, -int(forgotten[row, document]))
+            for document in sorted(pool)
+        }
+        # `sorted` is stable: what is not relevant follows in the order of the identifiers, then of retrieval.
+        candidates = sorted(qrels[query], key=lambda document: qrels[query][document] < 1)
+        candidates = list(dict.fromkeys([*candidates, *runs["continuous"][query]]))
+        runs["constant"][query] = dict.fromkeys(candidates[:depth], 1.0)
+    return Collection(topics, qrels, runs)
+
+
+def _retrieve(
+    rng: Generator, queries: Values, documents: Values, depth: int
+) -> dict[str, tuple[Integers, Values]]:
+    """List the documents of each scorer, and their scores: both of shape [n_queries, depth]."""
+    # Scorers err alike: they share a drift of the query, which makes topics hard, and noise on the documents.
+    hardness = _bytes(rng, len(queries), 1) // 40
+    queries = 8 * queries + hardness * _bell(rng, len(queries))
+    documents = 8 * documents + 3 * _bell(rng, len(documents))
+
+    def view(noise: int) -> Values:
+        return documents + noise * _bell(rng, len(documents))
+
+    scores = {
+        "continuous": _cosines(queries, view(1)),
+        "two-decimals": np.rint(2000 * _cosines(queries, view(2))) / 100,
+        "bfloat16": _round_to_bfloat16(_cosines(queries, view(2))),
+        "int8-dot": _quantised(queries) @ _quantised(view(2)).T,
+    }
+    retrieved = {name: _best(values, depth) for name, values in scores.items()}
+    candidates, _ = retrieved["continuous"]
+    grades = np.clip(np.floor(22 * _cosines(queries, view(3)) - 7), 0, 10)
+    order, grades = _best(np.take_along_axis(grades, candidates, axis=1), depth)
+    retrieved["grader-0-10"] = np.take_along_axis(candidates, order, axis=1), grades
+    return retrieved
+
+
+def _bytes(rng: Generator, *shape: int) -> Integers:
+    return np.frombuffer(rng.bytes(math.prod(shape)), dtype=np.uint8).reshape(shape).astype(np.int64)
+
+
+def _bell(rng: Generator, n: int) -> Values:
+    """Draw `n` vectors of 20 components, each the sum of eight bytes: an integer, and close to normal."""
+    sums: Integers = _bytes(rng, n, 20, 8).sum(axis=2)
+    return (sums - 1020).astype(np.float64)
+
+
+def _cosines(queries: Values, documents: Values) -> Values:
+    squares = (queries**2).sum(axis=1)[:, np.newaxis] * (documents**2).sum(axis=1)
+    cosines: Values = queries @ documents.T / np.sqrt(squares)
+    return cosines
+
+
+def _quantised(vectors: Values) -> Values:
+    """Round unit vectors to int8, in steps that leave room for outliers, as a calibration does."""
+    quantised: Values = np.rint(32 * vectors / np.sqrt((vectors**2).sum(axis=1, keepdims=True)))
+    return quantised
+
+
+def _best(scores: Values, depth: int) -> tuple[Integers, Values]:
+    """Take the columns with the highest scores of each row, tied ones ascending, and those scores."""
+    columns = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+    return columns, np.take_along_axis(scores, columns, axis=1)
+
+
+def _round_to_bfloat16(values: Values) -> Values:
+    """Round to the nearest bfloat16 number, ties to even, once: without a stop at float32."""
+    bits = values.view(np.uint64)
+    # bfloat16 has 45 bits fewer. Adding just under half of the last one that stays, and 1 if that is odd,
+    # carries into it exactly when rounding goes up.
+    half = np.uint64(2**44 - 1) + (bits >> np.uint64(45) & np.uint64(1))
+    return (bits + half & np.uint64(2**64 - 2**45)).view(np.float64)
