@@ -54,7 +54,7 @@ from typing import Any
 
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measure
-from tieaware.reference import average_precision, first_relevant, gains, hits, interpolated_precision, pairs
+from tieaware.reference import average_precision, first_relevant, gains, hits, interpolated_precision, pairs, sets
 from tieaware.reference.rankings import ORDERS, Functions, Label, group, is_relevant, rank
 
 __all__ = ["MEASURES", "ORDERS", "evaluate", "group", "rank", "variance"]
@@ -123,8 +123,8 @@ def evaluate(
         kept = [d for d, label in enumerate(labels) if is_relevant(label, 0)]
         scores, labels = [scores[d] for d in kept], [labels[d] for d in kept]
         docids = docids if docids is None else [docids[d] for d in kept]
-    if measure.name in hits.OF_SETS:
-        return hits.OF_SETS[measure.name](labels, judged, **arguments)
+    if measure.name in sets.MEASURES:
+        return sets.MEASURES[measure.name](labels, judged, **arguments)
     of_ranking, expected, _ = MEASURES[measure.name]
     if ties == "average":
         return expected(group(scores, labels), judged, **arguments)
@@ -154,7 +154,7 @@ def variance(
     if arguments.pop("judged_only", False):
         kept = [d for d, label in enumerate(labels) if is_relevant(label, 0)]
         scores, labels = [scores[d] for d in kept], [labels[d] for d in kept]
-    if measure.name in hits.OF_SETS:
+    if measure.name in sets.MEASURES:
         return 0.0
     return MEASURES[measure.name][2](group(scores, labels), judged, **arguments)
 

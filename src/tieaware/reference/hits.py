@@ -1,4 +1,4 @@
-"""Measures that count the relevant documents within the cut-off, the hits; and counts that no order changes.
+"""Measures that count the relevant documents within the cut-off: the hits.
 
 The numbers in brackets are those of the references of `tieaware.reference`.
 """
@@ -220,70 +220,10 @@ def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = No
     return variance_of_hits(groups, k, 0) / depth**2 if depth else 0.0
 
 
-def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel: int = 1) -> float:
-    """Hits / retrieved documents; if relative, / the hits that there could be."""
-    best = min(len(ranking), relevant(judged, rel)) if relative else len(ranking)
-    return relevant(ranking, rel) / best if best else 0.0
-
-
-def set_recall(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Hits / N."""
-    return recall(ranking, judged, None, rel)
-
-
-def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: int = 1) -> float:
-    """(1 + beta) P R / (R + beta P) of set precision and recall, as trec_eval has it.
-
-    Examples
-    --------
-    >>> set_f([1, 0, 0, 0], [1, 1])
-    0.3333333333333333
-    """
-    P, R = set_precision(ranking, judged, False, rel), set_recall(ranking, judged, rel)
-    return (1 + beta) * P * R / (R + beta * P) if P and R else 0.0
-
-
-def set_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Set precision times set recall."""
-    return set_precision(ranking, judged, False, rel) * set_recall(ranking, judged, rel)
-
-
-def number_of_queries(ranking: Ranking, judged: Ranking) -> float:
-    """Count this query."""
-    return 1.0
-
-
-def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
-    """Count the retrieved documents."""
-    return float(len(ranking))
-
-
-def number_relevant(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Count the relevant documents, N."""
-    return float(relevant(judged, rel))
-
-
-def number_relevant_retrieved(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Count the relevant documents that were retrieved."""
-    return float(relevant(ranking, rel))
-
-
 MEASURES: dict[str, Functions] = {
     "P": (precision, expected_precision, variance_of_precision),
     "R": (recall, expected_recall, variance_of_recall),
     "F1": (f1, expected_f1, variance_of_f1),
     "Rprec": (r_precision, expected_r_precision, variance_of_r_precision),
     "Judged": (judged_share, expected_judged_share, variance_of_judged_share),
-}
-
-# Of what is retrieved, in any order.
-OF_SETS: dict[str, Callable[..., float]] = {
-    "SetP": set_precision,
-    "SetR": set_recall,
-    "SetF": set_f,
-    "SetAP": set_average_precision,
-    "NumQ": number_of_queries,
-    "NumRet": number_retrieved,
-    "NumRel": number_relevant,
-    "NumRelRet": number_relevant_retrieved,
 }
