@@ -70,6 +70,15 @@ def test_groups_of_one_are_a_ranking(name):
     assert name == "infAP" or variance(alone, [*ranking, 1]) == pytest.approx(0.0, abs=1e-15)
 
 
+def test_names_follow_from_the_measure():
+    """Of x there are mean_of_x and variance_of_x, and one name has "expected" in it: that of ERR, which has it too."""
+    for name, functions in reference.MEASURES.items():
+        of_ranking = functions[0].__name__
+        assert [f.__name__ for f in functions] == [of_ranking, f"mean_of_{of_ranking}", f"variance_of_{of_ranking}"]
+        assert ("expected" in of_ranking) == (name == "ERR")
+    assert reference.MEASURES["RR"][0].__name__ == "reciprocal_rank"
+
+
 def test_large_groups():
     """A group of thousands is no harder than a small one, and None is a label like any negative."""
     labels = [1, *[None] * 4999]

@@ -2,12 +2,21 @@
 
 A ranking without ties is a list of labels, the first-ranked document's first: ``[1, 0, 2]``. A ranking with
 ties is a list of groups, each the labels of the documents that share a score: ``[[1, 0], [2]]`` says that the
-first two documents may stand in either order. For every measure there are three functions: one such as
-``average_precision`` takes a ranking; ``expected_average_precision`` takes groups and gives the mean of the
-first over every order of the documents inside their groups, without enumerating those orders; and
-``variance_of_average_precision`` gives its variance. When each group holds one document, the first two agree.
-They stand in one module a family, and in its table ``MEASURES``; :func:`evaluate` and :func:`variance` take
-them by name.
+first two documents may stand in either order. For every measure there are three functions, whose names follow
+from the first's:
+
+``reciprocal_rank``
+    takes a ranking, and gives its value.
+``mean_of_reciprocal_rank``
+    takes groups, and gives the mean of the value over every order of the documents inside their groups, all
+    equally likely, without enumerating those orders. (Never a mean over queries: here is one query.)
+``variance_of_reciprocal_rank``
+    gives the variance of the value over those orders.
+
+When each group holds one document, the first two agree and the third is 0. They stand in one module a family,
+and in its table ``MEASURES``; :func:`evaluate` and :func:`variance` take them by the measure's name. The word
+"expected" is left to the measure that has it in its name, the expected reciprocal rank of a user who stops (ERR,
+``expected_reciprocal_rank``). Measures of what is retrieved in any order are one function each, in ``sets``.
 
 The arguments mean the same everywhere:
 

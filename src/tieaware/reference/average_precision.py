@@ -32,7 +32,7 @@ def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, r
     return math.fsum(precisions) / N
 
 
-def expected_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`average_precision`: (1/N) Σ_groups (r/n) Σ_j (R + 1 + a (j-t-1)) / j [2]_.
 
     Rank j holds a relevant document with probability r/n. If it does, the relevant documents up to there are
@@ -41,7 +41,7 @@ def expected_average_precision(groups: Groups, judged: Ranking, k: int | None = 
 
     Examples
     --------
-    >>> expected_average_precision([[1, 0], [0, 0]], [1, 0, 0, 0])
+    >>> mean_of_average_precision([[1, 0], [0, 0]], [1, 0, 0, 0])
     0.75
     """
     N = relevant(judged, rel)
@@ -105,10 +105,10 @@ def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) 
     >>> round(inferred_average_precision([0, -2, 1], [0, 1]), 4)
     0.3333
     """
-    return expected_inferred_average_precision([[label] for label in ranking], judged, rel)
+    return mean_of_inferred_average_precision([[label] for label in ranking], judged, rel)
 
 
-def expected_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Give the mean of :func:`inferred_average_precision`.
 
     Any of n ranks may be that of a relevant document; a relevant, b judged nonrelevant and c pooled documents are then
@@ -116,7 +116,7 @@ def expected_inferred_average_precision(groups: Groups, judged: Ranking, rel: in
 
     Examples
     --------
-    >>> round(expected_inferred_average_precision([[1, 0]], [1, 0]), 4)
+    >>> round(mean_of_inferred_average_precision([[1, 0]], [1, 0]), 4)
     0.75
     """
     N = relevant(judged, rel)
@@ -158,10 +158,10 @@ def q_measure(
     >>> q_measure([0, 2, 1], [0, 2, 1])
     0.7166666666666667
     """
-    return expected_q_measure([[label] for label in ranking], judged, k, beta, rel)
+    return mean_of_q_measure([[label] for label in ranking], judged, k, beta, rel)
 
 
-def expected_q_measure(
+def mean_of_q_measure(
     groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
 ) -> float:
     """Give the mean of :func:`q_measure`: Σ_x w_x E[(R + 1 + beta C) I + beta g + I Σ (I + beta g before it)].
@@ -171,7 +171,7 @@ def expected_q_measure(
 
     Examples
     --------
-    >>> expected_q_measure([[1, 0]], [1, 0])
+    >>> mean_of_q_measure([[1, 0]], [1, 0])
     0.8333333333333333
     """
     N = relevant(judged, rel)
@@ -259,8 +259,8 @@ def mean_over_distinct(*worths: Sequence[float]) -> float:
 
 
 MEASURES: dict[str, Functions] = {
-    "AP": (average_precision, expected_average_precision, variance_of_average_precision),
-    "GMAP": (average_precision, expected_average_precision, variance_of_average_precision),
-    "infAP": (inferred_average_precision, expected_inferred_average_precision, variance_of_inferred_average_precision),
-    "Q": (q_measure, expected_q_measure, variance_of_q_measure),
+    "AP": (average_precision, mean_of_average_precision, variance_of_average_precision),
+    "GMAP": (average_precision, mean_of_average_precision, variance_of_average_precision),
+    "infAP": (inferred_average_precision, mean_of_inferred_average_precision, variance_of_inferred_average_precision),
+    "Q": (q_measure, mean_of_q_measure, variance_of_q_measure),
 }

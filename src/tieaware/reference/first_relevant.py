@@ -26,7 +26,7 @@ def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel
     return 0.0
 
 
-def first_relevant(n: int, r: int) -> Iterator[float]:
+def chances_of_first_relevant(n: int, r: int) -> Iterator[float]:
     """Yield p_1, p_2, …: the probability that the first relevant document of a group comes x-th.
 
     p_1 = r/n, and p_{x+1} = p_x (n-x-r+1)/(n-x). These are the differences of the survival function, the
@@ -35,7 +35,7 @@ def first_relevant(n: int, r: int) -> Iterator[float]:
 
     Examples
     --------
-    >>> list(first_relevant(4, 2))
+    >>> list(chances_of_first_relevant(4, 2))
     [0.5, 0.3333333333333333, 0.16666666666666666]
     """
     p = r / n
@@ -45,18 +45,18 @@ def first_relevant(n: int, r: int) -> Iterator[float]:
         yield p
 
 
-def expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`reciprocal_rank`: Σ p_x/(t+x) in the first group with a relevant one.
 
     Examples
     --------
-    >>> expected_reciprocal_rank([[1, 0]], [1, 0])
+    >>> mean_of_reciprocal_rank([[1, 0]], [1, 0])
     0.75
     """
     for ranks, labels in with_ranks(groups, k):
         r = relevant(labels, rel)
         if r:
-            chances = first_relevant(len(labels), r)
+            chances = chances_of_first_relevant(len(labels), r)
             return math.fsum(p / j for j, p in zip(ranks, chances, strict=False))
     return 0.0
 
@@ -66,7 +66,7 @@ def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None =
     for ranks, labels in with_ranks(groups, k):
         r = relevant(labels, rel)
         if r:
-            chances = list(first_relevant(len(labels), r))
+            chances = list(chances_of_first_relevant(len(labels), r))
             values = [1 / j for j in ranks][: len(chances)] + [0.0] * (len(chances) - len(ranks))
             mean = math.fsum(p * v for p, v in zip(chances, values, strict=True))
             return math.fsum(p * (v - mean) ** 2 for p, v in zip(chances, values, strict=True))
@@ -84,25 +84,25 @@ def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 
     return float(hits(ranking, k, rel) > 0)
 
 
-def expected_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`success`: Σ p_x = 1 - C(n-r, m)/C(n, m), the hypergeometric chance of a hit.
 
     Examples
     --------
-    >>> expected_success([[1, 0]], [1, 0], k=1)
+    >>> mean_of_success([[1, 0]], [1, 0], k=1)
     0.5
     """
     for ranks, labels in with_ranks(groups, k):
         r = relevant(labels, rel)
         if r:
-            chances = first_relevant(len(labels), r)
+            chances = chances_of_first_relevant(len(labels), r)
             return math.fsum(p for _, p in zip(ranks, chances, strict=False))
     return 0.0
 
 
 def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give q (1 - q), where q is the mean of :func:`success`."""
-    q = expected_success(groups, judged, k, rel)
+    q = mean_of_success(groups, judged, k, rel)
     return q * (1 - q)
 
 
@@ -116,15 +116,15 @@ def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -
     >>> search_length([0, 0, 1, 0, 1], [1, 1], i=2)
     3.0
     """
-    return expected_search_length([[label] for label in ranking], judged, i, rel)
+    return mean_of_search_length([[label] for label in ranking], judged, i, rel)
 
 
-def expected_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
     """Give the mean of :func:`search_length`: j + i (n-r)/(r+1), i counted inside the group, j before it [8]_.
 
     Examples
     --------
-    >>> expected_search_length([[0], [1, 0, 0]], [1])
+    >>> mean_of_search_length([[0], [1, 0, 0]], [1])
     2.0
     """
     if not relevant(judged, rel):
@@ -150,7 +150,7 @@ def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: 
 
 
 MEASURES: dict[str, Functions] = {
-    "RR": (reciprocal_rank, expected_reciprocal_rank, variance_of_reciprocal_rank),
-    "Success": (success, expected_success, variance_of_success),
-    "ESL": (search_length, expected_search_length, variance_of_search_length),
+    "RR": (reciprocal_rank, mean_of_reciprocal_rank, variance_of_reciprocal_rank),
+    "Success": (success, mean_of_success, variance_of_success),
+    "ESL": (search_length, mean_of_search_length, variance_of_search_length),
 }

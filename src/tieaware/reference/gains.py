@@ -25,28 +25,32 @@ def discount(j: int) -> float:
 
 def ideal_gain(judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
     """Return the DCG of the judged documents in their best order."""
-    return discounted_gain(sorted(judged, key=grade_of, reverse=True), judged, k, dcg)
+    return discounted_cumulative_gain(sorted(judged, key=grade_of, reverse=True), judged, k, dcg)
 
 
-def discounted_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
+def discounted_cumulative_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
     """Σ gain_j / log2(1 + j) [4]_, in the form of [5]_, which discounts the second rank too.
 
     Examples
     --------
-    >>> discounted_gain([3, 0, 2], [3, 0, 2]), discounted_gain([3, 0, 2], [3, 0, 2], dcg="exp-log2")
-    (4.0, 8.5)
+    >>> discounted_cumulative_gain([3, 0, 2], [3, 0, 2])
+    4.0
+    >>> discounted_cumulative_gain([3, 0, 2], [3, 0, 2], dcg="exp-log2")
+    8.5
     """
     return math.fsum(gain(label, dcg) * discount(j) for j, label in enumerate(ranking[:k], start=1))
 
 
-def expected_discounted_gain(groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
-    """Give the mean of :func:`discounted_gain`: Σ_groups (mean gain) Σ_j 1/log2(1 + j) [2]_.
+def mean_of_discounted_cumulative_gain(
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
+) -> float:
+    """Give the mean of :func:`discounted_cumulative_gain`: Σ_groups (mean gain) Σ_j 1/log2(1 + j) [2]_.
 
     Examples
     --------
-    >>> expected_discounted_gain([[0, 0, 0], [4]], [0, 0, 0, 4], k=3)
+    >>> mean_of_discounted_cumulative_gain([[0, 0, 0], [4]], [0, 0, 0, 4], k=3)
     0.0
-    >>> expected_discounted_gain([[2, 0]], [2, 0], k=1)
+    >>> mean_of_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
     1.0
     """
     return math.fsum(
@@ -55,45 +59,47 @@ def expected_discounted_gain(groups: Groups, judged: Ranking, k: int | None = No
     )
 
 
-def variance_of_discounted_gain(
+def variance_of_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Give the variance of :func:`discounted_gain`."""
+    """Give the variance of :func:`discounted_cumulative_gain`."""
     return variance_of_weighted_sum(groups, k, lambda label: gain(label, dcg), discount)
 
 
-def normalised_discounted_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
-    """:func:`discounted_gain` / that of the judged documents in their best order [4]_.
+def normalised_discounted_cumulative_gain(
+    ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2"
+) -> float:
+    """:func:`discounted_cumulative_gain` / that of the judged documents in their best order [4]_.
 
     Examples
     --------
-    >>> normalised_discounted_gain([0, 0, 2], [0, 0, 2])
+    >>> normalised_discounted_cumulative_gain([0, 0, 2], [0, 0, 2])
     0.5
     """
     ideal = ideal_gain(judged, k, dcg)
-    return discounted_gain(ranking, judged, k, dcg) / ideal if ideal else 0.0
+    return discounted_cumulative_gain(ranking, judged, k, dcg) / ideal if ideal else 0.0
 
 
-def expected_normalised_discounted_gain(
+def mean_of_normalised_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Give the mean of :func:`normalised_discounted_gain`: the ideal gain does not depend on the order [2]_.
+    """Give the mean of :func:`normalised_discounted_cumulative_gain`: the ideal gain does not depend on the order [2]_.
 
     Examples
     --------
-    >>> expected_normalised_discounted_gain([[2, 0]], [2, 0], k=1)
+    >>> mean_of_normalised_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
     0.5
     """
     ideal = ideal_gain(judged, k, dcg)
-    return expected_discounted_gain(groups, judged, k, dcg) / ideal if ideal else 0.0
+    return mean_of_discounted_cumulative_gain(groups, judged, k, dcg) / ideal if ideal else 0.0
 
 
-def variance_of_normalised_discounted_gain(
+def variance_of_normalised_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Give the variance of :func:`normalised_discounted_gain`."""
+    """Give the variance of :func:`normalised_discounted_cumulative_gain`."""
     ideal = ideal_gain(judged, k, dcg)
-    return variance_of_discounted_gain(groups, judged, k, dcg) / ideal**2 if ideal else 0.0
+    return variance_of_discounted_cumulative_gain(groups, judged, k, dcg) / ideal**2 if ideal else 0.0
 
 
 def rank_biased_precision(
@@ -109,14 +115,14 @@ def rank_biased_precision(
     return math.fsum((1 - p) * p ** (j - 1) for j, label in enumerate(ranking[:k], start=1) if is_relevant(label, rel))
 
 
-def expected_rank_biased_precision(
+def mean_of_rank_biased_precision(
     groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
 ) -> float:
     """Give the mean of :func:`rank_biased_precision`: (1-p) Σ_groups (r/n) Σ_j p^(j-1), additive as DCG is.
 
     Examples
     --------
-    >>> expected_rank_biased_precision([[1, 0]], [1, 0], p=0.5)
+    >>> mean_of_rank_biased_precision([[1, 0]], [1, 0], p=0.5)
     0.375
     """
     return math.fsum(
@@ -146,15 +152,15 @@ def rank_biased_residual(ranking: Ranking, judged: Ranking, p: float = 0.8) -> f
     return 1 - rank_biased_precision(ranking, judged, None, p, 0)
 
 
-def expected_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
+def mean_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
     """Give the mean of :func:`rank_biased_residual`.
 
     Examples
     --------
-    >>> expected_rank_biased_residual([[1, None]], [1], p=0.5)
+    >>> mean_of_rank_biased_residual([[1, None]], [1], p=0.5)
     0.625
     """
-    return 1 - expected_rank_biased_precision(groups, judged, None, p, 0)
+    return 1 - mean_of_rank_biased_precision(groups, judged, None, p, 0)
 
 
 def variance_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
@@ -167,14 +173,14 @@ def stop_probability(label: Label, max_rel: int = 4) -> float:
     return (2**label - 1) / 2**max_rel if label is not None and label > 0 else 0.0
 
 
-def expected_reciprocal_rank_of_stop(
+def expected_reciprocal_rank(
     ranking: Ranking, judged: Ranking, k: int | None = None, max_rel: int = 4
 ) -> float:
     """Σ_j 1/j Π_{i<j} (1 - stop_i) stop_j: ERR, the mean reciprocal of the rank at which a user stops [10]_.
 
     Examples
     --------
-    >>> expected_reciprocal_rank_of_stop([1, 0, 2], [1, 0, 2], max_rel=2)
+    >>> expected_reciprocal_rank([1, 0, 2], [1, 0, 2], max_rel=2)
     0.4375
     """
     total, goes_on = 0.0, 1.0
@@ -202,14 +208,14 @@ def mean_products(factors: Sequence[float], m: int) -> list[float]:
     return means
 
 
-def mean_reciprocal_rank_of_stop(groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
-    """Give the mean of :func:`expected_reciprocal_rank_of_stop`: Σ P Σ_x (A_{x-1} - A_x)/(t+x).
+def mean_of_expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
+    """Give the mean of :func:`expected_reciprocal_rank`: Σ P Σ_x (A_{x-1} - A_x)/(t+x).
 
     A_x is the mean product of 1 - stop over x documents of the group, P the product over the groups before.
 
     Examples
     --------
-    >>> mean_reciprocal_rank_of_stop([[1, 0]], [1, 0], max_rel=1)
+    >>> mean_of_expected_reciprocal_rank([[1, 0]], [1, 0], max_rel=1)
     0.375
     """
     total, goes_on = 0.0, 1.0
@@ -222,9 +228,10 @@ def mean_reciprocal_rank_of_stop(groups: Groups, judged: Ranking, k: int | None 
 
 
 def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[int, int], float]:
-    """Give the mean product of x factors squared and y others, over all choices, for x + y ≤ m; as in `mean_products`.
+    """Give the mean product of x factors squared and y others, over all choices, for x + y ≤ m.
 
-    That is the mean of T_x T_{x+y}, where T_x is the product of the first x factors in an order.
+    That is the mean of T_x T_{x+y}, where T_x is the product of the first x factors in an order. The recurrence is that
+    of :func:`mean_products`.
     """
     means = {(x, y): float(x == y == 0) for x in range(m + 1) for y in range(m + 1 - x)}
     for i, q in enumerate(factors, start=1):
@@ -243,10 +250,10 @@ def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[in
     return means
 
 
-def variance_of_reciprocal_rank_of_stop(
+def variance_of_expected_reciprocal_rank(
     groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4
 ) -> float:
-    """Give the variance of :func:`expected_reciprocal_rank_of_stop`: Σ P² Var Σ_x (T_{x-1} - T_x)/(t+x).
+    """Give the variance of :func:`expected_reciprocal_rank`: Σ P² Var Σ_x (T_{x-1} - T_x)/(t+x).
 
     T_x is the product of 1 - stop over the first x documents of the group, P that over the groups before.
     """
@@ -270,9 +277,17 @@ def variance_of_reciprocal_rank_of_stop(
 
 
 MEASURES: dict[str, Functions] = {
-    "nDCG": (normalised_discounted_gain, expected_normalised_discounted_gain, variance_of_normalised_discounted_gain),
-    "DCG": (discounted_gain, expected_discounted_gain, variance_of_discounted_gain),
-    "RBP": (rank_biased_precision, expected_rank_biased_precision, variance_of_rank_biased_precision),
-    "ERR": (expected_reciprocal_rank_of_stop, mean_reciprocal_rank_of_stop, variance_of_reciprocal_rank_of_stop),
-    "RBPResidual": (rank_biased_residual, expected_rank_biased_residual, variance_of_rank_biased_residual),
+    "nDCG": (
+        normalised_discounted_cumulative_gain,
+        mean_of_normalised_discounted_cumulative_gain,
+        variance_of_normalised_discounted_cumulative_gain,
+    ),
+    "DCG": (
+        discounted_cumulative_gain,
+        mean_of_discounted_cumulative_gain,
+        variance_of_discounted_cumulative_gain,
+    ),
+    "RBP": (rank_biased_precision, mean_of_rank_biased_precision, variance_of_rank_biased_precision),
+    "ERR": (expected_reciprocal_rank, mean_of_expected_reciprocal_rank, variance_of_expected_reciprocal_rank),
+    "RBPResidual": (rank_biased_residual, mean_of_rank_biased_residual, variance_of_rank_biased_residual),
 }

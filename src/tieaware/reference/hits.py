@@ -25,12 +25,12 @@ def hits(ranking: Ranking, k: int | None = None, rel: int = 1) -> int:
     return relevant(ranking[:k], rel)
 
 
-def expected_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
+def mean_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
     """Σ m r/n: each of a group's ranks holds a relevant document with probability r/n [2]_.
 
     Examples
     --------
-    >>> expected_hits([[1], [1, 0, 0, 0]], k=3)
+    >>> mean_of_hits([[1], [1, 0, 0, 0]], k=3)
     1.5
     """
     return math.fsum(len(ranks) * relevant(labels, rel) / len(labels) for ranks, labels in with_ranks(groups, k))
@@ -79,16 +79,16 @@ def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int 
     return hits(ranking, k, rel) / depth if depth else 0.0
 
 
-def expected_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`precision`: expected hits / k [2]_.
 
     Examples
     --------
-    >>> expected_precision([[1, 0]], [1, 0], k=1)
+    >>> mean_of_precision([[1, 0]], [1, 0], k=1)
     0.5
     """
     depth = number_of_documents(groups) if k is None else k
-    return expected_hits(groups, k, rel) / depth if depth else 0.0
+    return mean_of_hits(groups, k, rel) / depth if depth else 0.0
 
 
 def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
@@ -109,16 +109,16 @@ def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1
     return hits(ranking, k, rel) / N if N else 0.0
 
 
-def expected_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`recall`: expected hits / N [2]_; N is that of the judgments.
 
     Examples
     --------
-    >>> expected_recall([[1, 0], [0]], [1, 0, 0, 1], k=1)
+    >>> mean_of_recall([[1, 0], [0]], [1, 0, 0, 1], k=1)
     0.25
     """
     N = relevant(judged, rel)
-    return expected_hits(groups, k, rel) / N if N else 0.0
+    return mean_of_hits(groups, k, rel) / N if N else 0.0
 
 
 def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
@@ -140,17 +140,17 @@ def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) ->
     return 2 * P * R / (P + R) if P + R else 0.0
 
 
-def expected_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`f1`: 2 hits / (k + N), since P = hits/k and R = hits/N [2]_.
 
     Examples
     --------
-    >>> expected_f1([[1, 0]], [1, 0, 1], k=2)
+    >>> mean_of_f1([[1, 0]], [1, 0, 1], k=2)
     0.5
     """
     N = relevant(judged, rel)
     depth = number_of_documents(groups) if k is None else k
-    return 2 * expected_hits(groups, k, rel) / (depth + N) if N else 0.0
+    return 2 * mean_of_hits(groups, k, rel) / (depth + N) if N else 0.0
 
 
 def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
@@ -172,16 +172,16 @@ def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     return precision(ranking, judged, N, rel) if N else 0.0
 
 
-def expected_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Give the mean of :func:`r_precision`: expected hits within the first N ranks, / N.
 
     Examples
     --------
-    >>> expected_r_precision([[1], [1, 0]], [1, 1, 0])
+    >>> mean_of_r_precision([[1], [1, 0]], [1, 1, 0])
     0.75
     """
     N = relevant(judged, rel)
-    return expected_precision(groups, judged, N, rel) if N else 0.0
+    return mean_of_precision(groups, judged, N, rel) if N else 0.0
 
 
 def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
@@ -202,16 +202,16 @@ def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> flo
     return relevant(top, 0) / len(top) if top else 0.0
 
 
-def expected_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
+def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
     """Give the mean of :func:`judged_share`: expected hits, where every judged document is one.
 
     Examples
     --------
-    >>> expected_judged_share([[0, None, None, None]], [0], k=2)
+    >>> mean_of_judged_share([[0, None, None, None]], [0], k=2)
     0.25
     """
     depth = number_of_documents(groups) if k is None else min(k, number_of_documents(groups))
-    return expected_hits(groups, k, 0) / depth if depth else 0.0
+    return mean_of_hits(groups, k, 0) / depth if depth else 0.0
 
 
 def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
@@ -221,9 +221,9 @@ def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = No
 
 
 MEASURES: dict[str, Functions] = {
-    "P": (precision, expected_precision, variance_of_precision),
-    "R": (recall, expected_recall, variance_of_recall),
-    "F1": (f1, expected_f1, variance_of_f1),
-    "Rprec": (r_precision, expected_r_precision, variance_of_r_precision),
-    "Judged": (judged_share, expected_judged_share, variance_of_judged_share),
+    "P": (precision, mean_of_precision, variance_of_precision),
+    "R": (recall, mean_of_recall, variance_of_recall),
+    "F1": (f1, mean_of_f1, variance_of_f1),
+    "Rprec": (r_precision, mean_of_r_precision, variance_of_r_precision),
+    "Judged": (judged_share, mean_of_judged_share, variance_of_judged_share),
 }

@@ -49,12 +49,12 @@ def chance_below(n: int, places: Sequence[int]) -> float:
     return chances[r]
 
 
-def expected_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
+def mean_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
     """Give the mean of :func:`interpolated_precision`: Σ v P(max = v), from P(max ≤ v), a product over the groups.
 
     Examples
     --------
-    >>> expected_interpolated_precision([[1, 0]], [1, 0])
+    >>> mean_of_interpolated_precision([[1, 0]], [1, 0])
     0.75
     """
     return _moments_of_interpolated_precision(groups, judged, recall, rel)[0]
@@ -102,9 +102,9 @@ def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> f
     return math.fsum(interpolated_precision(ranking, judged, i / 10, rel) for i in range(11)) / 11
 
 
-def expected_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Give the mean of :func:`eleven_point_precision`."""
-    return math.fsum(expected_interpolated_precision(groups, judged, i / 10, rel) for i in range(11)) / 11
+    return math.fsum(mean_of_interpolated_precision(groups, judged, i / 10, rel) for i in range(11)) / 11
 
 
 def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
@@ -139,6 +139,6 @@ def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int
 
 
 MEASURES: dict[str, Functions] = {
-    "IPrec": (interpolated_precision, expected_interpolated_precision, variance_of_interpolated_precision),
-    "IAP11": (eleven_point_precision, expected_eleven_point_precision, variance_of_eleven_point_precision),
+    "IPrec": (interpolated_precision, mean_of_interpolated_precision, variance_of_interpolated_precision),
+    "IAP11": (eleven_point_precision, mean_of_eleven_point_precision, variance_of_eleven_point_precision),
 }

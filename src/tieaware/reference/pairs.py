@@ -24,12 +24,12 @@ def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, re
     return _moments_of_pairs([[label] for label in ranking[:k]], rel)[0]
 
 
-def expected_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`area_under_curve`: a tied pair counts half [7]_.
 
     Examples
     --------
-    >>> expected_area_under_curve([[1, 0], [0]], [1, 0, 0])
+    >>> mean_of_area_under_curve([[1, 0], [0]], [1, 0, 0])
     0.75
     """
     return math.fsum(chance * _moments_of_pairs(above, rel)[0] for chance, above in cut(groups, k, rel))
@@ -90,17 +90,17 @@ def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     >>> binary_preference([0, 1, None, 0, 1], [0, 1, 0, 1])
     0.25
     """
-    return expected_binary_preference([[label] for label in ranking], judged, rel)
+    return mean_of_binary_preference([[label] for label in ranking], judged, rel)
 
 
-def expected_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Give the mean of :func:`binary_preference`.
 
     Of s judged nonrelevant documents of a group, 0, 1 … s precede a relevant one, each with the same probability.
 
     Examples
     --------
-    >>> expected_binary_preference([[1, 0]], [1, 0])
+    >>> mean_of_binary_preference([[1, 0]], [1, 0])
     0.5
     """
     N = relevant(judged, rel)
@@ -139,6 +139,6 @@ def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1)
 
 
 MEASURES: dict[str, Functions] = {
-    "AUC": (area_under_curve, expected_area_under_curve, variance_of_area_under_curve),
-    "Bpref": (binary_preference, expected_binary_preference, variance_of_binary_preference),
+    "AUC": (area_under_curve, mean_of_area_under_curve, variance_of_area_under_curve),
+    "Bpref": (binary_preference, mean_of_binary_preference, variance_of_binary_preference),
 }
