@@ -31,7 +31,8 @@ The arguments mean the same everywhere:
 ``rel``
     The smallest label that is relevant.
 
-A query without relevant judged documents is worth 0. In the formulas a group starts after t documents and
+The variances are tieaware's own, but for that of AUC [7]_: groups are independent of each other, so those of their
+parts add up. A query without relevant judged documents is worth 0. In the formulas a group starts after t documents and
 holds n, of which r are relevant; m of its ranks, t+1 … t+m, lie within the cut-off.
 
 References
@@ -63,7 +64,16 @@ from typing import Any
 
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measure
-from tieaware.reference import average_precision, first_relevant, gains, hits, interpolated_precision, pairs, sets
+from tieaware.reference import (
+    average_precision,
+    cascade,
+    first_relevant,
+    gains,
+    hits,
+    interpolated_precision,
+    pairs,
+    sets,
+)
 from tieaware.reference.rankings import ORDERS, Functions, Label, group, is_relevant, rank
 
 __all__ = ["MEASURES", "ORDERS", "evaluate", "group", "rank", "variance"]
@@ -74,6 +84,7 @@ MEASURES: dict[str, Functions] = {
     **average_precision.MEASURES,
     **interpolated_precision.MEASURES,
     **gains.MEASURES,
+    **cascade.MEASURES,
     **pairs.MEASURES,
 }
 
@@ -148,8 +159,26 @@ def variance(
 ) -> float:
     """Give the variance of a measure for one query, over all orders of the documents that tie.
 
-    Groups are independent of each other, so the variances of their parts add up. The parameters and errors are those of
-    :func:`evaluate`. The variance of infAP is not known: NaN.
+    Parameters
+    ----------
+    measure : str or Measure
+        What to measure, for example ``"nDCG@10"``.
+    scores : sequence of float
+        Of the retrieved documents.
+    labels : sequence of int or None
+        Of the same documents. None or a negative label marks an unjudged one.
+    judged : sequence of int or None, optional
+        The labels of all judged documents of the query, retrieved or not; by default, of those retrieved.
+
+    Returns
+    -------
+    float
+        At least 0, in the unit of the measure squared. NaN for infAP, whose variance is not known.
+
+    Raises
+    ------
+    InputError
+        If the lengths disagree, a score is NaN, or the measure is unknown.
 
     Examples
     --------

@@ -15,6 +15,22 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, grade_of, is
 def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the sum of the precision at each relevant document's rank, / N ([1]_, section 8.4).
 
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> average_precision([1, 0, 0, 1], [1, 0, 0, 1])
@@ -39,6 +55,18 @@ def mean_of_average_precision(groups: Groups, judged: Ranking, k: int | None = N
     the R of earlier groups, itself, and of the j-t-1 that precede it in its group each with probability a =
     (r-1)/(n-1). The last is 0 for a group of one, where the printed formula has 0/0.
 
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`average_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> mean_of_average_precision([[1, 0], [0, 0]], [1, 0, 0, 0])
@@ -59,7 +87,27 @@ def mean_of_average_precision(groups: Groups, judged: Ranking, k: int | None = N
 
 
 def chance_of_all(n: int, r: int, i: int) -> float:
-    """Give the probability that i given documents of a group are all relevant: r (r-1) over n (n-1), and so on."""
+    """Give the probability that i given documents of a group are all relevant: r (r-1) over n (n-1), and so on.
+
+    Parameters
+    ----------
+    n : int
+        The number of documents of the group.
+    r : int
+        How many of them are relevant, 0 … n.
+    i : int
+        How many documents are given, at least 0.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
+    Examples
+    --------
+    >>> chance_of_all(4, 2, 2)
+    0.16666666666666666
+    """
     return math.prod(max(r - x, 0) / (n - x) for x in range(i)) if i <= n else 0.0
 
 
@@ -68,6 +116,18 @@ def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None
 
     A relevant document at the x-th rank of its group, from 0, adds (c + those among the x ranks before it) / rank, with
     c = R + 1.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`average_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
 
     Examples
     --------
@@ -100,6 +160,20 @@ def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) 
     A relevant document at rank j adds 1/j, and (pooled documents before it)/j times the share of relevant ones among
     those judged.
 
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> round(inferred_average_precision([0, -2, 1], [0, 1]), 4)
@@ -113,6 +187,18 @@ def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int
 
     Any of n ranks may be that of a relevant document; a relevant, b judged nonrelevant and c pooled documents are then
     among those of the group before it, with the chance of drawing so many of each.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`inferred_average_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -142,7 +228,25 @@ def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int
 
 
 def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """NaN: the variance of :func:`inferred_average_precision` is not known."""
+    """NaN: the variance of :func:`inferred_average_precision` is not known.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`inferred_average_precision`.
+
+    Returns
+    -------
+    float
+        NaN.
+
+    Examples
+    --------
+    >>> variance_of_inferred_average_precision([[1, 0]], [1, 0])
+    nan
+    """
     return math.nan
 
 
@@ -152,6 +256,24 @@ def q_measure(
     """Σ over relevant ranks j of (hits to j + beta gain to j) / (j + beta ideal gain to j), / N: Q-measure [12]_.
 
     The gain of a relevant document is its label.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    beta : float
+        The weight of the gain against the hits, above 0.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -168,6 +290,18 @@ def mean_of_q_measure(
 
     I tells whether the document in slot x of the group is relevant, g is its gain, R and C are hits and gain before the
     group, and w = 1/(j + beta ideal gain to j).
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, beta, rel
+        As in :func:`q_measure`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -186,6 +320,18 @@ def variance_of_q_measure(
     groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
 ) -> float:
     """Give the variance of :func:`q_measure`: of Σ_x w_x (u_x + I_x Σ h before x), from means over up to four ranks.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, beta, rel
+        As in :func:`q_measure`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
 
     Examples
     --------
@@ -237,6 +383,16 @@ def sum_over_distinct(*worths: Sequence[float]) -> float:
 
     The last document may be any, less the cases in which it is one of the others.
 
+    Parameters
+    ----------
+    *worths : sequences of float, of equal lengths
+        What each document is worth in the first place, the second and so on.
+
+    Returns
+    -------
+    float
+        0 where there are fewer documents than places.
+
     Examples
     --------
     >>> sum_over_distinct([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
@@ -253,7 +409,23 @@ def sum_over_distinct(*worths: Sequence[float]) -> float:
 
 
 def mean_over_distinct(*worths: Sequence[float]) -> float:
-    """Give the mean that :func:`sum_over_distinct` is the sum of; 0 without a choice."""
+    """Give the mean that :func:`sum_over_distinct` is the sum of; 0 without a choice.
+
+    Parameters
+    ----------
+    *worths : sequences of float, of equal lengths
+        As in :func:`sum_over_distinct`.
+
+    Returns
+    -------
+    float
+        0 where there are fewer documents than places.
+
+    Examples
+    --------
+    >>> mean_over_distinct([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    3.6666666666666665
+    """
     choices = math.perm(len(worths[0]), len(worths))
     return sum_over_distinct(*worths) / choices if choices else 0.0
 

@@ -21,12 +21,44 @@ from tieaware.reference.rankings import (
 
 
 def hits(ranking: Ranking, k: int | None = None, rel: int = 1) -> int:
-    """Count the relevant documents within the cut-off."""
+    """Count the relevant documents within the cut-off.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    int
+        A number of documents.
+
+    Examples
+    --------
+    >>> hits([1, 0, 1], k=2)
+    1
+    """
     return relevant(ranking[:k], rel)
 
 
 def mean_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
     """Σ m r/n: each of a group's ranks holds a relevant document with probability r/n [2]_.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    k, rel
+        As in :func:`hits`.
+
+    Returns
+    -------
+    float
+        A number of documents.
 
     Examples
     --------
@@ -43,6 +75,22 @@ def variance_of_weighted_sum(
 
     s² is the variance of the documents' worth, with the divisor n-1, and d_j the weight of the group's ranks, 0 below
     the cut-off.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    worth : callable
+        What a document is worth, from its label.
+    weight : callable
+        What a rank weighs, from 1.
+
+    Returns
+    -------
+    float
+        At least 0.
 
     Examples
     --------
@@ -63,12 +111,46 @@ def variance_of_weighted_sum(
 
 
 def variance_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`hits`: each of the first k ranks weighs 1."""
+    """Give the variance of :func:`hits`: each of the first k ranks weighs 1.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    k, rel
+        As in :func:`hits`.
+
+    Returns
+    -------
+    float
+        In documents², at least 0.
+
+    Examples
+    --------
+    >>> variance_of_hits([[1, 0]], k=1)
+    0.25
+    """
     return variance_of_weighted_sum(groups, k, lambda label: float(is_relevant(label, rel)), lambda j: 1.0)
 
 
 def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Hits / k; without a cut-off, hits / retrieved documents ([1]_, section 8.3).
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -82,6 +164,18 @@ def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int 
 def mean_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`precision`: expected hits / k [2]_.
 
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`precision`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> mean_of_precision([[1, 0]], [1, 0], k=1)
@@ -92,13 +186,47 @@ def mean_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel
 
 
 def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`precision`."""
+    """Give the variance of :func:`precision`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`precision`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_precision([[1, 0]], [1, 0], k=1)
+    0.25
+    """
     depth = number_of_documents(groups) if k is None else k
     return variance_of_hits(groups, k, rel) / depth**2 if depth else 0.0
 
 
 def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Hits / N ([1]_, section 8.3).
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -112,6 +240,18 @@ def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1
 def mean_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`recall`: expected hits / N [2]_; N is that of the judgments.
 
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`recall`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> mean_of_recall([[1, 0], [0]], [1, 0, 0, 1], k=1)
@@ -122,13 +262,47 @@ def mean_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: i
 
 
 def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`recall`."""
+    """Give the variance of :func:`recall`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`recall`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_recall([[1, 0]], [1, 0], k=1)
+    0.25
+    """
     N = relevant(judged, rel)
     return variance_of_hits(groups, k, rel) / N**2 if N else 0.0
 
 
 def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """2 P R / (P + R), the harmonic mean of precision and recall ([1]_, section 8.3, equation 8.6).
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -143,6 +317,18 @@ def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) ->
 def mean_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`f1`: 2 hits / (k + N), since P = hits/k and R = hits/N [2]_.
 
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`f1`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> mean_of_f1([[1, 0]], [1, 0, 1], k=2)
@@ -154,7 +340,25 @@ def mean_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int =
 
 
 def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`f1`, 2 hits / (k + N)."""
+    """Give the variance of :func:`f1`, 2 hits / (k + N).
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`f1`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> round(variance_of_f1([[1, 0]], [1, 0], k=1), 4)
+    0.25
+    """
     N = relevant(judged, rel)
     depth = number_of_documents(groups) if k is None else k
     return 4 * variance_of_hits(groups, k, rel) / (depth + N) ** 2 if N else 0.0
@@ -162,6 +366,20 @@ def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: i
 
 def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     """Give the precision at rank N, where precision and recall are equal ([1]_, section 8.4).
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -175,6 +393,18 @@ def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
 def mean_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Give the mean of :func:`r_precision`: expected hits within the first N ranks, / N.
 
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`r_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> mean_of_r_precision([[1], [1, 0]], [1, 1, 0])
@@ -185,13 +415,45 @@ def mean_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
 
 
 def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the variance of :func:`r_precision`."""
+    """Give the variance of :func:`r_precision`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`r_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_r_precision([[1, 0]], [1, 0])
+    0.25
+    """
     N = relevant(judged, rel)
     return variance_of_precision(groups, judged, N, rel) if N else 0.0
 
 
 def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> float:
-    """Give the share of judged documents within the cut-off, or of a list that is shorter.
+    """Give the share of judged documents within the cut-off, or of a list that is shorter: ir_measures' Judged.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -205,6 +467,18 @@ def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> flo
 def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
     """Give the mean of :func:`judged_share`: expected hits, where every judged document is one.
 
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k
+        As in :func:`judged_share`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> mean_of_judged_share([[0, None, None, None]], [0], k=2)
@@ -215,7 +489,25 @@ def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) 
 
 
 def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
-    """Give the variance of :func:`judged_share`."""
+    """Give the variance of :func:`judged_share`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k
+        As in :func:`judged_share`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_judged_share([[0, None]], [0], k=1)
+    0.25
+    """
     depth = number_of_documents(groups) if k is None else min(k, number_of_documents(groups))
     return variance_of_hits(groups, k, 0) / depth**2 if depth else 0.0
 
