@@ -205,12 +205,12 @@ def _check(
 ) -> None:
     for name, values in (("labels", labels), ("docids", docids)):
         if values is not None and len(values) != len(scores):
-            raise InputError(f"{name}: {len(values)} values, expected one per score: {len(scores)}")
+            raise InputError(f"{name}: expected {len(scores)}, one for each score, found {len(values)}")
     for i, score in enumerate(scores):
         if math.isnan(score):
-            raise InputError(f"scores[{i}]: NaN, expected a number")
+            raise InputError(f"scores[{i}]: expected a number, found NaN")
     if ties not in ("average", *ORDERS):
-        raise InputError(f"ties={ties!r}: expected one of average, {', '.join(ORDERS)}")
+        raise InputError(f"ties: expected one of average, {', '.join(ORDERS)}, found {ties!r}")
 
 
 def _arguments(measure: Measure) -> dict[str, Any]:

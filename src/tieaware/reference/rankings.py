@@ -57,11 +57,11 @@ def rank(
     ([1, 2, 0], [1, 0, 2])
     """
     if ties not in ORDERS:
-        raise InputError(f"ties={ties!r}: expected one of {', '.join(ORDERS)}")
+        raise InputError(f"ties: expected one of {', '.join(ORDERS)}, found {ties!r}")
     documents = list(range(len(scores)))
     if ties == "trec_eval":
         if docids is None:
-            raise InputError("ties='trec_eval': docids are missing, expected one per score")
+            raise InputError("docids: expected one for each score, by which ties='trec_eval' orders, found none")
         names = [d.encode("utf-8", "surrogateescape") if isinstance(d, str) else d for d in docids]
         documents.sort(key=lambda d: names[d], reverse=True)
     elif ties in ("optimistic", "pessimistic"):
