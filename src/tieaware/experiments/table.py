@@ -14,6 +14,17 @@ Cell = str | int | float | None
 class Table:
     """Rows under named columns, with a title and notes on how to read them.
 
+    Parameters
+    ----------
+    title : str
+        What the numbers are.
+    columns : tuple of str
+        The names of the columns.
+    rows : sequence of tuples of str, int, float or None
+        A cell for each column; None where there is no number.
+    notes : tuple of str
+        Sentences below the table.
+
     Examples
     --------
     >>> print(Table("Runs", ("run", "AP"), [("bm25", 0.25), ("constant", None)]))
@@ -40,13 +51,25 @@ class Table:
         return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])])
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown, without title and notes."""
+        """Return the table in Markdown, without title and notes.
+
+        Returns
+        -------
+        str
+            Numbers to four decimals.
+        """
         rule = ["---" if text else "---:" for text in self._is_text()]
         escaped = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in self._shown()]
         return "".join(f"| {' | '.join(row)} |\n" for row in (self.columns, rule, *escaped))
 
     def to_html(self) -> str:
-        """Return table and notes in HTML, without the title, escaped."""
+        """Return table and notes in HTML, without the title, escaped.
+
+        Returns
+        -------
+        str
+            Numbers to four decimals.
+        """
         import html
 
         head = "".join(
@@ -65,7 +88,13 @@ class Table:
         )
 
     def to_json(self) -> str:
-        """Return title, notes and rows as JSON, a row as ``{column: cell}``; null where there is no number."""
+        """Return title, notes and rows as JSON, a row as ``{column: cell}``; null where there is no number.
+
+        Returns
+        -------
+        str
+            In full precision.
+        """
         import json
 
         rows = [
@@ -75,7 +104,13 @@ class Table:
         return json.dumps({"title": self.title, "rows": rows, "notes": self.notes}, indent=2) + "\n"
 
     def csv(self) -> str:
-        """Return the columns and rows as CSV, in full precision, without title and notes."""
+        """Return the columns and rows as CSV, in full precision, without title and notes.
+
+        Returns
+        -------
+        str
+            A line for the columns, and one for each row.
+        """
         import csv
 
         text = io.StringIO()
@@ -85,7 +120,13 @@ class Table:
         return text.getvalue()
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the CSV to a file."""
+        """Write the CSV to a file.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A file there is replaced.
+        """
         with open(path, "w", newline="", encoding="utf-8", errors="surrogateescape") as file:
             file.write(self.csv())
 
