@@ -173,15 +173,18 @@ def returned(function: FunctionType) -> Any:
 def can_raise(function: FunctionType, cls: type | None = None) -> bool:
     """Tell whether a raise stands in a function, or in what it calls by name.
 
-    That is a function of the same package, or a private method of its class. A public method that it calls documents
-    its own errors.
+    That is a function of the same package, in whatever module, or a private method of its class. A public method that
+    it calls documents its own errors.
     """
     called = [function]
     for call in (node.func for node in ast.walk(parsed(function)) if isinstance(node, ast.Call)):
         if isinstance(call, ast.Name):
             called.append(function.__globals__.get(call.id))
-        elif isinstance(call, ast.Attribute) and re.fullmatch(r"(self|cls)\._\w+", ast.unparse(call)):
-            called.append(inspect.unwrap(getattr(cls, call.attr, None)))
+        elif isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name):
+            is_private_method = call.value.id in ("self", "cls") and call.attr.startswith("_")
+            owner = cls if is_private_method else function.__globals__.get(call.value.id)
+            if is_private_method or inspect.ismodule(owner):
+                called.append(inspect.unwrap(getattr(owner, call.attr, None)))
     return any(
         isinstance(node, ast.Raise)
         for each in called
