@@ -62,7 +62,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tieaware.errors import InputError
+from tieaware.checks import one_of, unexpected
 from tieaware.measures import Measure, parse_measure
 from tieaware.reference import (
     average_precision,
@@ -205,12 +205,11 @@ def _check(
 ) -> None:
     for name, values in (("labels", labels), ("docids", docids)):
         if values is not None and len(values) != len(scores):
-            raise InputError(f"{name}: expected {len(scores)}, one for each score, found {len(values)}")
+            raise unexpected(name, f"{len(scores)}, one for each score", f"{len(values)}")
     for i, score in enumerate(scores):
         if math.isnan(score):
-            raise InputError(f"scores[{i}]: expected a number, found NaN")
-    if ties not in ("average", *ORDERS):
-        raise InputError(f"ties: expected one of average, {', '.join(ORDERS)}, found {ties!r}")
+            raise unexpected(f"scores[{i}]", "a number", "NaN")
+    one_of("ties", ties, ("average", *ORDERS))
 
 
 def _arguments(measure: Measure) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from tieaware.errors import InputError
+from tieaware.checks import one_of, unexpected
 
 Label = int | None
 Ranking = Sequence[Label]
@@ -56,12 +56,11 @@ def rank(
     >>> rank(scores, labels, "optimistic"), rank(scores, labels, "pessimistic")
     ([1, 2, 0], [1, 0, 2])
     """
-    if ties not in ORDERS:
-        raise InputError(f"ties: expected one of {', '.join(ORDERS)}, found {ties!r}")
+    one_of("ties", ties, ORDERS)
     documents = list(range(len(scores)))
     if ties == "trec_eval":
         if docids is None:
-            raise InputError("docids: expected one for each score, by which ties='trec_eval' orders, found none")
+            raise unexpected("docids", "one for each score, by which ties='trec_eval' orders", "none")
         names = [d.encode("utf-8", "surrogateescape") if isinstance(d, str) else d for d in docids]
         documents.sort(key=lambda d: names[d], reverse=True)
     elif ties in ("optimistic", "pessimistic"):
