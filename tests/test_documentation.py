@@ -3,9 +3,11 @@
 import doctest
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 from pathlib import Path
 
+import docstrings
 import pytest
 
 import tieaware
@@ -50,3 +52,141 @@ def test_every_measure_is_defined_in_the_documents():
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     named = {name for row in rows for name in re.findall(r"`(\w+)", row.split("|")[1])}
     assert set(DEFINITIONS) <= named
+
+
+PUBLIC = docstrings.public()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_docstrings_are_complete(name):
+    """A public function has a summary line, Parameters, Returns, Raises and Examples, and so has a public class.
+
+    Parameters are those of the signature, no more and no less. Returns (or Yields) stands where the signature says
+    that something is returned. Raises stands where a raise does: in the function itself, in a function of tieaware
+    that it calls by name, or in a private method that it calls. What is public, and what methods, properties and
+    classes need, is said in docstrings.py.
+    """
+    assert docstrings.lacks(PUBLIC[name]) == []
+
+
+def test_what_is_public_is_found():
+    """The walk reaches exports, what is defined in a module without exports, returned classes, and submodules."""
+    assert {
+        "tieaware.evaluator.Evaluator",
+        "tieaware.results.Spread",
+        "tieaware.precision.Levels",
+        "tieaware.statistics.paired_tests.PairedTest",
+        "tieaware.experiments._tie_prevalence.tie_prevalence",
+        "tieaware.reference.pairs.mean_of_binary_preference",
+    } <= set(PUBLIC)
+    assert {"TiePrevalence", "Comparison", "Table"} <= {each.__name__ for each in PUBLIC.values()}
+    assert "columns" in {name for name, _, _ in docstrings.methods(tieaware.Evaluator)}
+
+
+def halved(number: int, *more: int) -> int:
+    """Halve a number.
+
+    Parameters
+    ----------
+    number : int
+        An even one.
+    *more : int
+        Others.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If the number is odd.
+
+    Examples
+    --------
+    >>> halved(4)
+    2
+    """
+    _check(number)
+    return number // 2
+
+
+def _check(number: int) -> None:
+    if number % 2:
+        raise ValueError(number)
+
+
+class Halver:
+    """Halves numbers.
+
+    Parameters
+    ----------
+    number : int
+        An even one.
+
+    Raises
+    ------
+    ValueError
+        If the number is odd.
+
+    Examples
+    --------
+    >>> Halver(4).half
+    2
+    """
+
+    def __init__(self, number: int) -> None:
+        _check(number)
+        self.number = number
+
+    @property
+    def half(self) -> int:
+        """The half."""
+        return self.number // 2
+
+    def again(self) -> int:
+        """Halve it again.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If the half is odd.
+        """
+        return self._half_of(self.half)
+
+    def _half_of(self, number: int) -> int:
+        if number % 2:
+            raise ValueError(number)
+        return number // 2
+
+
+@pytest.mark.parametrize(
+    ("where", "gone", "problem"),
+    [
+        (halved, "Halve a number.", "halved: no summary line"),
+        (halved, "*more : int", "halved: Parameters: expected number, *more, found number"),
+        (halved, "Parameters\n----------", "halved: Parameters: expected number, *more, found none"),
+        (halved, "Returns\n-------", "halved: no Returns"),
+        (halved, "Raises\n------", "halved: no Raises"),
+        (halved, "Examples\n--------", "halved: no Examples"),
+        (halved, "--------\n>>>", "halved: no Examples"),
+        (Halver, "number : int", "Halver: Parameters or Attributes: expected number"),
+        (Halver, "Raises\n------", "Halver: no Raises"),
+        (Halver, "Examples\n--------", "Halver: no Examples"),
+        (Halver.half, "The half.", "Halver.half: no summary line"),
+        (Halver.again, "Returns\n-------", "Halver.again: no Returns"),
+        (Halver.again, "Raises\n------", "Halver.again: no Raises"),
+    ],
+)
+def test_what_a_docstring_lacks_is_found(where, gone, problem, monkeypatch):
+    """A complete docstring passes, and one without any of its parts does not."""
+    whole = halved if where is halved else Halver
+    assert docstrings.lacks(whole) == []
+    docstring = inspect.cleandoc(where.__doc__)
+    assert gone in docstring
+    monkeypatch.setattr(where, "__doc__", docstring.replace(gone, ""))
+    assert problem in docstrings.lacks(whole)

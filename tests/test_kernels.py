@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import tieaware
 from tieaware.measures import DEFINITIONS, Measure, nonrelevant_of_relevant
-from tieaware.reference.gains import mean_reciprocal_rank_of_stop
+from tieaware.reference.cascade import mean_of_expected_reciprocal_rank
 
 
 def test_a_kernel_that_there_is_not_is_named():
@@ -101,7 +101,7 @@ def test_err_is_never_negative(documents, k, max_rel):
     scores = [-float(g) for g, group in enumerate(groups) for _ in group]
     value = tieaware.Evaluator(labels, [f"ERR(max_rel={max_rel})@{k}"])(scores)[0, 0]
     assert value >= 0.0
-    assert value == pytest.approx(mean_reciprocal_rank_of_stop(groups, labels, k, max_rel), rel=1e-12, abs=1e-15)
+    assert value == pytest.approx(mean_of_expected_reciprocal_rank(groups, labels, k, max_rel), rel=1e-12, abs=1e-15)
     first = next((g for g, group in enumerate(groups) if any(group)), len(groups))
     if sum(map(len, groups[:first])) >= k:
         assert value == 0.0

@@ -70,6 +70,15 @@ def test_groups_of_one_are_a_ranking(name):
     assert name == "infAP" or variance(alone, [*ranking, 1]) == pytest.approx(0.0, abs=1e-15)
 
 
+def test_names_follow_from_the_measure():
+    """Of x there are mean_of_x and variance_of_x, and one name has "expected" in it: that of ERR, which has it too."""
+    for name, functions in reference.MEASURES.items():
+        of_ranking = functions[0].__name__
+        assert [f.__name__ for f in functions] == [of_ranking, f"mean_of_{of_ranking}", f"variance_of_{of_ranking}"]
+        assert ("expected" in of_ranking) == (name == "ERR")
+    assert reference.MEASURES["RR"][0].__name__ == "reciprocal_rank"
+
+
 def test_large_groups():
     """A group of thousands is no harder than a small one, and None is a label like any negative."""
     labels = [1, *[None] * 4999]
@@ -90,13 +99,13 @@ def test_orders():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("RR", [1.0], [1, 0]), "labels: 2 values, expected one per score: 1"),
-        (("RR", [1.0, math.nan], [1, 0]), r"scores\[1\]: NaN"),
-        (("RR", [1.0], [1], None, "random"), "ties='random': expected one of average, run_order"),
-        (("RR", [1.0], [1], None, "trec_eval"), "docids are missing"),
-        (("RR", [1.0], [1], None, "trec_eval", ["a", "b"]), "docids: 2 values"),
+        (("RR", [1.0], [1, 0]), "labels: expected 1, one for each score, found 2"),
+        (("RR", [1.0, math.nan], [1, 0]), r"scores\[1\]: expected a number, found NaN"),
+        (("RR", [1.0], [1], None, "random"), "ties: expected one of average, run_order, .*, found 'random'"),
+        (("RR", [1.0], [1], None, "trec_eval"), "docids: expected one for each score, .*, found none"),
+        (("RR", [1.0], [1], None, "trec_eval", ["a", "b"]), "docids: expected 1, one for each score, found 2"),
         (("RRR", [1.0], [1]), "RRR"),
-        (("NumRet", [1.0], [1], None, "random"), "ties='random'"),
+        (("NumRet", [1.0], [1], None, "random"), "ties: .*'random'"),
     ],
 )
 def test_errors(arguments, message):

@@ -58,7 +58,9 @@ class Evaluator:
     Attributes
     ----------
     measures : tuple of Measure
+        What is computed, one for each column of the values.
     n_queries, n_docs : int
+        The number of lists, and of their documents together.
 
     Raises
     ------
@@ -171,12 +173,20 @@ class Evaluator:
         Returns
         -------
         float64[n_measures]
-            The means over the queries whose value is not NaN; the same bits as `Results.mean` gives.
+            The means over the queries, in the order of the measures, with the same bits as those of `Results.mean`; of
+            GMAP the geometric mean, of counts the arithmetic one. A query whose value is NaN is left out.
 
         Raises
         ------
         InputError
             As in the call; or if there is no query.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> evaluator = tieaware.Evaluator([[0, 1], [1, 0]], ["RR", "P@1"])
+        >>> evaluator.mean([[2.0, 2.0], [2.0, 1.0]])
+        array([0.875, 0.75 ])
         """
         averages: Values = self.many(self._scores(scores, self._shape).reshape(1, self.n_docs))[0]
         return averages
@@ -232,11 +242,27 @@ class Evaluator:
         Parameters
         ----------
         candidates : real numbers, shape (n_candidates, n_docs) or (n_candidates, *labels.shape)
+            The scores of each candidate; types as in the call.
 
         Returns
         -------
         float64[n_candidates, n_measures]
             The means over the queries, as `mean` gives them.
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, a shape or type does not fit, or there is no query.
+
+        Examples
+        --------
+        The second candidate ties both documents of each list.
+
+        >>> import tieaware
+        >>> evaluator = tieaware.Evaluator([[0, 1], [1, 0]], ["RR", "P@1"])
+        >>> evaluator.many([[[1.0, 2.0], [2.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]])
+        array([[1.  , 1.  ],
+               [0.75, 0.5 ]])
         """
         array = np.asarray(candidates)
         if array.ndim == 0:
@@ -264,11 +290,27 @@ class Evaluator:
         Parameters
         ----------
         features : real numbers, shape (n_docs, n_features) or (*labels.shape, n_features)
+            The features of each document; types as in the call. A higher value is a higher rank.
 
         Returns
         -------
         float64[n_features, n_measures]
-            The means over the queries, as `mean` gives them.
+            The means over the queries of each feature by itself, as `mean` gives them.
+
+        Raises
+        ------
+        InputError
+            If a feature is NaN, a shape or type does not fit, or there is no query.
+
+        Examples
+        --------
+        The first feature ranks the relevant document first, the second ties it with another.
+
+        >>> import tieaware
+        >>> evaluator = tieaware.Evaluator([1, 0, 0], ["RR", "P@1"])
+        >>> evaluator.columns([[3.0, 1.0], [2.0, 1.0], [1.0, 0.0]])
+        array([[1.  , 1.  ],
+               [0.75, 0.5 ]])
         """
         array = np.asarray(features)
         if array.ndim == 0 or array.shape not in ((self.n_docs, array.shape[-1]), (*self._shape, array.shape[-1])):

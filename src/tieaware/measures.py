@@ -97,6 +97,25 @@ class Measure:
     Made from a name (``tieaware.AP``), by calling it with parameters (``AP(rel=2)``), and with ``@`` for the cut-off
     (``AP(rel=2) @ 100``). ``str()`` gives the notation that :func:`parse_measure` reads.
 
+    Parameters
+    ----------
+    definition : Definition
+        The family, one of ``tieaware.measures.DEFINITIONS``.
+    cutoff : int or None
+        How many ranks count, from 1; None for all.
+    **parameters : int, float or str
+        Those of the family whose values are not the default, such as ``rel``.
+
+    Attributes
+    ----------
+    parameters : mapping of str to int, float or str
+        All parameters of the family with their values.
+
+    Raises
+    ------
+    InputError
+        If the family has no such parameter or no cut-off, or a value is out of range.
+
     Examples
     --------
     >>> from tieaware import AP, nDCG
@@ -132,14 +151,66 @@ class Measure:
         return self.definition.name
 
     def __getitem__(self, parameter: str) -> Parameter:
+        """Return the value of a parameter.
+
+        Parameters
+        ----------
+        parameter : str
+            Its name, such as "rel".
+
+        Returns
+        -------
+        int, float or str
+
+        Examples
+        --------
+        >>> from tieaware import RBP
+        >>> RBP["p"], RBP(p=0.5)["p"]
+        (0.8, 0.5)
+        """
         return self.parameters[parameter]
 
     def __call__(self, *, cutoff: int | None = None, **parameters: Parameter) -> Measure:
-        """Return the measure with other parameters."""
+        """Return the measure with other parameters.
+
+        Parameters
+        ----------
+        cutoff : int, optional
+            How many ranks count, from 1; by default as many as in this measure.
+        **parameters : int, float or str
+            The parameters that change, such as ``rel``.
+
+        Returns
+        -------
+        Measure
+
+        Examples
+        --------
+        >>> from tieaware import AP
+        >>> AP(rel=2, cutoff=10)
+        AP(rel=2)@10
+        """
         kept = self.cutoff if cutoff is None else cutoff
         return Measure(self.definition, kept, **{**self.parameters, **parameters})
 
     def __matmul__(self, cutoff: float) -> Measure:
+        """Return the measure with another cut-off; of interpolated precision, at another recall.
+
+        Parameters
+        ----------
+        cutoff : int, or float
+            How many ranks count, from 1; or the recall, 0 … 1.
+
+        Returns
+        -------
+        Measure
+
+        Examples
+        --------
+        >>> from tieaware import AP, IPrec
+        >>> AP @ 10, IPrec @ 0.5
+        (AP@10, IPrec@0.5)
+        """
         if self.definition.at_recall:
             return self(recall=float(cutoff))
         return Measure(self.definition, cast(int, cutoff), **self.parameters)

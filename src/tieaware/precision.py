@@ -117,6 +117,16 @@ def bands(rho: str | float | Fraction, depth: int) -> Integers:
 class Bands:
     """The ranks of one band are equal, whatever their scores; the ranks are those of the run order.
 
+    Parameters
+    ----------
+    rho : str, Fraction, int or float
+        The growth of the bands, at least 1, read exactly; see `bands`.
+
+    Raises
+    ------
+    InputError
+        If rho is no number of at least 1.
+
     Examples
     --------
     >>> import tieaware
@@ -135,11 +145,50 @@ class Bands:
         return f"bands:{exact}"
 
     def starts(self, depth: int) -> Integers:
-        """Return the first rank of each band."""
+        """Return the first rank of each band.
+
+        Parameters
+        ----------
+        depth : int
+            The number of ranks, at least 0.
+
+        Returns
+        -------
+        int64[n_bands]
+            The first rank of each band that begins within the depth, from 1.
+
+        Raises
+        ------
+        InputError
+            If the depth is negative.
+
+        Examples
+        --------
+        >>> Bands(2).starts(10)
+        array([1, 2, 4, 8])
+        """
         return bands(self.rho, depth)
 
     def coarsen(self, scores: Scores, lists: Integers) -> Scores:
-        """Give the documents of band g the score 1/g."""
+        """Give the documents of band g the score 1/g; those with equal scores are taken as they come.
+
+        Parameters
+        ----------
+        scores : float64[n_docs] or float32[n_docs]
+            Without NaN.
+        lists : int64[n_lists + 1]
+            The offsets of the lists.
+
+        Returns
+        -------
+        float64[n_docs]
+            Above 0, at most 1.
+
+        Examples
+        --------
+        >>> Bands(2).coarsen(np.array([9.0, 8.0, 7.0, 6.0]), np.array([0, 4]))
+        array([1.        , 0.5       , 0.5       , 0.33333333])
+        """
         sizes = np.diff(lists)
         query = np.repeat(np.arange(len(sizes)), sizes)
         order = np.lexsort((np.arange(len(scores)), -scores, query))
@@ -152,7 +201,24 @@ class Bands:
 
 @dataclass(frozen=True)
 class Decimals:
-    """Scores of so many digits after the decimal point: the double nearest to the decimal nearest to the score."""
+    """Scores of so many digits after the decimal point: the double nearest to the decimal nearest to the score.
+
+    Parameters
+    ----------
+    digits : int
+        How many, 0 … 300.
+
+    Raises
+    ------
+    InputError
+        If there are not so many digits.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1], ["RR"], precision="decimals:1")([0.52, 0.49])
+    array([[0.75]])
+    """
 
     digits: int
 
@@ -163,7 +229,25 @@ class Decimals:
         return f"decimals:{self.digits}"
 
     def coarsen(self, scores: Scores, lists: Integers) -> Scores:
-        """Round as Python's round(x, digits) does."""
+        """Round as Python's round(x, digits) does.
+
+        Parameters
+        ----------
+        scores : float64[n_docs] or float32[n_docs]
+            Without NaN.
+        lists : int64[n_lists + 1]
+            The offsets of the lists.
+
+        Returns
+        -------
+        float64[n_docs]
+            Infinities stay.
+
+        Examples
+        --------
+        >>> Decimals(1).coarsen(np.array([0.52, 0.49]), np.array([0, 2]))
+        array([0.5, 0.5])
+        """
         wide = scores.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             # Where doubles lie further apart than the decimals, the nearest decimal is nearest to the score itself.
@@ -182,7 +266,24 @@ class Decimals:
 
 @dataclass(frozen=True)
 class Significant:
-    """Scores of so many significant decimal digits. Seventeen tell all doubles apart."""
+    """Scores of so many significant decimal digits. Seventeen tell all doubles apart.
+
+    Parameters
+    ----------
+    digits : int
+        How many, 1 … 300.
+
+    Raises
+    ------
+    InputError
+        If there are not so many digits.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1], ["RR"], precision="significant:1")([12.0, 11.0])
+    array([[0.75]])
+    """
 
     digits: int
 
@@ -193,7 +294,25 @@ class Significant:
         return f"significant:{self.digits}"
 
     def coarsen(self, scores: Scores, lists: Integers) -> Scores:
-        """Round the decimal notation."""
+        """Round the decimal notation.
+
+        Parameters
+        ----------
+        scores : float64[n_docs] or float32[n_docs]
+            Without NaN.
+        lists : int64[n_lists + 1]
+            The offsets of the lists.
+
+        Returns
+        -------
+        float64[n_docs] or float32[n_docs]
+            The scores as they are, if 17 digits or more are kept; else float64. Infinities stay.
+
+        Examples
+        --------
+        >>> Significant(2).coarsen(np.array([1234.0, 0.05678]), np.array([0, 2]))
+        array([1.2e+03, 5.7e-02])
+        """
         if self.digits >= 17:
             return scores
         distinct, place = np.unique(scores.astype(np.float64), return_inverse=True)
@@ -204,39 +323,114 @@ class Significant:
 
 @dataclass(frozen=True)
 class Float32:
-    """Scores in single precision."""
+    """Scores in single precision, of 24 significant bits.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1], ["RR"], precision="float32")([1.0 + 2.0**-30, 1.0])
+    array([[0.75]])
+    """
 
     def __str__(self) -> str:
         return "float32"
 
     def coarsen(self, scores: Scores, lists: Integers) -> Scores:
-        """Convert."""
+        """Convert.
+
+        Parameters
+        ----------
+        scores : float64[n_docs] or float32[n_docs]
+            Without NaN.
+        lists : int64[n_lists + 1]
+            The offsets of the lists.
+
+        Returns
+        -------
+        float32[n_docs]
+            What is too large becomes infinite.
+
+        Examples
+        --------
+        >>> Float32().coarsen(np.array([1.0 + 2.0**-30, 1e40]), np.array([0, 2]))
+        array([ 1., inf], dtype=float32)
+        """
         with np.errstate(over="ignore", under="ignore"):
             return scores.astype(np.float32)
 
 
 @dataclass(frozen=True)
 class Float16:
-    """Scores in half precision; what exceeds 65,504 by half a step becomes infinite."""
+    """Scores in half precision, of 11 significant bits; what exceeds 65,504 by half a step becomes infinite.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1], ["RR"], precision="float16")([1.0001, 1.0])
+    array([[0.75]])
+    """
 
     def __str__(self) -> str:
         return "float16"
 
     def coarsen(self, scores: Scores, lists: Integers) -> Scores:
-        """Convert there and back."""
+        """Convert there and back.
+
+        Parameters
+        ----------
+        scores : float64[n_docs] or float32[n_docs]
+            Without NaN.
+        lists : int64[n_lists + 1]
+            The offsets of the lists.
+
+        Returns
+        -------
+        float32[n_docs]
+            What is too large becomes infinite.
+
+        Examples
+        --------
+        >>> Float16().coarsen(np.array([1.0001, 70000.0]), np.array([0, 2]))
+        array([ 1., inf], dtype=float32)
+        """
         with np.errstate(over="ignore", under="ignore"):
             return scores.astype(np.float16).astype(np.float32)
 
 
 @dataclass(frozen=True)
 class BFloat16:
-    """Scores with the range of single precision and eight significant bits."""
+    """Scores with the range of single precision and eight significant bits.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1], ["RR"], precision="bfloat16")([1.001, 1.0])
+    array([[0.75]])
+    """
 
     def __str__(self) -> str:
         return "bfloat16"
 
     def coarsen(self, scores: Scores, lists: Integers) -> Scores:
-        """Round once: by way of single precision with a sticky last bit."""
+        """Round once: by way of single precision with a sticky last bit.
+
+        Parameters
+        ----------
+        scores : float64[n_docs] or float32[n_docs]
+            Without NaN.
+        lists : int64[n_lists + 1]
+            The offsets of the lists.
+
+        Returns
+        -------
+        float32[n_docs]
+            What is too large becomes infinite.
+
+        Examples
+        --------
+        >>> BFloat16().coarsen(np.array([1.001, 1.01]), np.array([0, 2]))
+        array([1.       , 1.0078125], dtype=float32)
+        """
         wide = np.abs(scores.astype(np.float64))
         with np.errstate(over="ignore", under="ignore"):
             single = wide.astype(np.float32)
@@ -250,7 +444,24 @@ class BFloat16:
 
 @dataclass(frozen=True)
 class Levels:
-    """Scores in so many equal steps between the lowest and the highest finite score of each list."""
+    """Scores in so many equal steps between the lowest and the highest finite score of each list.
+
+    Parameters
+    ----------
+    n : int
+        How many steps, 1 … 2^53.
+
+    Raises
+    ------
+    InputError
+        If there are not so many steps.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1, 0], ["RR"], precision="levels:2")([0.9, 0.8, 0.1])
+    array([[0.75]])
+    """
 
     n: int
 
@@ -261,7 +472,25 @@ class Levels:
         return f"levels:{self.n}"
 
     def coarsen(self, scores: Scores, lists: Integers) -> Scores:
-        """Number the step that each score lies in, from 0."""
+        """Number the step that each score lies in, from 0.
+
+        Parameters
+        ----------
+        scores : float64[n_docs] or float32[n_docs]
+            Without NaN.
+        lists : int64[n_lists + 1]
+            The offsets of the lists.
+
+        Returns
+        -------
+        float64[n_docs]
+            Whole numbers below n, of lists apart; infinities stay.
+
+        Examples
+        --------
+        >>> Levels(2).coarsen(np.array([0.9, 0.8, 0.1, 7.0]), np.array([0, 3, 4]))
+        array([1., 1., 0., 0.])
+        """
         coarse = scores.astype(np.float64)
         for start, end in pairwise(lists.tolist()):
             part = coarse[start:end]
@@ -298,6 +527,11 @@ def parse_precision(text: str | Coarsening) -> Coarsening:
     ----------
     text : str or Coarsening
         A coarsening is returned as it is.
+
+    Returns
+    -------
+    Coarsening
+        Its ``str()`` is read as the same coarsening again.
 
     Raises
     ------

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tieaware import _means
+from tieaware.arrays import Values
 from tieaware.errors import InputError
 from tieaware.extras import load
-from tieaware.measures import Measure, Values, parse_measure
+from tieaware.measures import Measure, parse_measure
 
 if TYPE_CHECKING:
     import pandas
@@ -27,9 +28,16 @@ class Spread(NamedTuple):
     mean : float64[n_queries, n_measures]
         The average, as the evaluator returns it.
     std : float64[n_queries, n_measures]
-        The standard deviation; 0 where no order changes the value.
+        The standard deviation, in the unit of the measure; 0 where no order changes the value.
     min, max : float64[n_queries, n_measures]
-        The least and the largest value; both occur.
+        The least and the largest value; both occur. std, min and max are NaN for infAP, of which they are not known.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> spread = tieaware.Evaluator([1, 0], ["RR"]).spread([2.0, 2.0])
+    >>> spread.mean.item(), spread.std.item(), spread.min.item(), spread.max.item()
+    (0.75, 0.25, 0.5, 1.0)
     """
 
     mean: Values
@@ -62,7 +70,9 @@ class Results:
     values : float64[n_runs, n_queries, n_measures]
         NaN where ``queries="both"`` was asked for and the run is silent on the query.
     runs, queries : tuple of str
+        The names along the first and the second axis.
     measures : tuple of Measure
+        The measures along the third axis.
     std, min, max : float64[n_runs, n_queries, n_measures] or None
         With ``spread=True``: the standard deviation, the least and the largest value over the orders that the ties
         allow; NaN for infAP, of which they are not known.
@@ -86,20 +96,49 @@ class Results:
     max: Values | None = None
 
     def mean(self) -> Values:
-        """Average over the queries: float64[n_runs, n_measures].
+        """Average over the queries.
 
-        A query whose value is NaN is left out: one on which the run is silent, or of which the measure says nothing.
-        The mean is NaN if none is left. It is arithmetic; of GMAP it is geometric, with values below 0.00001 raised to
-        that, as in trec_eval. The sum is kept in twice the precision, and so does not depend on the order of the
-        queries.
+        The mean is arithmetic; of GMAP it is geometric, with values below 0.00001 raised to that, as in trec_eval. The
+        sum is kept in twice the precision, and so does not depend on the order of the queries.
+
+        Returns
+        -------
+        float64[n_runs, n_measures]
+            A query whose value is NaN is left out: one on which the run is silent, or of which the measure says
+            nothing. NaN if none is left.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+        >>> run = {"q1": {"d1": 2.0, "d2": 2.0}, "q2": {"d1": 2.0, "d2": 1.0}}
+        >>> tieaware.evaluate(qrels, run, ["RR", "P@1"]).mean()
+        array([[0.625, 0.25 ]])
         """
         return means(self.values, self.measures)
 
     def mean_std(self) -> Values:
-        """The standard deviation of the means over the orders that ties allow: float64[n_runs, n_measures].
+        """Give the standard deviation of the means over the orders that ties allow.
 
-        The orders of different queries are independent, so their variances add up. Needs ``spread=True``. NaN for
-        GMAP, whose mean is geometric, and infAP.
+        The orders of different queries are independent, so their variances add up. Needs ``spread=True``.
+
+        Returns
+        -------
+        float64[n_runs, n_measures]
+            In the unit of the measure, at least 0. NaN for GMAP, whose mean is geometric, and infAP.
+
+        Raises
+        ------
+        InputError
+            If the results have no spread.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+        >>> run = {"q1": {"d1": 2.0, "d2": 2.0}, "q2": {"d1": 2.0, "d2": 1.0}}
+        >>> tieaware.evaluate(qrels, run, ["RR", "P@1"], spread=True).mean_std()
+        array([[0.125, 0.25 ]])
         """
         if self.std is None:
             raise InputError("there is no spread; ask for it with evaluate(..., spread=True)")
@@ -115,7 +154,20 @@ class Results:
         Parameters
         ----------
         names : sequence of str, optional
-            What the measures are called.
+            What the measures are called, one name for each; by default, what ``str()`` makes of them.
+
+        Returns
+        -------
+        list of Column
+            In the order of the measures; a measure's std, min and max follow its value, under its name with "_std",
+            "_min" and "_max". Counts have the value only.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}, ["RR"], spread=True)
+        >>> [(column.name, column.summary.item()) for column in result.columns()]
+        [('RR', 0.75), ('RR_std', 0.25), ('RR_min', 0.5), ('RR_max', 1.0)]
         """
         called = [str(measure) for measure in self.measures] if names is None else names
         summary = self.summary()
@@ -138,7 +190,20 @@ class Results:
         return columns
 
     def summary(self) -> Values:
-        """Summarise the queries as trec_eval does: counts are added up, all else is averaged."""
+        """Summarise the queries as trec_eval does: counts are added up, all else is averaged.
+
+        Returns
+        -------
+        float64[n_runs, n_measures]
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+        >>> run = {"q1": {"d1": 2.0, "d2": 2.0}, "q2": {"d1": 2.0, "d2": 1.0}}
+        >>> tieaware.evaluate(qrels, run, ["RR", "NumRet"]).summary()
+        array([[0.625, 4.   ]])
+        """
         counts = [measure.definition.is_count for measure in self.measures]
         summary: Values = np.where(counts, np.nansum(self.values, axis=1), self.mean())
         return summary
@@ -147,7 +212,29 @@ class Results:
         """Select by run; run and measure; or run, measure and query.
 
         ``result["bm25"]`` is the Results of one run, ``result["bm25"]["AP"]`` and ``result["bm25", "AP"]`` are its
-        values for each query, ``result["bm25", "AP", "301"]`` is one value.
+        values for each query, ``result["bm25", "AP", "301"]`` is one value. Of one run alone, ``result["AP"]`` are the
+        values too.
+
+        Parameters
+        ----------
+        key : str, or tuple of str
+            The run; run and measure; or run, measure and query. A measure may be a Measure or any name of it.
+
+        Returns
+        -------
+        Results, float64[n_queries] or float
+
+        Raises
+        ------
+        KeyError
+            If there is no such run, measure or query; some of those that there are are named.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"bm25": {"q1": {"d1": 2.0, "d2": 2.0}}}, ["RR", "P@1"])
+        >>> result["bm25"].runs, result["bm25", "RR"], result["bm25", "P_1", "q1"]
+        (('bm25',), array([0.75]), 0.5)
         """
         if not isinstance(key, tuple):
             if len(self.runs) == 1 and key not in self.runs:
@@ -171,7 +258,20 @@ class Results:
         return _Named("measure", self.measures)[parsed]
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Return ``{run: {query: {measure: value}}}``."""
+        """Return the values as dicts.
+
+        Returns
+        -------
+        dict
+            ``{run: {query: {measure: value}}}``, without the queries on which a run is silent; with a spread, what
+            `columns` returns stands beside each value.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}, ["RR", "P@1"]).to_dict()
+        {'run': {'q1': {'RR': 0.75, 'P@1': 0.5}}}
+        """
         columns = self.columns()
         names = [column.name for column in columns]
         cube = np.stack([column.values for column in columns], axis=2)
@@ -197,35 +297,102 @@ class Results:
         return columns
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return a pyarrow.Table with the columns run, query, and one for each measure."""
+        """Return a pyarrow.Table. Needs `tieaware[arrow]`.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row for each run and query that it answers: the columns run and query, and those of `columns`.
+
+        Raises
+        ------
+        MissingExtraError
+            An ImportError, if pyarrow is not installed.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}, ["RR", "P@1"])
+        >>> result.to_arrow().to_pydict()
+        {'run': ['run'], 'query': ['q1'], 'RR': [0.75], 'P@1': [0.5]}
+        """
         table: pyarrow.Table = load("pyarrow", "arrow").table(self._columns())
         return table
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a pandas.DataFrame with the columns run, query, and one for each measure."""
+        """Return a pandas.DataFrame. Needs `tieaware[arrow]`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run and query that it answers: the columns run and query, and those of `columns`.
+
+        Raises
+        ------
+        MissingExtraError
+            An ImportError, if pandas is not installed.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}, ["RR", "P@1"])
+        >>> result.to_pandas().to_dict("list")
+        {'run': ['run'], 'query': ['q1'], 'RR': [0.75], 'P@1': [0.5]}
+        """
         frame: pandas.DataFrame = load("pandas", "arrow").DataFrame(self._columns())
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """Return a polars.DataFrame with the columns run, query, and one for each measure."""
+        """Return a polars.DataFrame. Needs `tieaware[arrow]`.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each run and query that it answers: the columns run and query, and those of `columns`.
+
+        Raises
+        ------
+        MissingExtraError
+            An ImportError, if polars is not installed.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}, ["RR", "P@1"])
+        >>> result.to_polars().to_dict(as_series=False)
+        {'run': ['run'], 'query': ['q1'], 'RR': [0.75], 'P@1': [0.5]}
+        """
         frame: polars.DataFrame = load("polars", "arrow").DataFrame(self._columns())
         return frame
 
     def to_trec_eval(
         self, *, per_query: bool = False, digits: int = 4, names: Sequence[str] | None = None, header: bool = False
     ) -> str:
-        """Return trec_eval's lines: measure, query or ``all``, value; counts are whole numbers.
+        """Return trec_eval's lines, with tabs between their fields: measure, query or ``all``, value.
 
         Parameters
         ----------
         per_query : bool
             Put the lines of each query before those of ``all``.
         digits : int
-            The decimals of a value.
+            The decimals of a value, at least 0; counts are whole numbers.
         names : sequence of str, optional
-            What the measures are called.
+            What the measures are called, one name for each; by default, what ``str()`` makes of them.
         header : bool
             Open with the lines ``runid`` and ``num_q``. With several runs ``runid`` always opens each.
+
+        Returns
+        -------
+        str
+            The lines, each with its end.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}, ["RR", "P@1"])
+        >>> print(result.to_trec_eval(names=["recip_rank", "P_1"]).expandtabs(), end="")
+        recip_rank              all     0.7500
+        P_1                     all     0.5000
         """
         columns = self.columns(names)
         lines = []

@@ -13,6 +13,17 @@ Cell = str | int | float | None
 class Table:
     """Rows under named columns, with a title and notes on how to read them.
 
+    Parameters
+    ----------
+    title : str
+        What the numbers are.
+    columns : tuple of str
+        The names of the columns.
+    rows : sequence of tuples of str, int, float or None
+        A cell for each column; None where there is no number.
+    notes : tuple of str
+        Sentences below the table.
+
     Examples
     --------
     >>> print(Table("Runs", ("run", "AP"), [("bm25", 0.25), ("constant", None)]))
@@ -39,11 +50,23 @@ class Table:
         return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])])
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown, without title and notes."""
+        """Return the table in Markdown, without title and notes.
+
+        Returns
+        -------
+        str
+            Numbers to four decimals.
+        """
         return as_markdown(self.columns, self._shown(), self._is_text())
 
     def to_html(self) -> str:
-        """Return table and notes in HTML, without the title, escaped."""
+        """Return table and notes in HTML, without the title, escaped.
+
+        Returns
+        -------
+        str
+            Numbers to four decimals.
+        """
         import html
 
         head = "".join(
@@ -62,7 +85,13 @@ class Table:
         )
 
     def to_json(self) -> str:
-        """Return title, notes and rows as JSON, a row as ``{column: cell}``; null where there is no number."""
+        """Return title, notes and rows as JSON, a row as ``{column: cell}``; null where there is no number.
+
+        Returns
+        -------
+        str
+            In full precision.
+        """
         rows = [
             {name: None if cell != cell else cell for name, cell in zip(self.columns, row, strict=True)}
             for row in self.rows
@@ -70,11 +99,23 @@ class Table:
         return as_json({"title": self.title, "rows": rows, "notes": self.notes})
 
     def csv(self) -> str:
-        """Return the columns and rows as CSV, in full precision, without title and notes."""
+        """Return the columns and rows as CSV, in full precision, without title and notes.
+
+        Returns
+        -------
+        str
+            A line for the columns, and one for each row.
+        """
         return as_csv(self.columns, self.rows)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the CSV to a file."""
+        """Write the CSV to a file.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A file there is replaced.
+        """
         with open(path, "w", newline="", encoding="utf-8", errors="surrogateescape") as file:
             file.write(self.csv())
 

@@ -30,7 +30,28 @@ RULES = tuple(_PLACEMENT)
 
 
 def placement(ties: str) -> int:
-    """Return the kernel's number for a rule, or raise InputError with the nearest name."""
+    """Return the kernel's number for a rule.
+
+    Parameters
+    ----------
+    ties : str
+        The rule.
+
+    Returns
+    -------
+    int
+        0 … 3: how ext/_groups.pyx places the documents inside a tie.
+
+    Raises
+    ------
+    InputError
+        If there is no such rule; the nearest is named.
+
+    Examples
+    --------
+    >>> placement("average"), placement("run_order"), placement("trec_eval")
+    (0, 1, 1)
+    """
     if ties not in _PLACEMENT:
         import difflib
 
@@ -56,8 +77,10 @@ def arrange(
         The rule.
     lists : int64[n_queries + 1]
         The offsets of the lists.
-    query, position, labels : arrays of length n_keys
-        Each key's query, its position in the list and its label, by query and position.
+    query, position : int64[n_keys]
+        Each key's query and its position in the list, from 0; the keys ascend by both.
+    labels : int32[n_keys]
+        Each key's label.
     order : int64[n_docs], optional
         For "trec_eval": the positions of each list by document id, descending.
 
@@ -67,6 +90,17 @@ def arrange(
         The keys in the rule's order, query by query.
     rank : int64[n_keys] or None
         Each key's place in the order of its list, in the permuted order, for the rules that need it.
+
+    Examples
+    --------
+    A list of three documents, the second and the third of which are judged.
+
+    >>> lists, query, position = np.array([0, 3]), np.array([0, 0]), np.array([1, 2])
+    >>> labels = np.array([0, 1], np.int32)
+    >>> arrange("optimistic", lists, query, position, labels, None)
+    (array([1, 0]), None)
+    >>> arrange("trec_eval", lists, query, position, labels, np.array([2, 0, 1]))
+    (array([1, 0]), array([0, 2]))
     """
     in_place = np.arange(len(position))
     if ties == "run_order":
@@ -86,5 +120,23 @@ def arrange(
 
 
 def by_label(query: Integers, labels: npt.NDArray[np.int32]) -> Integers:
-    """Return the keys of each query by label, descending."""
+    """Return the keys of each query by label, descending.
+
+    Parameters
+    ----------
+    query : int64[n_keys]
+        Each key's query.
+    labels : int32[n_keys]
+        Each key's label.
+
+    Returns
+    -------
+    int64[n_keys]
+        The keys, query by query; equal labels in the order of the keys.
+
+    Examples
+    --------
+    >>> by_label(np.array([0, 0, 1]), np.array([0, 2, 1], np.int32))
+    array([1, 0, 2])
+    """
     return np.lexsort((-labels.astype(np.int64), query))

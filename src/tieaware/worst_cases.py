@@ -87,7 +87,22 @@ def worst_case(
 
 
 def known_worst_case(measure: Measure) -> bool:
-    """Whether there is a worst case of the measure."""
+    """Tell whether the worst case of a measure is known.
+
+    Parameters
+    ----------
+    measure : Measure
+        Any measure.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> known_worst_case(parse_measure("AP")), known_worst_case(parse_measure("AP@10"))
+    (True, False)
+    """
     without_cutoff, with_cutoff = ("RR", "RBP", "AP", "nDCG"), ("P", "R", "nDCG")
     return measure.name in (without_cutoff if measure.cutoff is None else with_cutoff)
 
@@ -96,6 +111,27 @@ def table(
     measures: Sequence[str | Measure], rhos: Sequence[str | float | Fraction], depth: int = 1000, *, gain: bool = False
 ) -> Table:
     """Tabulate worst cases: a row for each rho, a column for each measure's loss, and with `gain` one for its gain.
+
+    Parameters
+    ----------
+    measures : sequence of str or Measure
+        As in `worst_case`.
+    rhos : sequence of str, Fraction, int or float
+        The growth of the bands, at least 1.
+    depth : int
+        The number of ranks, at least 1.
+    gain : bool
+        Whether to add the largest gains.
+
+    Returns
+    -------
+    Table
+        Its numbers are differences of values, at least 0.
+
+    Raises
+    ------
+    InputError
+        As in `worst_case`.
 
     Examples
     --------

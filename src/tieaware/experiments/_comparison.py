@@ -40,7 +40,8 @@ def comparison(
     Parameters
     ----------
     qrels, runs, measures
-        As in `tieaware.evaluate`; at least two runs, and two queries.
+        As in `tieaware.evaluate`; at least two runs, and two queries. infAP, of which the worst and the best order are
+        not known, cannot be compared.
     alpha : float
         The level at which a difference is called significant, between 0 and 1.
     confidence : float
@@ -51,6 +52,7 @@ def comparison(
     Returns
     -------
     Comparison
+        The tests of all pairs, and what any order of the tied documents makes of them.
 
     Raises
     ------
@@ -90,14 +92,29 @@ def compare(
     Parameters
     ----------
     results : Results
+        A value of each run on each query.
     least, greatest : float64[n_runs, n_queries, n_measures], optional
         What the orders of the tied documents make of each value; without them nothing is said of ties.
     alpha, confidence : float
-        As in `comparison`, where the errors are as well.
+        As in `comparison`.
 
     Returns
     -------
     Comparison
+
+    Raises
+    ------
+    InputError
+        If alpha or confidence is out of range, there are too few runs or queries, or a run is silent on a query.
+
+    Examples
+    --------
+    >>> from tieaware import evaluate
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> first = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 2.0, "d1": 1.0}}
+    >>> second = {"q1": {"d1": 1.0, "d2": 1.0}, "q2": {"d2": 1.0, "d1": 2.0}}
+    >>> compare(evaluate(qrels, {"first": first, "second": second}, "RR")).tests[0].difference
+    array([0.375])
     """
     alpha = number("alpha", alpha, 0, 1, ends=False)
     confidence = number("confidence", confidence, 0, 1, ends=False)
@@ -125,12 +142,13 @@ class Comparison(Experiment):
     results : Results
         The values that were tested: averages over ties.
     first, second : int64[n_pairs]
-        The runs of each pair.
+        The runs of each pair, as positions in the results.
     tests : tuple of PairedTest
         For each measure, the paired t-tests of all pairs.
     resolutions : tuple of Resolutions
         For each measure, what ties can change; empty where nothing is known of ties.
     alpha, confidence : float
+        The level of the tests, and the confidence of the intervals.
     """
 
     results: Results
@@ -162,7 +180,13 @@ class Comparison(Experiment):
         return tuple(holm(test.p) for test in self.tests)
 
     def tables(self) -> dict[str, Table]:
-        """Return the pairs, and how many of them there are of each kind."""
+        """Return the pairs, and how many of them there are of each kind.
+
+        Returns
+        -------
+        dict of str to Table
+            "pairs" and "verdicts".
+        """
         return {"pairs": self._pairs(), "verdicts": self._verdicts()}
 
     def _pairs(self) -> Table:
@@ -216,7 +240,13 @@ class Comparison(Experiment):
         return Table("How many pairs", columns, rows)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: for each measure the differences of all pairs, and the verdicts between all runs."""
+        """Return the figures: for each measure the differences of all pairs, and the verdicts between all runs.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "differences-…" and "verdicts-…", with the names of the measures.
+        """
         figures = {}
         side = min(max(4.5, 2.4 + 0.16 * len(self.results.runs)), 9.5)
         for m, measure in enumerate(self.results.measures):

@@ -48,11 +48,12 @@ def curves(
         "roc": the share of the retrieved nonrelevant documents, and of the relevant ones in the judgments, within the
         first k ranks. Across a tie the expected curve is a straight line.
     rel : int
-        The smallest relevant label.
+        The smallest relevant label, at least 0.
 
     Returns
     -------
     Curves
+        Points of each run and query, of coordinates 0 … 1.
 
     Raises
     ------
@@ -103,7 +104,9 @@ class Curves(Experiment):
     Attributes
     ----------
     kind : str
+        "precision-recall", "interpolated" or "roc".
     runs, queries : tuple of str
+        The names along the first and the second axis of the points.
     x, y : float64[n_runs, n_queries, n_points]
         The expected coordinates; in the order of the ranks, or of the recalls.
     """
@@ -120,7 +123,13 @@ class Curves(Experiment):
         return f"{self.kind} curves of {len(self.runs)} runs, averaged over {len(self.queries)} queries"
 
     def tables(self) -> dict[str, Table]:
-        """Return the average curves, and those of each query."""
+        """Return the average curves, and those of each query.
+
+        Returns
+        -------
+        dict of str to Table
+            "curves" and "queries".
+        """
         columns = KINDS[self.kind]
         means = zip(self.runs, self.x.mean(axis=1), self.y.mean(axis=1), strict=True)
         average: list[tuple[Cell, ...]] = [
@@ -139,7 +148,13 @@ class Curves(Experiment):
         }
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figure of the average curves, and one of each run with the curves of its queries."""
+        """Return the figure of the average curves, and one of each run with the curves of its queries.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "curves", and "queries-…" with the number and the name of each run.
+        """
         caption = f"{self.title}; expected over the orders of tied documents."
         figures = {"curves": Drawing(caption, self._draw, (6.4, 4.8))}
         for r, run in enumerate(self.runs):

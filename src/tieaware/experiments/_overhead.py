@@ -54,16 +54,22 @@ def overhead(
     rounds : int
         How often each is timed, at least 1.
     seed : int
-        Of the lists.
+        What the lists are drawn from, at least 0.
 
     Returns
     -------
     Overhead
+        Ratios of times, without a unit.
 
     Raises
     ------
     InputError
         If an argument is out of range.
+
+    References
+    ----------
+    McSherry, F. and Najork, M. (2008). Computing information retrieval performance measures efficiently in the presence
+    of tied scores. ECIR 2008.
 
     Examples
     --------
@@ -121,10 +127,12 @@ class Overhead(Experiment):
     Attributes
     ----------
     measures : tuple of Measure
+        What was timed.
     ratios : float64[n_measures, 3]
         The average over ties against run order; against the optimistic order; and the reference in Python against the
         average.
     n_queries, seed : int
+        The number of lists, and what they were drawn from.
     """
 
     measures: tuple[Measure, ...]
@@ -138,7 +146,13 @@ class Overhead(Experiment):
         return f"The cost of exactness under ties: {self.n_queries} lists with discrete scores"
 
     def tables(self) -> dict[str, Table]:
-        """Return the ratios."""
+        """Return the ratios.
+
+        Returns
+        -------
+        dict of str to Table
+            "overhead".
+        """
         rows: list[tuple[Cell, ...]] = [
             (str(measure), *row) for measure, row in zip(self.measures, self.ratios.tolist(), strict=True)
         ]
@@ -151,7 +165,13 @@ class Overhead(Experiment):
         return {"overhead": Table(self.title, columns, rows, notes)}
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figure of the two tie-oblivious ratios."""
+        """Return the figure of the two tie-oblivious ratios.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "overhead".
+        """
         caption = "Time of the exact average over that of tie-oblivious kernels, which at 1 would be the same."
         return {"overhead": Drawing(caption, self._draw, (7.0, 1.6 + 0.3 * len(self.measures)))}
 

@@ -52,6 +52,7 @@ def banding(
     rhos : sequence of str, Fraction, int or float
         The growth of the bands, at least 1; see `tieaware.bands`.
     measures : sequence of str or Measure
+        As in `tieaware.evaluate`.
     alpha : float
         The level of the tests, between 0 and 1.
     kept : float
@@ -91,17 +92,24 @@ def precision(
 ) -> Precision:
     """Coarsen the scores of each run, and compare its average over ties with that of the scores as they were.
 
-    Bands are compared with the run's own order, as in `banding`. See there for the parameters.
+    Bands are compared with the run's own order, as in `banding`.
 
     Parameters
     ----------
     qrels, runs, measures, alpha, kept, threads
+        As in `banding`.
     precisions : sequence of str or Coarsening
         Such as "decimals:2" or "bfloat16"; see `tieaware.precision`.
 
     Returns
     -------
     Precision
+
+    Raises
+    ------
+    InputError
+        As `tieaware.evaluate`; or if there is no such precision or none at all, alpha or kept is out of range, or there
+        are fewer than two queries.
 
     Examples
     --------
@@ -144,8 +152,11 @@ class Precision(Experiment):
     Attributes
     ----------
     precisions : tuple of Coarsening
+        What the scores were coarsened to, along the first axis of the values.
     runs, queries : tuple of str
+        The names along the second and the third axis.
     measures : tuple of Measure
+        The measures along the fourth axis.
     originals : tuple of float64[n_runs, n_queries, n_measures]
         For each precision, the values that its own are compared with.
     values : float64[n_precisions, n_runs, n_queries, n_measures]
@@ -232,7 +243,13 @@ class Precision(Experiment):
         return bounds
 
     def tables(self) -> dict[str, Table]:
-        """Return the summary, and the numbers of each of the five questions."""
+        """Return the summary, and the numbers of each of the five questions.
+
+        Returns
+        -------
+        dict of str to Table
+            "summary", "differences", "verdicts" and "runs".
+        """
         return {
             "summary": self._summary(),
             "differences": self._differences(),
@@ -328,7 +345,13 @@ class Precision(Experiment):
         return Table("Each run", columns_of, rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: for each measure differences and p values, and for all the verdicts and orderings."""
+        """Return the figures: for each measure differences and p values, and for all the verdicts and orderings.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "differences-…"; of several runs also "verdicts", "tau", "tau-ap" and "p-values-…".
+        """
         axis, spans = self._axis(), self._spans()
         differences = {
             f"differences-{file_name(measure)}": Drawing(

@@ -52,15 +52,16 @@ def smoothing(
     measure : str or Measure, optional
         Which one of the Results; not needed where there is but one.
     repeats : int
-        How many random splits.
+        How many random splits, at least 1.
     topics : int
-        The size of each of the three sets of topics.
+        The size of each of the three sets of topics, at least 1.
     seed : int
-        Of the random splits; the same seed gives the same numbers.
+        Of the random splits, at least 0; the same seed gives the same numbers.
 
     Returns
     -------
     Smoothing
+        How well each design orders the systems, in every repeat.
 
     Raises
     ------
@@ -185,10 +186,12 @@ class Smoothing(Experiment):
     Attributes
     ----------
     alphas : tuple of float
+        The weights of the measured topics.
     taus : float64[2, 1 + n_alphas, n_repeats]
         Kendall's τ_b with the ordering on all topics: of raw and of standardized values; of the baseline and of each
         alpha.
     n_systems, n_topics, topics, seed : int
+        How many systems and topics there were, the size of each set of topics, and the seed of the splits.
     """
 
     alphas: tuple[float, ...]
@@ -210,7 +213,13 @@ class Smoothing(Experiment):
         return {kind: self.alphas[int(np.argmax(row))] for kind, row in zip(_KINDS, means, strict=True)}
 
     def tables(self) -> dict[str, Table]:
-        """Return the distributions of τ."""
+        """Return the distributions of τ.
+
+        Returns
+        -------
+        dict of str to Table
+            "smoothing".
+        """
         designs = ["all systems on Qa and Qc", *(f"smoothed, alpha {alpha:g}" for alpha in self.alphas)]
         rows: list[tuple[Cell, ...]] = []
         for kind, taus in zip(_KINDS, self.taus, strict=True):
@@ -233,7 +242,13 @@ class Smoothing(Experiment):
         )
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figure of the distributions."""
+        """Return the figure of the distributions.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "smoothing".
+        """
         caption = (
             f"Kendall's τ_b with the ordering of {self.n_systems} systems on all {self.n_topics} topics, over "
             f"{self.taus.shape[2]} repeats. Box: quartiles and median; whiskers: 5 % and 95 %."

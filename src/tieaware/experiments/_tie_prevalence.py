@@ -48,7 +48,7 @@ def tie_prevalence(
     measures : sequence of str or Measure
         What to evaluate; only used with judgments.
     cutoffs : sequence of int
-        Ties are counted within and across these ranks.
+        Ties are counted within and across these ranks, each at least 1.
     consistent_only : bool
         Leave out runs that contradict themselves: whose rank column, or whose order in the file, puts a lower score
         before a higher one.
@@ -58,6 +58,7 @@ def tie_prevalence(
     Returns
     -------
     TiePrevalence
+        The counts of each run, and with judgments its values.
 
     Raises
     ------
@@ -111,15 +112,19 @@ class TiePrevalence(Experiment):
     Attributes
     ----------
     runs : tuple of str
+        The names of the runs that were counted.
     ties : tuple of Ties
         The counts of each run.
     cutoffs : tuple of int
+        The ranks within and across which ties were counted.
     left_out : tuple of str
         The runs that contradict themselves, if they were to be left out.
     rules, queries : tuple of str
+        The tie rules, and the judged queries; no queries without judgments.
     measures : tuple of Measure
-        None without judgments.
+        Empty without judgments.
     values : float64[n_rules, n_runs, n_queries, n_measures]
+        The values under each tie rule.
     """
 
     runs: tuple[str, ...]
@@ -142,7 +147,13 @@ class TiePrevalence(Experiment):
         return tuple(run for run, ties in zip(self.runs, self.ties, strict=True) if ties.contradicts)
 
     def tables(self) -> dict[str, Table]:
-        """Return the counts, the sizes of the groups, and with judgments what the tie rules do."""
+        """Return the counts, the sizes of the groups, and with judgments what the tie rules do.
+
+        Returns
+        -------
+        dict of str to Table
+            "ties", "cutoffs" and "group-sizes"; with judgments also "rules", "orderings" and "runs".
+        """
         tables = {"ties": self._counts(), "cutoffs": self._cutoffs(), "group-sizes": self._sizes()}
         if self.measures:
             tables |= {"rules": self._rules(), "orderings": self._orderings(), "runs": self._runs()}
@@ -241,7 +252,13 @@ class TiePrevalence(Experiment):
         return Table("Means of the runs under each tie rule", ("measure", "run", *self.rules), rows)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: tied documents by run, group sizes, and with judgments the range of each run."""
+        """Return the figures: tied documents by run, group sizes, and with judgments the range of each run.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "ties" and "group-sizes"; with judgments also "ranges-…", with the names of the measures.
+        """
         height = 1.4 + 0.2 * len(self.runs)
         figures = {
             "ties": Drawing(

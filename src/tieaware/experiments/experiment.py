@@ -27,22 +27,56 @@ class Experiment(ABC):
 
     @abstractmethod
     def tables(self) -> dict[str, Table]:
-        """Return all tables, the main one first, by the names that their files have."""
+        """Return all tables, the main one first, by the names that their files have.
+
+        Returns
+        -------
+        dict of str to Table
+            At least one.
+        """
 
     @abstractmethod
     def drawings(self) -> dict[str, Drawing]:
-        """Return all figures, the main one first, by the names that their files have."""
+        """Return all figures, the main one first, by the names that their files have.
+
+        Returns
+        -------
+        dict of str to Drawing
+            At least one; none is drawn yet.
+        """
 
     def table(self) -> Table:
-        """Return the main table."""
+        """Return the main table.
+
+        Returns
+        -------
+        Table
+            The first of `tables`.
+        """
         return next(iter(self.tables().values()))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the main figure into matplotlib axes, new ones if none are given; return them."""
+        """Draw the main figure, the first of `drawings`, with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default into a new pyplot figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
         return next(iter(self.drawings().values())).plot(ax)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the main table to a CSV file."""
+        """Write the main table to a CSV file, in full precision.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A file there is replaced.
+        """
         self.table().to_csv(path)
 
     def write(self, folder: str | os.PathLike[str], command: str = "") -> None:
@@ -50,10 +84,15 @@ class Experiment(ABC):
 
         Parameters
         ----------
-        folder : path
+        folder : str or os.PathLike
             Made if it is not there. Files of the same names are replaced, others stay.
         command : str
             What made it, for the report.
+
+        Raises
+        ------
+        InputError
+            If the folder or a file cannot be written; none is written then.
         """
         write(Report(self.title, self.tables(), self.drawings(), command), folder)
 

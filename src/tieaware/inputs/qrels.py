@@ -38,6 +38,11 @@ class Qrels:
     name : str
         What error messages call them.
 
+    Raises
+    ------
+    InputError
+        The columns do not fit together, a label is no integer of 32 bits, or a document has two labels for a query.
+
     Examples
     --------
     >>> qrels = Qrels.from_dict({"q1": {"d1": 1, "d2": 0}})
@@ -81,7 +86,19 @@ class Qrels:
 
     @classmethod
     def of(cls, lists: Lists, name: str) -> Qrels:
-        """Wrap lists that are known to be good."""
+        """Wrap lists that are known to be good.
+
+        Parameters
+        ----------
+        lists : Lists
+            The columns, which are not checked again; labels are the values.
+        name : str
+            What error messages call them.
+
+        Returns
+        -------
+        Qrels
+        """
         self = cls.__new__(cls)
         self._set(lists, name)
         return self
@@ -90,11 +107,28 @@ class Qrels:
     def from_dict(cls, qrels: Mapping[Any, Mapping[Any, int]], *, name: str = "qrels") -> Qrels:
         """Make judgments of ``{query: {document: label}}``.
 
+        Parameters
+        ----------
+        qrels : mapping
+            Queries and documents are str, bytes or int; 1 and "1" are the same.
+        name : str
+            What error messages call them.
+
+        Returns
+        -------
+        Qrels
+            Queries in the order of the mapping.
+
         Raises
         ------
         InputError
-            It is not of that form, a key is neither text, bytes nor an integer, or a label is no integer of
-            32 bits.
+            It is not of that form, a key is neither text, bytes nor an integer, a label is no integer of 32 bits, or
+            two keys are the same document with different labels.
+
+        Examples
+        --------
+        >>> Qrels.from_dict({"q1": {"d1": 1, "d2": 0}})
+        Qrels('qrels', 1 queries, 2 judgments)
         """
         queries, starts, documents, values, place = flattened(qrels, "qrels")
         lists = grouped(queries, starts, documents, integers(values, "qrels", place))
@@ -109,15 +143,27 @@ class Qrels:
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
+            The query and the document of each row.
         label : sequence or array of int
-            A (query, document) twice with the same label counts once.
+            Its label. A (query, document) twice with the same label counts once.
         name : str
             What error messages call them.
+
+        Returns
+        -------
+        Qrels
+            Queries in the order of their first appearance.
 
         Raises
         ------
         InputError
             Lengths disagree, a label is no integer of 32 bits, or a (query, document) has two labels.
+
+        Examples
+        --------
+        >>> qrels = Qrels.from_columns(["q1", "q1", "q2"], ["d1", "d2", "d1"], [1, 0, 2])
+        >>> qrels.queries.to_list(), qrels.offsets.tolist()
+        (['q1', 'q2'], [0, 2, 3])
         """
         labels = integers(label, "label", lambda row: f"label[{row}]")
         lists = from_columns(query, doc, labels, "label")

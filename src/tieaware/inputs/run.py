@@ -46,8 +46,16 @@ class Run:
         Its score, any but NaN.
     name : str
         What results and error messages call it.
+
+    Attributes
+    ----------
     tag : str or None
         The tag on the first line of the file.
+
+    Raises
+    ------
+    InputError
+        The columns do not fit together, a score is no number or is NaN, or a document appears twice for a query.
 
     Examples
     --------
@@ -94,7 +102,21 @@ class Run:
 
     @classmethod
     def of(cls, lists: Lists, name: str, tag: str | None = None) -> Run:
-        """Wrap lists that are known to be good."""
+        """Wrap lists that are known to be good.
+
+        Parameters
+        ----------
+        lists : Lists
+            The columns, which are not checked again; scores are the values.
+        name : str
+            What results and error messages call it.
+        tag : str, optional
+            The tag on the first line of the file.
+
+        Returns
+        -------
+        Run
+        """
         self = cls.__new__(cls)
         self._set(lists, name, tag)
         return self
@@ -105,11 +127,30 @@ class Run:
     ) -> Run:
         """Make a run of ``{query: {document: score}}``.
 
+        Parameters
+        ----------
+        run : mapping
+            Queries and documents are str, bytes or int; 1 and "1" are the same.
+        name : str
+            What results and error messages call it.
+        duplicates : "error" or "first"
+            What a document that appears twice for a query is: an error, or ignored but for a warning.
+
+        Returns
+        -------
+        Run
+            Queries and documents in the order of the mappings; scores as float64.
+
         Raises
         ------
         InputError
             It is not of that form, a key is neither text, bytes nor an integer, a score is no number or is
             NaN, or two keys are the same document (1 and "1").
+
+        Examples
+        --------
+        >>> Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}, name="bm25")
+        Run('bm25', 1 queries, 2 documents)
         """
         check_duplicates(duplicates)
         queries, starts, documents, values, place = flattened(run, "run")
@@ -133,6 +174,7 @@ class Run:
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
+            The query and the document of each row.
         score : sequence or array of real numbers
             float64 and float32 stay what they are, others become float64.
         name : str
@@ -140,10 +182,21 @@ class Run:
         duplicates : "error" or "first"
             What a document that appears twice for a query is: an error, or ignored but for a warning.
 
+        Returns
+        -------
+        Run
+            Queries in the order of their first appearance, and the documents of each in that of the rows.
+
         Raises
         ------
         InputError
             Lengths disagree, a score is no number or is NaN, or a document appears twice for a query.
+
+        Examples
+        --------
+        >>> run = Run.from_columns(["q1", "q2", "q1"], ["d1", "d1", "d2"], [2.0, 1.0, 2.0])
+        >>> run.documents.to_list(), run.offsets.tolist(), run.scores.tolist()
+        (['d1', 'd2', 'd1'], [0, 2, 3], [2.0, 2.0, 1.0])
         """
         check_duplicates(duplicates)
         scores = numbers(score, "score", lambda row: f"score[{row}]")

@@ -44,7 +44,7 @@ class NotContiguous(Exception):  # noqa: N818 (no error: the file is good, and m
 
 
 def read_qrels(path: Path) -> Qrels:
-    """Read judgments.
+    r"""Read judgments.
 
     Parameters
     ----------
@@ -61,6 +61,13 @@ def read_qrels(path: Path) -> Qrels:
     InputError
         The file cannot be read, is empty or is a run, a line has fewer than four fields or a label that is no
         integer of 32 bits, or a document has two different labels for a query.
+
+    Examples
+    --------
+    >>> import io
+    >>> qrels = read_qrels(io.BytesIO(b"301 0 d1 1\n301 0 d2 0\n"))
+    >>> qrels.queries.to_list(), qrels.documents.to_list(), qrels.labels.tolist()
+    (['301'], ['d1', 'd2'], [1, 0])
     """
     with Source(path) as source:
         reader = Reader(source, judgments=True)
@@ -72,7 +79,7 @@ def read_qrels(path: Path) -> Qrels:
 
 
 def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "error") -> Run:
-    """Read a run.
+    r"""Read a run.
 
     Parameters
     ----------
@@ -93,6 +100,15 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     InputError
         The file cannot be read, is empty or is judgments, a line has fewer than six fields or a score that is
         no number or is NaN, or a document appears twice for a query.
+
+    Examples
+    --------
+    The scores tie, and so the documents do, whatever their ranks say.
+
+    >>> import io
+    >>> run = read_run(io.BytesIO(b"301 Q0 d1 1 2.5 bm25\n301 Q0 d2 2 2.5 bm25\n"))
+    >>> run.documents.to_list(), run.scores.tolist(), run.tag
+    (['d1', 'd2'], [2.5, 2.5], 'bm25')
     """
     check_duplicates(duplicates)
     check_dtype(score_dtype)

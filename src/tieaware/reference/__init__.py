@@ -2,12 +2,21 @@
 
 A ranking without ties is a list of labels, the first-ranked document's first: ``[1, 0, 2]``. A ranking with
 ties is a list of groups, each the labels of the documents that share a score: ``[[1, 0], [2]]`` says that the
-first two documents may stand in either order. For every measure there are three functions: one such as
-``average_precision`` takes a ranking; ``expected_average_precision`` takes groups and gives the mean of the
-first over every order of the documents inside their groups, without enumerating those orders; and
-``variance_of_average_precision`` gives its variance. When each group holds one document, the first two agree.
-They stand in one module a family, and in its table ``MEASURES``; :func:`evaluate` and :func:`variance` take
-them by name.
+first two documents may stand in either order. For every measure there are three functions, whose names follow
+from the first's:
+
+``reciprocal_rank``
+    takes a ranking, and gives its value.
+``mean_of_reciprocal_rank``
+    takes groups, and gives the mean of the value over every order of the documents inside their groups, all
+    equally likely, without enumerating those orders. (Never a mean over queries: here is one query.)
+``variance_of_reciprocal_rank``
+    gives the variance of the value over those orders.
+
+When each group holds one document, the first two agree and the third is 0. They stand in one module a family,
+and in its table ``MEASURES``; :func:`evaluate` and :func:`variance` take them by the measure's name. The word
+"expected" is left to the measure that has it in its name, the expected reciprocal rank of a user who stops (ERR,
+``expected_reciprocal_rank``). Measures of what is retrieved in any order are one function each, in ``sets``.
 
 The arguments mean the same everywhere:
 
@@ -22,7 +31,8 @@ The arguments mean the same everywhere:
 ``rel``
     The smallest label that is relevant.
 
-A query without relevant judged documents is worth 0. In the formulas a group starts after t documents and
+The variances are tieaware's own, but for that of AUC [7]_: groups are independent of each other, so those of their
+parts add up. A query without relevant judged documents is worth 0. In the formulas a group starts after t documents and
 holds n, of which r are relevant; m of its ranks, t+1 … t+m, lie within the cut-off.
 
 References
@@ -52,9 +62,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tieaware.errors import InputError
+from tieaware.checks import one_of, unexpected
 from tieaware.measures import Measure, parse_measure
-from tieaware.reference import average_precision, first_relevant, gains, hits, interpolated_precision, pairs
+from tieaware.reference import (
+    average_precision,
+    cascade,
+    first_relevant,
+    gains,
+    hits,
+    interpolated_precision,
+    pairs,
+    sets,
+)
 from tieaware.reference.rankings import ORDERS, Functions, Label, group, is_relevant, rank
 
 __all__ = ["MEASURES", "ORDERS", "evaluate", "group", "rank", "variance"]
@@ -65,6 +84,7 @@ MEASURES: dict[str, Functions] = {
     **average_precision.MEASURES,
     **interpolated_precision.MEASURES,
     **gains.MEASURES,
+    **cascade.MEASURES,
     **pairs.MEASURES,
 }
 
@@ -123,8 +143,8 @@ def evaluate(
         kept = [d for d, label in enumerate(labels) if is_relevant(label, 0)]
         scores, labels = [scores[d] for d in kept], [labels[d] for d in kept]
         docids = docids if docids is None else [docids[d] for d in kept]
-    if measure.name in hits.OF_SETS:
-        return hits.OF_SETS[measure.name](labels, judged, **arguments)
+    if measure.name in sets.MEASURES:
+        return sets.MEASURES[measure.name](labels, judged, **arguments)
     of_ranking, expected, _ = MEASURES[measure.name]
     if ties == "average":
         return expected(group(scores, labels), judged, **arguments)
@@ -139,8 +159,26 @@ def variance(
 ) -> float:
     """Give the variance of a measure for one query, over all orders of the documents that tie.
 
-    Groups are independent of each other, so the variances of their parts add up. The parameters and errors are those of
-    :func:`evaluate`. The variance of infAP is not known: NaN.
+    Parameters
+    ----------
+    measure : str or Measure
+        What to measure, for example ``"nDCG@10"``.
+    scores : sequence of float
+        Of the retrieved documents.
+    labels : sequence of int or None
+        Of the same documents. None or a negative label marks an unjudged one.
+    judged : sequence of int or None, optional
+        The labels of all judged documents of the query, retrieved or not; by default, of those retrieved.
+
+    Returns
+    -------
+    float
+        At least 0, in the unit of the measure squared. NaN for infAP, whose variance is not known.
+
+    Raises
+    ------
+    InputError
+        If the lengths disagree, a score is NaN, or the measure is unknown.
 
     Examples
     --------
@@ -154,7 +192,7 @@ def variance(
     if arguments.pop("judged_only", False):
         kept = [d for d, label in enumerate(labels) if is_relevant(label, 0)]
         scores, labels = [scores[d] for d in kept], [labels[d] for d in kept]
-    if measure.name in hits.OF_SETS:
+    if measure.name in sets.MEASURES:
         return 0.0
     return MEASURES[measure.name][2](group(scores, labels), judged, **arguments)
 
@@ -167,12 +205,11 @@ def _check(
 ) -> None:
     for name, values in (("labels", labels), ("docids", docids)):
         if values is not None and len(values) != len(scores):
-            raise InputError(f"{name}: {len(values)} values, expected one per score: {len(scores)}")
+            raise unexpected(name, f"{len(scores)}, one for each score", f"{len(values)}")
     for i, score in enumerate(scores):
         if math.isnan(score):
-            raise InputError(f"scores[{i}]: NaN, expected a number")
-    if ties not in ("average", *ORDERS):
-        raise InputError(f"ties={ties!r}: expected one of average, {', '.join(ORDERS)}")
+            raise unexpected(f"scores[{i}]", "a number", "NaN")
+    one_of("ties", ties, ("average", *ORDERS))
 
 
 def _arguments(measure: Measure) -> dict[str, Any]:

@@ -15,6 +15,22 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, grade_of, is
 def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the sum of the precision at each relevant document's rank, / N ([1]_, section 8.4).
 
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> average_precision([1, 0, 0, 1], [1, 0, 0, 1])
@@ -32,16 +48,28 @@ def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, r
     return math.fsum(precisions) / N
 
 
-def expected_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`average_precision`: (1/N) Σ_groups (r/n) Σ_j (R + 1 + a (j-t-1)) / j [2]_.
 
     Rank j holds a relevant document with probability r/n. If it does, the relevant documents up to there are
     the R of earlier groups, itself, and of the j-t-1 that precede it in its group each with probability a =
     (r-1)/(n-1). The last is 0 for a group of one, where the printed formula has 0/0.
 
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`average_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
-    >>> expected_average_precision([[1, 0], [0, 0]], [1, 0, 0, 0])
+    >>> mean_of_average_precision([[1, 0], [0, 0]], [1, 0, 0, 0])
     0.75
     """
     N = relevant(judged, rel)
@@ -59,7 +87,27 @@ def expected_average_precision(groups: Groups, judged: Ranking, k: int | None = 
 
 
 def chance_of_all(n: int, r: int, i: int) -> float:
-    """Give the probability that i given documents of a group are all relevant: r (r-1) over n (n-1), and so on."""
+    """Give the probability that i given documents of a group are all relevant: r (r-1) over n (n-1), and so on.
+
+    Parameters
+    ----------
+    n : int
+        The number of documents of the group.
+    r : int
+        How many of them are relevant, 0 … n.
+    i : int
+        How many documents are given, at least 0.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
+    Examples
+    --------
+    >>> chance_of_all(4, 2, 2)
+    0.16666666666666666
+    """
     return math.prod(max(r - x, 0) / (n - x) for x in range(i)) if i <= n else 0.0
 
 
@@ -68,6 +116,18 @@ def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None
 
     A relevant document at the x-th rank of its group, from 0, adds (c + those among the x ranks before it) / rank, with
     c = R + 1.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`average_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
 
     Examples
     --------
@@ -100,23 +160,49 @@ def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) 
     A relevant document at rank j adds 1/j, and (pooled documents before it)/j times the share of relevant ones among
     those judged.
 
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> round(inferred_average_precision([0, -2, 1], [0, 1]), 4)
     0.3333
     """
-    return expected_inferred_average_precision([[label] for label in ranking], judged, rel)
+    return mean_of_inferred_average_precision([[label] for label in ranking], judged, rel)
 
 
-def expected_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Give the mean of :func:`inferred_average_precision`.
 
     Any of n ranks may be that of a relevant document; a relevant, b judged nonrelevant and c pooled documents are then
     among those of the group before it, with the chance of drawing so many of each.
 
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`inferred_average_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
-    >>> round(expected_inferred_average_precision([[1, 0]], [1, 0]), 4)
+    >>> round(mean_of_inferred_average_precision([[1, 0]], [1, 0]), 4)
     0.75
     """
     N = relevant(judged, rel)
@@ -142,7 +228,25 @@ def expected_inferred_average_precision(groups: Groups, judged: Ranking, rel: in
 
 
 def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """NaN: the variance of :func:`inferred_average_precision` is not known."""
+    """NaN: the variance of :func:`inferred_average_precision` is not known.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`inferred_average_precision`.
+
+    Returns
+    -------
+    float
+        NaN.
+
+    Examples
+    --------
+    >>> variance_of_inferred_average_precision([[1, 0]], [1, 0])
+    nan
+    """
     return math.nan
 
 
@@ -153,15 +257,33 @@ def q_measure(
 
     The gain of a relevant document is its label.
 
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    beta : float
+        The weight of the gain against the hits, above 0.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> q_measure([0, 2, 1], [0, 2, 1])
     0.7166666666666667
     """
-    return expected_q_measure([[label] for label in ranking], judged, k, beta, rel)
+    return mean_of_q_measure([[label] for label in ranking], judged, k, beta, rel)
 
 
-def expected_q_measure(
+def mean_of_q_measure(
     groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
 ) -> float:
     """Give the mean of :func:`q_measure`: Σ_x w_x E[(R + 1 + beta C) I + beta g + I Σ (I + beta g before it)].
@@ -169,9 +291,21 @@ def expected_q_measure(
     I tells whether the document in slot x of the group is relevant, g is its gain, R and C are hits and gain before the
     group, and w = 1/(j + beta ideal gain to j).
 
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, beta, rel
+        As in :func:`q_measure`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
-    >>> expected_q_measure([[1, 0]], [1, 0])
+    >>> mean_of_q_measure([[1, 0]], [1, 0])
     0.8333333333333333
     """
     N = relevant(judged, rel)
@@ -186,6 +320,18 @@ def variance_of_q_measure(
     groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
 ) -> float:
     """Give the variance of :func:`q_measure`: of Σ_x w_x (u_x + I_x Σ h before x), from means over up to four ranks.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, beta, rel
+        As in :func:`q_measure`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
 
     Examples
     --------
@@ -237,6 +383,16 @@ def sum_over_distinct(*worths: Sequence[float]) -> float:
 
     The last document may be any, less the cases in which it is one of the others.
 
+    Parameters
+    ----------
+    *worths : sequences of float, of equal lengths
+        What each document is worth in the first place, the second and so on.
+
+    Returns
+    -------
+    float
+        0 where there are fewer documents than places.
+
     Examples
     --------
     >>> sum_over_distinct([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
@@ -253,14 +409,30 @@ def sum_over_distinct(*worths: Sequence[float]) -> float:
 
 
 def mean_over_distinct(*worths: Sequence[float]) -> float:
-    """Give the mean that :func:`sum_over_distinct` is the sum of; 0 without a choice."""
+    """Give the mean that :func:`sum_over_distinct` is the sum of; 0 without a choice.
+
+    Parameters
+    ----------
+    *worths : sequences of float, of equal lengths
+        As in :func:`sum_over_distinct`.
+
+    Returns
+    -------
+    float
+        0 where there are fewer documents than places.
+
+    Examples
+    --------
+    >>> mean_over_distinct([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    3.6666666666666665
+    """
     choices = math.perm(len(worths[0]), len(worths))
     return sum_over_distinct(*worths) / choices if choices else 0.0
 
 
 MEASURES: dict[str, Functions] = {
-    "AP": (average_precision, expected_average_precision, variance_of_average_precision),
-    "GMAP": (average_precision, expected_average_precision, variance_of_average_precision),
-    "infAP": (inferred_average_precision, expected_inferred_average_precision, variance_of_inferred_average_precision),
-    "Q": (q_measure, expected_q_measure, variance_of_q_measure),
+    "AP": (average_precision, mean_of_average_precision, variance_of_average_precision),
+    "GMAP": (average_precision, mean_of_average_precision, variance_of_average_precision),
+    "infAP": (inferred_average_precision, mean_of_inferred_average_precision, variance_of_inferred_average_precision),
+    "Q": (q_measure, mean_of_q_measure, variance_of_q_measure),
 }

@@ -15,6 +15,22 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant,
 def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """1 / the rank of the first relevant document, 0 if there is none within the cut-off [3]_.
 
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> reciprocal_rank([0, 1, 1], [0, 1, 1])
@@ -26,16 +42,28 @@ def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel
     return 0.0
 
 
-def first_relevant(n: int, r: int) -> Iterator[float]:
+def chances_of_first_relevant(n: int, r: int) -> Iterator[float]:
     """Yield p_1, p_2, …: the probability that the first relevant document of a group comes x-th.
 
     p_1 = r/n, and p_{x+1} = p_x (n-x-r+1)/(n-x). These are the differences of the survival function, the
     probability that the first x documents are not relevant; the printed formula of [2]_ sums that function
     itself.
 
+    Parameters
+    ----------
+    n : int
+        The number of documents of the group.
+    r : int
+        How many of them are relevant, 1 … n.
+
+    Yields
+    ------
+    float
+        n - r + 1 probabilities, which add up to 1.
+
     Examples
     --------
-    >>> list(first_relevant(4, 2))
+    >>> list(chances_of_first_relevant(4, 2))
     [0.5, 0.3333333333333333, 0.16666666666666666]
     """
     p = r / n
@@ -45,28 +73,58 @@ def first_relevant(n: int, r: int) -> Iterator[float]:
         yield p
 
 
-def expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`reciprocal_rank`: Σ p_x/(t+x) in the first group with a relevant one.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`reciprocal_rank`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
-    >>> expected_reciprocal_rank([[1, 0]], [1, 0])
+    >>> mean_of_reciprocal_rank([[1, 0]], [1, 0])
     0.75
     """
     for ranks, labels in with_ranks(groups, k):
         r = relevant(labels, rel)
         if r:
-            chances = first_relevant(len(labels), r)
+            chances = chances_of_first_relevant(len(labels), r)
             return math.fsum(p / j for j, p in zip(ranks, chances, strict=False))
     return 0.0
 
 
 def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`reciprocal_rank`: of 1/(t+x), with probability p_x, and of 0 below the cut-off."""
+    """Give the variance of :func:`reciprocal_rank`: of 1/(t+x), with probability p_x, and of 0 below the cut-off.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`reciprocal_rank`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_reciprocal_rank([[1, 0]], [1, 0])
+    0.0625
+    """
     for ranks, labels in with_ranks(groups, k):
         r = relevant(labels, rel)
         if r:
-            chances = list(first_relevant(len(labels), r))
+            chances = list(chances_of_first_relevant(len(labels), r))
             values = [1 / j for j in ranks][: len(chances)] + [0.0] * (len(chances) - len(ranks))
             mean = math.fsum(p * v for p, v in zip(chances, values, strict=True))
             return math.fsum(p * (v - mean) ** 2 for p, v in zip(chances, values, strict=True))
@@ -74,7 +132,23 @@ def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None =
 
 
 def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """1 if there is a relevant document within the cut-off, else 0.
+    """1 if there is a relevant document within the cut-off, else 0: trec_eval's success.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -84,25 +158,55 @@ def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 
     return float(hits(ranking, k, rel) > 0)
 
 
-def expected_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`success`: Σ p_x = 1 - C(n-r, m)/C(n, m), the hypergeometric chance of a hit.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`success`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
-    >>> expected_success([[1, 0]], [1, 0], k=1)
+    >>> mean_of_success([[1, 0]], [1, 0], k=1)
     0.5
     """
     for ranks, labels in with_ranks(groups, k):
         r = relevant(labels, rel)
         if r:
-            chances = first_relevant(len(labels), r)
+            chances = chances_of_first_relevant(len(labels), r)
             return math.fsum(p for _, p in zip(ranks, chances, strict=False))
     return 0.0
 
 
 def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give q (1 - q), where q is the mean of :func:`success`."""
-    q = expected_success(groups, judged, k, rel)
+    """Give q (1 - q), where q is the mean of :func:`success`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`success`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_success([[1, 0]], [1, 0], k=1)
+    0.25
+    """
+    q = mean_of_success(groups, judged, k, rel)
     return q * (1 - q)
 
 
@@ -111,20 +215,48 @@ def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -
 
     0 for a query without relevant judged documents.
 
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    i : int
+        Which relevant document is wanted, from 1.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        A number of documents, at least 0.
+
     Examples
     --------
     >>> search_length([0, 0, 1, 0, 1], [1, 1], i=2)
     3.0
     """
-    return expected_search_length([[label] for label in ranking], judged, i, rel)
+    return mean_of_search_length([[label] for label in ranking], judged, i, rel)
 
 
-def expected_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
     """Give the mean of :func:`search_length`: j + i (n-r)/(r+1), i counted inside the group, j before it [8]_.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, i, rel
+        As in :func:`search_length`.
+
+    Returns
+    -------
+    float
+        A number of documents, at least 0.
 
     Examples
     --------
-    >>> expected_search_length([[0], [1, 0, 0]], [1])
+    >>> mean_of_search_length([[0], [1, 0, 0]], [1])
     2.0
     """
     if not relevant(judged, rel):
@@ -140,7 +272,25 @@ def expected_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int
 
 
 def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
-    """Give i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one."""
+    """Give i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, i, rel
+        As in :func:`search_length`.
+
+    Returns
+    -------
+    float
+        In documents², at least 0.
+
+    Examples
+    --------
+    >>> variance_of_search_length([[1, 0]], [1, 0])
+    0.25
+    """
     for labels in groups:
         r, n = relevant(labels, rel), len(labels)
         if r >= i:
@@ -150,7 +300,7 @@ def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: 
 
 
 MEASURES: dict[str, Functions] = {
-    "RR": (reciprocal_rank, expected_reciprocal_rank, variance_of_reciprocal_rank),
-    "Success": (success, expected_success, variance_of_success),
-    "ESL": (search_length, expected_search_length, variance_of_search_length),
+    "RR": (reciprocal_rank, mean_of_reciprocal_rank, variance_of_reciprocal_rank),
+    "Success": (success, mean_of_success, variance_of_success),
+    "ESL": (search_length, mean_of_search_length, variance_of_search_length),
 }

@@ -1,4 +1,4 @@
-"""Measures that count the relevant documents within the cut-off, the hits; and counts that no order changes.
+"""Measures that count the relevant documents within the cut-off: the hits.
 
 The numbers in brackets are those of the references of `tieaware.reference`.
 """
@@ -21,16 +21,48 @@ from tieaware.reference.rankings import (
 
 
 def hits(ranking: Ranking, k: int | None = None, rel: int = 1) -> int:
-    """Count the relevant documents within the cut-off."""
-    return relevant(ranking[:k], rel)
+    """Count the relevant documents within the cut-off.
 
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
 
-def expected_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
-    """Σ m r/n: each of a group's ranks holds a relevant document with probability r/n [2]_.
+    Returns
+    -------
+    int
+        A number of documents.
 
     Examples
     --------
-    >>> expected_hits([[1], [1, 0, 0, 0]], k=3)
+    >>> hits([1, 0, 1], k=2)
+    1
+    """
+    return relevant(ranking[:k], rel)
+
+
+def mean_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
+    """Σ m r/n: each of a group's ranks holds a relevant document with probability r/n [2]_.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    k, rel
+        As in :func:`hits`.
+
+    Returns
+    -------
+    float
+        A number of documents.
+
+    Examples
+    --------
+    >>> mean_of_hits([[1], [1, 0, 0, 0]], k=3)
     1.5
     """
     return math.fsum(len(ranks) * relevant(labels, rel) / len(labels) for ranks, labels in with_ranks(groups, k))
@@ -43,6 +75,22 @@ def variance_of_weighted_sum(
 
     s² is the variance of the documents' worth, with the divisor n-1, and d_j the weight of the group's ranks, 0 below
     the cut-off.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    worth : callable
+        What a document is worth, from its label.
+    weight : callable
+        What a rank weighs, from 1.
+
+    Returns
+    -------
+    float
+        At least 0.
 
     Examples
     --------
@@ -63,12 +111,46 @@ def variance_of_weighted_sum(
 
 
 def variance_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`hits`: each of the first k ranks weighs 1."""
+    """Give the variance of :func:`hits`: each of the first k ranks weighs 1.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    k, rel
+        As in :func:`hits`.
+
+    Returns
+    -------
+    float
+        In documents², at least 0.
+
+    Examples
+    --------
+    >>> variance_of_hits([[1, 0]], k=1)
+    0.25
+    """
     return variance_of_weighted_sum(groups, k, lambda label: float(is_relevant(label, rel)), lambda j: 1.0)
 
 
 def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Hits / k; without a cut-off, hits / retrieved documents ([1]_, section 8.3).
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -79,26 +161,72 @@ def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int 
     return hits(ranking, k, rel) / depth if depth else 0.0
 
 
-def expected_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`precision`: expected hits / k [2]_.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`precision`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
-    >>> expected_precision([[1, 0]], [1, 0], k=1)
+    >>> mean_of_precision([[1, 0]], [1, 0], k=1)
     0.5
     """
     depth = number_of_documents(groups) if k is None else k
-    return expected_hits(groups, k, rel) / depth if depth else 0.0
+    return mean_of_hits(groups, k, rel) / depth if depth else 0.0
 
 
 def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`precision`."""
+    """Give the variance of :func:`precision`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`precision`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_precision([[1, 0]], [1, 0], k=1)
+    0.25
+    """
     depth = number_of_documents(groups) if k is None else k
     return variance_of_hits(groups, k, rel) / depth**2 if depth else 0.0
 
 
 def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Hits / N ([1]_, section 8.3).
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -109,26 +237,72 @@ def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1
     return hits(ranking, k, rel) / N if N else 0.0
 
 
-def expected_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`recall`: expected hits / N [2]_; N is that of the judgments.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`recall`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
-    >>> expected_recall([[1, 0], [0]], [1, 0, 0, 1], k=1)
+    >>> mean_of_recall([[1, 0], [0]], [1, 0, 0, 1], k=1)
     0.25
     """
     N = relevant(judged, rel)
-    return expected_hits(groups, k, rel) / N if N else 0.0
+    return mean_of_hits(groups, k, rel) / N if N else 0.0
 
 
 def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`recall`."""
+    """Give the variance of :func:`recall`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`recall`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_recall([[1, 0]], [1, 0], k=1)
+    0.25
+    """
     N = relevant(judged, rel)
     return variance_of_hits(groups, k, rel) / N**2 if N else 0.0
 
 
 def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """2 P R / (P + R), the harmonic mean of precision and recall ([1]_, section 8.3, equation 8.6).
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -140,21 +314,51 @@ def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) ->
     return 2 * P * R / (P + R) if P + R else 0.0
 
 
-def expected_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`f1`: 2 hits / (k + N), since P = hits/k and R = hits/N [2]_.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`f1`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
-    >>> expected_f1([[1, 0]], [1, 0, 1], k=2)
+    >>> mean_of_f1([[1, 0]], [1, 0, 1], k=2)
     0.5
     """
     N = relevant(judged, rel)
     depth = number_of_documents(groups) if k is None else k
-    return 2 * expected_hits(groups, k, rel) / (depth + N) if N else 0.0
+    return 2 * mean_of_hits(groups, k, rel) / (depth + N) if N else 0.0
 
 
 def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`f1`, 2 hits / (k + N)."""
+    """Give the variance of :func:`f1`, 2 hits / (k + N).
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`f1`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> round(variance_of_f1([[1, 0]], [1, 0], k=1), 4)
+    0.25
+    """
     N = relevant(judged, rel)
     depth = number_of_documents(groups) if k is None else k
     return 4 * variance_of_hits(groups, k, rel) / (depth + N) ** 2 if N else 0.0
@@ -162,6 +366,20 @@ def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: i
 
 def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     """Give the precision at rank N, where precision and recall are equal ([1]_, section 8.4).
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -172,26 +390,70 @@ def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     return precision(ranking, judged, N, rel) if N else 0.0
 
 
-def expected_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Give the mean of :func:`r_precision`: expected hits within the first N ranks, / N.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`r_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
-    >>> expected_r_precision([[1], [1, 0]], [1, 1, 0])
+    >>> mean_of_r_precision([[1], [1, 0]], [1, 1, 0])
     0.75
     """
     N = relevant(judged, rel)
-    return expected_precision(groups, judged, N, rel) if N else 0.0
+    return mean_of_precision(groups, judged, N, rel) if N else 0.0
 
 
 def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the variance of :func:`r_precision`."""
+    """Give the variance of :func:`r_precision`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`r_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_r_precision([[1, 0]], [1, 0])
+    0.25
+    """
     N = relevant(judged, rel)
     return variance_of_precision(groups, judged, N, rel) if N else 0.0
 
 
 def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> float:
-    """Give the share of judged documents within the cut-off, or of a list that is shorter.
+    """Give the share of judged documents within the cut-off, or of a list that is shorter: ir_measures' Judged.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -202,88 +464,58 @@ def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> flo
     return relevant(top, 0) / len(top) if top else 0.0
 
 
-def expected_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
+def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
     """Give the mean of :func:`judged_share`: expected hits, where every judged document is one.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k
+        As in :func:`judged_share`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
-    >>> expected_judged_share([[0, None, None, None]], [0], k=2)
+    >>> mean_of_judged_share([[0, None, None, None]], [0], k=2)
     0.25
     """
     depth = number_of_documents(groups) if k is None else min(k, number_of_documents(groups))
-    return expected_hits(groups, k, 0) / depth if depth else 0.0
+    return mean_of_hits(groups, k, 0) / depth if depth else 0.0
 
 
 def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
-    """Give the variance of :func:`judged_share`."""
+    """Give the variance of :func:`judged_share`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k
+        As in :func:`judged_share`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_judged_share([[0, None]], [0], k=1)
+    0.25
+    """
     depth = number_of_documents(groups) if k is None else min(k, number_of_documents(groups))
     return variance_of_hits(groups, k, 0) / depth**2 if depth else 0.0
 
 
-def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel: int = 1) -> float:
-    """Hits / retrieved documents; if relative, / the hits that there could be."""
-    best = min(len(ranking), relevant(judged, rel)) if relative else len(ranking)
-    return relevant(ranking, rel) / best if best else 0.0
-
-
-def set_recall(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Hits / N."""
-    return recall(ranking, judged, None, rel)
-
-
-def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: int = 1) -> float:
-    """(1 + beta) P R / (R + beta P) of set precision and recall, as trec_eval has it.
-
-    Examples
-    --------
-    >>> set_f([1, 0, 0, 0], [1, 1])
-    0.3333333333333333
-    """
-    P, R = set_precision(ranking, judged, False, rel), set_recall(ranking, judged, rel)
-    return (1 + beta) * P * R / (R + beta * P) if P and R else 0.0
-
-
-def set_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Set precision times set recall."""
-    return set_precision(ranking, judged, False, rel) * set_recall(ranking, judged, rel)
-
-
-def number_of_queries(ranking: Ranking, judged: Ranking) -> float:
-    """Count this query."""
-    return 1.0
-
-
-def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
-    """Count the retrieved documents."""
-    return float(len(ranking))
-
-
-def number_relevant(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Count the relevant documents, N."""
-    return float(relevant(judged, rel))
-
-
-def number_relevant_retrieved(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Count the relevant documents that were retrieved."""
-    return float(relevant(ranking, rel))
-
-
 MEASURES: dict[str, Functions] = {
-    "P": (precision, expected_precision, variance_of_precision),
-    "R": (recall, expected_recall, variance_of_recall),
-    "F1": (f1, expected_f1, variance_of_f1),
-    "Rprec": (r_precision, expected_r_precision, variance_of_r_precision),
-    "Judged": (judged_share, expected_judged_share, variance_of_judged_share),
-}
-
-# Of what is retrieved, in any order.
-OF_SETS: dict[str, Callable[..., float]] = {
-    "SetP": set_precision,
-    "SetR": set_recall,
-    "SetF": set_f,
-    "SetAP": set_average_precision,
-    "NumQ": number_of_queries,
-    "NumRet": number_retrieved,
-    "NumRel": number_relevant,
-    "NumRelRet": number_relevant_retrieved,
+    "P": (precision, mean_of_precision, variance_of_precision),
+    "R": (recall, mean_of_recall, variance_of_recall),
+    "F1": (f1, mean_of_f1, variance_of_f1),
+    "Rprec": (r_precision, mean_of_r_precision, variance_of_r_precision),
+    "Judged": (judged_share, mean_of_judged_share, variance_of_judged_share),
 }

@@ -13,12 +13,46 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant,
 
 
 def wanted_at(recall: float, N: int) -> int:
-    """Count the relevant documents that reach a recall, rounded as trec_eval 10 does; at least 1."""
+    """Count the relevant documents that reach a recall, rounded as trec_eval 10 does; at least 1.
+
+    Parameters
+    ----------
+    recall : float
+        The recall, 0 … 1.
+    N : int
+        The number of relevant documents.
+
+    Returns
+    -------
+    int
+        A number of documents.
+
+    Examples
+    --------
+    >>> wanted_at(0.5, 5), wanted_at(0.0, 5)
+    (3, 1)
+    """
     return max(int(recall * N + 0.5), 1)
 
 
 def interpolated_precision(ranking: Ranking, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
     """Give the greatest precision from the rank on at which the recall is reached; 0 if it is not ([1]_, section 8.4).
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    recall : float
+        The recall from which on precision counts, 0 … 1.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -32,6 +66,18 @@ def interpolated_precision(ranking: Ranking, judged: Ranking, recall: float = 0.
 
 def chance_below(n: int, places: Sequence[int]) -> float:
     """Give the probability that of the relevant documents of a group the i-th stands at places[i] or later, for all i.
+
+    Parameters
+    ----------
+    n : int
+        The number of documents of the group.
+    places : sequence of int
+        For each relevant document of the group, its first place, from 1, in ascending order.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -49,19 +95,49 @@ def chance_below(n: int, places: Sequence[int]) -> float:
     return chances[r]
 
 
-def expected_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
+def mean_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
     """Give the mean of :func:`interpolated_precision`: Σ v P(max = v), from P(max ≤ v), a product over the groups.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, recall, rel
+        As in :func:`interpolated_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
-    >>> expected_interpolated_precision([[1, 0]], [1, 0])
+    >>> mean_of_interpolated_precision([[1, 0]], [1, 0])
     0.75
     """
     return _moments_of_interpolated_precision(groups, judged, recall, rel)[0]
 
 
 def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
-    """Give the variance of :func:`interpolated_precision`."""
+    """Give the variance of :func:`interpolated_precision`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, recall, rel
+        As in :func:`interpolated_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_interpolated_precision([[1, 0]], [1, 0])
+    0.0625
+    """
     return _moments_of_interpolated_precision(groups, judged, recall, rel)[1]
 
 
@@ -92,7 +168,21 @@ def _moments_of_interpolated_precision(
 
 
 def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Give the mean of :func:`interpolated_precision` at the recalls 0, 0.1 … 1.
+    """Average :func:`interpolated_precision` over the recalls 0, 0.1 … 1 ([1]_, section 8.4).
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
@@ -102,15 +192,45 @@ def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> f
     return math.fsum(interpolated_precision(ranking, judged, i / 10, rel) for i in range(11)) / 11
 
 
-def expected_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the mean of :func:`eleven_point_precision`."""
-    return math.fsum(expected_interpolated_precision(groups, judged, i / 10, rel) for i in range(11)) / 11
+def mean_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+    """Give the mean of :func:`eleven_point_precision`.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`eleven_point_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
+    Examples
+    --------
+    >>> mean_of_eleven_point_precision([[1, 0]], [1, 0])
+    0.75
+    """
+    return math.fsum(mean_of_interpolated_precision(groups, judged, i / 10, rel) for i in range(11)) / 11
 
 
 def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Give the variance of :func:`eleven_point_precision`, of all values it can have: for short lists.
 
     From the last rank up: the greatest precision so far is added where a recall is reached.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`eleven_point_precision`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
 
     Examples
     --------
@@ -139,6 +259,6 @@ def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int
 
 
 MEASURES: dict[str, Functions] = {
-    "IPrec": (interpolated_precision, expected_interpolated_precision, variance_of_interpolated_precision),
-    "IAP11": (eleven_point_precision, expected_eleven_point_precision, variance_of_eleven_point_precision),
+    "IPrec": (interpolated_precision, mean_of_interpolated_precision, variance_of_interpolated_precision),
+    "IAP11": (eleven_point_precision, mean_of_eleven_point_precision, variance_of_eleven_point_precision),
 }

@@ -16,6 +16,22 @@ def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, re
 
     With a cut-off, of the documents within it. 0 without a relevant document, else 1 without a nonrelevant one.
 
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> area_under_curve([0, 1, 0, 0], [0, 1, 0, 0])
@@ -24,19 +40,49 @@ def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, re
     return _moments_of_pairs([[label] for label in ranking[:k]], rel)[0]
 
 
-def expected_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Give the mean of :func:`area_under_curve`: a tied pair counts half [7]_.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`area_under_curve`.
+
+    Returns
+    -------
+    float
+        0 … 1.
 
     Examples
     --------
-    >>> expected_area_under_curve([[1, 0], [0]], [1, 0, 0])
+    >>> mean_of_area_under_curve([[1, 0], [0]], [1, 0, 0])
     0.75
     """
     return math.fsum(chance * _moments_of_pairs(above, rel)[0] for chance, above in cut(groups, k, rel))
 
 
 def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_, plus, with a cut-off, that of the mean over what may be above it."""
+    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_, plus, with a cut-off, that of the mean over what may be above it.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, rel
+        As in :func:`area_under_curve`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_area_under_curve([[1, 0]], [1, 0])
+    0.25
+    """
     cases = [(chance, *_moments_of_pairs(above, rel)) for chance, above in cut(groups, k, rel)]
     mean = math.fsum(chance * value for chance, value, _ in cases)
     return math.fsum(chance * (variance + (value - mean) ** 2) for chance, value, variance in cases)
@@ -46,6 +92,22 @@ def cut(groups: Groups, k: int | None, rel: int = 1) -> Iterator[tuple[float, Gr
     """Yield what may be above the cut-off, as groups, and how likely it is.
 
     Of a group that the cut-off divides, x relevant documents are above it, with a hypergeometric chance.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    rel : int
+        The smallest label that is relevant.
+
+    Yields
+    ------
+    float
+        The probability of the case; the probabilities add up to 1.
+    sequence of sequences of int or None
+        The groups above the cut-off; their labels are ``rel`` for a relevant document of the divided group, else None.
 
     Examples
     --------
@@ -85,22 +147,48 @@ def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
 
     M is the number of judged nonrelevant documents, and no more than N.
 
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
     >>> binary_preference([0, 1, None, 0, 1], [0, 1, 0, 1])
     0.25
     """
-    return expected_binary_preference([[label] for label in ranking], judged, rel)
+    return mean_of_binary_preference([[label] for label in ranking], judged, rel)
 
 
-def expected_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Give the mean of :func:`binary_preference`.
 
     Of s judged nonrelevant documents of a group, 0, 1 … s precede a relevant one, each with the same probability.
 
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`binary_preference`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
     Examples
     --------
-    >>> expected_binary_preference([[1, 0]], [1, 0])
+    >>> mean_of_binary_preference([[1, 0]], [1, 0])
     0.5
     """
     N = relevant(judged, rel)
@@ -122,6 +210,23 @@ def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1)
 
     Two relevant documents of a group have a and b ≥ a judged nonrelevant ones above them with the same probability for
     each of the C(s+2, 2) choices.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, rel
+        As in :func:`binary_preference`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_binary_preference([[1, 0]], [1, 0])
+    0.25
     """
     N = relevant(judged, rel)
     M = min(N, relevant(judged, 0) - N)
@@ -139,6 +244,6 @@ def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1)
 
 
 MEASURES: dict[str, Functions] = {
-    "AUC": (area_under_curve, expected_area_under_curve, variance_of_area_under_curve),
-    "Bpref": (binary_preference, expected_binary_preference, variance_of_binary_preference),
+    "AUC": (area_under_curve, mean_of_area_under_curve, variance_of_area_under_curve),
+    "Bpref": (binary_preference, mean_of_binary_preference, variance_of_binary_preference),
 }

@@ -23,7 +23,7 @@ class Kappa(NamedTuple):
     Attributes
     ----------
     value : float
-        The mean over all pairs of assessors.
+        The mean over all pairs of assessors, at most 1.
     pairs : float64[n_assessors, n_assessors]
         Each pair's kappa; 1 on the diagonal.
     meaning : str
@@ -40,8 +40,8 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
 
     Parameters
     ----------
-    *assessors : sequences
-        The labels that each assessor gave to the same documents; at least two assessors.
+    *assessors : sequences, each of n_documents
+        The labels that each assessor gave to the same documents, of any hashable type; at least two assessors.
     marginals : str
         What chance is taken to be. "pooled": both assessors draw labels as often as they gave them together (Scott).
         "separate": each as often as they did alone (Cohen). "uniform": all labels that occur are equally likely.
@@ -49,16 +49,19 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
     Returns
     -------
     Kappa
-        NaN where chance alone would make them agree always.
+        Its values are at most 1, and 0 where they agree as often as by chance; NaN where chance alone would make them
+        agree always.
 
     Raises
     ------
     InputError
-        If there are fewer than two assessors, no document, or not the same number of them.
+        If there are fewer than two assessors, no document, or not the same number of them; or for other marginals.
 
     References
     ----------
     Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5.
+    Scott, W. A. (1955). Reliability of content analysis: the case of nominal scale coding. Public Opinion Quarterly 19.
+    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20.
 
     See Also
     --------
@@ -104,12 +107,12 @@ def kappa_of_table(table: npt.ArrayLike, marginals: str = "pooled") -> Kappa:
     Returns
     -------
     Kappa
-        NaN where chance alone would make them agree always.
+        As from `kappa`: of two assessors.
 
     Raises
     ------
     InputError
-        If the table is not square, a count is negative or not finite, or all are 0.
+        If the table is not square, a count is negative or not finite, or all are 0; or for other marginals.
 
     References
     ----------

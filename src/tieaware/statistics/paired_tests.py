@@ -26,6 +26,7 @@ class PairedTest(NamedTuple):
         Student's t; Wilcoxon's smaller sum of ranks (one-sided: that of the positive differences); the number of
         positive differences; or the mean difference.
     p : float64[...]
+        The probability of a statistic as extreme or more, were there no difference; 0 … 1.
     low, high : float64[...] or None
         The confidence interval of the mean difference, from the t-test only. One end of a one-sided interval is
         infinite.
@@ -53,8 +54,8 @@ def paired_test(
 
     Parameters
     ----------
-    a, b : array_like
-        The values, e.g. of two systems on the same topics; broadcast against each other.
+    a, b : float[..., n_pairs]
+        The values, e.g. of two systems on the same topics; broadcast against each other. The pairs are along `axis`.
     method : str
         "t": Student's t-test. "wilcoxon": the signed-rank test, zeros left out. "sign": the binomial test of the
         signs, zeros left out. "permutation": the mean difference under random signs, all of them where there are no
@@ -66,7 +67,7 @@ def paired_test(
     confidence : float
         Of the interval of the t-test, between 0 and 1.
     repeats, seed : int
-        Of the permutation test.
+        Of the permutation test: how many random signs of all differences, at least 1, and what they are drawn from.
 
     Returns
     -------
@@ -78,6 +79,12 @@ def paired_test(
     InputError
         If a value is not finite, a difference exceeds 1e150, there are fewer than two pairs, or an argument has no
         meaning.
+
+    References
+    ----------
+    Student (1908). The probable error of a mean. Biometrika 6. Wilcoxon, F. (1945). Individual comparisons by ranking
+    methods. Biometrics Bulletin 1. Smucker, M. D., Allan, J. and Carterette, B. (2007). A comparison of statistical
+    significance tests for information retrieval evaluation. CIKM 2007.
 
     Examples
     --------
@@ -199,8 +206,8 @@ def holm(p: npt.ArrayLike) -> Values:
 
     Parameters
     ----------
-    p : array_like
-        p values, in any order and shape.
+    p : float[...]
+        p values, 0 … 1, in any order and shape.
 
     Returns
     -------

@@ -44,7 +44,11 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: str = "b") -> float
     Raises
     ------
     InputError
-        If a score is not finite, or the shapes do not fit.
+        If a score is not finite, the shapes do not fit, or there is no such variant.
+
+    References
+    ----------
+    Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33.
 
     Examples
     --------
@@ -128,7 +132,7 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> 
     Raises
     ------
     InputError
-        If a score is not finite, or the shapes do not fit.
+        If a score is not finite, the shapes do not fit, or `ties` is neither "a" nor "b".
 
     References
     ----------
@@ -211,7 +215,8 @@ def rbo(
     Raises
     ------
     InputError
-        If p or depth is out of range, a ranking is empty, a score is not finite, or two arrays differ in length.
+        If p or depth is out of range, a ranking is empty, a score is not finite, two arrays differ in length, or `ties`
+        is neither "w", "a" nor "b".
 
     References
     ----------

@@ -26,6 +26,7 @@ def smooth(values: npt.ArrayLike, prior: npt.ArrayLike, alpha: float) -> Values:
     Returns
     -------
     float64[..., n_systems, n_topics]
+        In the unit of the values.
 
     Raises
     ------

@@ -1,0 +1,216 @@
+"""Expected reciprocal rank: a user reads down the list, and stops at each document with a chance that its label gives.
+
+The numbers in brackets are those of the references of `tieaware.reference`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tieaware.reference.rankings import Functions, Groups, Label, Ranking, with_ranks
+
+
+def stop_probability(label: Label, max_rel: int = 4) -> float:
+    """(2^label - 1) / 2^max_rel, the chance that a document makes the user stop; 0 for a label below 1 [10]_.
+
+    Parameters
+    ----------
+    label : int or None
+        The label of a document.
+    max_rel : int
+        The largest label that there is, at least 1.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
+    Examples
+    --------
+    >>> stop_probability(1), stop_probability(4), stop_probability(None)
+    (0.0625, 0.9375, 0.0)
+    """
+    return (2**label - 1) / 2**max_rel if label is not None and label > 0 else 0.0
+
+
+def expected_reciprocal_rank(
+    ranking: Ranking, judged: Ranking, k: int | None = None, max_rel: int = 4
+) -> float:
+    """Σ_j 1/j Π_{i<j} (1 - stop_i) stop_j: ERR, the expectation of 1 / the rank at which the user stops [10]_.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    k : int or None
+        The cut-off, at least 1; None for the whole list.
+    max_rel : int
+        The largest label that there is, at least 1.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
+    Examples
+    --------
+    >>> expected_reciprocal_rank([1, 0, 2], [1, 0, 2], max_rel=2)
+    0.4375
+    """
+    total, goes_on = 0.0, 1.0
+    for j, label in enumerate(ranking[:k], start=1):
+        stop = stop_probability(label, max_rel)
+        total += goes_on * stop / j
+        goes_on *= 1 - stop
+    return total
+
+
+def mean_products(factors: Sequence[float], m: int) -> list[float]:
+    """Give the mean product of x of the factors, over all choices of x, for x = 0 … m.
+
+    One factor q more, the i-th, makes of the mean A_x: ((i-x)/i) A_x + (x/i) q A_{x-1}.
+
+    Parameters
+    ----------
+    factors : sequence of float
+        One of each document of the group.
+    m : int
+        The most factors of a product.
+
+    Returns
+    -------
+    list of float
+        m + 1 means, the first of which is 1; 0 where there are not so many factors.
+
+    Examples
+    --------
+    >>> mean_products([0.5, 1.0, 1.0], 2)
+    [1.0, 0.8333333333333334, 0.6666666666666666]
+    """
+    means = [1.0] + [0.0] * m
+    for i, q in enumerate(factors, start=1):
+        for x in range(min(m, i), 0, -1):
+            means[x] = ((i - x) * means[x] + x * q * means[x - 1]) / i
+    return means
+
+
+def mean_of_expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
+    """Give the mean of :func:`expected_reciprocal_rank`: Σ P Σ_x (A_{x-1} - A_x)/(t+x).
+
+    A_x is the mean product of 1 - stop over x documents of the group, P the product over the groups before.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, max_rel
+        As in :func:`expected_reciprocal_rank`.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
+    Examples
+    --------
+    >>> mean_of_expected_reciprocal_rank([[1, 0]], [1, 0], max_rel=1)
+    0.375
+    """
+    total, goes_on = 0.0, 1.0
+    for ranks, labels in with_ranks(groups, k):
+        factors = [1 - stop_probability(label, max_rel) for label in labels]
+        means = mean_products(factors, len(ranks))
+        total += goes_on * math.fsum((means[x] - means[x + 1]) / j for x, j in enumerate(ranks))
+        goes_on *= math.prod(factors)
+    return total
+
+
+def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[int, int], float]:
+    """Give the mean product of x factors squared and y others, over all choices, for x + y ≤ m.
+
+    That is the mean of T_x T_{x+y}, where T_x is the product of the first x factors in an order. The recurrence is that
+    of :func:`mean_products`.
+
+    Parameters
+    ----------
+    factors : sequence of float
+        One of each document of the group.
+    m : int
+        The most factors of a product.
+
+    Returns
+    -------
+    dict of (int, int) to float
+        The mean for each x and y.
+
+    Examples
+    --------
+    >>> mean_products_of_prefixes([0.5, 1.0], 1)
+    {(0, 0): 1.0, (0, 1): 0.75, (1, 0): 0.625}
+    """
+    means = {(x, y): float(x == y == 0) for x in range(m + 1) for y in range(m + 1 - x)}
+    for i, q in enumerate(factors, start=1):
+        old = means
+        means = {
+            (x, y): (
+                (i - x - y) * old[x, y]
+                + (x * q * q * old[x - 1, y] if x else 0.0)
+                + (y * q * old[x, y - 1] if y else 0.0)
+            )
+            / i
+            if x + y <= i
+            else 0.0
+            for x, y in old
+        }
+    return means
+
+
+def variance_of_expected_reciprocal_rank(
+    groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4
+) -> float:
+    """Give the variance of :func:`expected_reciprocal_rank`: Σ P² Var Σ_x (T_{x-1} - T_x)/(t+x).
+
+    T_x is the product of 1 - stop over the first x documents of the group, P that over the groups before.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int or None
+        The labels of each tied group, the highest score first.
+    judged, k, max_rel
+        As in :func:`expected_reciprocal_rank`.
+
+    Returns
+    -------
+    float
+        0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_expected_reciprocal_rank([[1, 0]], [1, 0], max_rel=1)
+    0.015625
+    """
+    total, goes_on = 0.0, 1.0
+    for ranks, labels in with_ranks(groups, k):
+        factors = [1 - stop_probability(label, max_rel) for label in labels]
+        m = len(ranks)
+        if len(set(factors)) > 1 and m:
+            means = mean_products_of_prefixes(factors, m)
+            # The sum as Σ_x coefficient_x T_x.
+            coefficients = [1 / ranks[0], *(1 / ranks[x] - 1 / ranks[x - 1] for x in range(1, m)), -1 / ranks[m - 1]]
+            mean = math.fsum(coefficients[x] * means[0, x] for x in range(m + 1))
+            square = math.fsum(
+                coefficients[x] * coefficients[y] * means[min(x, y), abs(x - y)]
+                for x in range(m + 1)
+                for y in range(m + 1)
+            )
+            total += goes_on**2 * (square - mean**2)
+        goes_on *= math.prod(factors)
+    return total
+
+
+MEASURES: dict[str, Functions] = {
+    "ERR": (expected_reciprocal_rank, mean_of_expected_reciprocal_rank, variance_of_expected_reciprocal_rank),
+}

@@ -1,0 +1,227 @@
+"""Measures of the set of retrieved documents, and counts: no order changes them, so they have no mean or variance.
+
+They are those of trec_eval: set_P, set_recall, set_F, set_map, num_q, num_ret, num_rel and num_rel_ret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tieaware.reference.hits import recall
+from tieaware.reference.rankings import Ranking, relevant
+
+
+def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel: int = 1) -> float:
+    """Hits / retrieved documents; if relative, / the hits that there could be.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    relative : bool
+        Whether to divide by the hits that there could be in a list of that length.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
+    Examples
+    --------
+    >>> set_precision([1, 0, 0, 0], [1, 1])
+    0.25
+    >>> set_precision([1, 0, 0, 0], [1, 1], relative=True)
+    0.5
+    """
+    best = min(len(ranking), relevant(judged, rel)) if relative else len(ranking)
+    return relevant(ranking, rel) / best if best else 0.0
+
+
+def set_recall(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Hits / N.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
+    Examples
+    --------
+    >>> set_recall([1, 0, 0, 0], [1, 1])
+    0.5
+    """
+    return recall(ranking, judged, None, rel)
+
+
+def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: int = 1) -> float:
+    """(1 + beta) P R / (R + beta P) of set precision and recall, as trec_eval has it.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    beta : float
+        The weight of recall against precision, above 0.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
+    Examples
+    --------
+    >>> set_f([1, 0, 0, 0], [1, 1])
+    0.3333333333333333
+    """
+    P, R = set_precision(ranking, judged, False, rel), set_recall(ranking, judged, rel)
+    return (1 + beta) * P * R / (R + beta * P) if P and R else 0.0
+
+
+def set_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Set precision times set recall.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        0 … 1.
+
+    Examples
+    --------
+    >>> set_average_precision([1, 0, 0, 0], [1, 1])
+    0.125
+    """
+    return set_precision(ranking, judged, False, rel) * set_recall(ranking, judged, rel)
+
+
+def number_of_queries(ranking: Ranking, judged: Ranking) -> float:
+    """Count this query.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+
+    Returns
+    -------
+    float
+        1.
+
+    Examples
+    --------
+    >>> number_of_queries([1, 0], [1, 1])
+    1.0
+    """
+    return 1.0
+
+
+def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
+    """Count the retrieved documents.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+
+    Returns
+    -------
+    float
+        A number of documents.
+
+    Examples
+    --------
+    >>> number_retrieved([1, 0], [1, 1])
+    2.0
+    """
+    return float(len(ranking))
+
+
+def number_relevant(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Count the relevant documents, N.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        A number of documents.
+
+    Examples
+    --------
+    >>> number_relevant([1, 0], [1, 1])
+    2.0
+    """
+    return float(relevant(judged, rel))
+
+
+def number_relevant_retrieved(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+    """Count the relevant documents that were retrieved.
+
+    Parameters
+    ----------
+    ranking : sequence of int or None
+        The labels by rank, as in `tieaware.reference`.
+    judged : sequence of int or None
+        The labels of all judged documents of the query, retrieved or not.
+    rel : int
+        The smallest label that is relevant.
+
+    Returns
+    -------
+    float
+        A number of documents.
+
+    Examples
+    --------
+    >>> number_relevant_retrieved([1, 0], [1, 1])
+    1.0
+    """
+    return float(relevant(ranking, rel))
+
+
+MEASURES: dict[str, Callable[..., float]] = {
+    "SetP": set_precision,
+    "SetR": set_recall,
+    "SetF": set_f,
+    "SetAP": set_average_precision,
+    "NumQ": number_of_queries,
+    "NumRet": number_retrieved,
+    "NumRel": number_relevant,
+    "NumRelRet": number_relevant_retrieved,
+}

@@ -1,0 +1,200 @@
+"""What the docstrings of public functions and classes lack.
+
+Public is what `tieaware` and its modules experiments, statistics, precision and reference export, the classes that
+these functions return, and of each class the methods without a leading underscore, `__call__`, `__getitem__` and
+`__matmul__`. Python's other methods of two underscores need no docstring; a property needs a summary only, which says
+what it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import textwrap
+from collections.abc import Iterator
+from functools import cached_property
+from types import FunctionType, ModuleType
+from typing import Any
+
+import tieaware
+from tieaware import reference
+
+OPERATORS = ("__call__", "__getitem__", "__matmul__")
+
+
+def public() -> dict[str, Any]:
+    """Return all public functions and classes by their full names, with the classes that they return."""
+    found: dict[str, Any] = {}
+    waiting = [each for module in public_modules() for each in exported(module)]
+    while waiting:
+        each = waiting.pop()
+        if not (inspect.isfunction(each) or inspect.isclass(each)) or package(each) != tieaware.__name__:
+            continue
+        name = f"{each.__module__}.{each.__qualname__}"
+        if name not in found:
+            found[name] = each
+            functions = [each] if inspect.isfunction(each) else [function for _, function, _ in methods(each)]
+            waiting += [function.__globals__.get(str(returned(function))) for function in functions]
+    return dict(sorted(found.items()))
+
+
+def public_modules() -> list[ModuleType]:
+    """Return the modules that export something."""
+    names = [f"tieaware.{name}" for name in ("experiments", "statistics", "precision", "reference")]
+    names += [f"tieaware.reference.{module.name}" for module in pkgutil.iter_modules(reference.__path__)]
+    return [tieaware, *map(importlib.import_module, names)]
+
+
+def exported(module: ModuleType) -> list[Any]:
+    """Return what a module has in `__all__`, or what it defines under a name without underscore."""
+    if hasattr(module, "__all__"):
+        return [getattr(module, name) for name in module.__all__]
+    return [
+        each
+        for name, each in vars(module).items()
+        if not name.startswith("_") and getattr(each, "__module__", None) == module.__name__
+    ]
+
+
+def package(each: Any) -> str:
+    """Return the name of the package that defines it."""
+    return str(each.__module__).partition(".")[0]
+
+
+def methods(cls: type) -> Iterator[tuple[str, FunctionType, bool]]:
+    """Yield the public methods: the name, the function, and whether its first parameter is the instance or class."""
+    for name in dir(cls):
+        each = inspect.getattr_static(cls, name)
+        function = each.__func__ if isinstance(each, classmethod | staticmethod) else each
+        is_public = not name.startswith("_") or name in OPERATORS
+        if is_public and inspect.isfunction(function) and package(function) == package(cls):
+            yield name, function, not isinstance(each, staticmethod)
+
+
+def lacks(each: Any) -> list[str]:
+    """Return what the docstring of a function, or those of a class and its methods, lack."""
+    if inspect.isfunction(each):
+        examples = [] if "Examples" in sections(each) else ["no Examples"]
+        return [f"{each.__name__}: {problem}" for problem in [*lacks_of_function(each), *examples]]
+    problems = [f"{each.__name__}: {problem}" for problem in lacks_of_class(each)]
+    for name, function, bound in methods(each):
+        problems += [f"{each.__name__}.{name}: {problem}" for problem in lacks_of_function(function, bound, each)]
+    for name in dir(each):
+        value = inspect.getattr_static(each, name)
+        if isinstance(value, property | cached_property) and not name.startswith("_"):
+            problems += [f"{each.__name__}.{name}: {problem}" for problem in lacks_of_summary(sections(value))]
+    return problems
+
+
+def lacks_of_function(function: FunctionType, bound: bool = False, cls: type | None = None) -> list[str]:
+    """Return what the docstring of a function or method lacks of summary, Parameters, Returns and Raises."""
+    described = sections(function)
+    problems = lacks_of_summary(described)
+    wanted, found = parameters(function)[bound:], named(described.get("Parameters", []))
+    if sorted(wanted) != sorted(found):
+        problems.append(f"Parameters: expected {', '.join(wanted) or 'none'}, found {', '.join(found) or 'none'}")
+    if returned(function) is not None and not any(described.get("Returns", []) + described.get("Yields", [])):
+        problems.append("no Returns")
+    if can_raise(function, cls) and not any(described.get("Raises", [])):
+        problems.append("no Raises")
+    return problems
+
+
+def lacks_of_class(cls: type) -> list[str]:
+    """Return what a class's docstring lacks.
+
+    The parameters of its constructor are its Parameters, or where functions make the instances its Attributes. Who is
+    told how to make one is told what that raises, too, and sees an example.
+    """
+    described = sections(cls)
+    problems = lacks_of_summary(described)
+    found = named(described.get("Parameters", [])) + named(described.get("Attributes", []))
+    constructors = [
+        vars(base)[name]
+        for base in cls.__mro__
+        for name in ("__new__", "__init__", "__post_init__")
+        if package(base) == package(cls) and name in vars(base) and not getattr(base, "_is_protocol", False)
+    ]
+    missing = [name for name in (parameters(cls) if constructors else []) if name not in found]
+    if missing:
+        problems.append(f"Parameters or Attributes: expected {', '.join(missing)}")
+    if "Parameters" in described:
+        if "Examples" not in described:
+            problems.append("no Examples")
+        if any(can_raise(each, cls) for each in constructors) and not any(described.get("Raises", [])):
+            problems.append("no Raises")
+    return problems
+
+
+def lacks_of_summary(described: dict[str, list[str]]) -> list[str]:
+    """Return whether the first line is no sentence, or a heading is not underlined as long as it is."""
+    problems = [title for title in described if title.endswith("dashes")]
+    summary = described["summary"]
+    if not summary or not summary[0].endswith(".") or any(summary[1:2]):
+        problems.append("no summary line")
+    return problems
+
+
+def sections(each: Any) -> dict[str, list[str]]:
+    """Return the lines of each section of a numpydoc docstring by its heading; those before the first as "summary"."""
+    found: dict[str, list[str]] = {"summary": []}
+    heading = "summary"
+    for line in inspect.cleandoc(each.__doc__ or "").splitlines():
+        if re.fullmatch("-{3,}", line) and found[heading]:
+            above = found[heading].pop()
+            heading = above if len(above) == len(line) else f"{above}: underlined by {len(line)} dashes"
+            found[heading] = []
+        else:
+            found[heading].append(line)
+    return found
+
+
+def named(lines: list[str]) -> list[str]:
+    """Return the names that a section describes: at the start of a line, before a colon, with commas between them."""
+    starts = [line.partition(" : ")[0] for line in lines if line and not line[0].isspace()]
+    return [name.strip() for start in starts for name in start.split(",")]
+
+
+def parameters(function: Any) -> list[str]:
+    """Return the names of the parameters in a signature, with the stars that they are written with."""
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [stars.get(each.kind, "") + each.name for each in inspect.signature(function).parameters.values()]
+
+
+def returned(function: FunctionType) -> Any:
+    """Return the annotation of what a function returns; None where it returns nothing."""
+    annotation = inspect.signature(function).return_annotation
+    return None if annotation in (None, "None", inspect.Signature.empty) else annotation
+
+
+def can_raise(function: FunctionType, cls: type | None = None) -> bool:
+    """Tell whether a raise stands in a function, or in what it calls by name.
+
+    That is a function of the same package, in whatever module, or a private method of its class. A public method that
+    it calls documents its own errors.
+    """
+    called = [function]
+    for call in (node.func for node in ast.walk(parsed(function)) if isinstance(node, ast.Call)):
+        if isinstance(call, ast.Name):
+            called.append(function.__globals__.get(call.id))
+        elif isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name):
+            is_private_method = call.value.id in ("self", "cls") and call.attr.startswith("_")
+            owner = cls if is_private_method else function.__globals__.get(call.value.id)
+            if is_private_method or inspect.ismodule(owner):
+                called.append(inspect.unwrap(getattr(owner, call.attr, None)))
+    return any(
+        isinstance(node, ast.Raise)
+        for each in called
+        if inspect.isfunction(each) and package(each) == package(function)
+        for node in ast.walk(parsed(each))
+    )
+
+
+def parsed(function: FunctionType) -> ast.AST:
+    """Return the syntax tree of a function; an empty one of what a dataclass or named tuple made."""
+    if function.__code__.co_filename.startswith("<"):
+        return ast.Module([], [])
+    return ast.parse(textwrap.dedent(inspect.getsource(function)))
