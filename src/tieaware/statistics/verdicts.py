@@ -31,7 +31,17 @@ class PairTests(NamedTuple):
     p: Values
 
     def verdicts(self, alpha: float) -> Values:
-        """Return the sign of each significant difference, and 0 of the others."""
+        """Return the sign of each significant difference, and 0 of the others.
+
+        Parameters
+        ----------
+        alpha : float
+            The level of the tests.
+
+        Returns
+        -------
+        float64, of the shape of ``p``
+        """
         return np.where(self.p < alpha, np.sign(self.difference), 0.0)
 
 
