@@ -15,6 +15,8 @@ from tieaware.statistics import holm, paired_test
 stats = pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.slow
+
 
 def _values_of_all_orders(scores, labels):
     """RR of a list in every order that its scores allow."""

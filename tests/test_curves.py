@@ -12,6 +12,8 @@ from tieaware.experiments import curves
 
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.slow
+
 QRELS = {"q1": {"a": 1, "c": 1}, "q2": {"b": 1}}
 RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 2.0, "d": 1.0}, "q2": {"a": 1.0, "b": 1.0}}
 

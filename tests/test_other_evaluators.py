@@ -11,6 +11,8 @@ from trec_files import read_qrels, read_scores
 
 import tieaware
 
+pytestmark = pytest.mark.slow
+
 # The runs without ties of the two collections.
 UNTIED = ("continuous", "untied", "BRPHJ_NLP3", "CincyMedIR-run1", "OHSU_RUN2", "KU_run1", "Tetralogie1Fr")
 

@@ -15,6 +15,8 @@ from tieaware.samples import discrete_lists
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.slow
+
 QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 2, "d1": 1}}
 LIST = {"d1": 3.25, "d2": 2.75, "d3": 1.0, "d4": 0.5}
 RUNS = {"a": dict.fromkeys(QRELS, LIST), "b": {q: {d: -s for d, s in LIST.items()} for q in QRELS}}
@@ -123,7 +125,8 @@ def test_verdicts_on_submitted_runs_mostly_stay(covid):
     assert (agree > 0.95).all()
 
 
-def test_the_report_has_every_table_and_figure(banded, tmp_path):
+def test_the_report_has_every_table_and_figure(generated, tmp_path):
+    banded = banding_of(generated)
     banded.write(tmp_path, "tieaware precision …")
     names = {path.name for path in tmp_path.iterdir()}
     assert {"summary.csv", "differences.csv", "verdicts.csv", "runs.csv", "report.html"} <= names

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from tieaware import samples
 
+pytestmark = pytest.mark.slow
+
 SCORERS = samples.RUN_NAMES[:-1]
 
 

@@ -15,6 +15,8 @@ from tieaware.inputs.ranks import read_ranks
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.slow
+
 # q1: groups of 1, 3 and 2; q2: all distinct, but not as float32; q3: one document.
 RUN = {
     "q1": {"a": 5.0, "b": 4.0, "c": 4.0, "d": 4.0, "e": 1.0, "f": 1.0},

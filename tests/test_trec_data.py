@@ -9,6 +9,8 @@ import pytest
 from tieaware.inputs import read_qrels, read_run
 from tieaware.inputs.trec import stream_run
 
+pytestmark = pytest.mark.slow
+
 
 def generated_files(request):
     collection = request.getfixturevalue("generated")
