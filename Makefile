@@ -4,15 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD_REQUIREMENTS := 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
 KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*)
+# Versions known to work, also of what packages are built with. CONTRIBUTING.md tells how to take the newest instead.
+CONSTRAINTS ?= constraints.txt
+export PIP_CONSTRAINT = $(CONSTRAINTS)
+export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test checked bench lint clean
+.PHONY: demo test checked bench lint constraints clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 # The whole suite against kernels that check indices and every access to memory. Python itself is not built for that,
 # so the sanitizer must be loaded first, with the C++ library whose exceptions it wraps, and knows nothing of what Python
@@ -30,6 +34,17 @@ lint: $(VENV)/installed-lint
 	PATH="$(BIN):$$PATH" cython-lint ext
 	$(BIN)/mypy
 
+# Record the newest versions that work together: everything that is installed here, and what source packages are built
+# with, into an environment of its own. With the oldest Python supported, as the newest packages drop that one first.
+constraints: CONSTRAINTS =
+constraints:
+	rm -rf build/constraints
+	$(PYTHON) -m venv build/constraints
+	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
+	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,analysis,examples,test,bench,lint]'
+	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
+	(echo '# Versions known to work together, for development alone. Made by: make constraints'; cat build/constraints/frozen) > constraints.txt
+
 clean:
 	rm -rf $(VENV) .venv-checked build dist
 
@@ -37,18 +52,21 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # Editable: Python files take effect at once; kernels are built again when a file in ext/ changes.
-$(VENV)/installed: $(KERNELS) | $(VENV)/bin/python
+$(VENV)/installed: $(KERNELS) $(CONSTRAINTS) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	touch $@
 
+# What an extra of the installed package requires. Third parties' packages, so those that come as source are built in
+# isolation, with what they themselves require.
 $(VENV)/installed-%: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$*]'
+	$(BIN)/python -m pip install --quiet 'tieaware[$*]'
 	touch $@
 
-.venv-checked/installed: $(KERNELS)
+.venv-checked/installed: $(KERNELS) $(CONSTRAINTS)
 	$(PYTHON) -m venv .venv-checked
 	.venv-checked/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
-	.venv-checked/bin/python -m pip install --quiet --no-build-isolation --editable '.[test]' \
+	.venv-checked/bin/python -m pip install --quiet --no-build-isolation --editable . \
 	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/checked
+	.venv-checked/bin/python -m pip install --quiet 'tieaware[test]'
 	touch $@

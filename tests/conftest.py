@@ -1,11 +1,20 @@
-"""What several test modules need."""
+"""What several test modules need: test collections. And the order of the tests: the quick ones first."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+from trec_files import Collection, ranked
+
+from tieaware import samples
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run what is marked as slow last, so that a failure shows within seconds; else keep the order."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +25,42 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the test collections are not at {folder}; TIEAWARE_DATA can name their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def covid(data: Path) -> Collection:
+    """Give the 42 runs submitted to the first round of TREC-COVID."""
+    folder = data / "trec_covid_r1"
+    return Collection(folder / "qrels-rnd1.txt", tuple(sorted((folder / "runs").iterdir())))
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Collection:
+    """Give a collection like the one in the wheel, from runs without ties to one that is nothing but ties."""
+    folder = tmp_path_factory.mktemp("collection") / "generated"
+    sample = samples.generate(seed=7, n_queries=40, depth=250)
+    untied = {query: ranked(list(scores)) for query, scores in sample.runs["int8-dot"].items()}
+    runs = {**sample.runs, "untied": untied}
+    samples.write(samples.Collection(sample.topics, sample.qrels, runs), folder)
+    return Collection(folder / "qrels.txt", tuple(folder / "runs" / f"{name}.run" for name in runs))
+
+
+@pytest.fixture(scope="session", params=["generated", "covid"])
+def collection(request: pytest.FixtureRequest) -> Collection:
+    """Give a generated collection, then a public one where there are any: what holds for one, holds for the other."""
+    found: Collection = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture(scope="session", params=["simulated", "trec-7"])
+def matrix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the average precision of 103 systems on 50 topics, as a file: simulated, then that of TREC-7's runs."""
+    if request.param == "trec-7":
+        folder: Path = request.getfixturevalue("data")
+        return folder / "matrices" / "sigir2019_adhoc7_ap.csv"
+    rng = np.random.default_rng(7)
+    ability, easiness = rng.uniform(0.3, 0.7, 103), rng.random((50, 1)) ** 2
+    values = np.clip(easiness * (ability + rng.normal(0, 0.2, (50, 103))), 0, 1)
+    path = tmp_path_factory.mktemp("matrix") / "ap.csv"
+    np.savetxt(path, values, delimiter=",", header=",".join(f"system {i}" for i in range(103)), comments="")
+    return path

@@ -11,6 +11,8 @@ import pytest
 
 from tieaware.evaluator import Evaluator
 
+pytestmark = pytest.mark.slow
+
 RELATIVE = 1e-12
 CASES = [(t, n) for t in (0, 1, 7, 1000, 123_456, 10**7) for n in (2, 3, 10, 1000)]
 CASES += [(t, 10**6) for t in (0, 1000, 10**7)]

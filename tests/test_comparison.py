@@ -14,10 +14,7 @@ from tieaware.statistics import holm, paired_test
 stats = pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
 
-
-def covid(data):
-    folder = data / "trec_covid_r1"
-    return folder / "qrels-rnd1.txt", sorted((folder / "runs").iterdir())
+pytestmark = pytest.mark.slow
 
 
 def _values_of_all_orders(scores, labels):
@@ -75,10 +72,10 @@ def test_the_enumeration_leaves_few_pairs_open():
     assert n_open <= 10
 
 
-def test_differences_intervals_and_p_are_scipys(data):
-    qrels, runs = covid(data)
-    outcome = comparison(qrels, runs[:5], ["AP", "RR"], confidence=0.9)
-    values = tieaware.evaluate(qrels, runs[:5], ["AP", "RR"]).values
+def test_differences_intervals_and_p_are_scipys(collection):
+    qrels, runs = collection.qrels, list(collection.runs[:5])
+    outcome = comparison(qrels, runs, ["AP", "RR"], confidence=0.9)
+    values = tieaware.evaluate(qrels, runs, ["AP", "RR"]).values
     for m in range(2):
         theirs = stats.ttest_rel(values[outcome.first, :, m], values[outcome.second, :, m], axis=1)
         np.testing.assert_allclose(outcome.tests[m].p, theirs.pvalue, rtol=1e-9)
@@ -89,8 +86,8 @@ def test_differences_intervals_and_p_are_scipys(data):
     assert row[3] == outcome.tests[0].difference[0]
 
 
-def test_nothing_stays_open_on_real_runs_and_runs_without_ties_cannot_flip(data):
-    qrels, runs = covid(data)
+def test_nothing_stays_open_and_runs_without_ties_cannot_flip(collection):
+    qrels, runs = collection.qrels, list(collection.runs)
     outcome = comparison(qrels, runs, ["AP", "RR", "nDCG@10"])
     for resolved in outcome.resolutions:
         assert (resolved.verdict_flips >= 0).all()
@@ -130,18 +127,20 @@ def test_it_says_what_is_wrong(arguments, message):
         comparison(**{**given, **arguments})
 
 
-def test_the_command_compares_runs_or_a_matrix(tmp_path, capfd, data):
-    matrix = data / "matrices" / "sigir2019_adhoc7_ap.csv"
+def test_the_command_compares_runs(collection, capfd):
+    qrels, runs = collection.qrels, collection.runs
+    assert main(["compare", str(qrels), *map(str, runs[:3]), "-m", "RR", "--format", "csv"]) == 0
+    assert len(capfd.readouterr().out.splitlines()) == 4
+    assert main(["compare", str(qrels)]) == 2
+    assert "expected QRELS and at least one RUN" in capfd.readouterr().err
+
+
+def test_the_command_compares_the_systems_of_a_matrix(tmp_path, capfd, matrix):
     assert main(["compare", "--matrix", str(matrix), "--all", "--out", str(tmp_path / "seven")]) == 0
     printed = capfd.readouterr().out
     assert "5253 pairs of 103 runs, 50 queries" in printed
     assert "nothing is known of ties" in printed
     assert {path.name for path in (tmp_path / "seven").iterdir()} >= {"pairs.csv", "verdicts-AP.png", "report.html"}
-    qrels, runs = covid(data)
-    assert main(["compare", str(qrels), *map(str, runs[:3]), "-m", "RR", "--format", "csv"]) == 0
-    assert len(capfd.readouterr().out.splitlines()) == 4
-    assert main(["compare", str(qrels)]) == 2
-    assert "expected QRELS and at least one RUN" in capfd.readouterr().err
 
 
 def test_a_matrix_holds_one_measure(tmp_path, capfd):

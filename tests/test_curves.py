@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
+from trec_files import read_qrels
 
 import tieaware
 from tieaware import InputError
@@ -10,6 +11,8 @@ from tieaware.cli import main
 from tieaware.experiments import curves
 
 pytest.importorskip("matplotlib")
+
+pytestmark = pytest.mark.slow
 
 QRELS = {"q1": {"a": 1, "c": 1}, "q2": {"b": 1}}
 RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 2.0, "d": 1.0}, "q2": {"a": 1.0, "b": 1.0}}
@@ -48,15 +51,15 @@ def test_it_says_what_is_wrong():
 
 
 @pytest.mark.parametrize("kind", ["precision-recall", "interpolated", "roc"])
-def test_the_command_traces_real_runs(data, tmp_path, capfd, kind):
-    folder = data / "trec_covid_r1"
-    runs = [str(folder / "runs" / name) for name in ("OHSU_RUN2", "UIUC_DMG_setrank_ret", "BERT")]
+def test_the_command_traces_runs(collection, tmp_path, capfd, kind):
+    runs = collection.runs[:3]
     plot = tmp_path / "curve.svg"
-    assert main(["curve", str(folder / "qrels-rnd1.txt"), *runs, "--kind", kind, "--plot", str(plot)]) == 0
+    assert main(["curve", str(collection.qrels), *map(str, runs), "--kind", kind, "--plot", str(plot)]) == 0
     assert plot.stat().st_size > 10_000
     lines = capfd.readouterr().out.splitlines()
-    assert lines[0] == f"{kind} curves of 3 runs, averaged over 30 queries"
-    assert sum(line.startswith("BERT ") for line in lines) == (11 if kind == "interpolated" else len(lines) // 3 - 1)
+    assert lines[0] == f"{kind} curves of 3 runs, averaged over {len(read_qrels(collection.qrels))} queries"
+    of_first = sum(line.startswith(f"{runs[0].stem} ") for line in lines)
+    assert of_first == (11 if kind == "interpolated" else len(lines) // 3 - 1)
 
 
 def test_each_run_has_a_figure_of_its_queries(tmp_path):

@@ -7,24 +7,27 @@ import shutil
 import ir_measures
 import numpy as np
 import pytest
+from trec_files import read_qrels, read_scores
 
 import tieaware
 
+pytestmark = pytest.mark.slow
+
+# The runs without ties of the two collections.
+UNTIED = ("continuous", "untied", "BRPHJ_NLP3", "CincyMedIR-run1", "OHSU_RUN2", "KU_run1", "Tetralogie1Fr")
+
 
 @pytest.fixture(scope="module")
-def untied(data):
-    """Give judgments and runs of TREC-COVID's first round that have no tie, as dicts; and that with many lists."""
-    folder = data / "trec_covid_r1"
-
-    def read(path, value, number):
-        rows = {}
-        for line in path.read_text().splitlines():
-            fields = line.split()
-            rows.setdefault(fields[0], {})[fields[2]] = number(fields[value])
-        return rows
-
-    names = ("BRPHJ_NLP3", "CincyMedIR-run1", "OHSU_RUN2", "KU_run1", "Tetralogie1Fr")
-    return read(folder / "qrels-rnd1.txt", 3, int), {name: read(folder / "runs" / name, 4, float) for name in names}
+def untied(collection):
+    """Give judgments, and runs that have no tie, as dicts. For gdeval, queries are numbers and no label is negative."""
+    qrels = {
+        query.removeprefix("q"): {document: label for document, label in labels.items() if label >= 0}
+        for query, labels in read_qrels(collection.qrels).items()
+    }
+    paths = [path for path in collection.runs if path.stem in UNTIED]
+    runs = {path.stem: {q.removeprefix("q"): scores for q, scores in read_scores(path).items()} for path in paths}
+    assert all(len(set(scores.values())) == len(scores) for run in runs.values() for scores in run.values())
+    return qrels, {name: runs[name] for name in UNTIED if name in runs}
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl script, and perl is missing")
@@ -39,7 +42,7 @@ def test_err_is_gdevals(untied, k):
         for metric in ir_measures.providers.registry["gdeval"].iter_calc([measure], qrels, run):
             assert result[name, f"ERR@{k}", metric.query_id] == pytest.approx(metric.value, abs=5.1e-6)
             compared += 1
-    assert compared > 100
+    assert compared >= 80
 
 
 def test_rbp_and_its_residual_are_those_of_cwl_eval(untied):
@@ -62,7 +65,7 @@ def test_rbp_and_its_residual_are_those_of_cwl_eval(untied):
             assert result[name, ours[0], query] == pytest.approx(low[query], rel=1e-12, abs=1e-14)
             assert result[name, ours[1], query] == pytest.approx(high[query] - low[query], rel=1e-9, abs=1e-13)
             compared += 1
-    assert compared > 100
+    assert compared >= 80
 
 
 @pytest.mark.parametrize(
@@ -89,13 +92,14 @@ def test_q_is_that_of_ntcireval(notation, retrieved, judged, value):
 def test_judged_and_accuracy_are_those_of_ir_measures(untied):
     qrels, runs = untied
     pairs = [
-        ("Judged@10", "Judged@10"),
-        ("Judged@100", "Judged@100"),
-        ("AUC", "Accuracy"),
-        ("AUC(rel=2)", "Accuracy(rel=2)"),
-        ("AUC@50", "Accuracy@50"),
+        ("Judged@10", ir_measures.Judged @ 10),
+        ("Judged@100", ir_measures.Judged @ 100),
+        ("AUC", ir_measures.Accuracy),
+        ("AUC(rel=2)", ir_measures.Accuracy(rel=2)),
+        ("AUC@50", ir_measures.Accuracy @ 50),
     ]
-    theirs = [ir_measures.parse_measure(name) for _, name in pairs]
+    # Not by parse_measure: it uses parts of ast that Python 3.12 warns of, and 3.14 does not have.
+    theirs = [measure for _, measure in pairs]
     result = tieaware.evaluate(qrels, runs, [name for name, _ in pairs], queries="both")
     compared = 0
     for name, run in runs.items():
@@ -104,7 +108,7 @@ def test_judged_and_accuracy_are_those_of_ir_measures(untied):
             ours = result[name, result.measures[i], metric.query_id]
             assert ours == pytest.approx(metric.value, rel=1e-12, abs=1e-12)
             compared += 1
-    assert compared > 300
+    assert compared >= 5 * 80
 
 
 def test_residual_is_what_rbp_lacks(untied):
@@ -114,10 +118,12 @@ def test_residual_is_what_rbp_lacks(untied):
     np.testing.assert_allclose(result.values.sum(axis=2), 1.0, rtol=1e-14)
 
 
-def test_q_of_real_runs_is_that_of_ntcireval(untied):
+def test_q_of_runs_is_that_of_ntcireval(untied):
     """The means over the topics, as pyNTCIREVAL 0.0.3 gives them."""
     qrels, runs = untied
     known = {
+        "continuous": (0.4232391273901106, 0.39018796165130243),
+        "untied": (0.3661441624459091, 0.3388813024334385),
         "BRPHJ_NLP3": (0.0035223861315518733, 0.0039981354219580075),
         "CincyMedIR-run1": (0.017432758975326756, 0.012511859411713988),
         "OHSU_RUN2": (0.3006037355225697, 0.2831774531121662),

@@ -14,6 +14,8 @@ from tieaware import InputError, samples
 from tieaware.samples.__main__ import main
 from tieaware.samples.generator import _round_to_bfloat16
 
+pytestmark = pytest.mark.slow
+
 SCORERS = samples.RUN_NAMES[:-1]
 
 

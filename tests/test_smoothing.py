@@ -71,10 +71,9 @@ def test_systems_that_are_all_equal_have_no_order():
     assert (outcome.taus == 0.0).all()
 
 
-def test_prior_information_helps_on_trec_7(data):
+def test_prior_information_helps(matrix):
     """With a mix, systems are ordered better than from what is known or from what is measured alone."""
-    matrix = read_matrix(data / "matrices" / "sigir2019_adhoc7_ap.csv")
-    outcome = smoothing(matrix.values, (0.0, 0.5, 0.8, 1.0), repeats=300, topics=16)
+    outcome = smoothing(read_matrix(matrix).values, (0.0, 0.5, 0.8, 1.0), repeats=300, topics=16)
     raw, standardized = outcome.taus.mean(axis=2)
     for baseline, prior_only, half, _, measured_only in (raw, standardized):
         assert max(prior_only, measured_only) < half < baseline

@@ -19,6 +19,8 @@ from tieaware.cli import main
 from tieaware.measures import parse_measure
 from tieaware.preparation import COUNTING_LIMIT
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("mean", "std", "min", "max")
 
 

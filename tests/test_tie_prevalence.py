@@ -1,5 +1,6 @@
 """Ties as they occur: counts on hand-made runs, and what is known of real ones."""
 
+import functools
 import json
 import os
 import threading
@@ -16,6 +17,8 @@ from tieaware.inputs.ranks import read_ranks
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.slow
+
 # q1: groups of 1, 3 and 2; q2: all distinct, but not as float32; q3: one document.
 RUN = {
     "q1": {"a": 5.0, "b": 4.0, "c": 4.0, "d": 4.0, "e": 1.0, "f": 1.0},
@@ -25,10 +28,9 @@ RUN = {
 QRELS = {"q1": {"b": 1, "f": 1}, "q2": {"c": 1}, "q3": {"z": 1}}
 
 
-@pytest.fixture(scope="module")
-def real(data):
-    folder = data / "trec_covid_r1"
-    return tie_prevalence(sorted((folder / "runs").iterdir()), folder / "qrels-rnd1.txt")
+@functools.cache
+def ties_of(collection):
+    return tie_prevalence(list(collection.runs), collection.qrels)
 
 
 def test_counts_of_a_run_that_one_can_count():
@@ -147,8 +149,23 @@ def test_runs_without_documents_have_no_ties(tmp_path):
     assert (tmp_path / "out" / "ties.png").exists()
 
 
-def test_round_1_of_trec_covid(real):
+def test_runs_that_are_made_to_tie(generated):
+    """From a scorer without ties to one that has nothing else."""
+    found = ties_of(generated)
+    shares = [ties.tied_documents / ties.documents for ties in found.ties]
+    assert dict(zip(found.runs, shares, strict=True)) == pytest.approx(
+        {"continuous": 0, "two-decimals": 0.4, "bfloat16": 0.9, "int8-dot": 0.6, "grader-0-10": 1, "constant": 1,
+         "untied": 0}, abs=0.15,
+    )  # fmt: skip
+    by_run = dict(zip(found.runs, found.ties, strict=True))
+    assert by_run["continuous"].tied_documents == by_run["untied"].tied_documents == 0
+    assert by_run["constant"].sizes.tolist() == [250] * 40
+    assert found.contradictions == ()
+
+
+def test_round_1_of_trec_covid(covid):
     """What the collection's README says of it."""
+    real = ties_of(covid)
     ties = dict(zip(real.runs, real.ties, strict=True))
     assert ties["BERT"].tied_documents == 0
     assert ties["BERT"].float32_lists > 0
@@ -159,15 +176,18 @@ def test_round_1_of_trec_covid(real):
     assert sum(t.tied_documents == 0 for t in real.ties) == 11
 
 
-def test_runs_without_ties_are_the_same_under_every_rule(real):
-    free = [i for i, ties in enumerate(real.ties) if not ties.tied_documents]
-    for values in real.values[1:]:
-        np.testing.assert_array_equal(values[free], real.values[0][free])
-    assert (real.values[1:] != real.values[0]).any()
+def test_runs_without_ties_are_the_same_under_every_rule(collection):
+    found = ties_of(collection)
+    free = [i for i, ties in enumerate(found.ties) if not ties.tied_documents]
+    assert free
+    for values in found.values[1:]:
+        np.testing.assert_array_equal(values[free], found.values[0][free])
+    assert (found.values[1:] != found.values[0]).any()
 
 
-def test_best_and_worst_order_enclose_all_others(real):
-    by_rule = dict(zip(real.rules, real.values, strict=True))
+def test_best_and_worst_order_enclose_all_others(collection):
+    found = ties_of(collection)
+    by_rule = dict(zip(found.rules, found.values, strict=True))
     for rule in ("average", "run_order", "trec_eval"):
         assert (by_rule[rule] <= by_rule["optimistic"] + 1e-12).all()
         assert (by_rule[rule] >= by_rule["pessimistic"] - 1e-12).all()

@@ -1,13 +1,18 @@
-"""trec_eval's own expected outputs, line by line, through the command line."""
+"""trec_eval's lines, through the command line: as pytrec_eval has the values, and as its own tests expect them."""
 
 from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
+import pytrec_eval
+from trec_files import read_qrels, read_scores
 
 from tieaware import InputError, parse_measure
 from tieaware.cli import main
+
+pytestmark = pytest.mark.slow
 
 CASES = {
     "out.test": ("qrels.test", "results.test", ["--queries", "both"]),
@@ -17,6 +22,34 @@ CASES = {
     "out.test.meas_params": ("qrels.test", "results.test", ["--queries", "both", "-q"]),
     "out.comment.test": ("qrels.comment.test", "results.comment.test", ["--queries", "both"]),
 }
+
+
+@pytest.mark.parametrize("all_judged", [False, True])
+def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, capfd, all_judged):
+    """Every line of a query, every mean and every sum; with every judged query, those without a list count as 0."""
+    names = ["num_q", "num_ret", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "P_10", "ndcg_cut_10"]
+    of_all = {"num_q", "gm_map"}
+    # Lists for every other query, with scores that are the same in single precision.
+    some = list(read_scores(collection.runs[0]).items())[::2]
+    scores = {query: {d: float(np.float32(score)) for d, score in found.items()} for query, found in some}
+    run = tmp_path / "half.run"
+    run.write_text("".join(f"{q} Q0 {d} 0 {s!r} t\n" for q, found in scores.items() for d, s in found.items()))
+    qrels = read_qrels(collection.qrels)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {name.removesuffix("_10") for name in names}).evaluate(scores)
+    silent = dict.fromkeys(set(qrels) - set(theirs) if all_judged else ())
+    assert len(silent) >= (len(theirs) - 1) * all_judged
+    expected = {(name, q): values[name] for q, values in theirs.items() for name in names if name not in of_all}
+    expected |= {(name, q): 0.0 for q in silent for name in names if name not in of_all}
+    for name in names:
+        # A query without a list is one, and its average precision is the least that trec_eval takes the logarithm of.
+        missing = {"num_q": 1.0, "gm_map": np.log(0.00001)}.get(name, 0.0)
+        values = [*(values[name] for values in theirs.values()), *(missing for _ in silent)]
+        expected[name, "all"] = pytrec_eval.compute_aggregated_measure(name, values)
+    options = ["--queries", "judged" if all_judged else "both", "-q"]
+    lines = evaluate(capfd, collection.qrels.parent, collection.qrels, run, options, names)
+    found = {(name.strip(), query): float(value) for name, query, value in lines}
+    assert len(found) == len(lines)
+    assert found == pytest.approx(expected, rel=0, abs=5.1e-5)
 
 
 def known(lines):

@@ -17,6 +17,8 @@ from tieaware.measures import parse_measure
 from tieaware.preparation import Judgments, prepare
 from tieaware.results import means
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = 1e-12
 EXTREMES = ("average", "optimistic", "pessimistic")
 RULES = (*EXTREMES, "run_order", "trec_eval")

@@ -1,0 +1,39 @@
+"""Judgments and runs in TREC's formats, as plain Python reads and writes them: without the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+Qrels = dict[str, dict[str, int]]
+Scores = dict[str, dict[str, float]]
+
+
+class Collection(NamedTuple):
+    """The files of a test collection."""
+
+    qrels: Path
+    runs: tuple[Path, ...]
+
+
+def read_qrels(path: Path) -> Qrels:
+    return {query: {d: int(label) for d, label in docs.items()} for query, docs in _read(path, 3).items()}
+
+
+def read_scores(path: Path) -> Scores:
+    return {query: {d: float(score) for d, score in docs.items()} for query, docs in _read(path, 4).items()}
+
+
+def _read(path: Path, value: int) -> dict[str, dict[str, str]]:
+    """Read the query, the document and one more column."""
+    rows: dict[str, dict[str, str]] = {}
+    for line in path.read_text().splitlines():
+        columns = line.split()
+        if columns:
+            rows.setdefault(columns[0], {})[columns[2]] = columns[value]
+    return rows
+
+
+def ranked(documents: list[str]) -> dict[str, float]:
+    """Give scores, all of them distinct, that rank the documents as they are listed."""
+    return {document: float(len(documents) - i) for i, document in enumerate(documents)}
