@@ -11,7 +11,12 @@ import pytest
 
 from benchmarks.workloads import assert_reference, distinct_scores, labels
 from tieaware._engine import Engine
-from tieaware.preparation import COUNTING_LIMIT, Judgments, Labels, parse_measures, prepare
+from tieaware.arrays import Labels
+from tieaware.judgments import JudgedLists
+from tieaware.measures import parse_measures
+from tieaware.preparation import COUNTING_LIMIT, prepare
+from tieaware.totals import Totals
+from tieaware.views import View, passes
 
 MEASURES = parse_measures(["AP", "RR@10", "nDCG@10", "R@1000"])
 N_DOCS = 200_000
@@ -23,11 +28,9 @@ def engine(judged: Labels, *, counting_limit: int) -> Engine:
     """Prepare lists of equal length, all of whose documents are judged."""
     n_lists, length = judged.shape
     offsets = np.arange(n_lists + 1) * length
-    judgments = Judgments(judged.ravel(), offsets)
-    return prepare(
-        MEASURES, "average", offsets, offsets, np.tile(np.arange(length), n_lists), judgments.labels,
-        judgments.totals(MEASURES), counting_limit=counting_limit,
-    )  # fmt: skip
+    lists = JudgedLists(offsets, offsets, np.tile(np.arange(length), n_lists), judged.ravel())
+    totals = Totals.of(MEASURES, lists.judgments)
+    return prepare(MEASURES, lists, totals, *passes([View()]), counting_limit=counting_limit).engine
 
 
 @pytest.mark.parametrize("relevant", RELEVANT)

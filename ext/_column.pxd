@@ -5,7 +5,7 @@ Identifier i of a column is data[offsets[i]:offsets[i + 1]].
 A table has a power of two of 64-bit entries. An entry holds the upper half of an identifier's hash and, below
 it, the identifier's number plus one; 0 is a free entry. Equal hashes are told apart by the bytes.
 Invariant: between the entry where the search for an identifier begins and the one where it lies, none is
-free; and at least half of the entries are free, so every search offsets.
+free; and at least half of the entries are free, so every search ends.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t

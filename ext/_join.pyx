@@ -8,8 +8,9 @@ cimport cython
 cimport numpy as cnp
 from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject
+from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
 from tieaware._column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size
@@ -19,10 +20,8 @@ import numpy as np
 cnp.import_array()
 
 cdef extern from "identifier.h" nogil:
-    uint64_t load_prefix(const uint8_t *p, size_t n)
     uint64_t identifier_hash(const uint8_t *p, size_t n)
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
-    int identifier_compare(const uint8_t *p, size_t n, const uint8_t *q, size_t m)
 
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size) except NULL
@@ -385,7 +384,7 @@ cdef bint text_of(PyObject *key, const char **p, Py_ssize_t *n):
 
 
 cdef bint score_of(PyObject *value, double *score):
-    """Set the score to a number; False if the value is none, or is NaN."""
+    """Set the score to a number; False if the value is none, is NaN, or may be rounded, which needs a closer look."""
     if PyFloat_Check(value):
         score[0] = PyFloat_AS_DOUBLE(value)
     elif PyUnicode_Check(value) or PyBytes_Check(value) or PyComplex_Check(value):
@@ -395,6 +394,9 @@ cdef bint score_of(PyObject *value, double *score):
         try:
             score[0] = PyFloat_AsDouble(value)
         except (TypeError, ValueError, OverflowError):
+            return False
+        # From 2^53 on, float64 does not hold every whole number.
+        if fabs(score[0]) >= 9007199254740992.0:
             return False
     return score[0] == score[0]
 
@@ -482,121 +484,3 @@ def match_dict(Index index not None, dict run not None):
     positions.resize(found.n, refcheck=False)
     labels.resize(found.n, refcheck=False)
     return found_rows, list_offsets, scores, judged_offsets, positions, labels
-
-
-# ---- descending order ----------------------------------------------------------------------------
-
-# A row, and the first bytes of its identifier that are not common to the whole list: most comparisons need no
-# others.
-cdef struct Keyed:
-    uint64_t prefix
-    int64_t row
-
-
-cdef inline bint precedes(Column column, Keyed a, Keyed b) noexcept nogil:
-    if a.prefix != b.prefix:
-        return a.prefix > b.prefix
-    return identifier_compare(
-        bytes_of(column, a.row), size_of(column, a.row), bytes_of(column, b.row), size_of(column, b.row)
-    ) > 0
-
-
-cdef Py_ssize_t common_prefix(Column column, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-    cdef Py_ssize_t i, k, n = size_of(column, start)
-    cdef const uint8_t *first = bytes_of(column, start)
-    cdef const uint8_t *p
-    for i in range(start + 1, stop):
-        n = min(n, size_of(column, i))
-        p = bytes_of(column, i)
-        for k in range(n):
-            if p[k] != first[k]:
-                n = k
-                break
-        if n == 0:
-            break
-    return n
-
-
-@cython.cdivision(True)
-cdef Keyed *sort_descending(Column column, Keyed *keys, Keyed *spare, Py_ssize_t n) noexcept nogil:
-    """Merge sort, stable; return which of the two arrays holds the result.
-
-    Invariant: before the pass of a width, keys[i:i + width] is sorted for every multiple i of the width.
-    """
-    cdef Py_ssize_t width = 8, start, middle, stop, i, j, k, second
-    cdef Keyed key
-    for i in range(1, n):
-        # Within blocks of the first width, by insertion.
-        start = i - i % width
-        key = keys[i]
-        j = i
-        while j > start and precedes(column, key, keys[j - 1]):
-            keys[j] = keys[j - 1]
-            j -= 1
-        keys[j] = key
-    while width < n:
-        start = 0
-        while start < n:
-            middle = min(start + width, n)
-            stop = min(middle + width, n)
-            i = start
-            j = middle
-            k = start
-            while i < middle and j < stop:
-                # Which side comes next cannot be predicted, so nothing branches on it.
-                second = keys[j].prefix > keys[i].prefix
-                if keys[j].prefix == keys[i].prefix:
-                    second = precedes(column, keys[j], keys[i])
-                spare[k] = keys[j if second else i]
-                j += second
-                i += not second
-                k += 1
-            memcpy(spare + k, keys + i, (middle - i) * sizeof(Keyed))
-            memcpy(spare + k + (middle - i), keys + j, (stop - j) * sizeof(Keyed))
-            start = stop
-        keys, spare = spare, keys
-        width *= 2
-    return keys
-
-
-def descending_order(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] list_offsets):
-    """Order the rows of each query by identifier, descending by bytes, as trec_eval orders ties.
-
-    An identifier that begins another is the smaller one.
-
-    Parameters
-    ----------
-    data, offsets, list_offsets : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
-        The identifiers, and the rows of each query.
-
-    Returns
-    -------
-    int64[n_documents]
-        For each query in turn, the positions in its list (from 0) of its documents in that order.
-    """
-    cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, q, i, n, longest = 0, skip
-    cdef Column column = column_of(data, offsets)
-    for q in range(n_queries):
-        longest = max(longest, list_offsets[q + 1] - list_offsets[q])
-    order = np.empty(list_offsets[n_queries] if n_queries > 0 else 0, np.int64)
-    cdef int64_t[::1] into = order
-    cdef Keyed *keys = <Keyed *>malloc((2 * longest + 1) * sizeof(Keyed))
-    cdef Keyed *ordered
-    if keys == NULL:
-        raise MemoryError
-    with nogil:
-        for q in range(n_queries):
-            n = list_offsets[q + 1] - list_offsets[q]
-            if n == 0:
-                continue
-            skip = common_prefix(column, list_offsets[q], list_offsets[q + 1])
-            for i in range(n):
-                keys[i].row = list_offsets[q] + i
-                keys[i].prefix = load_prefix(
-                    bytes_of(column, list_offsets[q] + i) + skip, size_of(column, list_offsets[q] + i) - skip
-                )
-            ordered = sort_descending(column, keys, keys + longest, n)
-            for i in range(n):
-                into[list_offsets[q] + i] = ordered[i].row - list_offsets[q]
-    free(keys)
-    return order

@@ -6,6 +6,7 @@ doubles the same difference has lost eight digits at t = 10⁴.
 """
 cimport numpy as cnp
 import numpy as np
+from libc.stdint cimport int64_t
 
 from tieaware._exact cimport add, double_double, log2_exact, product, scale, two_product
 from tieaware._measure cimport between
@@ -88,3 +89,21 @@ def squares(cnp.ndarray slots not None):
             rows[j, 0] = total.high
             rows[j, 1] = total.low
     return table
+
+
+def weighted(const double[::1] gains, const int64_t[::1] offsets, cnp.ndarray slots not None, Py_ssize_t depth):
+    """Σ g_j d_j over the first `depth` gains g of each list, d_j being the weight of slot j: float64[n_lists].
+
+    The sum is that of _expected.pyx over documents that each are a group, to the last bit.
+    """
+    cdef const double* prefix = <const double*>cnp.PyArray_DATA(slots)
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, i, j
+    cdef cnp.ndarray[double, ndim=1] sums = np.zeros(n_lists)
+    cdef double[::1] into = sums
+    cdef double_double d
+    with nogil:
+        for i in range(n_lists):
+            for j in range(min(depth, offsets[i + 1] - offsets[i])):
+                d = between(prefix, j, 1)
+                into[i] += gains[offsets[i] + j] * (d.high + d.low)
+    return sums

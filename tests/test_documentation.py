@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import re
 from pathlib import Path
 
 import docstrings
@@ -12,6 +13,7 @@ import pytest
 
 import tieaware
 from tieaware.demo import demo
+from tieaware.measures import DEFINITIONS
 
 ROOT = Path(__file__).parent.parent
 # All that are Python files; the kernels have no examples.
@@ -42,16 +44,33 @@ def test_the_readme_shows_what_the_demo_prints():
     assert demo() in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_every_measure_is_defined_in_the_documents():
-    """Each has a row in docs/measures.md, under its name."""
-    import re
-
-    from tieaware.measures import DEFINITIONS
-
+def rows_of_measures(section):
+    """Return the cells of the rows of a section of docs/measures.md."""
     text = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
-    rows = [line for line in text.splitlines() if line.startswith("| `")]
-    named = {name for row in rows for name in re.findall(r"`(\w+)", row.split("|")[1])}
-    assert set(DEFINITIONS) <= named
+    lines = text.partition(f"# {section}\n")[2].partition("\n## ")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
+
+
+def test_every_measure_is_defined_in_the_documents():
+    """Each has a row in docs/measures.md, under its name, with its parameters; what follows the @ is none of them."""
+    found = set()
+    for notation, *_, parameters in rows_of_measures("The measures"):
+        names = {name for name in re.findall(r"`(\w+)", notation) if name in DEFINITIONS}
+        of_all = {each for name in names for each in DEFINITIONS[name].parameters} - {"recall"}
+        assert set(re.findall(r"\w+", parameters)) == of_all
+        found |= names
+    assert found == set(DEFINITIONS)
+
+
+def test_every_parameter_is_described_in_the_documents():
+    """With the range, the default and the meaning that its definition declares, and the measures that have it."""
+    declared = {}
+    for definition in DEFINITIONS.values():
+        for name, parameter in definition.parameters.items():
+            row = f"`{name}`", parameter.range, str(parameter.default), parameter.description
+            declared.setdefault(row, []).append(f"`{definition.name}`")
+    written = {tuple(row): measures.split() for *row, measures in rows_of_measures("Their parameters")}
+    assert written == declared
 
 
 PUBLIC = docstrings.public()

@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tieaware import _join
+from tieaware import _join, _order
 from tieaware.errors import InputError
-from tieaware.inputs import Identifiers, Qrels, Run, match, match_dict
+from tieaware.inputs import Identifiers, Qrels, Run, RunDict, match
+
+
+def match_of_dict(qrels, run):
+    return match(qrels, RunDict(run))
 
 
 def message_of(call, *args, **options):
@@ -35,6 +39,7 @@ def as_dict(columns, values):
 
 
 nan = float("nan")
+LABEL = "a whole number from -2147483648 to 2147483647"
 
 
 # ---- identifiers ----------------------------------------------------------------------------------
@@ -88,14 +93,14 @@ def test_identifiers_are_immutable():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["a", 1.5], "ids[1]: text, bytes or an integer is expected, found 1.5"),
-        ([None], "ids[0]: text, bytes or an integer is expected, found None"),
-        ([True], "ids[0]: text, bytes or an integer is expected, found True"),
-        (np.array([1.0]), "ids[0]: text, bytes or an integer is expected, found 1.0"),
-        (["a", "\ud800"], "ids[1]: text that UTF-8 can encode is expected, found '\\ud800'"),
-        ("abc", "ids: a sequence of identifiers is expected, found 'abc'"),
-        (5, "ids: a sequence of identifiers is expected, found 5"),
-        (np.zeros((2, 2), int), "ids: one dimension is expected, found the shape (2, 2)"),
+        (["a", 1.5], "ids[1]: expected text, bytes or an integer, found 1.5"),
+        ([None], "ids[0]: expected text, bytes or an integer, found None"),
+        ([True], "ids[0]: expected text, bytes or an integer, found True"),
+        (np.array([1.0]), "ids[0]: expected text, bytes or an integer, found 1.0"),
+        (["a", "\ud800"], "ids[1]: expected text that UTF-8 can encode, found '\\ud800'"),
+        ("abc", "ids: expected a sequence of identifiers, found 'abc'"),
+        (5, "ids: expected a sequence of identifiers, found 5"),
+        (np.zeros((2, 2), int), "ids: expected one dimension, found shape (2, 2)"),
     ],
 )
 def test_what_is_no_identifier(values, message):
@@ -105,10 +110,10 @@ def test_what_is_no_identifier(values, message):
 def test_offsets_of_identifiers_are_checked():
     data = np.zeros(3, np.uint8)
     for offsets, message in [
-        ([0, 2], "offsets: 0 to 3, the length of data, are expected to be spanned, found 0 to 2"),
-        ([1, 3], "offsets: 0 to 3, the length of data, are expected to be spanned, found 1 to 3"),
-        ([], "offsets: 0 to 3, the length of data, are expected to be spanned, found nothing"),
-        ([0, 2, 1, 3], "offsets[2]: 1 is less than 2 before it"),
+        ([0, 2], "offsets: expected 0 … 3, the number of bytes of data, found 0 … 2"),
+        ([1, 3], "offsets: expected 0 … 3, the number of bytes of data, found 1 … 3"),
+        ([], "offsets: expected 0 … 3, the number of bytes of data, found none"),
+        ([0, 2, 1, 3], "offsets[2]: expected at least 2, as before it, found 1"),
     ]:
         assert message_of(Identifiers, data, np.array(offsets, np.int64)) == message
 
@@ -169,66 +174,63 @@ def test_a_run_owns_what_it_must():
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ({"q": {"c": 1, "d": nan}}, "run['q']['d']: a score is expected, found NaN"),
-        ({"q": {"d": "1.5"}}, "run['q']['d']: a number is expected as the score, found '1.5'"),
-        (
-            {"q": {"d": np.str_("1.5")}},
-            "run['q']['d']: a number is expected as the score, found np.str_('1.5')",
-        ),
-        (
-            {"q": {"d": np.bytes_(b"1")}},
-            "run['q']['d']: a number is expected as the score, found np.bytes_(b'1')",
-        ),
+        ({"q": {"c": 1, "d": nan}}, "run['q']['d']: expected a number, found NaN"),
+        ({"q": {"d": "1.5"}}, "run['q']['d']: expected a number, found '1.5'"),
+        ({"q": {"d": np.str_("1.5")}}, "run['q']['d']: expected a number, found np.str_('1.5')"),
+        ({"q": {"d": np.bytes_(b"1")}}, "run['q']['d']: expected a number, found np.bytes_(b'1')"),
         (
             {"q": {"d": np.complex128(1)}},
-            "run['q']['d']: a number is expected as the score, found np.complex128(1+0j)",
+            "run['q']['d']: expected a number, found (1+0j)",
         ),
-        ({"q": {"d": None}}, "run['q']['d']: a number is expected as the score, found None"),
-        ({"q": {"d": 1j}}, "run['q']['d']: a number is expected as the score, found 1j"),
-        ({"q": {"d": [1.0]}}, "run['q']['d']: a number is expected as the score, found [1.0]"),
-        ({"q": {"d": 10**400}}, f"run['q']['d']: a number is expected as the score, found 1{'0' * 79}…"),
-        ({"q": {1.5: 1}}, "documents of run[0]: text, bytes or an integer is expected, found 1.5"),
-        ({None: {"d": 1}}, "keys of run[0]: text, bytes or an integer is expected, found None"),
+        ({"q": {"d": None}}, "run['q']['d']: expected a number, found None"),
+        ({"q": {"d": 1j}}, "run['q']['d']: expected a number, found 1j"),
+        ({"q": {"d": [1.0]}}, "run['q']['d']: expected a number, found [1.0]"),
+        (
+            {"q": {"d": 10**400}},
+            f"run['q']['d']: expected a number that float64 has room for, found 1{'0' * 37}...{'0' * 39}",
+        ),
+        ({"q": {1.5: 1}}, "documents of run[0]: expected text, bytes or an integer, found 1.5"),
+        ({None: {"d": 1}}, "keys of run[0]: expected text, bytes or an integer, found None"),
         (
             {"q": {"\ud800": 1}},
-            "documents of run[0]: text that UTF-8 can encode is expected, found '\\ud800'",
+            "documents of run[0]: expected text that UTF-8 can encode, found '\\ud800'",
         ),
-        ({"q": [("d", 1)]}, "run['q']: a dict {document: value} is expected, found [('d', 1)]"),
-        ([], "run: a dict {query: {document: value}} is expected, found []"),
+        ({"q": [("d", 1)]}, "run['q']: expected a dict {document: value}, found [('d', 1)]"),
+        ([], "run: expected a dict {query: {document: value}}, found []"),
         (
             {"q": {1: 1, "1": 2}},
-            "run['q']['1']: document '1' appears again for query 'q', first at run['q'][1]; "
-            'it is expected once, or duplicates="first" keeps the first',
+            "run['q']['1']: expected document '1' of query 'q' once, "
+            "or duplicates=\"first\", found it again, first at run['q'][1]",
         ),
     ],
 )
 def test_bad_dicts(run, message):
     assert message_of(Run.from_dict, run) == message
     qrels = Qrels.from_dict({"other": {"d": 1}})
-    assert message_of(match_dict, qrels, run) == message
+    assert message_of(match_of_dict, qrels, run) == message
 
 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ((["q"], ["d", "e"], [1]), "doc: as many values as query has, 1, are expected, found 2"),
-        ((["q"], ["d"], [1, 2]), "score: as many values as query has, 1, are expected, found 2"),
-        ((["q"], ["d"], 1), "score: a sequence is expected, found 1"),
-        ((["q"], ["d"], np.array(1)), "score: one dimension is expected, found the shape ()"),
-        ((["q"], ["d"], np.ones((1, 1))), "score: one dimension is expected, found the shape (1, 1)"),
-        ((["q", "q"], ["d", "e"], [1, nan]), "score[1]: a score is expected, found NaN"),
-        ((["q", "q"], ["d", "e"], np.array([1, nan], "f4")), "score[1]: a score is expected, found NaN"),
-        ((["q", "q"], ["d", "e"], [1, "2"]), "score[1]: a number is expected as the score, found '2'"),
-        ((["q"], ["d"], np.array(["2"])), "score[0]: a number is expected as the score, found np.str_('2')"),
+        ((["q"], ["d", "e"], [1]), "doc: expected as many values as query has, 1, found 2"),
+        ((["q"], ["d"], [1, 2]), "score: expected as many values as query has, 1, found 2"),
+        ((["q"], ["d"], 1), "score: expected a sequence, found 1"),
+        ((["q"], ["d"], np.array(1)), "score: expected a sequence, found array(1)"),
+        ((["q"], ["d"], np.ones((1, 1))), "score: expected one dimension, found shape (1, 1)"),
+        ((["q", "q"], ["d", "e"], [1, nan]), "score[1]: expected a number, found NaN"),
+        ((["q", "q"], ["d", "e"], np.array([1, nan], "f4")), "score[1]: expected a number, found NaN"),
+        ((["q", "q"], ["d", "e"], [1, "2"]), "score[1]: expected a number, found '2'"),
+        ((["q"], ["d"], np.array(["2"])), "score[0]: expected a number, found '2'"),
         (
             (["q"], ["d"], np.array([1j])),
-            "score[0]: a number is expected as the score, found np.complex128(1j)",
+            "score[0]: expected a number, found 1j",
         ),
-        ((["q", 1.0], ["d", "e"], [1, 2]), "query[1]: text, bytes or an integer is expected, found 1.0"),
+        ((["q", 1.0], ["d", "e"], [1, 2]), "query[1]: expected text, bytes or an integer, found 1.0"),
         (
             (["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]),
-            "doc[2]: document 'd' appears again for query 'q', first at doc[0]; "
-            'it is expected once, or duplicates="first" keeps the first',
+            "doc[2]: expected document 'd' of query 'q' once, "
+            'or duplicates="first", found it again, first at doc[0]',
         ),
     ],
 )
@@ -241,11 +243,11 @@ def test_duplicates_in_columns():
     with pytest.warns(UserWarning, match="duplicate") as caught:
         run = Run.from_columns(*columns, duplicates="first", name="mine")
     assert [str(warning.message) for warning in caught] == [
-        "mine: 1 duplicate row is ignored; doc[2]: document 'd' appears again for query 'q', first at doc[0]"
+        "mine: 1 duplicate row is ignored; doc[2]: document 'd' of query 'q' again, first at doc[0]"
     ]
     assert as_dict(run, run.scores) == {b"q": {b"d": 1, b"e": 4}, b"r": {b"d": 2}}
     assert message_of(Run.from_columns, *columns, duplicates="all") == (
-        'duplicates: "error" or "first" is expected, found \'all\''
+        "duplicates: expected one of error, first, found 'all'"
     )
 
 
@@ -256,24 +258,25 @@ def test_columns_that_do_not_fit_together(kind):
     for columns, message in [
         (
             (ids(["q"]), [0, 2], ids(["d"]), [1]),
-            "offsets: 0 to 1, the length of documents, are expected to be spanned, found 0 to 2",
+            "offsets: expected 0 … 1, the number of documents, found 0 … 2",
         ),
-        ((ids(["q"]), [0], ids(["d"]), [1]), "offsets: one more than queries, 2, are expected, found 1"),
+        ((ids(["q"]), [0], ids(["d"]), [1]), "offsets: expected 0 … 1, the number of documents, found 0 … 0"),
+        ((ids(["q", "r"]), [0, 1], ids(["d"]), [1]), "offsets: expected one more than queries, 3, found 2"),
         (
             (ids(["q", "r", "s"]), [0, 1, 0, 1], ids(["d"]), [1]),
-            "offsets[2]: 0 is less than 1 before it",
+            "offsets[2]: expected at least 1, as before it, found 0",
         ),
         (
             (ids(["q"]), [0, 1], ids(["d"]), [1, 2]),
-            f"{values}: as many values as documents, 1, are expected, found 2",
+            f"{values}: expected as many values as documents, 1, found 2",
         ),
         (
             (ids(["q", "q"]), [0, 1, 1], ids(["d"]), [1]),
-            "queries: each query is expected once; from_columns takes them in any order",
+            "queries: expected each query once (from_columns takes them in any order), found one twice",
         ),
         (
             (["q"], [0, 1], ids(["d"]), [1]),
-            "queries and documents: Identifiers are expected; from_columns takes other sequences",
+            "queries: expected Identifiers (from_columns takes other sequences), found list",
         ),
     ]:
         queries, offsets, documents, numbers = columns
@@ -308,18 +311,19 @@ def test_judgments_of_columns():
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ([1, 1.0], "label[1]: an integer label is expected, found 1.0"),
-        ([1, "1"], "label[1]: an integer label is expected, found '1'"),
-        ([1, None], "label[1]: an integer label is expected, found None"),
-        (np.array([1.0, 2.0]), "label[0]: an integer label is expected, found np.float64(1.0)"),
-        ([1, 2**31], "label[1]: a label from -2147483648 to 2147483647 is expected, found 2147483648"),
-        (
-            [2**64, 1],
-            "label[0]: a label from -2147483648 to 2147483647 is expected, found 18446744073709551616",
-        ),
-        ([1, 2, 3], "label: as many values as query has, 2, are expected, found 3"),
-        (5, "label: a sequence is expected, found 5"),
-        (np.ones((2, 1), int), "label: one dimension is expected, found the shape (2, 1)"),
+        ([1, 1.5], f"label[1]: expected {LABEL}, found 1.5"),
+        ([1, nan], f"label[1]: expected {LABEL}, found nan"),
+        ([1, "1"], f"label[1]: expected {LABEL}, found '1'"),
+        ([1, None], f"label[1]: expected {LABEL}, found None"),
+        (np.array([1.0, np.inf]), f"label[1]: expected {LABEL}, found inf"),
+        ([1, 2**31], f"label[1]: expected {LABEL}, found 2147483648"),
+        (np.array([1, 2**31], "f4"), f"label[1]: expected {LABEL}, found 2147483648.0"),
+        ([2**64, 1], f"label[0]: expected {LABEL}, found 18446744073709551616"),
+        ([1, [2, 3]], f"label[1]: expected {LABEL}, found [2, 3]"),
+        ([[1], [2]], f"label[0]: expected {LABEL}, found [1]"),
+        ([1, 2, 3], "label: expected as many values as query has, 2, found 3"),
+        (5, "label: expected a sequence, found 5"),
+        (np.ones((2, 1), int), "label: expected one dimension, found shape (2, 1)"),
     ],
 )
 def test_bad_labels(label, message):
@@ -328,15 +332,22 @@ def test_bad_labels(label, message):
 
 def test_judgments_that_contradict_each_other():
     assert message_of(Qrels.from_columns, ["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]) == (
-        "doc[2]: document 'd' of query 'q' has the label 3, but 1 at doc[0]: one label is expected"
+        "doc[2]: expected label 1 for document 'd' of query 'q', as at doc[0], found 3"
     )
     assert message_of(Qrels.from_dict, {"q": {b"d": 1, "d": 2}}) == (
-        "qrels['q']['d']: document 'd' of query 'q' has the label 2, "
-        "but 1 at qrels['q'][b'd']: one label is expected"
+        "qrels['q']['d']: expected label 1 for document 'd' of query 'q', as at qrels['q'][b'd'], found 2"
     )
-    assert message_of(Qrels.from_dict, {"q": {"d": 0.5}}) == (
-        "qrels['q']['d']: an integer label is expected, found 0.5"
-    )
+    for label, found in ((0.5, "0.5"), (nan, "nan"), ([1], "[1]"), ("1", "'1'")):
+        assert message_of(Qrels.from_dict, {"q": {"c": 1, "d": label}}) == (
+            f"qrels['q']['d']: expected {LABEL}, found {found}"
+        )
+
+
+def test_whole_floats_are_labels():
+    """As pandas makes of whole numbers, where a row is missing."""
+    for label in ([1.0, 2.0], np.array([1, 2], "f2"), np.array([1.0, 2], object)):
+        assert Qrels.from_columns(["q", "q"], ["d", "e"], label).labels.tolist() == [1, 2]
+    assert Qrels.from_dict({"q": {"d": 1.0, "e": np.float32(2)}}).labels.tolist() == [1, 2]
 
 
 def test_the_index_is_built_once():
@@ -371,14 +382,14 @@ def plain_match(qrels, run):
 def check_match(matched, qrels, run):
     assert [
         matched.rows.tolist(),
-        matched.judged_offsets.tolist(),
-        matched.judged_positions.tolist(),
-        matched.judged_labels.tolist(),
+        matched.lists.judged_offsets.tolist(),
+        matched.lists.positions.tolist(),
+        matched.lists.labels.tolist(),
     ] == list(plain_match(qrels, run))
     assert matched.scores.tolist() == [score for documents in run.values() for score in documents.values()]
-    assert np.diff(matched.offsets).tolist() == [len(documents) for documents in run.values()]
-    assert [matched.rows.dtype, matched.offsets.dtype, matched.judged_offsets.dtype] == [np.int64] * 3
-    assert [matched.judged_positions.dtype, matched.judged_labels.dtype] == [np.int64, np.int32]
+    assert np.diff(matched.lists.offsets).tolist() == [len(documents) for documents in run.values()]
+    assert [matched.rows.dtype, matched.lists.offsets.dtype, matched.lists.judged_offsets.dtype] == [np.int64] * 3
+    assert [matched.lists.positions.dtype, matched.lists.labels.dtype] == [np.int64, np.int32]
 
 
 # From few characters, so that there are duplicates and prefixes; and of every length class of the hash.
@@ -398,7 +409,7 @@ run_dicts = st.dictionaries(
 def test_match(judgments, ranking):
     qrels = Qrels.from_dict(judgments)
     check_match(match(qrels, Run.from_dict(ranking)), judgments, ranking)
-    check_match(match_dict(qrels, ranking), judgments, ranking)
+    check_match(match_of_dict(qrels, ranking), judgments, ranking)
     text = {
         query.decode("latin-1"): {document.decode("latin-1"): score for document, score in documents.items()}
         for query, documents in ranking.items()
@@ -407,10 +418,10 @@ def test_match(judgments, ranking):
         query.decode("latin-1"): {document.decode("latin-1"): label for document, label in documents.items()}
         for query, documents in judgments.items()
     }
-    check_match(match_dict(Qrels.from_dict(judged_text), text), judged_text, text)
+    check_match(match_of_dict(Qrels.from_dict(judged_text), text), judged_text, text)
 
 
-def test_match_dict_takes_what_from_dict_takes():
+def test_a_dict_is_matched_as_it_is_and_takes_what_from_dict_takes():
     judgments = {"q": {"d": 1, "e": 2, "é": 3, "7": 4, "\udcff": 5}}
     qrels = Qrels.from_dict(judgments)
     for ranking in [
@@ -422,24 +433,14 @@ def test_match_dict_takes_what_from_dict_takes():
         {"p": {}, "q": {"d": True}},
         {},
     ]:
-        check_match(match_dict(qrels, ranking), judgments, ranking)
+        check_match(match_of_dict(qrels, ranking), judgments, ranking)
     moved = OrderedDict(d=1.0, e=2.0)
     moved.move_to_end("d")
-    check_match(match_dict(qrels, {"q": moved}), judgments, {"q": moved})
-    numbers = match_dict(qrels, {"q": {7: 1.0, "d": 2.0}})
-    assert numbers.judged_labels.tolist() == [4, 1]
-    keys = match_dict(qrels, {np.str_("q"): {np.str_("d"): np.float64(1.5)}})
-    assert keys.judged_labels.tolist() == [1]
-
-
-def test_match_dict_rounds_scores():
-    qrels = Qrels.from_dict({"q": {"d": 1}})
-    matched = match_dict(qrels, {"q": {"d": 0.1, "e": 1e300}}, score_dtype="float32")
-    assert matched.scores.dtype == np.float32
-    assert matched.scores.tolist() == [np.float32(0.1), np.inf]
-    assert message_of(match_dict, qrels, {"q": {"d": 1}}, score_dtype="int") == (
-        'score_dtype: "float64" or "float32" is expected, found \'int\''
-    )
+    check_match(match_of_dict(qrels, {"q": moved}), judgments, {"q": moved})
+    numbers = match_of_dict(qrels, {"q": {7: 1.0, "d": 2.0}})
+    assert numbers.lists.labels.tolist() == [4, 1]
+    keys = match_of_dict(qrels, {np.str_("q"): {np.str_("d"): np.float64(1.5)}})
+    assert keys.lists.labels.tolist() == [1]
 
 
 @pytest.mark.parametrize("change", ["clear", "grow", "delete other", "replace", "replace all"])
@@ -465,11 +466,11 @@ def test_scores_that_change_the_dict_while_it_is_read(change):
     ranking = {"q": {f"d{i}": Score() for i in range(20)}, "r": {f"d{i}": 1.0 for i in range(50)}}
     qrels = Qrels.from_dict({q: {f"d{i}": 1 for i in range(30)} for q in "qrs"})
     try:
-        matched = match_dict(qrels, ranking)
+        matched = match_of_dict(qrels, ranking)
     except RuntimeError as error:
         assert "changed size during iteration" in str(error)  # noqa: PT017
     else:
-        assert len(matched.scores) == matched.offsets[-1]
+        assert len(matched.scores) == matched.lists.offsets[-1]
 
 
 def test_many_queries_and_documents():
@@ -479,7 +480,7 @@ def test_many_queries_and_documents():
         f"q{q}": {f"doc-{d}": float(d) for d in random.permutation(3000)[:200]} for q in range(100, 400)
     }
     qrels = Qrels.from_dict(judgments)
-    check_match(match_dict(qrels, ranking), judgments, ranking)
+    check_match(match_of_dict(qrels, ranking), judgments, ranking)
     check_match(match(qrels, Run.from_dict(ranking)), judgments, ranking)
 
 
@@ -523,20 +524,21 @@ def test_numbers_of_identifiers(values):
 def check_order(lists):
     documents = Identifiers.from_sequence([document for listed in lists for document in listed])
     offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
-    order = _join.descending_order(documents.data, documents.offsets, offsets).tolist()
-    for q, listed in enumerate(lists):
-        # Python's sort is stable in reverse too.
-        expected = sorted(range(len(listed)), key=listed.__getitem__, reverse=True)
-        assert order[offsets[q] : offsets[q + 1]] == expected
+    for descending in (True, False):
+        order = _order.order(documents.data, documents.offsets, offsets, descending).tolist()
+        for q, listed in enumerate(lists):
+            # Python's sort is stable in reverse too.
+            expected = sorted(range(len(listed)), key=listed.__getitem__, reverse=descending)
+            assert order[offsets[q] : offsets[q + 1]] == expected
 
 
 @settings(deadline=None)
 @given(st.lists(st.lists(st.one_of(identifier, st.binary(max_size=20)), max_size=80), max_size=4))
-def test_descending_order(lists):
+def test_order(lists):
     check_order(lists)
 
 
-def test_descending_order_of_prefixes_and_of_many():
+def test_order_of_prefixes_and_of_many():
     check_order([[b"a", b"a\0", b"", b"a\0\0", b"aa", b"\xff", b"a" * 9, b"a" * 8, b"a" * 8 + b"\0"]])
     random = np.random.default_rng(2)
     common = b"clueweb09-en0000-"

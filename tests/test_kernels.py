@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tieaware
-from tieaware.measures import DEFINITIONS, Measure, nonrelevant_of_relevant
+from tieaware.measures import DEFINITIONS, Measure
+from tieaware.measures.formulas import nonrelevant_of_relevant
 from tieaware.reference.cascade import mean_of_expected_reciprocal_rank
 
 
@@ -26,7 +27,7 @@ def test_a_kernel_that_there_is_not_is_named():
 def test_a_measure_may_take_a_number_and_a_table_of_the_query():
     """Neither is where the other was looked for."""
     labels, scores = [0, 3, 1, 0, 2, 1], [2.0, 2.0, 1.0, 1.0, 1.0, 0.0]
-    with_a_number = Measure(replace(DEFINITIONS["Q"], second=nonrelevant_of_relevant))
+    with_a_number = Measure(replace(DEFINITIONS["Q"], query_number=nonrelevant_of_relevant))
     evaluator = tieaware.Evaluator(labels * 2, ["Q", with_a_number], group=[6, 6])
     for values in (evaluator(scores * 2), *evaluator.spread(scores * 2)):
         assert values[:, 0].tobytes() == values[:, 1].tobytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 import tieaware
 from tieaware import AP, AUC, RBP, InputError, IPrec, Measure, P, Q, SetF, nDCG, parse_measure
 from tieaware.measures import DEFINITIONS
+from tieaware.measures.parameters import Number, WholeNumber, Word
+from tieaware.ties import RULES
 
 VALUES = {
     "rel": st.integers(0, 2**31),
@@ -89,23 +92,23 @@ def test_a_measure_is_immutable():
     ("text", "message"),
     [
         ("nDGC@10", "did you mean nDCG"),
-        ("AP@0", "AP@0: expected a cut-off of at least 1"),
-        ("AP@-3", "expected a cut-off"),
-        ("AP@ten", "cut-off 'ten', expected a whole number"),
-        ("Bpref@10", "Bpref has no cut-off"),
-        ("AP(rel)", "found 'rel', expected parameter=value"),
-        ("AP(rel=1,rel=2)", "parameter 'rel' is given twice"),
-        ("AP(rel=1.5)", "rel=1.5, expected a whole number"),
-        ("AP(rel=True)", "rel=True, expected a whole number"),
-        ("AP(relevance=2)", "unknown parameter 'relevance'; its parameters are: rel, judged_only"),
-        ("RBP(p=1)", "p=1, expected a number between 0 and 1"),
-        ("RBP(p=high)", "p='high', expected a number"),
-        ("Q(beta=0)", "beta=0, expected a number above 0"),
-        ("ERR(max_rel=0)", "max_rel=0, expected a whole number from 1 to 50"),
-        ("ESL(i=0)", "i=0, expected a whole number"),
-        ("nDCG(dcg=log)", "dcg='log', expected 'log2' or 'exp-log2'"),
-        ("P(judged_only=1)", "judged_only=1, expected True or False"),
-        ("IPrec@1.5", "recall 1.5, expected a number from 0 to 1"),
+        ("AP@0", "cut-off of AP: expected a whole number from 1 to 2^62 - 1, found 0"),
+        ("AP@-3", "from 1 to 2^62 - 1, found -3"),
+        ("AP@ten", "expected a whole number of at least 1, found 'ten'"),
+        ("Bpref@10", "Bpref: expected no cut-off, which it does not have, found @10"),
+        ("AP(rel)", "expected parameter=value, found 'rel'"),
+        ("AP(rel=1,rel=2)", "expected parameter 'rel' once, found it twice"),
+        ("AP(rel=1.5)", "rel of AP: expected a whole number from 0 to 2,147,483,648, found 1.5"),
+        ("AP(rel=True)", "rel of AP: expected a whole number from 0 to 2,147,483,648, found True"),
+        ("AP(relevance=2)", "parameter of AP: expected one of rel, judged_only, found 'relevance'"),
+        ("RBP(p=1)", "p of RBP: expected a number between 0 and 1, found 1"),
+        ("RBP(p=high)", "p of RBP: expected a number between 0 and 1, found 'high'"),
+        ("Q(beta=0)", "beta of Q: expected a number between 0 and 1e+09, found 0"),
+        ("ERR(max_rel=0)", "max_rel of ERR: expected a whole number from 1 to 50, found 0"),
+        ("ESL(i=0)", "i of ESL: expected a whole number from 1 to 2,147,483,648, found 0"),
+        ("nDCG(dcg=log)", "dcg of nDCG: expected one of log2, exp-log2, found 'log'"),
+        ("P(judged_only=1)", "judged_only of P: expected True or False, found 1"),
+        ("IPrec@1.5", "recall of IPrec: expected a number from 0 to 1, found 1.5"),
         ("AP AP", "expected the form name"),
         ("", "expected the form name"),
         ("A" * 1000, "1000 characters"),
@@ -119,9 +122,9 @@ def test_what_has_no_meaning_is_refused_in_one_line(text, message):
 
 
 def test_a_measure_is_a_name_or_a_measure():
-    with pytest.raises(InputError, match="measure 3: expected a name"):
+    with pytest.raises(InputError, match=r"^measure: expected a name .*, found 3$"):
         parse_measure(3)
-    with pytest.raises(InputError, match="found none"):
+    with pytest.raises(InputError, match="expected at least one, such as 'nDCG@10', found none"):
         tieaware.Evaluator([1, 0], [])
 
 
@@ -129,3 +132,48 @@ def test_every_measure_is_exported():
     for name in DEFINITIONS:
         assert str(getattr(tieaware, name)) == (name if name != "IPrec" else "IPrec@0.0")
         assert name in tieaware.__all__
+
+
+def other(parameter):
+    """Return another setting than the default."""
+    if isinstance(parameter, Number):
+        return (parameter.default + parameter.most) / 2
+    if isinstance(parameter, WholeNumber):
+        return parameter.default + 1
+    choices = parameter.choices if isinstance(parameter, Word) else (False, True)
+    return next(choice for choice in choices if choice != parameter.default)
+
+
+PARAMETERS = [(family, name) for family, definition in DEFINITIONS.items() for name in definition.parameters]
+
+
+@pytest.mark.parametrize(("family", "name"), PARAMETERS)
+def test_measures_that_differ_in_a_parameter_share_nothing_that_depends_on_it(family, name):
+    """Together they have the values that they have alone, in any order, under every tie rule."""
+    definition = DEFINITIONS[family]
+    cutoff = 3 if definition.has_cutoff else None
+    default = Measure(definition, cutoff)
+    changed = Measure(definition, cutoff, **{name: other(definition.parameters[name])})
+    depends = name in definition.weighting.parameters
+    assert (definition.weighting.key(default) != definition.weighting.key(changed)) == depends
+    rng = np.random.default_rng(11)
+    labels, scores = rng.integers(-2, 5, (20, 12)), rng.integers(0, 4, (20, 12))
+    judged = np.hstack([labels, rng.integers(0, 5, (20, 3))])
+    options = {"judgments": (judged.ravel(), np.arange(21) * 15), "docids": [f"d{i}" for i in range(240)]}
+    for ties in RULES:
+
+        def values(*measures, ties=ties):
+            return tieaware.Evaluator(labels, measures, ties=ties, **options)(scores)
+
+        alone = np.hstack([values(default), values(changed)])
+        np.testing.assert_array_equal(values(default, changed), alone)
+        np.testing.assert_array_equal(values(changed, default), alone[:, ::-1])
+        assert not depends or (alone[:, 0] != alone[:, 1]).any()
+
+
+def test_a_weighting_is_given_nothing_but_the_parameters_that_it_declares():
+    """So that it cannot depend on one that its key forgets; and each weighting is one of its measure's parameters."""
+    for definition in DEFINITIONS.values():
+        weighting = definition.weighting
+        assert set(weighting.parameters) <= set(definition.parameters)
+        assert list(inspect.signature(weighting.rows).parameters) == ["labels", *weighting.parameters]

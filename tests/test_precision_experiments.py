@@ -139,7 +139,7 @@ def test_the_report_has_every_table_and_figure(generated, tmp_path):
     ("arguments", "message"),
     [
         ({"precisions": []}, "precisions: expected at least one, such as 'decimals:2', found none"),
-        ({"precisions": ["bands:0.5"]}, "expected at least 1"),
+        ({"precisions": ["bands:0.5"]}, r"rho: expected a number from 1 to 2\^62 of .*, found '0.5'"),
         ({"precisions": ["float32"], "alpha": 1.0}, r"alpha: expected a number between 0 and 1, found 1\.0"),
         ({"precisions": ["float32"], "kept": 0}, "kept: expected a number between 0 and 1, found 0"),
     ],
@@ -181,7 +181,7 @@ def test_the_distinct_scores_of_a_run_have_no_effect_of_ties():
     scores, labels, offsets = discrete_lists(50, seed=3)
     distinct = np.argsort(np.argsort(scores, kind="stable")).astype(float)
     values = [
-        tieaware.Evaluator(labels, ["AP", "RR", "nDCG@10"], offsets, ties=rule)(distinct)
+        tieaware.Evaluator(labels, ["AP", "RR", "nDCG@10"], offsets=offsets, ties=rule)(distinct)
         for rule in ("average", "run_order", "optimistic", "pessimistic")
     ]
     for other in values[1:]:

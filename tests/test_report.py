@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from tieaware import InputError
-from tieaware.evaluate import View, evaluate_views
+from tieaware._evaluate import evaluate_views
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress
 from tieaware.measures import parse_measure
 from tieaware.plots import Drawing, label
 from tieaware.tables import Table
+from tieaware.views import View
 
 HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'
 

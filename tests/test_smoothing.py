@@ -112,7 +112,7 @@ def test_results_of_several_measures_need_to_be_told_which():
     for measure, message in (
         (None, "values: expected results of one measure, or measure= to choose it, found RR, P@1"),
         ("AP", "measure: expected one of RR, P@1, which the results are of, found AP"),
-        ("XY", "measure 'XY' is unknown; the measures are"),
+        ("XY", "measure: expected the name of one, found 'XY'; the measures are"),
     ):
         with pytest.raises(InputError, match=message):
             smoothing(both, measure=measure)

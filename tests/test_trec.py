@@ -352,7 +352,7 @@ def test_a_stream_warns_once_of_all_duplicates(tmp_path):
     first_line = content.count(b"\n") + 2
     assert str(caught[0].message) == (
         f"{path}: 40 duplicate rows are ignored; "
-        f"{path}:{first_line}: document 'doc0' appears again for query 'other0', "
+        f"{path}:{first_line}: document 'doc0' of query 'other0' again, "
         f"first at line {first_line - 1}"
     )
     assert sum(len(part.scores) for part in parts) == 2 * content.count(b"\n") - 40

@@ -1,4 +1,4 @@
-"""Bad files: one line that says where, what was found and what was expected."""
+"""Bad files: one line that says where, what was expected and what was found."""
 
 from __future__ import annotations
 
@@ -36,35 +36,35 @@ def message_of(reader, *args, **options):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", f"a: the file is empty: lines of {RUN} are expected"),
-        (b"\n  \r\n# comment\n", f"a: the file is empty: lines of {RUN} are expected"),
-        (GOOD + b"\nq Q0 e 2\n", f"a:3: 6 fields are expected, {RUN}, found 4"),
-        (b"q Q0 e 1 2.5\n", f"a:1: this is a line of judgments, {QRELS}: a run is expected, {RUN}"),
-        (b"q 0 d 1\nq 0 e 1\n", f"a:1: this is a line of judgments, {QRELS}: a run is expected, {RUN}"),
-        (b"q 0 d x\n", f"a:1: 6 fields are expected, {RUN}, found 4"),
-        (b"q\n", f"a:1: 6 fields are expected, {RUN}, found 1"),
-        (GOOD + b"q Q0 e 2 high t", "a:2: the score, field 5, is 'high': a number is expected"),
-        (GOOD + b"q Q0 e 2 1_0 t\n", "a:2: the score, field 5, is '1_0': a number is expected"),
-        (GOOD + b"q Q0 e 2 0x1p3 t\n", "a:2: the score, field 5, is '0x1p3': a number is expected"),
-        (GOOD + b"q Q0 e 2 1,5 t\n", "a:2: the score, field 5, is '1,5': a number is expected"),
-        (GOOD + b"q Q0 e 2 .inf t\n", "a:2: the score, field 5, is '.inf': a number is expected"),
-        (GOOD + b"q Q0 e 2 . t\n", "a:2: the score, field 5, is '.': a number is expected"),
-        (GOOD + b"q Q0 e 2 e5 t\n", "a:2: the score, field 5, is 'e5': a number is expected"),
-        (GOOD + b"q Q0 e 2 1e t\n", "a:2: the score, field 5, is '1e': a number is expected"),
-        (GOOD + b"q Q0 e 2 --1 t\n", "a:2: the score, field 5, is '--1': a number is expected"),
-        (GOOD + b"q Q0 e 2 1.2.3 t\n", "a:2: the score, field 5, is '1.2.3': a number is expected"),
-        (GOOD + b"q Q0 e 2 1\0 t\n", "a:2: the score, field 5, is '1\\x00': a number is expected"),
-        (GOOD + b"q Q0 e 2 \xff\x1b t\n", "a:2: the score, field 5, is '\\\\xff\\x1b': a number is expected"),
-        (GOOD + b"q Q0 e 2 nan t\n", "a:2: the score, field 5, is NaN: a number is expected"),
-        (GOOD + b"q Q0 e 2 -NaN t\n", "a:2: the score, field 5, is NaN: a number is expected"),
+        (b"", f"a: expected lines of {RUN}, found an empty file"),
+        (b"\n  \r\n# comment\n", f"a: expected lines of {RUN}, found an empty file"),
+        (GOOD + b"\nq Q0 e 2\n", f"a:3: expected 6 fields, {RUN}, found 4"),
+        (b"q Q0 e 1 2.5\n", f"a:1: expected a line of a run, {RUN}, found one of judgments, {QRELS}"),
+        (b"q 0 d 1\nq 0 e 1\n", f"a:1: expected a line of a run, {RUN}, found one of judgments, {QRELS}"),
+        (b"q 0 d x\n", f"a:1: expected 6 fields, {RUN}, found 4"),
+        (b"q\n", f"a:1: expected 6 fields, {RUN}, found 1"),
+        (GOOD + b"q Q0 e 2 high t", "a:2: expected a number as the score, field 5, found 'high'"),
+        (GOOD + b"q Q0 e 2 1_0 t\n", "a:2: expected a number as the score, field 5, found '1_0'"),
+        (GOOD + b"q Q0 e 2 0x1p3 t\n", "a:2: expected a number as the score, field 5, found '0x1p3'"),
+        (GOOD + b"q Q0 e 2 1,5 t\n", "a:2: expected a number as the score, field 5, found '1,5'"),
+        (GOOD + b"q Q0 e 2 .inf t\n", "a:2: expected a number as the score, field 5, found '.inf'"),
+        (GOOD + b"q Q0 e 2 . t\n", "a:2: expected a number as the score, field 5, found '.'"),
+        (GOOD + b"q Q0 e 2 e5 t\n", "a:2: expected a number as the score, field 5, found 'e5'"),
+        (GOOD + b"q Q0 e 2 1e t\n", "a:2: expected a number as the score, field 5, found '1e'"),
+        (GOOD + b"q Q0 e 2 --1 t\n", "a:2: expected a number as the score, field 5, found '--1'"),
+        (GOOD + b"q Q0 e 2 1.2.3 t\n", "a:2: expected a number as the score, field 5, found '1.2.3'"),
+        (GOOD + b"q Q0 e 2 1\0 t\n", "a:2: expected a number as the score, field 5, found '1\\x00'"),
+        (GOOD + b"q Q0 e 2 \xff\x1b t\n", "a:2: expected a number as the score, field 5, found '\\\\xff\\x1b'"),
+        (GOOD + b"q Q0 e 2 nan t\n", "a:2: expected a number as the score, field 5, found NaN"),
+        (GOOD + b"q Q0 e 2 -NaN t\n", "a:2: expected a number as the score, field 5, found NaN"),
         (
             GOOD + b"q Q0 e 2 " + b"x" * 1000 + b" t\n",
-            f"a:2: the score, field 5, is '{'x' * 80}'…: a number is expected",
+            f"a:2: expected a number as the score, field 5, found '{'x' * 80}'…",
         ),
         (
             GOOD + b"r Q0 d 1 2 t\n\n# comment\nq Q0 d 2 1 t\n",
-            "a:5: document 'd' appears again for query 'q', first at line 1; "
-            'it is expected once, or duplicates="first" keeps the first',
+            "a:5: expected document 'd' of query 'q' once, "
+            'or duplicates="first", found it again, first at line 1',
         ),
     ],
 )
@@ -77,27 +77,27 @@ def test_bad_runs(directory, content, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", f"a: the file is empty: lines of {QRELS} are expected"),
-        (b"q 0 d\n", f"a:1: 4 fields are expected, {QRELS}, found 3"),
-        (GOOD, f"a:1: this is a line of a run, {RUN}: judgments are expected, {QRELS}"),
-        (b"q 0 d 1\n" + GOOD, f"a:2: this is a line of a run, {RUN}: judgments are expected, {QRELS}"),
-        (b"q 0 d 1.0\n", "a:1: the label, field 4, is '1.0': an integer of 32 bits is expected"),
-        (b"q 0 d +\n", "a:1: the label, field 4, is '+': an integer of 32 bits is expected"),
+        (b"", f"a: expected lines of {QRELS}, found an empty file"),
+        (b"q 0 d\n", f"a:1: expected 4 fields, {QRELS}, found 3"),
+        (GOOD, f"a:1: expected a line of judgments, {QRELS}, found one of a run, {RUN}"),
+        (b"q 0 d 1\n" + GOOD, f"a:2: expected a line of judgments, {QRELS}, found one of a run, {RUN}"),
+        (b"q 0 d 1.0\n", "a:1: expected an integer of 32 bits as the label, field 4, found '1.0'"),
+        (b"q 0 d +\n", "a:1: expected an integer of 32 bits as the label, field 4, found '+'"),
         (
             b"q 0 d 2147483648\n",
-            "a:1: the label, field 4, is '2147483648': an integer of 32 bits is expected",
+            "a:1: expected an integer of 32 bits as the label, field 4, found '2147483648'",
         ),
         (
             b"q 0 d -2147483649\n",
-            "a:1: the label, field 4, is '-2147483649': an integer of 32 bits is expected",
+            "a:1: expected an integer of 32 bits as the label, field 4, found '-2147483649'",
         ),
         (
             b"q 0 d " + b"1" * 30,
-            f"a:1: the label, field 4, is '{'1' * 30}': an integer of 32 bits is expected",
+            f"a:1: expected an integer of 32 bits as the label, field 4, found '{'1' * 30}'",
         ),
         (
             b"q 0 d 1\nq 0 e 1\n\nr 0 d 2\nq 0 d 1\nq 0 d 2\n",
-            "a:6: document 'd' of query 'q' has the label 2, but 1 at line 1: one label is expected",
+            "a:6: expected label 1 for document 'd' of query 'q', as at line 1, found 2",
         ),
     ],
 )
@@ -118,7 +118,7 @@ def test_the_first_of_duplicates_is_kept_on_demand(directory):
         run = read_run("a.run", duplicates="first")
     assert [str(warning.message) for warning in caught] == [
         "a.run: 2 duplicate rows are ignored; "
-        "a.run:4: document 'd' appears again for query 'q', first at line 1"
+        "a.run:4: document 'd' of query 'q' again, first at line 1"
     ]
     assert caught[0].filename == __file__
     assert list(run.documents) == [b"d", b"e", b"d"]
@@ -135,21 +135,22 @@ def test_line_numbers_beyond_a_block(directory, monkeypatch):
     (directory / "a").write_bytes(content + b"q19 Q0 d195 1 1 t\n")
     first = b"".join(lines[:195]).count(b"\n") + 1
     for reader in (read_run, lambda path: list(stream_run(path))):
-        assert message_of(reader, "a").startswith(
-            f"a:{n + 1}: document 'd195' appears again for query 'q19', first at line {first};"
+        assert message_of(reader, "a") == (
+            f"a:{n + 1}: expected document 'd195' of query 'q19' once, "
+            f'or duplicates="first", found it again, first at line {first}'
         )
     (directory / "a").write_bytes(content + b"q19 Q0 d1950 1 x t\n")
     for reader in (read_run, lambda path: list(stream_run(path))):
-        assert message_of(reader, "a") == f"a:{n + 1}: the score, field 5, is 'x': a number is expected"
+        assert message_of(reader, "a") == f"a:{n + 1}: expected a number as the score, field 5, found 'x'"
 
 
 def test_arguments():
     for reader in (read_run, stream_run):
         assert message_of(reader, "a", score_dtype="half") == (
-            'score_dtype: "float64" or "float32" is expected, found \'half\''
+            "score_dtype: expected one of float64, float32, found 'half'"
         )
         assert message_of(reader, "a", duplicates="last") == (
-            'duplicates: "error" or "first" is expected, found \'last\''
+            "duplicates: expected one of error, first, found 'last'"
         )
 
 
@@ -183,23 +184,23 @@ class Sluggish(io.RawIOBase):
 
 def test_no_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
-    assert message_of(read_run, "-") == "<stdin>: there is no standard input of bytes"
+    assert message_of(read_run, "-") == "<stdin>: expected standard input of bytes, found none"
 
 
 def test_files_that_cannot_be_read(directory):
     assert message_of(read_run, "none.run") == "none.run: there is no such file"
-    assert message_of(read_qrels, directory) == f"{directory}: a file is expected, found a directory"
+    assert message_of(read_qrels, directory) == f"{directory}: expected a file, found a directory"
     assert message_of(read_run, "no\nfile") == "'no\\nfile': there is no such file"
     assert message_of(read_run, "a\0b") == "'a\\x00b': the file cannot be opened: embedded null byte"
     assert message_of(read_run, "a/" * 4000).endswith(": the file cannot be opened: File name too long")
     for found, file in (("a text file", io.StringIO("q Q0 d 1 1 t")), ("5", 5), ("None", None)):
         assert message_of(read_run, file) == (
-            f"<file>: a path or a file opened in binary mode is expected, found {found}"
+            f"<file>: expected a path or a file opened in binary mode, found {found}"
         )
     (directory / "text.run").write_bytes(GOOD)
     with open("text.run") as file:
         assert message_of(read_run, file) == (
-            "text.run: a path or a file opened in binary mode is expected, found a text file"
+            "text.run: expected a path or a file opened in binary mode, found a text file"
         )
     assert message_of(read_run, Unreadable()) == "<file>: the file cannot be read: Input/output error"
     closed = io.BytesIO(GOOD)
@@ -276,7 +277,7 @@ def test_truncated_and_corrupt_files(directory, format_):
     (directory / "a.run").write_bytes(compressed + b"what does not belong here")
     assert message_of(read_run, "a.run").startswith(f"a.run: corrupt {name} data: ")
     (directory / "a.run").write_bytes(compress(b""))
-    assert message_of(read_run, "a.run") == f"a.run: the file is empty: lines of {RUN} are expected"
+    assert message_of(read_run, "a.run") == f"a.run: expected lines of {RUN}, found an empty file"
 
 
 def test_text_that_begins_like_a_compressed_file(directory):
@@ -295,7 +296,7 @@ def test_zstd_without_a_package_says_what_to_install(directory, monkeypatch):
         monkeypatch.setitem(sys.modules, module, None)
     (directory / "a.run").write_bytes(b"\x28\xb5\x2f\xfd" + b"\0" * 20)
     assert message_of(read_run, "a.run") == (
-        "a.run: the file is compressed with zstd, which this Python cannot read: install zstandard"
+        "a.run: expected the package zstandard installed, as the file is compressed with zstd, found none"
     )
 
 

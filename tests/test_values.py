@@ -13,15 +13,20 @@ from queries import MEASURES, Query, evaluator, flat, offsets_of, queries, rando
 
 from tieaware import reference
 from tieaware.evaluator import Evaluator
-from tieaware.measures import parse_measure
-from tieaware.preparation import Judgments, prepare
-from tieaware.results import means
+from tieaware.judgments import JudgedLists
+from tieaware.means import means
+from tieaware.measures import parse_measure, parse_measures
+from tieaware.preparation import prepare
+from tieaware.ties import RULES as TIE_RULES
+from tieaware.totals import Totals
+from tieaware.views import View, passes
 
 pytestmark = pytest.mark.slow
 
 TOLERANCE = 1e-12
 EXTREMES = ("average", "optimistic", "pessimistic")
-RULES = (*EXTREMES, "run_order", "trec_eval")
+BY_DOCUMENT = tuple(name for name, rule in TIE_RULES.items() if rule.by_document)
+RULES = (*EXTREMES, "run_order", *BY_DOCUMENT)
 
 
 def enumerated(some: list[Query]) -> dict[str, np.ndarray]:
@@ -113,7 +118,7 @@ def test_float32_ties(ties):
     scores = np.array([1.0, 1.0 + 1e-12, 0.5])
     labels, docids = [1, 0, 0], ["c", "b", "a"]
     expected = {"average": 0.75, "optimistic": 1.0, "pessimistic": 0.5, "run_order": 1.0, "trec_eval": 1.0}
-    ids = docids if ties == "trec_eval" else None
+    ids = docids if ties in BY_DOCUMENT else None
     evaluate = Evaluator(labels, ["RR"], ties=ties, docids=ids)
     assert evaluate(scores)[0, 0] == 0.5
     assert evaluate(scores.astype(np.float32))[0, 0] == expected[ties]
@@ -165,7 +170,7 @@ def ids_of(some: list[Query], seed: int) -> list[list[str]]:
 def test_long_lists(long_queries, ties, dtype):
     """Under every rule, the kernels and the readable reference agree on long lists."""
     ids = ids_of(long_queries, 4)
-    docids = [d for some in ids for d in some] if ties == "trec_eval" else None
+    docids = [d for some in ids for d in some] if ties in BY_DOCUMENT else None
     evaluate = evaluator(long_queries, LONG_MEASURES, ties=ties, docids=docids)
     expected = [
         [reference.evaluate(m, q.scores, q.labels, q.judged, ties, d) for m in LONG_MEASURES]
@@ -181,29 +186,25 @@ def test_both_counting_engines_give_the_same_bits(ties, dtype):
     some = long_lists(5) + [random_query(random.Random(6), 40) for _ in range(50)]
     lists = offsets_of([q.labels for q in some])
     labels = flat([q.labels for q in some], np.int32)
-    at = np.flatnonzero(labels >= 0)
-    of_list = np.searchsorted(at, lists)
-    measures = tuple(parse_measure(measure) for measure in MEASURES + LONG_MEASURES)
-    totals = Judgments(labels[at], of_list).totals(measures)
-    positions = at - np.repeat(lists[:-1], np.diff(of_list))
+    judged = JudgedLists.of_labels(labels, lists, with_pool=False)
+    measures = parse_measures(MEASURES + LONG_MEASURES)
+    totals = Totals.of(measures, judged.judgments)
+    (wanted,) = passes([View(ties)])
     rng = np.random.default_rng(7)
     order = np.concatenate([rng.permutation(len(q.labels)) for q in some])
     scores = scores_of(some, dtype)
     bits = []
     for limit in (0, 3, 16, 10**9):
-        engine = prepare(
+        prepared = prepare(
             measures,
-            ties,
-            lists,
-            of_list,
-            positions,
-            labels[at],
+            judged,
             totals,
-            order=order if ties == "trec_eval" else None,
+            wanted,
+            order=order if ties in BY_DOCUMENT else None,
             counting_limit=limit,
         )
         values = np.full((len(some), len(measures)), np.nan)
-        assert engine.evaluate(scores, values, 0, len(some)) == -1
+        assert prepared.evaluate(scores, values) == -1
         bits.append(values.tobytes())
     assert len(set(bits)) == 1
 
@@ -213,7 +214,7 @@ def test_any_number_of_threads_gives_the_same_bits(ties):
     """1, 2 and 8 threads give the same bits, for one scoring, for many and for columns."""
     rng = random.Random(8)
     some = [random_query(rng, 30) for _ in range(200)] + long_lists(9) + [random_query(rng, 5)]
-    docids = [d for ids in ids_of(some, 10) for d in ids] if ties == "trec_eval" else None
+    docids = [d for ids in ids_of(some, 10) for d in ids] if ties in BY_DOCUMENT else None
     scores = scores_of(some)
     coarse = np.arctan(scores)
     candidates = np.stack([scores, -scores, np.round(coarse), np.floor(coarse * 7)] * 5)
@@ -257,8 +258,8 @@ def test_order_of_the_input(query, seed):
     order = random.Random(seed).sample(range(len(query.labels)), len(query.labels))
     docids = [f"{i:x}" for i in range(len(order))]
     turned = Query(tuple(query.scores[i] for i in order), tuple(query.labels[i] for i in order), query.judged[::-1])
-    for ties in (*EXTREMES, "trec_eval"):
-        ids, turned_ids = (docids, [docids[i] for i in order]) if ties == "trec_eval" else (None, None)
+    for ties in (*EXTREMES, *BY_DOCUMENT):
+        ids, turned_ids = (docids, [docids[i] for i in order]) if ties in BY_DOCUMENT else (None, None)
         values = evaluator([query], ties=ties, docids=ids)(scores_of([query]))
         again = evaluator([turned], ties=ties, docids=turned_ids)(scores_of([turned]))
         np.testing.assert_array_equal(values, again)
@@ -283,7 +284,7 @@ def test_without_ties_every_rule_is_the_classic_measure(ties):
     rng = random.Random(11)
     some = [random_query(rng, 30) for _ in range(40)]
     some = [q._replace(scores=tuple(rng.sample(range(1000), len(q.scores)))) for q in some]
-    docids = [d for ids in ids_of(some, 12) for d in ids] if ties == "trec_eval" else None
+    docids = [d for ids in ids_of(some, 12) for d in ids] if ties in BY_DOCUMENT else None
     expected = [[reference.evaluate(m, *q, ties="run_order") for m in MEASURES] for q in some]
     assert_close(evaluator(some, ties=ties, docids=docids)(scores_of(some)), np.array(expected))
 
@@ -310,5 +311,5 @@ def test_a_constant_scorer(ties):
         "run_order": 1.0,
         "trec_eval": 1 / 9,  # d10 precedes only d1 as text
     }
-    evaluate = Evaluator(labels, ["RR@10"], ties=ties, docids=docids if ties == "trec_eval" else None)
+    evaluate = Evaluator(labels, ["RR@10"], ties=ties, docids=docids if ties in BY_DOCUMENT else None)
     assert evaluate(np.zeros(10))[0, 0] == pytest.approx(expected[ties], rel=1e-15)

@@ -80,7 +80,7 @@ def test_a_rho_of_1_costs_nothing():
         (("RR@10", 2), r"measure: expected one whose worst case is known, which are RR, .*, found RR@10"),
         (("P", 2), "found P$"),
         (("F1@3", 2), "found F1@3"),
-        (("AP", "0.5"), "rho='0.5': expected at least 1"),
+        (("AP", "0.5"), r"rho: expected a number from 1 to 2\^62 of at most 100 digits, .*, found '0.5'"),
         (("AP", 2, 0), "depth: expected a whole number from 1 to 100,000, found 0"),
     ],
 )

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from tieaware._evaluate import evaluate
 from tieaware._version import __version__ as __version__
 from tieaware.errors import InputError
-from tieaware.evaluate import evaluate
 from tieaware.evaluator import Evaluator
 from tieaware.inputs import Qrels, Run, read_qrels, read_run
-from tieaware.measures import (
+from tieaware.measures import Measure, parse_measure
+from tieaware.measures.definitions import (
     AP,
     AUC,
     DCG,
@@ -21,7 +22,6 @@ from tieaware.measures import (
     Bpref,
     IPrec,
     Judged,
-    Measure,
     NumQ,
     NumRel,
     NumRelRet,
@@ -38,7 +38,6 @@ from tieaware.measures import (
     Success,
     infAP,
     nDCG,
-    parse_measure,
 )
 from tieaware.precision import bands
 from tieaware.results import Results, Spread

@@ -45,6 +45,3 @@ def match_dict(
     ]
     | None
 ): ...
-def descending_order(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], list_offsets: NDArray[np.int64]
-) -> NDArray[np.int64]: ...

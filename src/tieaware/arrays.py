@@ -6,13 +6,15 @@ InputError, which says where, what was expected and what was found. No number th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks import shown, unexpected
+from tieaware.checks import is_whole, shown, unexpected
+from tieaware.errors import InputError
 
 Values: TypeAlias = npt.NDArray[np.float64]
 Scores: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
@@ -35,8 +37,14 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
     """Return what NumPy makes of values: an array of numbers, or of objects where they are no plain numbers."""
     if isinstance(values, np.ndarray):
         return values
+    if isinstance(values, set | frozenset):
+        raise unexpected(where, "values in an order", f"a set, {shown(values)}")
+    if not hasattr(values, "__array__") and isinstance(values, Iterable) and not isinstance(values, Sequence):
+        values = list(values)
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
+        # Beside a text, NumPy makes text of the numbers, too.
+        return np.asarray(values, object) if array.dtype.kind in "US" else array
     except (TypeError, ValueError, OverflowError) as error:
         if "inhomogeneous" in str(error):
             raise unexpected(
@@ -47,11 +55,29 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
 
 
 def flat_array(values: Any, where: str) -> npt.NDArray[Any]:
-    """Return an array of one dimension."""
+    """Return an array of one dimension; of a list, each value is one element, even if it is a list."""
+    if isinstance(values, list | tuple):
+        with suppress(InputError):
+            array = as_array(values, where)
+            if array.ndim == 1:
+                return array
+        return np.fromiter(values, object, len(values))
     array = as_array(values, where)
+    if array.ndim == 0:
+        raise unexpected(where, "a sequence", shown(values))
     if array.ndim != 1:
         raise unexpected(where, "one dimension", f"shape {array.shape}")
     return array
+
+
+def element(where: str, shape: tuple[int, ...], index: int) -> str:
+    """Say where an element is that has this index in the flat array: "labels[3]", or "labels[0, 3]"."""
+    return f"{where}[{', '.join(map(str, np.unravel_index(index, shape)))}]" if shape else where
+
+
+def _plain(array: npt.NDArray[Any], index: int) -> Any:
+    """Return an element of the flat array as Python has it, to show it."""
+    return array.reshape(-1)[index : index + 1].tolist()[0]
 
 
 def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
@@ -60,11 +86,11 @@ def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
     Parameters
     ----------
     values : array of numbers, or of objects
-        Of any shape; the place is that in the flat array.
+        Of any shape.
     where : str
         What the labels are called.
     place : callable, optional
-        Says where an element is; by default ``where[index]``.
+        Says where an element is, by its index in the flat array, if that is not ``where[index]``.
     """
     array = as_array(values, where)
     if array.dtype == np.int32:
@@ -72,13 +98,14 @@ def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
     if array.size == 0:
         return np.zeros(array.shape, dtype=np.int32)
     if array.dtype.kind not in "biufO":
-        raise unexpected(where, "whole numbers", f"{array.dtype}, such as {shown(array.flat[0])}")
+        # Of text and the like, whose first element is to be named.
+        array = array.astype(object)
     wrong = _no_label(array.reshape(-1))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise unexpected(
-            f"{where}[{row}]" if place is None else place(row),
-            f"a whole number from {_LEAST_LABEL} to {_LARGEST_LABEL}", shown(array.reshape(-1).tolist()[row]),
+            place(row) if place else element(where, array.shape, row),
+            f"a whole number from {_LEAST_LABEL} to {_LARGEST_LABEL}", shown(_plain(array, row)),
         )  # fmt: skip
     return np.require(array, np.int32, ["C", "A"])
 
@@ -87,32 +114,33 @@ def _no_label(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Which elements are no labels."""
     if array.dtype.kind == "O":
         return np.array([not _is_label(value) for value in array.tolist()], dtype=bool)
-    wrong = ~((array >= _LEAST_LABEL) & (array <= _LARGEST_LABEL))
-    if array.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):
-            wrong |= array != np.floor(array)
-    return wrong
+    # Compared in float64 at least: the largest label is no number of float32, which would round it up.
+    wrong = ~((array >= np.float64(_LEAST_LABEL)) & (array <= np.float64(_LARGEST_LABEL)))
+    return wrong | (array != np.floor(array)) if array.dtype.kind == "f" else wrong
 
 
 def _is_label(value: Any) -> bool:
     if not isinstance(value, int | float | np.integer | np.floating | np.bool_):
         return False
-    return bool(_LEAST_LABEL <= value <= _LARGEST_LABEL and value == int(value))
+    plain = value.item() if isinstance(value, np.generic) else value
+    return bool(_LEAST_LABEL <= plain <= _LARGEST_LABEL and plain == int(plain))
 
 
-def as_scores(values: Any, where: str, place: Place | None = None) -> Scores:
+def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool = False) -> Scores:
     """Return scores as float64 or float32, of which no two are equal that were not.
 
     Parameters
     ----------
     values : array of numbers, or of objects
-        Of any shape; the place is that in the flat array. A NaN passes: the kernels find it.
+        Of any shape. A NaN passes: the kernels find it.
     where : str
         What the scores are called.
     place : callable, optional
-        Says where an element is; by default ``where[index]``.
+        As for `as_labels`.
+    flat : bool
+        Whether they must be of one dimension.
     """
-    array = as_array(values, where)
+    array = flat_array(values, where) if flat else as_array(values, where)
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and size in (4, 8):
         floats: Scores = np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
@@ -121,28 +149,24 @@ def as_scores(values: Any, where: str, place: Place | None = None) -> Scores:
         return floats
     if kind == "b" or (kind in "iu" and size <= 2) or (kind == "f" and size == 2):
         return np.require(array, np.float32, ["C", "A"])
-    if kind not in "iuf" and not (kind == "O" and array.size):
-        if array.size == 0:
-            return np.zeros(array.shape)
-        raise unexpected(where, "real numbers", f"{array.dtype}, such as {shown(array.flat[0])}")
-    converted = _as_float64(array, where, place)
-    if size >= 8:
+    if array.size == 0:
+        return np.zeros(array.shape)
+    if kind not in "iuf":
+        array = array.astype(object)
+        for i, value in enumerate(array.reshape(-1).tolist()):
+            if not _is_real(value):
+                wanted = "a number that float64 has room for" if isinstance(value, int) else "a number"
+                raise unexpected(place(i) if place else element(where, array.shape, i), wanted, shown(value))
+    with np.errstate(over="ignore"):
+        converted: Values = np.require(array, np.float64, ["C", "A"])
+    if array.itemsize >= 8:
         _check_exact(array, converted, where, place)
     return converted
 
 
-def _as_float64(array: npt.NDArray[Any], where: str, place: Place | None) -> Values:
-    if array.dtype.kind == "O":
-        for i, value in enumerate(array.reshape(-1).tolist()):
-            if not _is_real(value):
-                raise unexpected(f"{where}[{i}]" if place is None else place(i), "a number", shown(value))
-    with np.errstate(over="ignore"):
-        return np.require(array, np.float64, ["C", "A"])
-
-
 def _is_real(value: Any) -> bool:
-    """Whether a value is a number that float64 has room for: not text, although float() reads it, nor complex."""
-    if isinstance(value, str | bytes | bytearray | complex | np.complexfloating):
+    """Whether a value is a number that float64 has room for; text and arrays are none, although float() reads some."""
+    if isinstance(value, str | bytes | bytearray | complex | np.complexfloating | np.ndarray):
         return False
     try:
         float(value)
@@ -161,11 +185,12 @@ def _check_exact(values: Any, converted: Scores, where: str, place: Place | None
     if not suspects.any():
         return
     given = np.asarray(values, dtype=object).reshape(-1)
-    for row in np.flatnonzero(suspects):
-        if float(converted.reshape(-1)[row]) != given[row]:
+    for row in np.flatnonzero(suspects).tolist():
+        value = int(given[row]) if isinstance(given[row], np.integer) else given[row]
+        if isinstance(value, int | float | np.floating) and float(converted.reshape(-1)[row]) != value:
             raise unexpected(
-                f"{where}[{row}]" if place is None else place(int(row)),
-                "a number that float64 holds, lest it tie by rounding", shown(given[row]),
+                place(row) if place else element(where, converted.shape, row),
+                "a number that float64 holds, lest it tie by rounding", shown(value),
             )  # fmt: skip
 
 
@@ -174,7 +199,7 @@ def check_no_nan(scores: Scores, where: str, place: Place | None = None) -> None
     missing = np.isnan(scores)
     if missing.any():
         row = int(missing.argmax())
-        raise unexpected(f"{where}[{row}]" if place is None else place(row), "a number", "NaN")
+        raise unexpected(place(row) if place else element(where, scores.shape, row), "a number", "NaN")
 
 
 def as_integers(values: Any, where: str) -> Integers:
@@ -182,13 +207,16 @@ def as_integers(values: Any, where: str) -> Integers:
     array = flat_array(values, where)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
-    if array.dtype.kind not in "iu":
-        raise unexpected(where, "whole numbers", f"{array.dtype}, such as {shown(array[0])}")
     # No offset or size is as large; below, no sum or difference of two wraps around.
-    outside = (array > _LARGEST_OFFSET) | (array < -_LARGEST_OFFSET)
-    if outside.any():
-        row = int(outside.argmax())
-        raise unexpected(f"{where}[{row}]", f"a whole number of at most {_LARGEST_OFFSET:,}", shown(array[row]))
+    if array.dtype.kind == "O":
+        wrong = np.array([not is_whole(each) or abs(each) > _LARGEST_OFFSET for each in array.tolist()])
+    elif array.dtype.kind in "iu":
+        wrong = (array > _LARGEST_OFFSET) | (array < -_LARGEST_OFFSET)
+    else:
+        raise unexpected(where, "whole numbers", f"{array.dtype}")
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise unexpected(f"{where}[{row}]", "a whole number within ±2^62", shown(_plain(array, row)))
     return np.require(array, np.int64, ["C", "A"])
 
 
@@ -224,10 +252,33 @@ def offsets_of_runs(values: Any, n: int, where: str, of: str) -> Offsets:
     array = flat_array(values, where)
     if len(array) != n:
         raise unexpected(where, f"{n} values, one for each of the {of}", f"{len(array)}")
+    given = array
+    if array.dtype.kind == "O":
+        array = _numbered(array, where)
+    elif (array != array).any():
+        row = int((array != array).argmax())
+        raise unexpected(f"{where}[{row}]", "a query", shown(_plain(array, row)))
     starts = np.flatnonzero(array[1:] != array[:-1]) + 1
     firsts = array[np.concatenate(([0], starts))] if n else array
     _, places = np.unique(firsts, return_index=True)
     if len(places) != len(firsts):
-        again = firsts.tolist()[np.setdiff1d(np.arange(len(firsts)), places)[0]]
-        raise unexpected(where, "the rows of a query side by side", f"{again!r} again after another query")
+        row = int(np.concatenate(([0], starts))[np.setdiff1d(np.arange(len(firsts)), places)[0]])
+        again = f"{shown(_plain(given, row))} again after another query"
+        raise unexpected(f"{where}[{row}]", "the rows of a query side by side", again)
     return np.concatenate(([0], starts, [n] if n else [])).astype(np.int64)
+
+
+def _numbered(array: npt.NDArray[Any], where: str) -> Integers:
+    """Number objects as they first appear, which sorting them would not do for all."""
+    numbers: dict[Any, int] = {}
+    rows = np.empty(len(array), dtype=np.int64)
+    for row, query in enumerate(array.tolist()):
+        try:
+            # A missing value is no query: it is none, or not equal to itself.
+            known = query is not None and bool(query == query)
+            rows[row] = numbers.setdefault(query, len(numbers))
+        except (TypeError, ValueError):
+            known = False
+        if not known:
+            raise unexpected(f"{where}[{row}]", "a query", shown(query))
+    return rows

@@ -57,12 +57,16 @@ def whole_number(where: str, value: Any, least: int, most: int | None = None) ->
 
 def number(where: str, value: Any, least: float, most: float, *, ends: bool = True) -> float:
     """Return a number from `least` to `most`; without the `ends`, between them."""
-    fits = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    try:
+        fits = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        converted = float(value) if fits else np.nan
+    except OverflowError:
+        converted = np.nan
     # A NaN fits no comparison.
-    if not fits or not (least <= value <= most if ends else least < value < most):
+    if not (least <= converted <= most if ends else least < converted < most):
         reach = f"from {least:g} to {most:g}" if ends else f"between {least:g} and {most:g}"
         raise unexpected(where, f"a number {reach}", shown(value))
-    return float(value)
+    return converted
 
 
 def flag(where: str, value: Any) -> bool:

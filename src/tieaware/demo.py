@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tieaware import samples
-from tieaware.evaluate import evaluate
+from tieaware._evaluate import evaluate
 from tieaware.inputs import read_qrels, read_run
 from tieaware.statistics import count_ties
 

@@ -8,6 +8,6 @@ __all__ = ["InputError"]
 class InputError(ValueError):
     """A user's input cannot be used.
 
-    The message is one line. For a file it is ``path:line: what was found and what was expected``; for
-    anything else it names the argument, and the index or keys of the value.
+    The message is one line, ``where: expected …, found …``: where is ``path:line`` of a file, and else the argument,
+    with the index or the keys of the value.
     """

@@ -16,35 +16,33 @@ All round to the nearest, ties to even, but for ``Levels``, which rounds down. N
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
-from tieaware.errors import InputError
+from tieaware.arrays import Integers, Offsets, Scores
+from tieaware.checks import did_you_mean, shown, unexpected, whole_number
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-Scores = npt.NDArray[Any]
-Integers = npt.NDArray[np.int64]
 
 
 @runtime_checkable
 class Coarsening(Protocol):
     """What coarsens scores. Its ``str()`` is the text that `parse_precision` reads."""
 
-    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Coarsen the scores of some lists.
 
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
             Without NaN.
-        lists : int64[n_lists + 1]
-            The offsets of the lists.
+        offsets : int64[n_lists + 1]
+            Of the lists.
 
         Returns
         -------
@@ -53,19 +51,32 @@ class Coarsening(Protocol):
         """
 
 
+# Of a list; and of a growth factor, in digits.
+_DEEPEST = 2**62
+_LONGEST_RATIO = 100
+_LONG_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4}")
+
+
+def _is_too_long(number: str) -> bool:
+    return len(number) > _LONGEST_RATIO or _LONG_EXPONENT.search(number) is not None
+
+
 def _ratio(rho: str | float | Fraction) -> Fraction:
     """Read a growth factor exactly: a float stands for the decimal number that it is written as."""
     # Here, because to import it costs a tenth of the whole package.
     from fractions import Fraction
 
+    wanted = f"a number from 1 to 2^62 of at most {_LONGEST_RATIO} digits, such as '1.5'"
     try:
-        if isinstance(rho, bool):
+        written = rho if isinstance(rho, int | Fraction) else repr(float(rho)) if isinstance(rho, float) else str(rho)
+        # As a fraction, 1e100000000 would have as many digits.
+        if isinstance(rho, bool) or (isinstance(written, str) and _is_too_long(written)):
             raise ValueError
-        exact = Fraction(repr(float(rho)) if isinstance(rho, float) else rho)
+        exact = Fraction(written)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise InputError(f"rho={rho!r:.40}: expected a number of at least 1, such as '1.5'") from None
-    if exact < 1:
-        raise InputError(f"rho={rho!r:.40}: expected at least 1")
+        raise unexpected("rho", wanted, shown(rho)) from None
+    if not 1 <= exact <= _DEEPEST or exact.denominator.bit_length() > 4 * _LONGEST_RATIO:
+        raise unexpected("rho", wanted, shown(rho))
     return exact
 
 
@@ -98,9 +109,7 @@ def bands(rho: str | float | Fraction, depth: int) -> Integers:
     array([ 1,  2,  4,  8, 16])
     """
     growth = _ratio(rho)
-    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or not 0 <= depth < 2**62:
-        raise InputError(f"depth={depth!r}: expected a whole number of at least 0")
-    depth = int(depth)
+    depth = whole_number("depth", depth, 0, _DEEPEST)
     numerator, denominator = growth.numerator, growth.denominator
     # Up to this rank, ⌈rho b⌉ is b + 1.
     single = depth if growth == 1 else min(depth, math.ceil(1 / (growth - 1)))
@@ -169,15 +178,15 @@ class Bands:
         """
         return bands(self.rho, depth)
 
-    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Give the documents of band g the score 1/g; those with equal scores are taken as they come.
 
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
             Without NaN.
-        lists : int64[n_lists + 1]
-            The offsets of the lists.
+        offsets : int64[n_lists + 1]
+            Of the lists.
 
         Returns
         -------
@@ -189,11 +198,11 @@ class Bands:
         >>> Bands(2).coarsen(np.array([9.0, 8.0, 7.0, 6.0]), np.array([0, 4]))
         array([1.        , 0.5       , 0.5       , 0.33333333])
         """
-        sizes = np.diff(lists)
+        sizes = np.diff(offsets)
         query = np.repeat(np.arange(len(sizes)), sizes)
         order = np.lexsort((np.arange(len(scores)), -scores, query))
         rank = np.empty(len(scores), dtype=np.int64)
-        rank[order] = np.arange(len(scores)) - np.repeat(lists[:-1], sizes) + 1
+        rank[order] = np.arange(len(scores)) - np.repeat(offsets[:-1], sizes) + 1
         band = np.searchsorted(self.starts(int(sizes.max(initial=0))), rank, side="right")
         coarse: Scores = 1.0 / band
         return coarse
@@ -223,20 +232,20 @@ class Decimals:
     digits: int
 
     def __post_init__(self) -> None:
-        _check_whole("decimals", self.digits, 0, 300)
+        whole_number("decimals", self.digits, 0, 300)
 
     def __str__(self) -> str:
         return f"decimals:{self.digits}"
 
-    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Round as Python's round(x, digits) does.
 
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
             Without NaN.
-        lists : int64[n_lists + 1]
-            The offsets of the lists.
+        offsets : int64[n_lists + 1]
+            Of the lists.
 
         Returns
         -------
@@ -288,20 +297,20 @@ class Significant:
     digits: int
 
     def __post_init__(self) -> None:
-        _check_whole("significant", self.digits, 1, 300)
+        whole_number("significant", self.digits, 1, 300)
 
     def __str__(self) -> str:
         return f"significant:{self.digits}"
 
-    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Round the decimal notation.
 
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
             Without NaN.
-        lists : int64[n_lists + 1]
-            The offsets of the lists.
+        offsets : int64[n_lists + 1]
+            Of the lists.
 
         Returns
         -------
@@ -335,15 +344,15 @@ class Float32:
     def __str__(self) -> str:
         return "float32"
 
-    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Convert.
 
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
             Without NaN.
-        lists : int64[n_lists + 1]
-            The offsets of the lists.
+        offsets : int64[n_lists + 1]
+            Of the lists.
 
         Returns
         -------
@@ -373,15 +382,15 @@ class Float16:
     def __str__(self) -> str:
         return "float16"
 
-    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Convert there and back.
 
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
             Without NaN.
-        lists : int64[n_lists + 1]
-            The offsets of the lists.
+        offsets : int64[n_lists + 1]
+            Of the lists.
 
         Returns
         -------
@@ -411,15 +420,15 @@ class BFloat16:
     def __str__(self) -> str:
         return "bfloat16"
 
-    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Round once: by way of single precision with a sticky last bit.
 
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
             Without NaN.
-        lists : int64[n_lists + 1]
-            The offsets of the lists.
+        offsets : int64[n_lists + 1]
+            Of the lists.
 
         Returns
         -------
@@ -466,20 +475,20 @@ class Levels:
     n: int
 
     def __post_init__(self) -> None:
-        _check_whole("levels", self.n, 1, 2**53)
+        whole_number("levels", self.n, 1, 2**53)
 
     def __str__(self) -> str:
         return f"levels:{self.n}"
 
-    def coarsen(self, scores: Scores, lists: Integers) -> Scores:
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Number the step that each score lies in, from 0.
 
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
             Without NaN.
-        lists : int64[n_lists + 1]
-            The offsets of the lists.
+        offsets : int64[n_lists + 1]
+            Of the lists.
 
         Returns
         -------
@@ -492,7 +501,7 @@ class Levels:
         array([1., 1., 0., 0.])
         """
         coarse = scores.astype(np.float64)
-        for start, end in pairwise(lists.tolist()):
+        for start, end in pairwise(offsets.tolist()):
             part = coarse[start:end]
             finite = np.isfinite(part)
             if not finite.any():
@@ -503,11 +512,6 @@ class Levels:
             share = (halves - low) / (high - low) if high > low else np.zeros(len(halves))
             part[finite] = np.minimum(np.floor(share * self.n), self.n - 1)
         return coarse
-
-
-def _check_whole(name: str, value: object, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise InputError(f"{name}: found {value!r:.40}, expected a whole number from {least} to {most}")
 
 
 _PLAIN: dict[str, type[Float32] | type[Float16] | type[BFloat16]] = {
@@ -546,7 +550,7 @@ def parse_precision(text: str | Coarsening) -> Coarsening:
     if not isinstance(text, str):
         if isinstance(text, Coarsening):
             return text
-        raise InputError(f"precision={text!r:.40}: expected a text such as 'decimals:2', or a coarsening")
+        raise unexpected("precision", "a text such as 'decimals:2', or a coarsening", shown(text))
     name, colon, number = text.strip().partition(":")
     if name == "bands" and colon:
         return Bands(number)
@@ -555,9 +559,7 @@ def parse_precision(text: str | Coarsening) -> Coarsening:
     if name in _WITH_NUMBER and number.isdecimal() and len(number) < 18:
         return _WITH_NUMBER[name](int(number))
     if name in _WITH_NUMBER or name == "bands":
-        raise InputError(f"precision={text!r:.40}: expected {name} with a number, such as {name}:2")
-    import difflib
-
-    near = difflib.get_close_matches(name, ["bands", *_PLAIN, *_WITH_NUMBER], 2, 0.4)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise InputError(f"precision={text!r:.40} is unknown{hint}")
+        raise unexpected("precision", f"{name} with a number, such as {name}:2", shown(text))
+    wanted = "one such as bands:1.5, decimals:2, significant:3, float32, float16, bfloat16 or levels:11"
+    known = ["bands", *_PLAIN, *_WITH_NUMBER]
+    raise unexpected("precision", wanted, f"{shown(text)}{did_you_mean(name, known)}")

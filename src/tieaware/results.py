@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tieaware import _means
 from tieaware.arrays import Values
+from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.extras import load
+from tieaware.means import means
 from tieaware.measures import Measure, parse_measure
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Results:
         array([[0.125, 0.25 ]])
         """
         if self.std is None:
-            raise InputError("there is no spread; ask for it with evaluate(..., spread=True)")
+            raise unexpected("mean_std", "results of evaluate(..., spread=True)", "none of a spread")
         answered = ~np.isnan(self.values)
         variances = (self.std**2).sum(axis=1, where=answered)
         deviations: Values = np.sqrt(variances) / answered.sum(axis=1)
@@ -181,12 +182,12 @@ class Results:
         columns = []
         for i, (name, measure) in enumerate(zip(called, self.measures, strict=True)):
             definition = measure.definition
-            is_count, of_all = definition.is_count, definition.of_all
-            columns.append(Column(name, self.values[..., i], summary[:, i], is_count, of_all))
+            is_count, summary_only = definition.is_count, definition.summary_only
+            columns.append(Column(name, self.values[..., i], summary[:, i], is_count, summary_only))
             for kind, (values, of_runs) in spread.items():
                 known = definition.has_spread and (kind != "std" or definition.summary != "geometric")
                 if known and not is_count:
-                    columns.append(Column(f"{name}_{kind}", values[..., i], of_runs[:, i], False, of_all))
+                    columns.append(Column(f"{name}_{kind}", values[..., i], of_runs[:, i], False, summary_only))
         return columns
 
     def summary(self) -> Values:
@@ -404,17 +405,11 @@ class Results:
                 lines.append(("num_q", "all", str(len(answered))))
             for i in answered if per_query else ():
                 for column in columns:
-                    if not column.of_all:
+                    if not column.summary_only:
                         lines.append((column.name, self.queries[i], column.shown(column.values[r, i], digits)))
             for column in columns:
                 lines.append((column.name, "all", column.shown(column.summary[r], digits)))
         return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in lines)
-
-
-def means(values: Values, measures: Sequence[Measure]) -> Values:
-    """Average float64[..., n_queries, n_measures] over the queries, NaN left out, each measure in its way."""
-    geometric = np.array([measure.definition.summary == "geometric" for measure in measures], dtype=np.bool_)
-    return _means.means(values, geometric)
 
 
 class Column(NamedTuple):
@@ -424,7 +419,7 @@ class Column(NamedTuple):
     values: Values  # [n_runs, n_queries]
     summary: Values  # [n_runs]
     is_count: bool
-    of_all: bool
+    summary_only: bool
 
     def shown(self, value: float, digits: int) -> str:
         """Return a value as text: a count as a whole number."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from itertools import pairwise
-from threading import Lock
+from threading import Lock, local
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.errors import InputError
+from tieaware.checks import whole_number
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +20,8 @@ Result = TypeVar("Result")
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 _lock = Lock()
+# Whether this thread is one of a pool: it does not wait for others of the pool, which may wait for it.
+_in_pool = local()
 
 
 def _forget_pools() -> None:
@@ -36,9 +38,7 @@ def checked_threads(threads: int | None) -> int:
     """Return the number of threads; None stands for one per core."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or not 1 <= threads <= 1024:
-        raise InputError(f"threads={threads!r}: expected a whole number from 1 to 1024")
-    return int(threads)
+    return whole_number("threads", threads, 1, 1024)
 
 
 def pool(threads: int) -> ThreadPoolExecutor:
@@ -48,14 +48,21 @@ def pool(threads: int) -> ThreadPoolExecutor:
 
     with _lock:
         if threads not in _pools:
-            _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="tieaware")
+            _pools[threads] = ThreadPoolExecutor(threads, "tieaware", _enter_pool)
         return _pools[threads]
 
 
+def _enter_pool() -> None:
+    _in_pool.entered = True
+
+
 def over_chunks(work: Callable[[int, int], Result], edges: npt.NDArray[np.int64], threads: int) -> list[Result]:
-    """Call ``work(edges[i], edges[i + 1])`` for each chunk, in as many threads, and return the results in order."""
+    """Call ``work(edges[i], edges[i + 1])`` for each chunk, in as many threads, and return the results in order.
+
+    Within such a call, another does its work in its own thread.
+    """
     chunks = [(a, b) for a, b in pairwise(edges.tolist()) if a < b]
-    if threads == 1 or len(chunks) < 2:
+    if threads == 1 or len(chunks) < 2 or getattr(_in_pool, "entered", False):
         return [work(a, b) for a, b in chunks]
     return list(pool(threads).map(lambda chunk: work(*chunk), chunks))
 

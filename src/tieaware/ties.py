@@ -11,132 +11,117 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
 from tieaware._groups import AVERAGE, BEST_FIRST, IN_ORDER, WORST_FIRST
-from tieaware.errors import InputError
-
-Integers = npt.NDArray[np.int64]
-
-_PLACEMENT = {
-    "average": AVERAGE,
-    "run_order": IN_ORDER,
-    "trec_eval": IN_ORDER,
-    "optimistic": BEST_FIRST,
-    "pessimistic": WORST_FIRST,
-}
-RULES = tuple(_PLACEMENT)
+from tieaware.arrays import Integers, Labels, Offsets
+from tieaware.checks import one_of
+from tieaware.identifiers import Identifiers
 
 
-def placement(ties: str) -> int:
-    """Return the kernel's number for a rule.
+class Arranged(NamedTuple):
+    """The keys of lists, the documents that weigh anything, as a rule wants them.
 
     Parameters
     ----------
-    ties : str
-        The rule.
-
-    Returns
-    -------
-    int
-        0 … 3: how ext/_groups.pyx places the documents inside a tie.
-
-    Raises
-    ------
-    InputError
-        If there is no such rule; the nearest is named.
-
-    Examples
-    --------
-    >>> placement("average"), placement("run_order"), placement("trec_eval")
-    (0, 1, 1)
-    """
-    if ties not in _PLACEMENT:
-        import difflib
-
-        near = difflib.get_close_matches(str(ties), RULES, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"ties={ties!r}: expected one of {', '.join(RULES)}{hint}")
-    return _PLACEMENT[ties]
-
-
-def arrange(
-    ties: str,
-    lists: Integers,
-    query: Integers,
-    position: Integers,
-    labels: npt.NDArray[np.int32],
-    order: Integers | None,
-) -> tuple[Integers, Integers | None]:
-    """Bring the keys of each query into the rule's order.
-
-    Parameters
-    ----------
-    ties : str
-        The rule.
-    lists : int64[n_queries + 1]
-        The offsets of the lists.
-    query, position : int64[n_keys]
-        Each key's query and its position in the list, from 0; the keys ascend by both.
-    labels : int32[n_keys]
-        Each key's label.
-    order : int64[n_docs], optional
-        For "trec_eval": the positions of each list by document id, descending.
-
-    Returns
-    -------
     permutation : int64[n_keys]
         The keys in the rule's order, query by query.
     rank : int64[n_keys] or None
-        Each key's place in the order of its list, in the permuted order, for the rules that need it.
-
-    Examples
-    --------
-    A list of three documents, the second and the third of which are judged.
-
-    >>> lists, query, position = np.array([0, 3]), np.array([0, 0]), np.array([1, 2])
-    >>> labels = np.array([0, 1], np.int32)
-    >>> arrange("optimistic", lists, query, position, labels, None)
-    (array([1, 0]), None)
-    >>> arrange("trec_eval", lists, query, position, labels, np.array([2, 0, 1]))
-    (array([1, 0]), array([0, 2]))
+        The place of each, so permuted, in the rule's order of its list; None, where that does not matter.
     """
-    in_place = np.arange(len(position))
-    if ties == "run_order":
-        return in_place, position
-    if ties == "trec_eval":
-        assert order is not None
-        place = np.empty_like(order)
-        sizes = np.diff(lists)
-        starts = np.repeat(lists[:-1], sizes)
-        place[starts + order] = np.arange(len(order)) - starts
-        rank = place[lists[query] + position]
-        permutation = np.lexsort((rank, query))
-        return permutation, rank[permutation]
-    if ties in ("optimistic", "pessimistic"):
-        return by_label(query, labels), None
-    return in_place, None
+
+    permutation: Integers
+    rank: Integers | None
 
 
-def by_label(query: Integers, labels: npt.NDArray[np.int32]) -> Integers:
-    """Return the keys of each query by label, descending.
+@dataclass(frozen=True, kw_only=True)
+class TieRule:
+    """What tied documents are taken to be.
 
     Parameters
     ----------
-    query : int64[n_keys]
-        Each key's query.
-    labels : int32[n_keys]
-        Each key's label.
-
-    Returns
-    -------
-    int64[n_keys]
-        The keys, query by query; equal labels in the order of the keys.
-
-    Examples
-    --------
-    >>> by_label(np.array([0, 0, 1]), np.array([0, 2, 1], np.int32))
-    array([1, 0, 2])
+    name, title : str
+        What callers call it, and in words.
+    placement : int
+        How ext/_groups.pyx places the documents inside a tie: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
+    by_document : "ascending", "descending" or None
+        Whether ties go by the identifiers of the documents, compared as bytes, and which way; or by the order of the
+        list.
     """
+
+    name: str
+    title: str
+    placement: int
+    by_document: str | None = None
+
+    @property
+    def averages(self) -> bool:
+        """Whether all orders count, so that there is a spread."""
+        return self.placement == AVERAGE
+
+    @property
+    def extreme(self) -> str | None:
+        """Whether it is the "max" or the "min" over all orders that is wanted."""
+        return {BEST_FIRST: "max", WORST_FIRST: "min"}.get(self.placement)
+
+    def order(self, documents: Identifiers, offsets: Offsets) -> Integers:
+        """Return the positions of each list, int64[n_docs], in the order that the identifiers of its documents give."""
+        return documents.order(offsets, descending=self.by_document == "descending")
+
+    def arrange(
+        self, offsets: Offsets, query: Integers, positions: Integers, labels: Labels, order: Integers | None
+    ) -> Arranged:
+        """Bring the keys of each list into the rule's order.
+
+        Parameters
+        ----------
+        offsets : int64[n_queries + 1]
+            Of the lists.
+        query, positions, labels : arrays of length n_keys
+            Each key's query, its position in the list and its label, by query and position.
+        order : int64[n_docs] or None
+            What `order` returned, for a rule that goes by documents.
+        """
+        in_place = np.arange(len(positions))
+        if self.placement == AVERAGE:
+            return Arranged(in_place, None)
+        if self.placement != IN_ORDER:
+            return Arranged(by_label(query, labels), None)
+        if order is None:
+            return Arranged(in_place, positions)
+        starts = np.repeat(offsets[:-1], np.diff(offsets))
+        place = np.empty_like(order)
+        place[starts + order] = np.arange(len(order)) - starts
+        rank = place[offsets[query] + positions]
+        permutation = np.lexsort((rank, query))
+        return Arranged(permutation, rank[permutation])
+
+
+def by_label(query: Integers, labels: Labels) -> Integers:
+    """Return the keys of each query by label, descending."""
     return np.lexsort((-labels.astype(np.int64), query))
+
+
+RULES = {
+    rule.name: rule
+    for rule in (
+        TieRule(name="average", title="all orders, equally likely: the expectation", placement=AVERAGE),
+        TieRule(name="run_order", title="in the order of the input", placement=IN_ORDER),
+        TieRule(
+            name="trec_eval",
+            title="by document id, descending",
+            placement=IN_ORDER,
+            by_document="descending",
+        ),
+        TieRule(name="optimistic", title="the best order: the maximum", placement=BEST_FIRST),
+        TieRule(name="pessimistic", title="the worst order: the minimum", placement=WORST_FIRST),
+    )
+}
+
+
+def tie_rule(ties: Any) -> TieRule:
+    """Return a rule by its name, or raise InputError with the nearest one."""
+    return RULES[one_of("ties", ties, RULES)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from tieaware._evaluate import evaluate
 from tieaware.commands import options
 from tieaware.defaults import EVAL_MEASURES
-from tieaware.evaluate import evaluate
 from tieaware.formats import FORMATS
 from tieaware.measures import DEFINITIONS
 from tieaware.ties import RULES

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from tieaware._evaluate import evaluate
 from tieaware.checks import unexpected
 from tieaware.commands import options
 from tieaware.defaults import SMOOTHING_ALPHAS
-from tieaware.evaluate import evaluate
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

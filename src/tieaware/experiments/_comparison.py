@@ -12,15 +12,15 @@ import numpy as np
 from tieaware.arrays import Integers, Values
 from tieaware.checks import number, unexpected
 from tieaware.defaults import COMPARISON_MEASURES
-from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress, progress
-from tieaware.measures import Measure
+from tieaware.inputs import QrelsLike
+from tieaware.measures import Measure, parse_measures
 from tieaware.plots import Drawing, file_name, label
-from tieaware.preparation import parse_measures
 from tieaware.results import Results
 from tieaware.statistics import PairedTest, Resolutions, holm, paired_test, resolve_ties
 from tieaware.tables import Cell, Table
+from tieaware.views import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,12 +10,14 @@ import numpy as np
 
 from tieaware.arrays import Integers, Values
 from tieaware.checks import one_of
-from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress
-from tieaware.measures import IPrec, Measure, NumRelRet, NumRet, P, R
+from tieaware.inputs import QrelsLike
+from tieaware.measures import Measure
+from tieaware.measures.definitions import IPrec, NumRelRet, NumRet, P, R
 from tieaware.plots import COLOURS, Drawing, file_name, label, style
 from tieaware.tables import Cell, Table
+from tieaware.views import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,9 +17,8 @@ from tieaware.defaults import OVERHEAD_MEASURES
 from tieaware.evaluator import Evaluator
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
-from tieaware.measures import Measure
+from tieaware.measures import Measure, parse_measures
 from tieaware.plots import Drawing, label
-from tieaware.preparation import parse_measures
 from tieaware.samples import DiscreteLists, discrete_lists
 from tieaware.tables import Cell, Table
 
@@ -89,9 +88,9 @@ def _ratios(measure: Measure, lists: DiscreteLists, rounds: int) -> list[float]:
     scores, labels, offsets = lists
     n_queries = len(offsets) - 1
     out = np.empty((n_queries, 1))
-    evaluators = [Evaluator(labels, [measure], offsets, ties=ties) for ties in ("average", *OBLIVIOUS)]
+    evaluators = [Evaluator(labels, [measure], offsets=offsets, ties=ties) for ties in ("average", *OBLIVIOUS)]
     end = int(offsets[_PLAIN])
-    of_some = Evaluator(labels[:end], [measure], offsets[: _PLAIN + 1])
+    of_some = Evaluator(labels[:end], [measure], offsets=offsets[: _PLAIN + 1])
     some = [(scores[a:b].tolist(), labels[a:b].tolist()) for a, b in pairwise(offsets[: _PLAIN + 1].tolist())]
 
     def plain() -> list[float]:

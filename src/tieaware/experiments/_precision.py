@@ -18,18 +18,19 @@ import numpy as np
 from tieaware.arrays import Values
 from tieaware.checks import number, unexpected
 from tieaware.defaults import PRECISION_MEASURES, RHOS
-from tieaware.evaluate import QrelsLike, View
 from tieaware.experiments._precision_figures import Boxes, Lines, Precisions, Scatter
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress, progress
-from tieaware.measures import Measure, NumRet
+from tieaware.inputs import QrelsLike
+from tieaware.measures import Measure, parse_measures
+from tieaware.measures.definitions import NumRet
 from tieaware.plots import Drawing, file_name
 from tieaware.precision import Bands, Coarsening, parse_precision
-from tieaware.preparation import parse_measures
 from tieaware.statistics import kendall_tau, paired_test, tau_ap
 from tieaware.statistics.values import ROUNDING
 from tieaware.statistics.verdicts import CHANGES, PairTests, all_pairs, shares_of_changes
 from tieaware.tables import Cell, Table
+from tieaware.views import View
 from tieaware.worst_cases import known_worst_case, worst_case
 
 

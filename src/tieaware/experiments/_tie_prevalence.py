@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tieaware._evaluate import evaluate_views
 from tieaware.arrays import Values
 from tieaware.checks import unexpected, whole_number
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
-from tieaware.evaluate import QrelsLike, View, as_qrels, as_run, evaluate_views, named_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
-from tieaware.inputs import RunFile
+from tieaware.inputs import QrelsLike, RunFile, as_qrels, as_sources
 from tieaware.inputs.ranks import read_ranks
-from tieaware.measures import Measure
+from tieaware.measures import Measure, parse_measures
 from tieaware.plots import COLOURS, MARKERS, Drawing, file_name, label
-from tieaware.preparation import parse_measures
 from tieaware.statistics import Ties, count_ties, kendall_tau
 from tieaware.statistics.tie_counts import added_up
 from tieaware.tables import Cell, Table
 from tieaware.ties import RULES
+from tieaware.views import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,16 +70,16 @@ def tie_prevalence(
     >>> outcome = tie_prevalence({"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d2": 1}}, ["RR"], cutoffs=[1])
     >>> outcome.ties[0].tied_documents, outcome.ties[0].across
     (2, (1,))
-    >>> {rule: outcome.values[i].item() for i, rule in enumerate(outcome.rules)}
-    {'average': 0.75, 'run_order': 0.5, 'trec_eval': 1.0, 'optimistic': 1.0, 'pessimistic': 0.5}
+    >>> [outcome.values[outcome.rules.index(rule)].item() for rule in ("average", "run_order", "trec_eval")]
+    [0.75, 0.5, 1.0]
     """
     parsed = parse_measures(measures)
     cutoffs = tuple(whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(cutoffs))
     judged = None if qrels is None else as_qrels(qrels)
     names, ties, values, left_out = [], [], [], []
     queries: tuple[str, ...] = ()
-    for name, source in progress(named_runs(runs), "runs"):
-        run = as_run(source)
+    for name, source in progress(as_sources(runs).items(), "runs"):
+        run = source.whole()
         path = source.path if isinstance(source, RunFile) else source
         counted = count_ties(run.scores, run.offsets, cutoffs, read_ranks(path))
         if consistent_only and counted.contradicts:

@@ -7,11 +7,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tieaware._evaluate import evaluate_views
 from tieaware.arrays import Values
-from tieaware.evaluate import QrelsLike, View, as_qrels, evaluate_views, named_runs
 from tieaware.extras import load
+from tieaware.inputs import QrelsLike, as_qrels, as_sources
 from tieaware.measures import Measure
 from tieaware.results import Results
+from tieaware.views import View
 
 Item = TypeVar("Item")
 
@@ -29,7 +31,7 @@ def evaluate_with_progress(
     qrels: QrelsLike, runs: Any, measures: Sequence[Measure], views: Sequence[View], threads: int | None
 ) -> list[Results]:
     """Do what `evaluate_views` does, some runs at a time."""
-    judged, named = as_qrels(qrels), named_runs(runs)
+    judged, named = as_qrels(qrels), list(as_sources(runs).items())
     some = [dict(named[start : start + _RUNS]) for start in range(0, len(named), _RUNS)]
     parts = [evaluate_views(judged, each, measures, views, threads=threads) for each in progress(some, "evaluating")]
     return [_joined(of_view) for of_view in zip(*parts, strict=True)]

@@ -1,10 +1,27 @@
-"""What is evaluated: judgments and runs, as columns."""
+"""What is evaluated: judgments and runs, whatever they are given as, as columns."""
 
-from tieaware.inputs.identifiers import Identifiers
-from tieaware.inputs.matching import Matched, match, match_dict
+from tieaware.identifiers import Identifiers
+from tieaware.inputs.matching import Matched, match
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
+from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
+from tieaware.inputs.sources import QrelsLike, RunLike, RunSource, as_qrels, as_sources
 from tieaware.inputs.trec import read_qrels, read_run
 
-__all__ = ["Identifiers", "Matched", "Qrels", "Run", "RunFile", "match", "match_dict", "read_qrels", "read_run"]
+__all__ = [
+    "Identifiers",
+    "Matched",
+    "Qrels",
+    "QrelsLike",
+    "Run",
+    "RunDict",
+    "RunFile",
+    "RunLike",
+    "RunSource",
+    "as_qrels",
+    "as_sources",
+    "match",
+    "read_qrels",
+    "read_run",
+]

@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Callable
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
+from tieaware.checks import shown, unexpected
 from tieaware.errors import InputError
-from tieaware.inputs.identifiers import shortened
 
-__all__ = ["Path", "Source"]
+__all__ = ["ByteStream", "Path"]
 
 Path = str | os.PathLike[str] | BinaryIO
 
@@ -90,9 +90,8 @@ def zstd_decompressor(label: str) -> Callable[[], Decompressor]:
     try:
         module = importlib.import_module("zstandard")
     except ImportError:
-        raise InputError(
-            f"{label}: the file is compressed with zstd, which this Python cannot read: install zstandard"
-        ) from None
+        wanted = "the package zstandard installed, as the file is compressed with zstd"
+        raise unexpected(label, wanted, "none") from None
     return lambda: Zstandard(module)
 
 
@@ -125,7 +124,7 @@ def compression(start: bytes, label: str) -> Format | None:
     return None
 
 
-class Source:
+class ByteStream:
     """Bytes of a file, decompressed, block by block. A context manager, which closes what it opened.
 
     Parameters
@@ -159,13 +158,11 @@ class Source:
             text = os.fsdecode(path)
             self._file: Any = getattr(sys.stdin, "buffer", None) if text == "-" else self._open(text)
             if self._file is None:
-                raise InputError(f"{self.label}: there is no standard input of bytes")
+                raise unexpected(self.label, "standard input of bytes", "none")
         else:
             if isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
-                found = "a text file" if hasattr(path, "read") else f"{shortened(path)}"
-                raise InputError(
-                    f"{self.label}: a path or a file opened in binary mode is expected, found {found}"
-                )
+                found = "a text file" if hasattr(path, "read") else shown(path)
+                raise unexpected(self.label, "a path or a file opened in binary mode", found)
             self._file = path
         try:
             self._start = self._read_raw(LONGEST_START)
@@ -187,7 +184,7 @@ class Source:
         except FileNotFoundError:
             raise InputError(f"{self.label}: there is no such file") from None
         except IsADirectoryError:
-            raise InputError(f"{self.label}: a file is expected, found a directory") from None
+            raise unexpected(self.label, "a file", "a directory") from None
         except (OSError, ValueError) as error:
             raise InputError(f"{self.label}: the file cannot be opened: {reason(error)}") from None
         self._opened = True
@@ -202,9 +199,8 @@ class Source:
         if block is None:
             raise InputError(f"{self.label}: the file cannot be read: it has nothing yet, and does not wait")
         if not isinstance(block, bytes | bytearray | memoryview):
-            raise InputError(
-                f"{self.label}: a path or a file opened in binary mode is expected, found one that reads "
-                f"{type(block).__name__}"
+            raise unexpected(
+                self.label, "a path or a file opened in binary mode", f"one that reads {type(block).__name__}"
             )
         return bytes(block)
 
@@ -272,7 +268,7 @@ class Source:
         if self._opened:
             self._file.close()
 
-    def __enter__(self) -> Source:
+    def __enter__(self) -> ByteStream:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -37,14 +37,14 @@ def read_matrix(path: str | os.PathLike[str]) -> Matrix:
                 raise unexpected(f"{name}:1", "the names of the systems, separated by commas", "nothing")
             twice = [system for i, system in enumerate(systems) if system in systems[:i]]
             if twice:
-                raise unexpected(f"{name}:1", "different names", f"{twice[0]!r} twice")
+                raise unexpected(f"{name}:1", "different names", f"{shown(twice[0])} twice")
             rows = [_row(f"{name}:{lines.line_num}", cells, systems) for cells in lines if cells]
     except csv.Error as error:
         raise InputError(f"{name}:{lines.line_num}: {error}") from None
     except OSError as error:
         raise InputError(f"{name}: {error.strerror}") from None
     if not rows:
-        raise unexpected(f"{name}:2", "a row for each topic", "none")
+        raise unexpected(f"{name}:2", "a row of values for each topic", "none")
     return Matrix(systems, np.ascontiguousarray(np.array(rows, dtype=np.float64).T))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import operator
+import os
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tieaware import _join
-from tieaware.errors import InputError
-from tieaware.inputs.identifiers import Identifiers, check_offsets, frozen, shortened, shown
-from tieaware.inputs.lists import Lists, Place, flattened, from_columns, grouped, plain_array, sequence
+from tieaware.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_array
+from tieaware.checks import unexpected
+from tieaware.identifiers import Identifiers, frozen, quoted
+from tieaware.inputs.lists import Lists, flattened, from_columns, grouped
 
 __all__ = ["Qrels"]
 
-INT32 = np.iinfo(np.int32)
 # One for all: an index is built once per Qrels, and seldom by two threads at a time.
-INDEX_LOCK = threading.Lock()
+_LOCK = threading.Lock()
+# A fork waits for it: the child of one that took it along would wait for a thread that it does not have.
+os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 class Qrels:
@@ -41,7 +43,8 @@ class Qrels:
     Raises
     ------
     InputError
-        The columns do not fit together, a label is no integer of 32 bits, or a document has two labels for a query.
+        The columns do not fit together, a label is no whole number of 32 bits, or a document has two labels for one
+        query.
 
     Examples
     --------
@@ -53,23 +56,22 @@ class Qrels:
     __slots__ = ("__weakref__", "_index", "documents", "labels", "name", "offsets", "queries")
 
     queries: Identifiers
-    offsets: NDArray[np.int64]
+    offsets: Offsets
     documents: Identifiers
-    labels: NDArray[np.int32]
+    labels: Labels
     name: str
     _index: _join.Index | None
 
     def __init__(
         self,
         queries: Identifiers,
-        offsets: NDArray[np.int64],
+        offsets: Offsets,
         documents: Identifiers,
-        labels: NDArray[np.int32],
+        labels: Labels,
         name: str = "qrels",
     ) -> None:
-        offsets = np.array(offsets, np.int64, order="C")
-        labels = integers(labels, "labels", lambda row: f"labels[{row}]")
-        check_columns(queries, offsets, documents, labels, "labels")
+        labels = as_labels(flat_array(labels, "labels"), "labels").copy()
+        offsets = checked_columns(queries, offsets, documents, labels, "labels")
         lists = without_repeats(Lists(queries, offsets, documents, labels), lambda row: f"documents[{row}]")
         self._set(lists, name)
 
@@ -122,16 +124,16 @@ class Qrels:
         Raises
         ------
         InputError
-            It is not of that form, a key is neither text, bytes nor an integer, a label is no integer of 32 bits, or
-            two keys are the same document with different labels.
+            It is not of that form, a key is neither text, bytes nor an integer, a label is no whole number of 32 bits,
+            or two keys are the same document with different labels.
 
         Examples
         --------
         >>> Qrels.from_dict({"q1": {"d1": 1, "d2": 0}})
         Qrels('qrels', 1 queries, 2 judgments)
         """
-        queries, starts, documents, values, place = flattened(qrels, "qrels")
-        lists = grouped(queries, starts, documents, integers(values, "qrels", place))
+        queries, offsets, documents, values, place = flattened(qrels, "qrels")
+        lists = grouped(queries, offsets, documents, as_labels(flat_array(values, "qrels"), "qrels", place))
         return cls.of(without_repeats(lists, place), name)
 
     @classmethod
@@ -157,7 +159,7 @@ class Qrels:
         Raises
         ------
         InputError
-            Lengths disagree, a label is no integer of 32 bits, or a (query, document) has two labels.
+            Lengths disagree, a label is no whole number of 32 bits, or a (query, document) has two labels.
 
         Examples
         --------
@@ -165,7 +167,7 @@ class Qrels:
         >>> qrels.queries.to_list(), qrels.offsets.tolist()
         (['q1', 'q2'], [0, 2, 3])
         """
-        labels = integers(label, "label", lambda row: f"label[{row}]")
+        labels = as_labels(flat_array(label, "label"), "label").copy()
         lists = from_columns(query, doc, labels, "label")
         return cls.of(without_repeats(lists, lambda row: f"doc[{row}]"), name)
 
@@ -173,7 +175,7 @@ class Qrels:
     def index(self) -> _join.Index:
         """The prepared look-up, built when it is first asked for."""
         if self._index is None:
-            with INDEX_LOCK:
+            with _LOCK:
                 if self._index is None:
                     index = _join.Index(
                         self.queries.data,
@@ -204,38 +206,6 @@ class Qrels:
         return Qrels.of, (lists, self.name)
 
 
-def integers(values: ArrayLike | list[Any], argument: str, place: Place) -> NDArray[np.int32]:
-    """Return labels as int32, or raise InputError at the first that is no integer of 32 bits."""
-    values = sequence(values, argument)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
-        labels = values
-    else:
-        listed = list(values)
-        array = plain_array(listed)
-        if array is not None and array.dtype.kind in "iub":
-            labels = array
-        else:
-            numbers = []
-            for row, value in enumerate(listed):
-                try:
-                    numbers.append(operator.index(value))
-                except TypeError:
-                    raise InputError(
-                        f"{place(row)}: an integer label is expected, found {shortened(value)}"
-                    ) from None
-            # Python's integers, some of which 64 bits do not hold.
-            labels = np.array(numbers, object)
-    if labels.ndim != 1:
-        raise InputError(f"{argument}: one dimension is expected, found the shape {labels.shape}")
-    outside = (labels < INT32.min) | (labels > INT32.max)
-    if outside.any():
-        row = int(outside.argmax())
-        raise InputError(
-            f"{place(row)}: a label from {INT32.min} to {INT32.max} is expected, found {labels[row]}"
-        )
-    return np.array(labels, np.int32, order="C")
-
-
 def without_repeats(lists: Lists, place: Place, again: Place | None = None) -> Lists:
     """Drop judgments that repeat an earlier one; raise InputError where one contradicts it.
 
@@ -253,34 +223,26 @@ def without_repeats(lists: Lists, place: Place, again: Place | None = None) -> L
     if conflicts.any():
         row, first = found[conflicts.argmax()].tolist()
         here, there = place(lists.source(row)), (again or place)(lists.source(first))
-        document, query = shown(lists.documents[row]), lists.query_of(row)
-        raise InputError(
-            f"{here}: document {document} of query {query} has the label {lists.values[row]}, "
-            f"but {lists.values[first]} at {there}: one label is expected"
-        )
+        document, query = quoted(lists.documents[row]), lists.query_of(row)
+        raise unexpected(
+            here, f"label {lists.values[first]} for document {document} of query {query}, as at {there}",
+            f"{lists.values[row]}",
+        )  # fmt: skip
     return lists.without(found[:, 0])
 
 
-def check_columns(
-    queries: Identifiers,
-    offsets: NDArray[np.int64],
-    documents: Identifiers,
-    values: NDArray[Any],
-    argument: str,
-) -> None:
-    """Raise InputError unless columns that a caller made fit together."""
-    if not isinstance(queries, Identifiers) or not isinstance(documents, Identifiers):
-        raise InputError(
-            "queries and documents: Identifiers are expected; from_columns takes other sequences"
-        )
-    if offsets.ndim != 1 or len(offsets) != len(queries) + 1:
-        raise InputError(
-            f"offsets: one more than queries, {len(queries) + 1}, are expected, found {len(offsets)}"
-        )
-    check_offsets(offsets, len(documents), "documents")
+def checked_columns(
+    queries: Identifiers, offsets: Offsets, documents: Identifiers, values: NDArray[Any], argument: str
+) -> Offsets:
+    """Return a copy of the offsets, or raise InputError unless columns that a caller made fit together."""
+    for name, column in (("queries", queries), ("documents", documents)):
+        if not isinstance(column, Identifiers):
+            raise unexpected(name, "Identifiers (from_columns takes other sequences)", type(column).__name__)
+    offsets = as_offsets(offsets, len(documents), "offsets", "documents").copy()
+    if len(offsets) != len(queries) + 1:
+        raise unexpected("offsets", f"one more than queries, {len(queries) + 1}", f"{len(offsets)}")
     if len(values) != len(documents):
-        raise InputError(
-            f"{argument}: as many values as documents, {len(documents)}, are expected, found {len(values)}"
-        )
+        raise unexpected(argument, f"as many values as documents, {len(documents)}", f"{len(values)}")
     if len(_join.number(queries.data, queries.offsets)[1]) != len(queries):
-        raise InputError("queries: each query is expected once; from_columns takes them in any order")
+        raise unexpected("queries", "each query once (from_columns takes them in any order)", "one twice")
+    return offsets

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieaware.arrays import Integers, Values
-from tieaware.inputs.files import Source
+from tieaware.inputs.files import ByteStream
 
 _BLOCK = 1 << 20
 
@@ -45,8 +45,8 @@ def read_ranks(run: object) -> RankColumn | None:
         return None
     numbers: dict[bytes, int] = {}
     parts: list[tuple[list[int], list[float], list[float]]] = []
-    with Source(run) as source:
-        for lines in _blocks_of_lines(source):
+    with ByteStream(run) as stream:
+        for lines in _blocks_of_lines(stream):
             # As the fast reader: neither empty lines nor comments are rows.
             fields = [field for field in (line.split(None, 5) for line in lines) if field and field[0][:1] != b"#"]
             parts.append(
@@ -60,12 +60,12 @@ def read_ranks(run: object) -> RankColumn | None:
     return RankColumn(queries.astype(np.int64), ranks.astype(np.float64), scores.astype(np.float64))
 
 
-def _blocks_of_lines(source: Source) -> Iterator[list[bytes]]:
+def _blocks_of_lines(stream: ByteStream) -> Iterator[list[bytes]]:
     room = bytearray(_BLOCK)
     rest = b""
     # The mark that some editors put before UTF-8 is no part of the first query.
     mark = b"\xef\xbb\xbf"
-    while size := source.read_into(memoryview(room)):
+    while size := stream.read_into(memoryview(room)):
         *lines, rest = (rest + bytes(room[:size]).removeprefix(mark)).split(b"\n")
         mark = b""
         yield lines

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from tieaware.errors import InputError
-from tieaware.inputs.identifiers import Identifiers, frozen, shortened, shown
-from tieaware.inputs.lists import Lists, Place, flattened, from_columns, grouped, plain_array, sequence
-from tieaware.inputs.qrels import check_columns
+from tieaware.arrays import Offsets, Place, Scores, as_scores, check_no_nan
+from tieaware.checks import one_of, unexpected
+from tieaware.identifiers import Identifiers, frozen, quoted
+from tieaware.inputs.lists import Lists, flattened, from_columns, grouped
+from tieaware.inputs.qrels import checked_columns
 
 __all__ = ["Run"]
-
-Scores = NDArray[np.float64] | NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class Run:
     __slots__ = ("__weakref__", "documents", "name", "offsets", "queries", "scores", "tag")
 
     queries: Identifiers
-    offsets: NDArray[np.int64]
+    offsets: Offsets
     documents: Identifiers
     scores: Scores
     name: str
@@ -76,14 +75,13 @@ class Run:
     def __init__(
         self,
         queries: Identifiers,
-        offsets: NDArray[np.int64],
+        offsets: Offsets,
         documents: Identifiers,
         scores: Scores,
         name: str = "run",
     ) -> None:
-        offsets = np.array(offsets, np.int64, order="C")
-        scores = numbers(scores, "scores", lambda row: f"scores[{row}]")
-        check_columns(queries, offsets, documents, scores, "scores")
+        scores = checked_scores(scores, "scores")
+        offsets = checked_columns(queries, offsets, documents, scores, "scores")
         lists, _ = without_repeats(
             Lists(queries, offsets, documents, scores), lambda row: f"documents[{row}]", "error"
         )
@@ -153,8 +151,8 @@ class Run:
         Run('bm25', 1 queries, 2 documents)
         """
         check_duplicates(duplicates)
-        queries, starts, documents, values, place = flattened(run, "run")
-        lists = grouped(queries, starts, documents, numbers(values, "run", place))
+        queries, offsets, documents, values, place = flattened(run, "run")
+        lists = grouped(queries, offsets, documents, checked_scores(values, "run", place))
         lists, dropped = without_repeats(lists, place, duplicates)
         warn_of(dropped, name)
         return cls.of(lists, name)
@@ -199,11 +197,39 @@ class Run:
         (['d1', 'd2', 'd1'], [0, 2, 3], [2.0, 2.0, 1.0])
         """
         check_duplicates(duplicates)
-        scores = numbers(score, "score", lambda row: f"score[{row}]")
+        scores = checked_scores(score, "score")
         lists = from_columns(query, doc, scores, "score")
         lists, dropped = without_repeats(lists, lambda row: f"doc[{row}]", duplicates)
         warn_of(dropped, name)
         return cls.of(lists, name)
+
+    def parts(self) -> Iterator[Run]:
+        """Yield the run, whole, as every form of a run can be had in parts.
+
+        Yields
+        ------
+        Run
+
+        Examples
+        --------
+        >>> [part.name for part in Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).parts()]
+        ['run']
+        """
+        yield self
+
+    def whole(self) -> Run:
+        """Return the run itself, as every form of a run can be had as columns.
+
+        Returns
+        -------
+        Run
+
+        Examples
+        --------
+        >>> Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).whole().scores
+        array([9.5, 9.5])
+        """
+        return self
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -222,52 +248,17 @@ class Run:
         return Run.of, (lists, self.name, self.tag)
 
 
-def numbers(values: ArrayLike | list[Any], argument: str, place: Place) -> Scores:
-    """Return scores as float64 or float32, or raise InputError at the first that is no number, or NaN."""
-    scores: Scores
-    values = sequence(values, argument)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iubf":
-        dtype = np.float32 if values.dtype.kind == "f" and values.dtype.itemsize == 4 else np.float64
-        scores = cast(Scores, np.array(values, dtype, order="C"))
-    else:
-        listed = list(values)
-        array = plain_array(listed)
-        if array is not None and array.dtype.kind in "iubf":
-            scores = array.astype(np.float64)
-        else:
-            try:
-                scores = np.fromiter((number(value) for value in listed), np.float64, len(listed))
-            except (TypeError, ValueError, OverflowError):
-                raise not_a_number(listed, place) from None
-    if scores.ndim != 1:
-        raise InputError(f"{argument}: one dimension is expected, found the shape {scores.shape}")
-    missing = np.isnan(scores)
-    if missing.any():
-        raise InputError(f"{place(int(missing.argmax()))}: a score is expected, found NaN")
-    return scores
-
-
-def number(value: Any) -> float:
-    """Return a score as a float; text and complex numbers are none, although float() may read them."""
-    if isinstance(value, str | bytes | bytearray | complex | np.complexfloating):
-        raise TypeError
-    return float(value)
-
-
-def not_a_number(values: list[Any], place: Place) -> InputError:
-    """Return the error that names the first value that is no number."""
-    for row, value in enumerate(values):
-        try:
-            number(value)
-        except (TypeError, ValueError, OverflowError):
-            return InputError(f"{place(row)}: a number is expected as the score, found {shortened(value)}")
-    raise AssertionError("every value is a number")
+def checked_scores(values: Any, where: str, place: Place | None = None) -> Scores:
+    """Return a copy of flat scores, float32 if they are that and else float64; raise InputError at the first NaN."""
+    scores = as_scores(values, where, place, flat=True)
+    check_no_nan(scores, where, place)
+    is_single = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype.itemsize == 4
+    return scores.astype(np.float32) if is_single else scores.astype(np.float64)
 
 
 def check_dtype(score_dtype: str) -> None:
     """Raise InputError unless scores can be rounded to this type."""
-    if score_dtype not in ("float64", "float32"):
-        raise InputError(f'score_dtype: "float64" or "float32" is expected, found {shortened(score_dtype)}')
+    one_of("score_dtype", score_dtype, ("float64", "float32"))
 
 
 def rounded(scores: Scores, score_dtype: str) -> Scores:
@@ -281,8 +272,7 @@ def rounded(scores: Scores, score_dtype: str) -> Scores:
 
 def check_duplicates(duplicates: str) -> None:
     """Raise InputError unless this is what a reader can do with duplicates."""
-    if duplicates not in ("error", "first"):
-        raise InputError(f'duplicates: "error" or "first" is expected, found {shortened(duplicates)}')
+    one_of("duplicates", duplicates, ("error", "first"))
 
 
 def without_repeats(
@@ -301,13 +291,11 @@ def without_repeats(
     if len(found) == 0:
         return lists, Dropped()
     row, first = found[0].tolist()
-    description = (
-        f"{place(lists.source(row))}: document {shown(lists.documents[row])} appears again for query "
-        f"{lists.query_of(row)}, first at {(again or place)(lists.source(first))}"
-    )
+    here, there = place(lists.source(row)), (again or place)(lists.source(first))
+    document = f"document {quoted(lists.documents[row])} of query {lists.query_of(row)}"
     if duplicates == "error":
-        raise InputError(f'{description}; it is expected once, or duplicates="first" keeps the first')
-    return lists.without(found[:, 0]), Dropped(len(found), description)
+        raise unexpected(here, f'{document} once, or duplicates="first"', f"it again, first at {there}")
+    return lists.without(found[:, 0]), Dropped(len(found), f"{here}: {document} again, first at {there}")
 
 
 def warn_of(dropped: Dropped, name: str) -> None:

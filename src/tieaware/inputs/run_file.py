@@ -36,3 +36,7 @@ class RunFile:
             yield from stream_run(self.path, **options)
         except NotContiguous:
             yield read_run(self.path, **options)
+
+    def whole(self) -> Run:
+        """Read the run."""
+        return read_run(self.path, self.score_dtype, duplicates=self.duplicates)

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware import _trec
+from tieaware.checks import unexpected
 from tieaware.errors import InputError
-from tieaware.inputs.files import Path, Source
-from tieaware.inputs.identifiers import Identifiers, shown
+from tieaware.identifiers import Identifiers, quoted
+from tieaware.inputs.files import ByteStream, Path
 from tieaware.inputs.lists import Lists, grouped
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.qrels import without_repeats as without_repeated_judgments
@@ -69,13 +70,13 @@ def read_qrels(path: Path) -> Qrels:
     >>> qrels.queries.to_list(), qrels.documents.to_list(), qrels.labels.tolist()
     (['301'], ['d1', 'd2'], [1, 0])
     """
-    with Source(path) as source:
-        reader = Reader(source, judgments=True)
+    with ByteStream(path) as stream:
+        reader = Reader(stream, judgments=True)
         for _ in reader.blocks():
             pass
         lists = reader.lists(reader.parser.n_segments)
         labels = replace(lists, values=lists.values.astype(np.int32))
-        return Qrels.of(without_repeated_judgments(labels, reader.place, reader.line_of), source.label)
+        return Qrels.of(without_repeated_judgments(labels, reader.place, reader.line_of), stream.label)
 
 
 def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "error") -> Run:
@@ -112,9 +113,9 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     """
     check_duplicates(duplicates)
     check_dtype(score_dtype)
-    with Source(path) as source:
-        run, dropped = whole_run(source, score_dtype, duplicates)
-    warn_of(dropped, source.label)
+    with ByteStream(path) as stream:
+        run, dropped = whole_run(stream, score_dtype, duplicates)
+    warn_of(dropped, stream.label)
     return run
 
 
@@ -137,12 +138,12 @@ def stream_run(path: Path, score_dtype: str = "float64", duplicates: str = "erro
 def streamed(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
     """Yield the parts of `stream_run`."""
     total = Dropped()
-    with Source(path) as source:
-        if not source.reopenable:
-            run, total = whole_run(source, score_dtype, duplicates)
+    with ByteStream(path) as stream:
+        if not stream.reopenable:
+            run, total = whole_run(stream, score_dtype, duplicates)
             yield run
         else:
-            reader = Reader(source, judgments=False)
+            reader = Reader(stream, judgments=False)
             seen = _trec.Seen()
             for final in reader.blocks():
                 # Further lines may belong to the last query.
@@ -155,12 +156,12 @@ def streamed(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
                 run, dropped = finished(reader, lists, score_dtype, duplicates)
                 total += dropped
                 yield run
-    warn_of(total, source.label)
+    warn_of(total, stream.label)
 
 
-def whole_run(source: Source, score_dtype: str, duplicates: str) -> tuple[Run, Dropped]:
+def whole_run(stream: ByteStream, score_dtype: str, duplicates: str) -> tuple[Run, Dropped]:
     """Read all there is."""
-    reader = Reader(source, judgments=False)
+    reader = Reader(stream, judgments=False)
     for _ in reader.blocks():
         pass
     return finished(reader, reader.lists(reader.parser.n_segments), score_dtype, duplicates)
@@ -172,14 +173,14 @@ def finished(reader: Reader, lists: Lists, score_dtype: str, duplicates: str) ->
     lists = replace(lists, values=rounded(lists.values, score_dtype))
     tag = reader.parser.tag
     text = None if tag is None else tag.decode("utf-8", "surrogateescape")
-    return Run.of(lists, reader.source.name, text), dropped
+    return Run.of(lists, reader.stream.name, text), dropped
 
 
 class Reader:
-    """The parser, fed from a source, with words for what is wrong."""
+    """The parser, fed from a stream of bytes, with words for what is wrong."""
 
-    def __init__(self, source: Source, judgments: bool) -> None:
-        self.source = source
+    def __init__(self, stream: ByteStream, judgments: bool) -> None:
+        self.stream = stream
         self.judgments = judgments
         self.parser = _trec.Parser(judgments)
         self._jump_rows: NDArray[np.int64] = np.zeros(0, np.int64)
@@ -198,22 +199,22 @@ class Reader:
             try:
                 room = self.parser.room(BLOCK)
             except OverflowError as error:
-                raise InputError(f"{self.source.label}:{self.parser.line + 1}: {error}") from None
-            size = self.source.read_into(room)
+                raise InputError(f"{self.stream.label}:{self.parser.line + 1}: {error}") from None
+            size = self.stream.read_into(room)
             good = self.parser.parse(size, final=size == 0)
             if not good:
                 assert self.parser.bad_line is not None
                 # What is wrong with the line may come of what is wrong with the file.
-                self.source.check_rest()
+                self.stream.check_rest()
                 wrong = complaint(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
-                raise InputError(f"{self.source.label}:{self.parser.line}: {wrong}")
+                raise InputError(f"{self.stream.label}:{self.parser.line}: {wrong}")
             empty = empty and self.parser.n_rows == 0
             if size == 0:
                 break
             yield False
         if empty:
             line = JUDGMENT_LINE if self.judgments else RUN_LINE
-            raise InputError(f'{self.source.label}: the file is empty: lines of "{line}" are expected')
+            raise unexpected(self.stream.label, f'lines of "{line}"', "an empty file")
         yield True
 
     def lists(self, n_segments: int) -> Lists:
@@ -229,11 +230,11 @@ class Reader:
 
     def place(self, row: int) -> str:
         """Say in which file and line a row of the last lists was."""
-        return f"{self.source.label}:{self.line_of(row).removeprefix('line ')}"
+        return f"{self.stream.label}:{self.line_of(row).removeprefix('line ')}"
 
 
 def complaint(line: bytes, judgments: bool, first: bool) -> str:
-    """Say what is wrong with a line, and what was expected.
+    """Say what was expected of a line, and what was found.
 
     Parameters
     ----------
@@ -245,14 +246,13 @@ def complaint(line: bytes, judgments: bool, first: bool) -> str:
     n = len(fields)
     if judgments:
         if n >= 6 and INTEGER.fullmatch(fields[3]) and NUMBER.fullmatch(fields[4]):
-            return f'this is a line of a run, "{RUN_LINE}": judgments are expected, "{JUDGMENT_LINE}"'
+            return f'expected a line of judgments, "{JUDGMENT_LINE}", found one of a run, "{RUN_LINE}"'
         if n < 4:
-            return f'4 fields are expected, "{JUDGMENT_LINE}", found {n}'
-        return f"the label, field 4, is {shown(fields[3])}: an integer of 32 bits is expected"
+            return f'expected 4 fields, "{JUDGMENT_LINE}", found {n}'
+        return f"expected an integer of 32 bits as the label, field 4, found {quoted(fields[3])}"
     if n < 6:
         if first and n in (4, 5) and INTEGER.fullmatch(fields[3]):
-            return f'this is a line of judgments, "{JUDGMENT_LINE}": a run is expected, "{RUN_LINE}"'
-        return f'6 fields are expected, "{RUN_LINE}", found {n}'
-    if NAN.fullmatch(fields[4]):
-        return "the score, field 5, is NaN: a number is expected"
-    return f"the score, field 5, is {shown(fields[4])}: a number is expected"
+            return f'expected a line of a run, "{RUN_LINE}", found one of judgments, "{JUDGMENT_LINE}"'
+        return f'expected 6 fields, "{RUN_LINE}", found {n}'
+    found = "NaN" if NAN.fullmatch(fields[4]) else quoted(fields[4])
+    return f"expected a number as the score, field 5, found {found}"

@@ -111,9 +111,9 @@ def evaluate(
         The labels of all judged documents of the query, retrieved or not; by default, of those retrieved.
     ties : str
         ``"average"``: the mean over every order of the documents that tie. The others put them in one order,
-        as :func:`rank` does: ``"run_order"``, ``"trec_eval"``, ``"optimistic"``, ``"pessimistic"``.
+        as :func:`rank` does.
     docids : sequence of str or bytes, optional
-        The document ids, for ``"trec_eval"`` only.
+        The document ids, for the rules that go by them.
 
     Returns
     -------

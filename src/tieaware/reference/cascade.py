@@ -206,7 +206,8 @@ def variance_of_expected_reciprocal_rank(
                 for x in range(m + 1)
                 for y in range(m + 1)
             )
-            total += goes_on**2 * (square - mean**2)
+            # No variance is negative, but for the rounding of its two terms.
+            total += goes_on**2 * max(square - mean**2, 0.0)
         goes_on *= math.prod(factors)
     return total
 

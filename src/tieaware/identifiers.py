@@ -10,38 +10,29 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _join
+from tieaware import _join, _order
+from tieaware.arrays import Integers, Offsets, as_offsets, flat_array
+from tieaware.checks import shown, unexpected
 from tieaware.errors import InputError
 
 __all__ = ["Identifiers"]
 
-LONGEST_SHOWN = 80
+_LONGEST_SHOWN = 80
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
-def shown(identifier: bytes) -> str:
+def quoted(identifier: bytes) -> str:
     """Quote an identifier for an error message: printable, on one line, and not too long."""
-    text = identifier[:LONGEST_SHOWN].decode("utf-8", "backslashreplace")
-    return repr(text) + ("…" if len(identifier) > LONGEST_SHOWN else "")
+    text = identifier[:_LONGEST_SHOWN].decode("utf-8", "backslashreplace")
+    return repr(text) + ("…" if len(identifier) > _LONGEST_SHOWN else "")
 
 
-def shortened(value: object) -> str:
-    """Show a value in an error message: on one line, and not too long."""
-    try:
-        text = repr(value)
-    except Exception:
-        # An object whose repr fails still has a type.
-        text = object.__repr__(value)
-    text = " ".join(text.split())
-    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"
-
-
-def ends_of(identifiers: list[str] | list[bytes]) -> NDArray[np.int64]:
+def _offsets_of(identifiers: list[str] | list[bytes]) -> Offsets:
     """Return the offsets of identifiers that follow one another."""
-    ends = np.zeros(len(identifiers) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, identifiers), np.int64, len(identifiers)), out=ends[1:])
-    return ends
+    offsets = np.zeros(len(identifiers) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, identifiers), np.int64, len(identifiers)), out=offsets[1:])
+    return offsets
 
 
 def frozen(array: Array) -> Array:
@@ -55,8 +46,10 @@ def encoded(value: object) -> bytes:
 
     Raises
     ------
-    TypeError, UnicodeEncodeError
-        It is neither text, bytes nor an integer; it is text with a surrogate that stands for no byte.
+    TypeError, ValueError
+        It is neither text, bytes nor an integer, or one of thousands of digits.
+    UnicodeEncodeError
+        It is text with a surrogate that stands for no byte.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape")
@@ -92,23 +85,19 @@ class Identifiers:
     __slots__ = ("data", "offsets")
 
     data: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
+    offsets: Offsets
 
-    def __init__(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+    def __init__(self, data: NDArray[np.uint8], offsets: Offsets) -> None:
         # Copies, for the caller may change what the arrays hold.
-        data = np.array(data, np.uint8, order="C")
-        offsets = np.array(offsets, np.int64, order="C")
-        if data.ndim != 1 or offsets.ndim != 1:
-            raise InputError("data and offsets: arrays of one dimension are expected")
-        check_offsets(offsets, len(data), "data")
-        self._set(data, offsets)
+        data = np.array(flat_array(data, "data"), np.uint8, order="C")
+        self._set(data, as_offsets(offsets, len(data), "offsets", "bytes of data").copy())
 
-    def _set(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+    def _set(self, data: NDArray[np.uint8], offsets: Offsets) -> None:
         object.__setattr__(self, "data", frozen(data.view()))
         object.__setattr__(self, "offsets", frozen(offsets.view()))
 
     @classmethod
-    def of(cls, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Identifiers:
+    def of(cls, data: NDArray[np.uint8], offsets: Offsets) -> Identifiers:
         """Wrap arrays that are known to be good."""
         self = cls.__new__(cls)
         self._set(data, offsets)
@@ -132,21 +121,19 @@ class Identifiers:
             A value is none of these; the message has its index.
         """
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-            raise InputError(f"{argument}: a sequence of identifiers is expected, found {shortened(values)}")
+            raise unexpected(argument, "a sequence of identifiers", shown(values))
         if isinstance(values, np.ndarray):
-            if values.ndim != 1:
-                raise InputError(f"{argument}: one dimension is expected, found the shape {values.shape}")
-            values = values.tolist()
+            values = flat_array(values, argument).tolist()
         listed: list[Any] = list(values)
         if all(type(value) is str for value in listed):
             text = "".join(listed)
             if text.isascii():
-                return cls.of(np.frombuffer(text.encode(), np.uint8), ends_of(listed))
+                return cls.of(np.frombuffer(text.encode(), np.uint8), _offsets_of(listed))
         try:
             encodings = [encoded(value) for value in listed]
-        except (TypeError, UnicodeEncodeError):
+        except (TypeError, ValueError):
             raise unusable(listed, argument) from None
-        return cls.of(np.frombuffer(b"".join(encodings), np.uint8), ends_of(encodings))
+        return cls.of(np.frombuffer(b"".join(encodings), np.uint8), _offsets_of(encodings))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Identifiers are immutable: {name} cannot be set")
@@ -166,8 +153,8 @@ class Identifiers:
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
-        data, ends = self.data.tobytes(), self.offsets.tolist()
-        return (data[start:stop] for start, stop in pairwise(ends))
+        data, offsets = self.data.tobytes(), self.offsets.tolist()
+        return (data[start:stop] for start, stop in pairwise(offsets))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Identifiers):
@@ -187,9 +174,9 @@ class Identifiers:
         """Return them as text: UTF-8, with ``surrogateescape`` for bytes that are not."""
         return [identifier.decode("utf-8", "surrogateescape") for identifier in self]
 
-    def descending_order(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the positions of each list ``rows[i]:rows[i + 1]`` by identifier, descending, compared as bytes."""
-        return _join.descending_order(self.data, self.offsets, rows)
+    def order(self, offsets: Offsets, *, descending: bool) -> Integers:
+        """Return the positions of each list ``offsets[i]:offsets[i + 1]`` by identifier, compared as bytes."""
+        return _order.order(self.data, self.offsets, offsets, descending)
 
     def take(self, rows: NDArray[np.int64]) -> Identifiers:
         """Return the identifiers at these rows, in that order."""
@@ -201,23 +188,8 @@ def unusable(values: list[object], argument: str) -> InputError:
     for index, value in enumerate(values):
         try:
             encoded(value)
-        except TypeError:
-            return InputError(
-                f"{argument}[{index}]: text, bytes or an integer is expected, found {shortened(value)}"
-            )
         except UnicodeEncodeError:
-            return InputError(
-                f"{argument}[{index}]: text that UTF-8 can encode is expected, found {shortened(value)}"
-            )
+            return unexpected(f"{argument}[{index}]", "text that UTF-8 can encode", shown(value))
+        except (TypeError, ValueError):
+            return unexpected(f"{argument}[{index}]", "text, bytes or an integer", shown(value))
     raise AssertionError("every value is an identifier")
-
-
-def check_offsets(offsets: NDArray[np.int64], n: int, of: str) -> None:
-    """Raise InputError unless the offsets begin at 0, never decrease, and end at n."""
-    if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n:
-        ends = f"{offsets[0]} to {offsets[-1]}" if len(offsets) else "nothing"
-        raise InputError(f"offsets: 0 to {n}, the length of {of}, are expected to be spanned, found {ends}")
-    decreasing = offsets[1:] < offsets[:-1]
-    if decreasing.any():
-        index = int(decreasing.argmax()) + 1
-        raise InputError(f"offsets[{index}]: {offsets[index]} is less than {offsets[index - 1]} before it")

@@ -1,0 +1,173 @@
+"""evaluate(): judgments and runs in, Results out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tieaware.arrays import Integers, Values
+from tieaware.checks import one_of, unexpected
+from tieaware.inputs import Matched, Qrels, QrelsLike, Run, RunLike, RunSource, as_qrels, as_sources, match
+from tieaware.judgments import POOLED, JudgedLists, Judgments
+from tieaware.measures import Measure, parse_measures
+from tieaware.precision import Coarsening
+from tieaware.preparation import prepare
+from tieaware.results import Results
+from tieaware.threads import checked_threads, over_chunks
+from tieaware.totals import Total, Totals
+from tieaware.views import View, passes
+
+
+def evaluate(
+    qrels: QrelsLike,
+    runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike],
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    ties: str = "average",
+    precision: str | Coarsening | None = None,
+    spread: bool = False,
+    queries: str = "judged",
+    threads: int | None = None,
+) -> Results:
+    """Evaluate runs against judgments.
+
+    Files are read in a stream: memory does not grow with a run whose lines are grouped by query.
+
+    Parameters
+    ----------
+    qrels : Qrels, path, binary file, or {query: {document: label}}
+    runs : Run, path, binary file, or {query: {document: score}}; a list of these; or {name: run}
+        A run in a file is named after the file, without folder and the usual extensions.
+    measures : sequence of str or Measure
+        For example ``["AP", "nDCG@10"]``.
+    ties : str
+        The tie rule, one of `tieaware.ties.RULES`: "average" is the expectation over all orderings of tied documents.
+    precision : str or Coarsening, optional
+        What the scores are coarsened to first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
+    spread : bool
+        Whether to tell how far the order of tied documents can move each value: the results then have ``std``,
+        ``min`` and ``max``. For ties="average".
+    queries : str
+        "judged": every judged query; one on which the run is silent has an empty list (trec_eval -c).
+        "both": only the queries that a run answers (trec_eval's default); the others are NaN, and in no mean.
+    threads : int or None
+        How many threads to use, None for one per core. The values are the same bits for any number.
+
+    Returns
+    -------
+    Results
+        The queries in the order of the judgments.
+
+    Raises
+    ------
+    InputError
+        A ValueError whose one line says where, what was expected, and what was found.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> qrels = {"q1": {"d1": 1, "d3": 1}}
+    >>> run = {"q1": {"d1": 0.5, "d2": 0.5, "d3": 0.1}}
+    >>> tieaware.evaluate(qrels, run, ["AP", "RR"]).mean().round(4)
+    array([[0.7083, 0.75  ]])
+    """
+    return evaluate_views(qrels, runs, measures, [View(ties, precision, spread)], queries=queries, threads=threads)[0]
+
+
+def evaluate_views(
+    qrels: QrelsLike,
+    runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike],
+    measures: str | Measure | Sequence[str | Measure],
+    views: Sequence[View],
+    *,
+    queries: str = "judged",
+    threads: int | None = None,
+) -> list[Results]:
+    """Evaluate runs under several views, reading and joining each run but once: Results by view.
+
+    See `evaluate` for the parameters.
+    """
+    parsed = parse_measures(measures)
+    one_of("queries", queries, ("judged", "both"))
+    workers = checked_threads(threads)
+    judged, sources = as_qrels(qrels), as_sources(runs)
+    evaluation = _Evaluation(judged, parsed, views, workers if len(sources) == 1 else 1)
+    values = np.empty((len(sources), evaluation.n_tables, len(judged), len(parsed)))
+    values[:] = np.nan if queries == "both" else evaluation.silent()
+    named = list(sources.items())
+    one_each = np.arange(len(named) + 1)
+    over_chunks(lambda i, _: evaluation.run(*named[i], values[i]), one_each, min(workers, len(named)))
+    names = judged.queries.to_list()
+    if queries == "both":
+        answered = np.flatnonzero(~np.isnan(values).all(axis=(0, 1, 3)))
+        values = values[:, :, answered]
+        names = [names[i] for i in answered]
+    labels = tuple(sources), tuple(names), parsed
+    by_table = values.swapaxes(0, 1)
+    edges = np.cumsum([0, *(view.n_tables for view in views)])
+    return [Results(by_table[start], *labels, *by_table[start + 1 : end]) for start, end in pairwise(edges)]
+
+
+# What all judged documents are worth to a measure: computed once for each judgment set, and kept as long as that is.
+_totals: WeakKeyDictionary[Qrels, dict[Measure, Total]] = WeakKeyDictionary()
+
+
+class _Evaluation:
+    """Judgments, measures and views, prepared for any number of runs."""
+
+    def __init__(self, qrels: Qrels, measures: tuple[Measure, ...], views: Sequence[View], threads: int) -> None:
+        self._qrels = qrels
+        self._measures = measures
+        self._threads = threads
+        self._passes = passes(views)
+        self._by_document = any(each.rule.by_document for each in self._passes)
+        self.n_tables = sum(view.n_tables for view in views)
+        known = _totals.setdefault(qrels, {})
+        missing = [measure for measure in measures if measure not in known]
+        if missing:
+            judgments = Judgments(qrels.labels, qrels.offsets)
+            known.update({measure: Total.of(measure, judgments) for measure in missing})
+        self._totals = Totals.joined([known[measure] for measure in measures])
+
+    def silent(self) -> Values:
+        """Return the values of queries for which nothing is retrieved, by view."""
+        n = len(self._qrels)
+        nothing, none = np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        lists = JudgedLists(nothing, nothing, none, none.astype(np.int32))
+        values = np.empty((self.n_tables, n, len(self._measures)))
+        self._part(Matched(np.arange(n), np.zeros(0), lists), None, values)
+        return values
+
+    def run(self, name: str, source: RunSource, values: Values) -> None:
+        """Write the rows of the queries that a run answers, by view."""
+        answered = 0
+        for part in source.parts():
+            run = part.whole() if self._by_document else part
+            answered += self._part(match(self._qrels, run), run if isinstance(run, Run) else None, values)
+        if not answered:
+            raise unexpected(name, f"a query in common with {self._qrels.name}", "none that is judged")
+
+    def _part(self, matched: Matched, run: Run | None, values: Values) -> int:
+        """Write the rows of one part, with its documents where ties go by them; return how many there are."""
+        judged = matched.rows >= 0
+        totals = self._totals.rows(matched.rows)
+        lists = _with_pool(matched.lists)
+        for each in self._passes:
+            order: Integers | None = None
+            if each.rule.by_document and run is not None:
+                order = each.rule.order(run.documents, run.offsets)
+            prepared = prepare(self._measures, lists, totals, each, order=order, threads=self._threads)
+            part = np.empty((len(each.tables), *totals.totals.shape))
+            prepared.evaluate(matched.scores, part)
+            for table, rows in zip(each.tables, part, strict=True):
+                values[table, matched.rows[judged]] = rows[judged]
+        return int(judged.sum())
+
+
+def _with_pool(lists: JudgedLists) -> JudgedLists:
+    """Take every document that judgments name for one of the pool, as a negative label there means unjudged."""
+    labels = np.where(lists.labels < 0, np.int32(POOLED), lists.labels)
+    return JudgedLists(lists.offsets, lists.judged_offsets, lists.positions, labels)

@@ -1,0 +1,97 @@
+"""The one door for judgments and runs: whatever they are given as.
+
+Each form of a run is a source, which has a ``name``, its ``parts()`` one after another, and can be had ``whole()``. To
+take another form, write its class and name it in `_source`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Protocol, TypeAlias
+
+from tieaware.checks import shown, unexpected
+from tieaware.inputs.qrels import Qrels
+from tieaware.inputs.run import Run
+from tieaware.inputs.run_dict import RunDict
+from tieaware.inputs.run_file import RunFile
+from tieaware.inputs.trec import read_qrels
+
+__all__ = ["QrelsLike", "RunLike", "RunSource", "as_qrels", "as_sources"]
+
+class RunSource(Protocol):
+    """A run, whatever it was given as."""
+
+    @property
+    def name(self) -> str:
+        """What results call it, if nothing else is said."""
+
+    def parts(self) -> Iterator[Run | RunDict]:
+        """Yield the run in parts, each of whole queries, which `tieaware.inputs.match` joins with judgments."""
+
+    def whole(self) -> Run:
+        """Return the run as columns."""
+
+
+RunLike: TypeAlias = RunSource | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]]
+QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, int]]
+
+
+def as_qrels(qrels: Any) -> Qrels:
+    """Return judgments, whatever they were given as."""
+    if isinstance(qrels, Qrels):
+        return qrels
+    if isinstance(qrels, Mapping):
+        return Qrels.from_dict(qrels)
+    if isinstance(qrels, Run | RunFile):
+        raise unexpected("qrels", "judgments", f"a {type(qrels).__name__}")
+    return read_qrels(qrels)
+
+
+def as_sources(runs: Any) -> dict[str, RunSource]:
+    """Return runs by name: of one, a sequence, or {name: run}."""
+    if isinstance(runs, Mapping) and not _is_run(runs):
+        for name in runs:
+            if not isinstance(name, str):
+                raise unexpected("runs", "names that are strings", shown(name))
+        named = [(name, _source(run)) for name, run in runs.items()]
+    else:
+        several = runs if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) else [runs]
+        named = _named([_source(run) for run in several])
+    if not named:
+        raise unexpected("runs", "at least one", "none")
+    by_name: dict[str, RunSource] = {}
+    for name, source in named:
+        if name in by_name:
+            raise unexpected("runs", "different names, as in {name: run}", f"two that are named {name!r}")
+        by_name[name] = source
+    return by_name
+
+
+def _source(run: Any) -> RunSource:
+    """Find out what a run was given as."""
+    if isinstance(run, Run | RunFile | RunDict):
+        return run
+    if isinstance(run, Mapping):
+        return RunDict(run)
+    if isinstance(run, Qrels):
+        raise unexpected("runs", "a run", "Qrels")
+    return RunFile(run)
+
+
+def _is_run(mapping: Mapping[Any, Any]) -> bool:
+    """Tell {query: {document: score}} from {name: run}."""
+    for value in mapping.values():
+        if not isinstance(value, Mapping):
+            return False
+        for inner in value.values():
+            return not isinstance(inner, Mapping)
+    return True
+
+
+def _named(sources: list[RunSource]) -> list[tuple[str, RunSource]]:
+    names = [source.name for source in sources]
+    if len(set(names)) < len(names):
+        # The same file name in several folders: the paths tell them apart.
+        names = [str(source.path) if isinstance(source, RunFile) else source.name for source in sources]
+    return list(zip(names, sources, strict=True))

@@ -1,0 +1,151 @@
+"""Judged documents: what each query's judgments are, and where in a list they stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware import _slots
+from tieaware.arrays import Integers, Labels, Offsets, Values
+
+# The label of a document that was pooled and not judged, as lower ones are. That of one outside the pool is -1.
+POOLED = -2
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """The labels of all judged documents, query by query: what measures ask of them.
+
+    Parameters
+    ----------
+    labels : int32[n_judged]
+        Negative labels count as unjudged.
+    offsets : int64[n_queries + 1]
+    """
+
+    labels: Labels
+    offsets: Offsets
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are, judged or not."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def query(self) -> Integers:
+        """The query of each document."""
+        return np.repeat(np.arange(self.n_queries), np.diff(self.offsets))
+
+    def deepest(self, cutoff: int | None) -> int:
+        """Return how many documents the longest list of judged documents has, within a cut-off."""
+        return int(min(np.diff(self.offsets).max(initial=0), np.inf if cutoff is None else cutoff))
+
+    def count(self, least: int) -> Values:
+        """Return how many documents have at least this label: float64[n_queries]."""
+        running = np.concatenate(([0], np.cumsum(self.labels >= least)))
+        return (running[self.offsets[1:]] - running[self.offsets[:-1]]).astype(np.float64)
+
+    def best_first(self, worth: npt.NDArray[np.generic]) -> Integers:
+        """Return the documents of each query in the order of what they are worth, descending."""
+        return np.lexsort((-worth.astype(np.float64), self.query))
+
+    def discounted(self, gains: Values, slots: Values, cutoff: int | None) -> Values:
+        """Return the sum of the gains of each query, the best first, each times the weight of its rank.
+
+        Parameters
+        ----------
+        gains : float64[n_judged]
+        slots : float64[depth + 1, 2]
+            Prefix sums of the weights; see ext/_slots.pyx.
+        cutoff : int or None
+
+        Returns
+        -------
+        float64[n_queries]
+        """
+        depth = len(slots) - 1 if cutoff is None else min(cutoff, len(slots) - 1)
+        return _slots.weighted(gains[self.best_first(gains)], self.offsets, slots, depth)
+
+    def cumulated(self, gains: Values) -> tuple[Values, Integers]:
+        """Return the sums of the gains of each query, the best first; and where each query's sums start.
+
+        Documents whose gain is -inf take no part.
+        """
+        taken = gains > -np.inf
+        query = self.query[taken]
+        offsets = np.concatenate(([0], np.cumsum(taken)))[self.offsets]
+        running = np.concatenate(([0.0], np.cumsum(gains[taken][np.lexsort((-gains[taken], query))])))
+        return running[1:] - np.repeat(running[offsets[:-1]], np.diff(offsets)), offsets[:-1].astype(np.int64)
+
+    def short_of(self, others: Judgments) -> int | None:
+        """Return the first query with fewer documents of some label or more than others have, if there is one.
+
+        Negative labels do not count. The i-th best document of the others must have no better label than ours.
+        """
+        theirs = others.labels[others.best_first(others.labels)]
+        ours = self.labels[self.best_first(self.labels)]
+        # Sorted, the i-th of each query stands i after its offset; those with labels come first.
+        place = np.arange(len(theirs)) - np.repeat(others.offsets[:-1], np.diff(others.offsets))
+        beside = self.offsets[:-1][others.query] + place
+        is_there = place < np.diff(self.offsets)[others.query]
+        found = np.full(len(theirs), -1, dtype=np.int32)
+        found[is_there] = ours[beside[is_there]]
+        short = (theirs >= 0) & (found < theirs)
+        return int(others.query[short.argmax()]) if short.any() else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedLists:
+    """Ranked lists of which the judged documents are known: all that evaluation needs besides the scores.
+
+    Parameters
+    ----------
+    offsets : int64[n_queries + 1]
+        The documents of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
+    judged_offsets : int64[n_queries + 1]
+        Its judged documents are ``judged_offsets[q]`` to ``judged_offsets[q + 1]``.
+    positions : int64[n_judged]
+        Where each is in its list, from 0, ascending.
+    labels : int32[n_judged]
+        Its label; negative for one that is unjudged, but in the pool.
+    """
+
+    offsets: Offsets
+    judged_offsets: Offsets
+    positions: Integers
+    labels: Labels
+
+    @classmethod
+    def of_labels(cls, labels: Labels, offsets: Offsets, with_pool: bool) -> JudgedLists:
+        """Find the judged documents of lists of which every document has a label; with those of the pool, if wanted."""
+        positions = np.flatnonzero((labels >= 0) | (labels <= POOLED) if with_pool else labels >= 0)
+        judged_offsets = np.searchsorted(positions, offsets)
+        return cls(
+            offsets,
+            judged_offsets,
+            positions - np.repeat(offsets[:-1], np.diff(judged_offsets)),
+            labels[positions],
+        )
+
+    @property
+    def judgments(self) -> Judgments:
+        """The judged documents of the lists as if they were all."""
+        return Judgments(self.labels, self.judged_offsets)
+
+    @property
+    def lengths(self) -> Integers:
+        """How many documents each list has."""
+        return np.diff(self.offsets)
+
+    @property
+    def judged_lengths(self) -> Integers:
+        """How many documents of each list have a label."""
+        return np.diff(np.concatenate(([0], np.cumsum(self.labels >= 0)))[self.judged_offsets])
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest list."""
+        return int(self.lengths.max(initial=0))

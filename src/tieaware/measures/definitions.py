@@ -1,0 +1,215 @@
+"""All measures: one definition each.
+
+To add a measure, add its definition here and its name to the front door, `tieaware/__init__.py`; its kernel to ext/, if
+none there fits; and its functions to ``reference/``.
+"""
+
+from __future__ import annotations
+
+from tieaware.measures.definition import Definition, Measure
+from tieaware.measures.formulas import (
+    GAIN,
+    GRADES,
+    JUDGED,
+    NOTHING,
+    POOLED_OR_JUDGED,
+    PREFERRED,
+    RELEVANCE,
+    RELEVANCE_AND_GAIN,
+    by_depth,
+    by_depth_reached,
+    by_mean_of_depth_and_total,
+    by_retrieved,
+    by_retrieved_or_total,
+    by_retrieved_times_total,
+    by_total,
+    by_weighted_mean,
+    discounted_slots,
+    every_query,
+    has_cutoff,
+    ideal_gain,
+    ideal_labels,
+    nonrelevant_of_relevant,
+    one,
+    patient_slots,
+    positive_documents,
+    reciprocal_slots,
+    relevant_documents,
+    stops,
+)
+from tieaware.measures.parameters import Flag, Number, Parameter, WholeNumber, Word
+
+# Every family, by its name.
+DEFINITIONS: dict[str, Definition] = {}
+
+
+def _measure(definition: Definition) -> Measure:
+    """List a family, and return its measure without cut-off and with every parameter at its default."""
+    DEFINITIONS[definition.name] = definition
+    return Measure(definition)
+
+
+_Parameters = dict[str, Parameter]
+_REL: _Parameters = {"rel": WholeNumber(1, 0, 2**31, "the smallest relevant label")}
+_JUDGED_ONLY: _Parameters = {"judged_only": Flag(False, "whether unjudged documents are taken out of the list first")}
+_BINARY: _Parameters = {**_REL, **_JUDGED_ONLY}
+_GAIN: _Parameters = {"dcg": Word("log2", ("log2", "exp-log2"), "the gain: the label, or 2^label - 1")}
+_GRADED: _Parameters = {**_GAIN, **_JUDGED_ONLY}
+_PATIENCE: _Parameters = {"p": Number(0.8, 0.0, 1.0, "how likely the user goes on to the next document", ends=False)}
+_WEIGHT_OF_GAINS: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of gains against ranks", ends=False)}
+_WEIGHT_OF_RECALL: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of recall against precision", ends=False)}
+
+_LIMIT_OF_INTERPOLATED = "expected smaller tied groups or another tie rule, found some whose exact value takes too long"
+_LIMIT_OF_ERR = "expected tied groups of at most 2,000 documents within the cut-off for a spread, found a larger one"
+
+# fmt: off
+P = _measure(Definition(
+    name="P", title="precision",
+    kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_depth,
+    parameters=_BINARY, aliases=("Precision",), trec_name_with_cutoff="P",
+))
+R = _measure(Definition(
+    name="R", title="recall",
+    kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
+    parameters=_BINARY, aliases=("Recall",), trec_name_with_cutoff="recall",
+))
+F1 = _measure(Definition(
+    name="F1", title="harmonic mean of precision and recall",
+    kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_mean_of_depth_and_total,
+    parameters=_BINARY,
+))
+AP = _measure(Definition(
+    name="AP", title="average precision",
+    kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total, slots=reciprocal_slots,
+    parameters=_BINARY, aliases=("MAP",), trec_name="map", trec_name_with_cutoff="map_cut",
+))
+RR = _measure(Definition(
+    name="RR", title="reciprocal rank",
+    kernel="reciprocal_rank", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=reciprocal_slots,
+    parameters=_BINARY, aliases=("MRR",), trec_name="recip_rank",
+))
+nDCG = _measure(Definition(  # noqa: N816 - the field's name
+    name="nDCG", title="normalised discounted cumulative gain",
+    kernel="slots_of_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, slots=discounted_slots,
+    parameters=_GRADED, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
+))
+DCG = _measure(Definition(
+    name="DCG", title="discounted cumulative gain",
+    kernel="slots", weighting=GAIN, total=positive_documents, norm=one, slots=discounted_slots,
+    parameters=_GRADED,
+))
+RBP = _measure(Definition(
+    name="RBP", title="rank-biased precision",
+    kernel="slots", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=patient_slots,
+    parameters={**_PATIENCE, **_BINARY},
+))
+Success = _measure(Definition(
+    name="Success", title="whether a relevant document is found",
+    kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    parameters=_BINARY, trec_name_with_cutoff="success",
+))
+Rprec = _measure(Definition(
+    name="Rprec", title="precision at N, the number of relevant documents",
+    kernel="hits_at_r", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
+    parameters=_BINARY, has_cutoff=False, aliases=("RPrec",), trec_name="Rprec",
+))
+Bpref = _measure(Definition(
+    name="Bpref", title="how often relevant documents precede judged nonrelevant ones",
+    kernel="preference", weighting=PREFERRED, total=relevant_documents, norm=by_total,
+    query_number=nonrelevant_of_relevant,
+    parameters=_BINARY, has_cutoff=False, aliases=("BPref",), trec_name="bpref",
+))
+infAP = _measure(Definition(  # noqa: N816 - the field's name
+    name="infAP", title="average precision inferred where a part of the pool is judged",
+    kernel="inferred_precision", weighting=POOLED_OR_JUDGED, total=relevant_documents, norm=by_total,
+    parameters=_BINARY, has_cutoff=False, has_spread=False, needs_pool=True, aliases=("InfAP",), trec_name="infAP",
+))
+Q = _measure(Definition(
+    name="Q", title="Q-measure: average precision with cumulated gains",
+    kernel="q_measure", weighting=RELEVANCE_AND_GAIN, total=relevant_documents, norm=by_total, query_table=ideal_labels,
+    measure_number="beta",
+    parameters={**_WEIGHT_OF_GAINS, **_BINARY},
+))
+ERR = _measure(Definition(
+    name="ERR", title="expected reciprocal rank of where a user stops",
+    kernel="cascade", weighting=GRADES, total=positive_documents, norm=one, slots=stops,
+    parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **_JUDGED_ONLY}, spread_limit=_LIMIT_OF_ERR,
+))
+AUC = _measure(Definition(
+    name="AUC", title="probability that a relevant document precedes a nonrelevant one",
+    kernel="area_under_curve", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    parameters=_BINARY, own_extremes=has_cutoff, aliases=("Accuracy",),
+))
+ESL = _measure(Definition(
+    name="ESL", title="expected search length to the i-th relevant document",
+    kernel="search_length", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
+    parameters={"i": WholeNumber(1, 1, 2**31, "which relevant document is searched for"), **_BINARY},
+    has_cutoff=False, less_is_better=True,
+))
+Judged = _measure(Definition(
+    name="Judged", title="share of judged documents",
+    kernel="hits", weighting=JUDGED, total=every_query, norm=by_depth_reached,
+))
+RBPResidual = _measure(Definition(
+    name="RBPResidual", title="what unjudged documents might add to RBP",
+    kernel="residual", weighting=JUDGED, total=every_query, norm=one, slots=patient_slots,
+    parameters=_PATIENCE, has_cutoff=False, less_is_better=True,
+))
+SetP = _measure(Definition(
+    name="SetP", title="precision of all that is retrieved",
+    kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_retrieved_or_total,
+    parameters={"relative": Flag(False, "whether it is of no more documents than are relevant"), **_BINARY},
+    has_cutoff=False, trec_name="set_P",
+))
+SetR = _measure(Definition(
+    name="SetR", title="recall of all that is retrieved",
+    kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
+    parameters=_BINARY, has_cutoff=False, trec_name="set_recall",
+))
+SetF = _measure(Definition(
+    name="SetF", title="weighted harmonic mean of SetP and SetR",
+    kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_weighted_mean,
+    parameters={**_WEIGHT_OF_RECALL, **_BINARY}, has_cutoff=False, trec_name="set_F",
+))
+SetAP = _measure(Definition(
+    name="SetAP", title="SetP times SetR",
+    kernel="squared_hits", weighting=RELEVANCE, total=relevant_documents, norm=by_retrieved_times_total,
+    parameters=_BINARY, has_cutoff=False, trec_name="set_map",
+))
+GMAP = _measure(Definition(
+    name="GMAP", title="average precision, summed up by the geometric mean",
+    kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total, slots=reciprocal_slots,
+    parameters=_BINARY, has_cutoff=False, summary="geometric", summary_only=True, trec_name="gm_map",
+))
+IPrec = _measure(Definition(
+    name="IPrec", title="interpolated precision at a recall",
+    kernel="interpolated", weighting=RELEVANCE, total=relevant_documents, norm=by_total, measure_number="recall",
+    parameters={"recall": Number(0.0, 0.0, 1.0, "the recall from which precision counts"), **_BINARY},
+    has_cutoff=False, at_recall=True, limit=_LIMIT_OF_INTERPOLATED,
+))
+IAP11 = _measure(Definition(
+    name="IAP11", title="mean of the interpolated precisions at the recalls 0, 0.1 … 1",
+    kernel="interpolated_11", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
+    parameters=_BINARY, has_cutoff=False, limit=_LIMIT_OF_INTERPOLATED, aliases=("IAP",), trec_name="11pt_avg",
+))
+NumQ = _measure(Definition(
+    name="NumQ", title="queries",
+    kernel="constant", weighting=NOTHING, total=every_query, norm=one,
+    has_cutoff=False, summary="sum", summary_only=True, trec_name="num_q",
+))
+NumRet = _measure(Definition(
+    name="NumRet", title="retrieved documents",
+    kernel="constant", weighting=NOTHING, total=every_query, norm=by_retrieved,
+    has_cutoff=False, summary="sum", trec_name="num_ret",
+))
+NumRel = _measure(Definition(
+    name="NumRel", title="relevant documents",
+    kernel="constant", weighting=NOTHING, total=relevant_documents, norm=by_total,
+    parameters=_REL, has_cutoff=False, summary="sum", trec_name="num_rel",
+))
+NumRelRet = _measure(Definition(
+    name="NumRelRet", title="relevant documents retrieved",
+    kernel="hits", weighting=RELEVANCE, total=every_query, norm=one,
+    parameters=_REL, has_cutoff=False, summary="sum", trec_name="num_rel_ret",
+))
+# fmt: on

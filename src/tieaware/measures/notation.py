@@ -1,0 +1,151 @@
+"""The notation of measures, ``nDCG@10``, ``AP(rel=2)``, ``RBP(p=0.85)``, and their names in trec_eval."""
+
+from __future__ import annotations
+
+import ast
+import copyreg
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from tieaware.checks import did_you_mean, shown, unexpected
+from tieaware.measures.definition import Measure
+from tieaware.measures.definitions import DEFINITIONS, IPrec, SetP
+
+_BY_NAME = {name: d for d in DEFINITIONS.values() for name in (d.name, *d.aliases)}
+_BY_TREC_NAME = {d.trec_name: d for d in DEFINITIONS.values() if d.trec_name}
+_BY_TREC_NAME_WITH_CUTOFF = {d.trec_name_with_cutoff: d for d in DEFINITIONS.values() if d.trec_name_with_cutoff}
+
+# trec_eval's names of measures with parameters.
+_BY_OTHER_TREC_NAME = {"set_relative_P": SetP(relative=True)}
+
+_NOTATION = re.compile(r"(?P<name>\w+)\s*(?:\((?P<parameters>.*)\))?\s*(?:@\s*(?P<cutoff>\S+))?", re.ASCII)
+_LONGEST = 200
+
+
+def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
+    """Read one measure or several.
+
+    Parameters
+    ----------
+    measures : str or Measure, or a sequence of these
+        A set is refused: it has no order, which the columns of values would follow.
+
+    Returns
+    -------
+    tuple of Measure
+
+    Raises
+    ------
+    InputError
+        If there is none, or one is none of `parse_measure`'s.
+    """
+    if isinstance(measures, str | Measure):
+        return (parse_measure(measures),)
+    if isinstance(measures, set | frozenset):
+        raise unexpected("measures", "a list, whose order the values have", shown(measures))
+    try:
+        parsed = tuple(parse_measure(measure) for measure in measures)
+    except TypeError:
+        raise unexpected("measures", "a list of names such as 'nDCG@10'", shown(measures)) from None
+    if not parsed:
+        raise unexpected("measures", "at least one, such as 'nDCG@10'", "none")
+    return parsed
+
+
+def parse_measure(text: str | Measure) -> Measure:
+    """Read a measure in the notation of ir_measures, or by its name in trec_eval.
+
+    Parameters
+    ----------
+    text : str or Measure
+        For example ``"nDCG@10"``, ``"AP(rel=2)@100"``, ``"RBP(p=0.85)"``, ``"ndcg_cut_10"``, ``"map"``. A measure is
+        returned as it is.
+
+    Returns
+    -------
+    Measure
+        ``parse_measure(str(measure)) == measure``.
+
+    Raises
+    ------
+    InputError
+        If the text names no measure (the nearest names are given), or a parameter or cut-off has no meaning.
+
+    Examples
+    --------
+    >>> parse_measure("ndcg_cut_10"), parse_measure("MRR@10"), parse_measure("AP(rel=2)@100")
+    (nDCG@10, RR@10, AP(rel=2)@100)
+    """
+    if isinstance(text, Measure):
+        return text
+    if not isinstance(text, str):
+        raise unexpected("measure", "a name such as 'nDCG@10', or a tieaware.Measure", shown(text))
+    if len(text) > _LONGEST:
+        raise unexpected("measure", "a name such as 'nDCG@10'", f"{len(text)} characters, {shown(text[:20])}…")
+    return _read(text)
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> Measure:
+    stripped = text.strip()
+    by_trec_name = _by_trec_name(stripped)
+    if by_trec_name is not None:
+        return by_trec_name
+    found = _NOTATION.fullmatch(stripped)
+    if found is None:
+        raise unexpected("measure", "the form name(parameter=value)@cutoff, as in 'AP(rel=2)@100'", repr(text))
+    name, parameters, cutoff = found["name"], found["parameters"], found["cutoff"]
+    if name not in _BY_NAME:
+        raise unexpected("measure", "the name of one", f"{text!r}{_nearest(name)}")
+    measure = Measure(_BY_NAME[name], **_parameters(text, parameters or ""))
+    if cutoff is None:
+        return measure
+    if measure.definition.at_recall and re.fullmatch(r"\d+(\.\d{1,30})?(e-\d{1,3})?", cutoff, re.ASCII):
+        return measure @ float(cutoff)
+    if not re.fullmatch(r"-?\d{1,18}", cutoff, re.ASCII):
+        raise unexpected(f"cut-off of measure {text!r}", "a whole number of at least 1", repr(cutoff))
+    return measure @ int(cutoff)
+
+
+def _by_trec_name(text: str) -> Measure | None:
+    if text in _BY_TREC_NAME:
+        return Measure(_BY_TREC_NAME[text])
+    if text in _BY_OTHER_TREC_NAME:
+        return _BY_OTHER_TREC_NAME[text]
+    stem, _, cutoff = text.rpartition("_")
+    if stem == "iprec_at_recall" and re.fullmatch(r"[01](\.\d{1,17})?", cutoff, re.ASCII):
+        return IPrec @ float(cutoff)
+    if stem in _BY_TREC_NAME_WITH_CUTOFF and re.fullmatch(r"\d{1,18}", cutoff, re.ASCII):
+        return Measure(_BY_TREC_NAME_WITH_CUTOFF[stem], int(cutoff))
+    return None
+
+
+def _parameters(text: str, parameters: str) -> dict[str, Any]:
+    parsed: dict[str, Any] = {}
+    for part in filter(None, (part.strip() for part in parameters.split(","))):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not name.isidentifier() or not value:
+            raise unexpected(f"measure {text!r}", "parameter=value", repr(part))
+        if name in parsed:
+            raise unexpected(f"measure {text!r}", f"parameter {name!r} once", "it twice")
+        try:
+            parsed[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            parsed[name] = value  # a bare word, as in dcg=exp-log2
+    return parsed
+
+
+def _nearest(name: str) -> str:
+    """Return the names nearest to an unknown one, or all."""
+    known = [*_BY_NAME, *_BY_TREC_NAME, *(f"{each}_10" for each in _BY_TREC_NAME_WITH_CUTOFF)]
+    return did_you_mean(name, known) or f"; the measures are {', '.join(DEFINITIONS)}"
+
+
+def _reduced(measure: Measure) -> tuple[Callable[[str], Measure], tuple[str]]:
+    return parse_measure, (str(measure),)
+
+
+# A measure is pickled as it is written, for the functions of its definition may have no name to be found by.
+copyreg.pickle(Measure, _reduced)
