@@ -159,6 +159,14 @@ def test_trec_eval_orders_ties_by_document_id_as_bytes():
         assert Evaluator([1, 0], ["RR"], ties="trec_eval", docids=ids)([1.0, 1.0]) == value
 
 
+def test_docid_ascending_is_the_other_way_round():
+    """As one with the ids inverted; equal ids keep the order of the list."""
+    for ids, value in ((["a", "b"], 1.0), (["b", "a"], 0.5), (["é", "z"], 0.5), (["d", "d1"], 1.0), (["a", "a"], 1.0)):
+        assert Evaluator([1, 0], ["RR"], ties="docid_ascending", docids=ids)([1.0, 1.0]) == value
+    qrels, run = {"q": {"b": 1}}, {"q": {"b": 2.0, "a": 2.0, "c": 2.0}}
+    assert tieaware.evaluate(qrels, run, "RR", ties="docid_ascending")["run", "RR", "q"] == 0.5
+
+
 def test_one_evaluator_serves_several_threads_at_once(evaluator):
     candidates = np.random.default_rng(4).integers(0, 3, (200, 7)).astype(float)
     expected = [evaluator(candidate) for candidate in candidates]

@@ -118,6 +118,7 @@ def test_float32_ties(ties):
     scores = np.array([1.0, 1.0 + 1e-12, 0.5])
     labels, docids = [1, 0, 0], ["c", "b", "a"]
     expected = {"average": 0.75, "optimistic": 1.0, "pessimistic": 0.5, "run_order": 1.0, "trec_eval": 1.0}
+    expected["docid_ascending"] = 0.5
     ids = docids if ties in BY_DOCUMENT else None
     evaluate = Evaluator(labels, ["RR"], ties=ties, docids=ids)
     assert evaluate(scores)[0, 0] == 0.5
@@ -310,6 +311,7 @@ def test_a_constant_scorer(ties):
         "pessimistic": 0.1,
         "run_order": 1.0,
         "trec_eval": 1 / 9,  # d10 precedes only d1 as text
+        "docid_ascending": 0.5,
     }
     evaluate = Evaluator(labels, ["RR@10"], ties=ties, docids=docids if ties in BY_DOCUMENT else None)
     assert evaluate(np.zeros(10))[0, 0] == pytest.approx(expected[ties], rel=1e-15)

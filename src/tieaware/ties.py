@@ -1,12 +1,13 @@
 """The tie rules: what the groups are that a measure sees.
 
-================  ==============================================================================================
-``average``       the tied groups as they are: the expectation over all orderings that the scores allow
-``run_order``     each document its own group, ordered by score, then by position in the input
-``trec_eval``     the same, ordered by score, then by document id, descending, compared as bytes
-``optimistic``    each document its own group, the best label of each tied group first: the maximum
-``pessimistic``   the worst label first: the minimum
-================  ==============================================================================================
+====================  ==========================================================================================
+``average``           the tied groups as they are: the expectation over all orderings that the scores allow
+``run_order``         each document its own group, ordered by score, then by position in the input
+``trec_eval``         the same, ordered by score, then by document id, descending, compared as bytes
+``docid_ascending``   the same, but ascending, as in Lucene and sentence-transformers
+``optimistic``        each document its own group, the best label of each tied group first: the maximum
+``pessimistic``       the worst label first: the minimum
+====================  ==========================================================================================
 """
 
 from __future__ import annotations
@@ -115,6 +116,12 @@ RULES = {
             title="by document id, descending",
             placement=IN_ORDER,
             by_document="descending",
+        ),
+        TieRule(
+            name="docid_ascending",
+            title="by document id, ascending",
+            placement=IN_ORDER,
+            by_document="ascending",
         ),
         TieRule(name="optimistic", title="the best order: the maximum", placement=BEST_FIRST),
         TieRule(name="pessimistic", title="the worst order: the minimum", placement=WORST_FIRST),

@@ -15,7 +15,7 @@ Groups = Sequence[Sequence[Label]]
 # Of a measure: the value of a ranking; and of groups, the mean and the variance over the orders of tied documents.
 Functions = tuple[Callable[..., float], Callable[..., float], Callable[..., float]]
 
-ORDERS = ("run_order", "trec_eval", "optimistic", "pessimistic")
+ORDERS = ("run_order", "trec_eval", "docid_ascending", "optimistic", "pessimistic")
 
 
 def rank(
@@ -34,9 +34,10 @@ def rank(
         Of the same documents.
     ties : str
         ``"run_order"``: as they stand in the input. ``"trec_eval"``: by document id, descending, compared as
-        bytes. ``"optimistic"`` and ``"pessimistic"``: the best, or the worst, labels first.
+        bytes; ``"docid_ascending"``: ascending. ``"optimistic"`` and ``"pessimistic"``: the best, or the worst, labels
+        first.
     docids : sequence of str or bytes, optional
-        The document ids, for ``"trec_eval"`` only.
+        The document ids, for ``"trec_eval"`` and ``"docid_ascending"``.
 
     Returns
     -------
@@ -58,11 +59,11 @@ def rank(
     """
     one_of("ties", ties, ORDERS)
     documents = list(range(len(scores)))
-    if ties == "trec_eval":
+    if ties in ("trec_eval", "docid_ascending"):
         if docids is None:
-            raise unexpected("docids", "one for each score, by which ties='trec_eval' orders", "none")
+            raise unexpected("docids", f"one for each score, by which ties={ties!r} orders", "none")
         names = [d.encode("utf-8", "surrogateescape") if isinstance(d, str) else d for d in docids]
-        documents.sort(key=lambda d: names[d], reverse=True)
+        documents.sort(key=lambda d: names[d], reverse=ties == "trec_eval")
     elif ties in ("optimistic", "pessimistic"):
         grades = [-math.inf if label is None or label == -1 else label for label in labels]
         documents.sort(key=lambda d: grades[d], reverse=ties == "optimistic")
