@@ -159,7 +159,7 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
     if name == "RBP":
         p = Fraction(measure["p"])
         return (1 - p) * sum((p ** (j - 1) for j in ranks), Fraction(0))
-    if name == "Success":
+    if name in ("Success", "Hits"):
         return Fraction(1)
     if name == "Rprec":
         return Fraction(sum(j <= n_relevant for j in ranks), n_relevant)

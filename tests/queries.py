@@ -26,7 +26,7 @@ MEASURES = (
     "nDCG", "nDCG@1", "nDCG@3", "nDCG@10", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@4",
     "DCG", "DCG@1", "DCG@3", "DCG@10", "DCG(dcg='exp-log2')", "DCG(dcg='exp-log2')@4",
     "RBP", "RBP@1", "RBP@3", "RBP(p=0.5)@10", "RBP(p=0.95,rel=2)", "RBP(p=0.05,rel=0)@4",
-    "Success", "Success@1", "Success@3", "Success@10", "Success(rel=2)@2", "Success(rel=0)@2",
+    "Success", "Success@1", "Success@3", "Success@10", "Success(rel=2)@2", "Success(rel=0)@2", "Hits@3",
     "Rprec", "Rprec(rel=2)", "Rprec(rel=0)",
     "AUC", "AUC(rel=2)", "AUC(judged_only=True)",
     "ESL", "ESL(i=2)", "ESL(i=3,rel=2)", "ESL(judged_only=True)",

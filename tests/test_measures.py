@@ -62,6 +62,7 @@ def test_what_is_written_is_read_back(measure):
         # What ir_measures and others call them.
         ("MRR@10", "RR@10"), ("NDCG@5", "nDCG@5"), ("Accuracy@20", "AUC@20"), ("BPref", "Bpref"), ("RPrec", "Rprec"),
         ("Precision@3", "P@3"), ("Recall", "R"), ("MAP(rel=2)", "AP(rel=2)"), ("InfAP", "infAP"), ("IAP", "IAP11"),
+        ("HitRate@3", "Hits@3"),
         (" nDCG ( dcg = exp-log2 , judged_only = True ) @ 10 ", "nDCG(dcg='exp-log2',judged_only=True)@10"),
     ],
 )  # fmt: skip

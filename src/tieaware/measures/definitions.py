@@ -108,6 +108,11 @@ Success = _measure(Definition(
     kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
     parameters=_BINARY, trec_name_with_cutoff="success",
 ))
+Hits = _measure(Definition(
+    name="Hits", title="Success, as link prediction and recommenders name it",
+    kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    parameters=_BINARY, aliases=("HitRate",),
+))
 Rprec = _measure(Definition(
     name="Rprec", title="precision at N, the number of relevant documents",
     kernel="hits_at_r", weighting=RELEVANCE, total=relevant_documents, norm=by_total,

@@ -302,5 +302,6 @@ def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: 
 MEASURES: dict[str, Functions] = {
     "RR": (reciprocal_rank, mean_of_reciprocal_rank, variance_of_reciprocal_rank),
     "Success": (success, mean_of_success, variance_of_success),
+    "Hits": (success, mean_of_success, variance_of_success),
     "ESL": (search_length, mean_of_search_length, variance_of_search_length),
 }
