@@ -201,6 +201,8 @@ DOORS = {
     "Run": lambda scores: Run(*columns_of("q"), columns_of("ab")[0], np.array(scores, object)),
     "Run.from_columns": lambda scores: Run.from_columns(["q", "q"], ["a", "b"], scores),
     "Run.from_dict": lambda scores: Run.from_dict({"q": dict(zip("ab", scores, strict=True))}),
+    # Plain dicts are walked by a kernel.
+    "evaluate": lambda scores: tieaware.evaluate({"q": {"a": 1}}, {"q": dict(zip("ab", scores, strict=True))}, "RR"),
 }
 
 
