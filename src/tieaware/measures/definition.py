@@ -21,7 +21,7 @@ _EXACT = 2.0**53
 _DEEPEST_CUTOFF = 2**62 - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Weighting:
     """What one document is worth, by its label: one number, or a few that a kernel looks at together.
 
@@ -52,7 +52,7 @@ class Weighting:
         return weights
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Definition:
     """A family of measures: all that the rest of the library knows about it.
 

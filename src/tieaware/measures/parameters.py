@@ -30,7 +30,7 @@ class Parameter(Protocol):
         """Return a value as plain Python has it, or raise InputError."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WholeNumber:
     """A whole number from `least` to `most`."""
 
@@ -49,7 +49,7 @@ class WholeNumber:
         return checks.whole_number(where, value, self.least, self.most)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Number:
     """A number from `least` to `most`; without the `ends`, between them."""
 
@@ -69,7 +69,7 @@ class Number:
         return checks.number(where, value, self.least, self.most, ends=self.ends)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Word:
     """One of several words."""
 
@@ -87,7 +87,7 @@ class Word:
         return checks.one_of(where, value, self.choices)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Flag:
     """True or False."""
 
