@@ -113,6 +113,7 @@ class Evaluator:
         workers = checked_threads(threads)
         array = as_array(labels, "labels")
         self._shape = array.shape
+        self._in_rows = array.ndim == 2
         flat = as_labels(array, "labels").reshape(-1)
         self._offsets = _list_offsets(array, offsets, group, qid)
         self.n_queries = len(self._offsets) - 1
@@ -156,10 +157,9 @@ class Evaluator:
             If a score is NaN or a whole number that float64 does not hold, or a shape or type does not fit; `out` is
             then unspecified.
         """
-        if self._short and out is not None and self._prepared.engine.call(scores, out) == -1:
-            return out
-        values = np.empty((self.n_queries, len(self.measures))) if out is None else self._checked_out(out)
-        self._evaluate(self._prepared, scores, values)
+        values = np.empty((self.n_queries, len(self.measures))) if out is None else out
+        if not (self._short and self._prepared.engine.call(scores, values, self._in_rows) == -1):
+            self._evaluate(self._prepared, scores, self._checked_out(values))
         return values
 
     def mean(self, scores: npt.ArrayLike) -> Values:
