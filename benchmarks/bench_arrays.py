@@ -104,6 +104,20 @@ def test_one_query(compare):
     )  # fmt: skip
 
 
+def test_rows(compare):
+    """Scores of two dimensions take no longer way in than flat ones."""
+    measures = ("nDCG@10", "AP", "RR")
+    judged = labels(1, 10, 2)
+    table = distinct_scores(1, 10)
+    evaluator = tieaware.Evaluator(judged, measures)
+    compare(
+        SECTION, "one query of 10 documents, scores of two dimensions, without `out=`",
+        check=lambda: assert_reference(evaluator(table), table, judged, measures, lists=[0]),
+        contender=partial(evaluator, table),
+        baseline=partial(np.max, table), to="np.max", at_most=1.0, calls=2_000,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(("length", "at_most"), [(100, 3), (10_000, 2), (100_000, 2), (1_000_000, 2), (10_000_000, 2)])
 def test_list_length(compare, small, length, at_most):
     total = 10_000_000

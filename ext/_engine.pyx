@@ -131,10 +131,11 @@ cdef class Engine:
     def __reduce__(self):
         return Engine, self.arguments
 
-    def call(self, scores, out):
+    def call(self, scores, out, bint in_rows):
         """Evaluate all queries in this thread, if both arrays are as `evaluate` needs them; else return None.
 
-        Returns what `evaluate` returns. This is the short way in for an optimiser's inner loop.
+        The scores may also lie in rows, one for each list, if the labels do. Returns what `evaluate` returns. This is
+        the short way in for an optimiser's inner loop.
         """
         if not (cnp.PyArray_Check(scores) and cnp.PyArray_Check(out)):
             return None
@@ -142,7 +143,9 @@ cdef class Engine:
         cdef int dtype = cnp.PyArray_TYPE(s)
         if not ((dtype == cnp.NPY_DOUBLE or dtype == cnp.NPY_FLOAT)
                 and cnp.PyArray_IS_C_CONTIGUOUS(s) and cnp.PyArray_ISALIGNED(s) and cnp.PyArray_ISNOTSWAPPED(s)
-                and cnp.PyArray_NDIM(s) == 1 and cnp.PyArray_SIZE(s) == self.lists.n_docs
+                and cnp.PyArray_SIZE(s) == self.lists.n_docs
+                and (cnp.PyArray_NDIM(s) == 1 or (in_rows and cnp.PyArray_NDIM(s) == 2 and self.lists.n_docs > 0
+                                                  and cnp.PyArray_DIM(s, 0) == self.lists.n_queries))
                 and cnp.PyArray_TYPE(o) == cnp.NPY_DOUBLE
                 and cnp.PyArray_IS_C_CONTIGUOUS(o) and cnp.PyArray_ISALIGNED(o) and cnp.PyArray_ISNOTSWAPPED(o)
                 and cnp.PyArray_ISWRITEABLE(o) and cnp.PyArray_NDIM(o) == 2

@@ -55,6 +55,30 @@ def test_labels_of_two_dimensions_are_a_list_in_each_row():
         np.testing.assert_array_equal(square(given), flat(scores.ravel()))
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_scores_in_rows_take_the_short_way_in(dtype):
+    """As flat ones do, with `out` and without; other shapes of as many scores are an error on every way."""
+    scores = np.array([[1, 1, 1], [3, 2, 1]], dtype=dtype)
+    square = Evaluator([[0, 1, 0], [1, 0, 0]], ["RR", "AP"])
+    for given in (scores, scores.ravel()):
+        assert square._prepared.engine.call(given, np.empty((2, 2)), True) == -1
+        for values in (square(given), square(given, out=np.empty((2, 2)))):
+            np.testing.assert_allclose(values, [[11 / 18, 11 / 18], [1, 1]], rtol=1e-15)
+    flat = Evaluator([0, 1, 0, 1, 0, 0], "RR", group=[3, 3])
+    wrong = [(square, scores.T.copy()), (square, scores[None]), (square, scores.reshape(1, 6)), (flat, scores)]
+    for evaluator, given in wrong:
+        for out in (None, np.empty((evaluator.n_queries, len(evaluator.measures)))):
+            with pytest.raises(InputError, match=r"^scores: expected shape \(6,\)"):
+                evaluator(given, out=out)
+
+
+def test_rows_of_no_lists_have_the_depth_of_the_labels():
+    nobody = Evaluator(np.zeros((0, 3), dtype=int), "RR")
+    assert nobody(np.zeros((0, 3))).shape == nobody(np.zeros(0)).shape == (0, 1)
+    with pytest.raises(InputError, match=r"^scores: expected shape \(0,\) or \(0, 3\), found shape \(0, 4\)$"):
+        nobody(np.zeros((0, 4)))
+
+
 @pytest.mark.parametrize(
     "dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", ">f8", ">f4", ">i4", "O", "g"]
 )

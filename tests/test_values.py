@@ -187,7 +187,7 @@ def test_both_counting_engines_give_the_same_bits(ties, dtype):
     some = long_lists(5) + [random_query(random.Random(6), 40) for _ in range(50)]
     lists = offsets_of([q.labels for q in some])
     labels = flat([q.labels for q in some], np.int32)
-    judged = JudgedLists.of_labels(labels, lists, with_pool=False)
+    judged = JudgedLists.of_labels(labels, lists, zeros=True, pool=True)
     measures = parse_measures(MEASURES + LONG_MEASURES)
     totals = Totals.of(measures, judged.judgments)
     (wanted,) = passes([View(ties)])

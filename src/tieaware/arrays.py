@@ -54,6 +54,14 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
         raise unexpected(where, "an array of numbers", " ".join(str(error).split())) from None
 
 
+def as_kernels_want(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array of this type, contiguous and aligned: itself, if it is that."""
+    flags = array.flags
+    if array.dtype == dtype and flags.c_contiguous and flags.aligned:
+        return array
+    return np.require(array, dtype, ["C", "A"])
+
+
 def flat_array(values: Any, where: str) -> npt.NDArray[Any]:
     """Return an array of one dimension; of a list, each value is one element, even if it is a list."""
     if isinstance(values, list | tuple):
@@ -94,20 +102,34 @@ def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
     """
     array = as_array(values, where)
     if array.dtype == np.int32:
-        return np.require(array, requirements=["C", "A"])
+        return as_kernels_want(array, array.dtype)
     if array.size == 0:
         return np.zeros(array.shape, dtype=np.int32)
     if array.dtype.kind not in "biufO":
         # Of text and the like, whose first element is to be named.
         array = array.astype(object)
-    wrong = _no_label(array.reshape(-1))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise unexpected(
-            place(row) if place else element(where, array.shape, row),
-            f"a whole number from {_LEAST_LABEL} to {_LARGEST_LABEL}", shown(_plain(array, row)),
-        )  # fmt: skip
-    return np.require(array, np.int32, ["C", "A"])
+    if _no_label(array.reshape(-1)).any():
+        raise no_label(array, where, place)
+    return as_kernels_want(array, np.int32)
+
+
+def as_whole(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
+    """Return labels as whole numbers or bools of the type that they have; some may need more than 32 bits yet.
+
+    Where they have another type, they are converted as `as_labels` does it.
+    """
+    if values.dtype.kind not in "biu":
+        return as_labels(values, where)
+    return as_kernels_want(values, values.dtype.newbyteorder("="))
+
+
+def no_label(array: npt.NDArray[Any], where: str, place: Place | None = None) -> InputError:
+    """Return the error that names the first element that is no label; see `as_labels`."""
+    row = int(np.argmax(_no_label(array.reshape(-1))))
+    return unexpected(
+        place(row) if place else element(where, array.shape, row),
+        f"a whole number from {_LEAST_LABEL} to {_LARGEST_LABEL}", shown(_plain(array, row)),
+    )  # fmt: skip
 
 
 def _no_label(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -143,12 +165,12 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
     array = flat_array(values, where) if flat else as_array(values, where)
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and size in (4, 8):
-        floats: Scores = np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
+        floats: Scores = as_kernels_want(array, array.dtype.newbyteorder("="))
         if array is not values:
             _check_exact(values, floats, where, place)
         return floats
     if kind == "b" or (kind in "iu" and size <= 2) or (kind == "f" and size == 2):
-        return np.require(array, np.float32, ["C", "A"])
+        return as_kernels_want(array, np.float32)
     if array.size == 0:
         return np.zeros(array.shape)
     if kind not in "iuf":
@@ -158,7 +180,7 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
                 wanted = "a number that float64 has room for" if isinstance(value, int) else "a number"
                 raise unexpected(place(i) if place else element(where, array.shape, i), wanted, shown(value))
     with np.errstate(over="ignore"):
-        converted: Values = np.require(array, np.float64, ["C", "A"])
+        converted: Values = as_kernels_want(array, np.float64)
     if array.itemsize >= 8:
         _check_exact(array, converted, where, place)
     return converted
@@ -217,7 +239,7 @@ def as_integers(values: Any, where: str) -> Integers:
     if wrong.any():
         row = int(wrong.argmax())
         raise unexpected(f"{where}[{row}]", "a whole number within ±2^62", shown(_plain(array, row)))
-    return np.require(array, np.int64, ["C", "A"])
+    return as_kernels_want(array, np.int64)
 
 
 def as_offsets(values: Any, n: int, where: str, of: str) -> Offsets:

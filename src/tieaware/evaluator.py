@@ -18,6 +18,7 @@ from tieaware.arrays import (
     as_labels,
     as_offsets,
     as_scores,
+    as_whole,
     element,
     flat_array,
     offsets_of_runs,
@@ -29,7 +30,7 @@ from tieaware.identifiers import Identifiers
 from tieaware.judgments import JudgedLists, Judgments
 from tieaware.measures import Measure, parse_measures
 from tieaware.precision import Coarsening
-from tieaware.preparation import Prepared, prepare
+from tieaware.preparation import Prepared, prepare, weigh_besides
 from tieaware.results import Spread
 from tieaware.threads import checked_threads, over_chunks
 from tieaware.ties import TieRule
@@ -113,13 +114,13 @@ class Evaluator:
         workers = checked_threads(threads)
         array = as_array(labels, "labels")
         self._shape = array.shape
-        flat = as_labels(array, "labels").reshape(-1)
+        self._in_rows = array.ndim == 2
+        whole = as_whole(array, "labels")
         self._offsets = _list_offsets(array, offsets, group, qid)
         self.n_queries = len(self._offsets) - 1
-        self.n_docs = len(flat)
+        self.n_docs = array.size
 
-        needs_pool = any(measure.definition.needs_pool for measure in self.measures)
-        lists = JudgedLists.of_labels(flat, self._offsets, needs_pool)
+        lists = JudgedLists.of_labels(whole, self._offsets, **weigh_besides(self.measures))
         judged = lists.judgments if judgments is None else _judgments(judgments, lists.judgments)
         self._prepare = partial(
             prepare,
@@ -156,10 +157,9 @@ class Evaluator:
             If a score is NaN or a whole number that float64 does not hold, or a shape or type does not fit; `out` is
             then unspecified.
         """
-        if self._short and out is not None and self._prepared.engine.call(scores, out) == -1:
-            return out
-        values = np.empty((self.n_queries, len(self.measures))) if out is None else self._checked_out(out)
-        self._evaluate(self._prepared, scores, values)
+        values = np.empty((self.n_queries, len(self.measures))) if out is None else out
+        if not (self._short and self._prepared.engine.call(scores, values, self._in_rows) == -1):
+            self._evaluate(self._prepared, scores, self._checked_out(values))
         return values
 
     def mean(self, scores: npt.ArrayLike) -> Values:
@@ -366,7 +366,8 @@ def _list_offsets(
     labels: npt.NDArray[Any], offsets: npt.ArrayLike | None, group: npt.ArrayLike | None, qid: npt.ArrayLike | None
 ) -> Offsets:
     """Return the offsets of the lists, however they were given."""
-    given = [n for n, v in (("offsets", offsets), ("group", group), ("qid", qid)) if v is not None]
+    lists = {"offsets": offsets, "group": group, "qid": qid}
+    given = [name for name in lists if lists[name] is not None]
     if labels.ndim not in (1, 2):
         raise unexpected("labels", "1 dimension, or 2 with a list in each row", f"{labels.ndim}")
     if labels.ndim == 2:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware import _slots
-from tieaware.arrays import Integers, Labels, Offsets, Values
+from tieaware import _labels, _slots
+from tieaware.arrays import Integers, Labels, Offsets, Values, no_label
 
 # The label of a document that was pooled and not judged, as lower ones are. That of one outside the pool is -1.
 POOLED = -2
@@ -24,10 +25,14 @@ class Judgments:
     labels : int32[n_judged]
         Negative labels count as unjudged.
     offsets : int64[n_queries + 1]
+    left_out : int64[n_queries], optional
+        How many documents of label 0 each query has besides.
     """
 
     labels: Labels
     offsets: Offsets
+    left_out: Integers | None = None
+    _counts: dict[int, Values] = field(default_factory=dict)
 
     @property
     def n_queries(self) -> int:
@@ -41,12 +46,18 @@ class Judgments:
 
     def deepest(self, cutoff: int | None) -> int:
         """Return how many documents the longest list of judged documents has, within a cut-off."""
-        return int(min(np.diff(self.offsets).max(initial=0), np.inf if cutoff is None else cutoff))
+        longest = _labels.longest(self.offsets)
+        return longest if cutoff is None else min(longest, cutoff)
 
     def count(self, least: int) -> Values:
         """Return how many documents have at least this label: float64[n_queries]."""
-        running = np.concatenate(([0], np.cumsum(self.labels >= least)))
-        return (running[self.offsets[1:]] - running[self.offsets[:-1]]).astype(np.float64)
+        known = self._counts.get(least)
+        if known is None:
+            known = _labels.count(self.labels, self.offsets, least)
+            if least <= 0 and self.left_out is not None:
+                known += self.left_out
+            self._counts[least] = known
+        return known
 
     def best_first(self, worth: npt.NDArray[np.generic]) -> Integers:
         """Return the documents of each query in the order of what they are worth, descending."""
@@ -67,7 +78,7 @@ class Judgments:
         float64[n_queries]
         """
         depth = len(slots) - 1 if cutoff is None else min(cutoff, len(slots) - 1)
-        return _slots.weighted(gains[self.best_first(gains)], self.offsets, slots, depth)
+        return _slots.ideal(gains, self.offsets, slots, depth)
 
     def cumulated(self, gains: Values) -> tuple[Values, Integers]:
         """Return the sums of the gains of each query, the best first; and where each query's sums start.
@@ -93,12 +104,12 @@ class Judgments:
         is_there = place < np.diff(self.offsets)[others.query]
         found = np.full(len(theirs), -1, dtype=np.int32)
         found[is_there] = ours[beside[is_there]]
-        short = (theirs >= 0) & (found < theirs)
-        return int(others.query[short.argmax()]) if short.any() else None
+        short = others.count(0) > self.count(0)
+        short[others.query[(theirs >= 0) & (found < theirs)]] = True
+        return int(short.argmax()) if short.any() else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgedLists:
+class JudgedLists(NamedTuple):
     """Ranked lists of which the judged documents are known: all that evaluation needs besides the scores.
 
     Parameters
@@ -111,41 +122,56 @@ class JudgedLists:
         Where each is in its list, from 0, ascending.
     labels : int32[n_judged]
         Its label; negative for one that is unjudged, but in the pool.
+    left_out : int64[n_queries], optional
+        How many documents of label 0 each list has besides, where these weigh nothing.
     """
 
     offsets: Offsets
     judged_offsets: Offsets
     positions: Integers
     labels: Labels
+    left_out: Integers | None = None
 
     @classmethod
-    def of_labels(cls, labels: Labels, offsets: Offsets, with_pool: bool) -> JudgedLists:
-        """Find the judged documents of lists of which every document has a label; with those of the pool, if wanted."""
-        positions = np.flatnonzero((labels >= 0) | (labels <= POOLED) if with_pool else labels >= 0)
-        judged_offsets = np.searchsorted(positions, offsets)
-        return cls(
-            offsets,
-            judged_offsets,
-            positions - np.repeat(offsets[:-1], np.diff(judged_offsets)),
-            labels[positions],
-        )
+    def of_labels(cls, labels: npt.NDArray[Any], offsets: Offsets, *, zeros: bool, pool: bool) -> JudgedLists:
+        """Find the judged documents of lists of which every document has a label.
+
+        Parameters
+        ----------
+        labels : whole numbers or bools, as `as_whole` returns them
+            Of any shape.
+        offsets : int64[n_queries + 1]
+            Of the lists.
+        zeros, pool : bool
+            Whether the documents of label 0 weigh anything, and those of the pool. What weighs nothing is counted.
+
+        Raises
+        ------
+        InputError
+            If a label needs more than 32 bits.
+        """
+        found = _labels.listed(labels, offsets, zeros, pool)
+        if found is None:
+            raise no_label(labels, "labels")
+        return cls(offsets, *found)
 
     @property
     def judgments(self) -> Judgments:
         """The judged documents of the lists as if they were all."""
-        return Judgments(self.labels, self.judged_offsets)
+        return Judgments(self.labels, self.judged_offsets, self.left_out)
 
     @property
     def lengths(self) -> Integers:
         """How many documents each list has."""
-        return np.diff(self.offsets)
+        lengths: Integers = self.offsets[1:] - self.offsets[:-1]
+        return lengths
 
     @property
     def judged_lengths(self) -> Integers:
         """How many documents of each list have a label."""
-        return np.diff(np.concatenate(([0], np.cumsum(self.labels >= 0)))[self.judged_offsets])
+        return self.judgments.count(0).astype(np.int64)
 
     @property
     def longest(self) -> int:
         """The length of the longest list."""
-        return int(self.lengths.max(initial=0))
+        return _labels.longest(self.offsets)

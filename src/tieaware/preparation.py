@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tieaware import _engine, _groups, _slots
-from tieaware.arrays import Integers, Labels, Offsets, Scores, Values, as_scores, check_no_nan
+from tieaware import _engine, _groups, _labels, _slots
+from tieaware.arrays import Integers, Labels, Offsets, Scores, Values, as_kernels_want, as_scores, check_no_nan
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
-from tieaware.judgments import JudgedLists
+from tieaware.judgments import POOLED, JudgedLists
 from tieaware.means import means
 from tieaware.measures import Measure
+from tieaware.measures.definition import LEAST_INEXACT, check_exact
 from tieaware.threads import even_chunks, over_chunks
 from tieaware.ties import RULES, by_label
 from tieaware.totals import Totals
@@ -31,6 +31,9 @@ from tieaware.views import Pass
 COUNTING_LIMIT = 48
 
 _NO_CUTOFF = 2**62
+
+# Up to here, labels are weighed whether they occur or not, so that lists with the same highest one share a table.
+_HIGHEST_IN_TABLE = 255
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,24 +99,18 @@ class Prepared:
         failures = over_chunks(partial(self.engine.means, candidates, averages), edges, self.threads)
         return averages, next(filter(None, failures), None)
 
-    @cached_property
+    @property
     def in_kernel(self) -> bool:
         """Whether the engine alone gives the values: of scores as they are, by this order, without a limit to check."""
         return self.wanted.coarsening is None and not self.bands and self.extremes is None and not self._limits
 
+    @property
+    def _limits(self) -> dict[int, str]:
+        return _limits(self.measures, self.wanted.spread)
+
     @cached_property
     def _chunks(self) -> Integers:
         return even_chunks(self.offsets, self.threads)
-
-    @cached_property
-    def _limits(self) -> dict[int, str]:
-        """What is said of measures that refuse what would take too long, by their column."""
-        limits = {}
-        for i, measure in enumerate(self.measures):
-            limit = measure.definition.limit or (measure.definition.spread_limit if self.wanted.spread else None)
-            if limit:
-                limits[i] = limit
-        return limits
 
     def _coarse(self, scores: Scores) -> Scores:
         """Return scores of the wanted precision; as they are where one is NaN, which the kernel is to find."""
@@ -143,6 +140,17 @@ class Prepared:
                 if np.isinf(values[..., first:last, i]).any():
                     raise InputError(f"{self.measures[i]}: {limit}")
         return failed
+
+
+@lru_cache(maxsize=256)
+def _limits(measures: tuple[Measure, ...], spread: bool) -> dict[int, str]:
+    """What is said of measures that refuse what would take too long, by their column."""
+    limits = {}
+    for i, measure in enumerate(measures):
+        limit = measure.definition.limit or (measure.definition.spread_limit if spread else None)
+        if limit:
+            limits[i] = limit
+    return limits
 
 
 class _Extremes(NamedTuple):
@@ -195,19 +203,20 @@ def prepare(
     InputError
         If a measure cannot take the labels or the precision.
     """
+    measures = tuple(measures)
     engine = _engine_of(measures, lists, totals, wanted, order, undefined, counting_limit)
     extremes = None
     if wanted.rule.extreme:
         columns = [i for i, measure in enumerate(measures) if measure.definition.own_extremes(measure)]
         if columns:
             over_all = replace(wanted, rule=RULES["average"], spread=True)
-            some = [measures[i] for i in columns]
+            some = tuple(measures[i] for i in columns)
             spread = _engine_of(some, lists, totals.columns(columns), over_all, None, undefined, counting_limit)
             extremes = _Extremes(spread, columns, 3 if wanted.rule.extreme == "max" else 2)
     return Prepared(
         engine,
         lists.offsets,
-        tuple(measures),
+        measures,
         wanted,
         threads,
         tuple(each.starts(lists.longest) for each in wanted.bands),
@@ -215,8 +224,16 @@ def prepare(
     )
 
 
+@lru_cache(maxsize=256)
+def weigh_besides(measures: tuple[Measure, ...]) -> dict[str, bool]:
+    """Which documents besides those with labels from 1 on weigh anything: those of label 0, those of the pool."""
+    weights = _weights_to(measures, 0, False)
+    zeros = bool(weights.table[:, -weights.first].any())
+    return {"zeros": zeros, "pool": any(measure.definition.needs_pool for measure in measures)}
+
+
 def _engine_of(
-    measures: Sequence[Measure],
+    measures: tuple[Measure, ...],
     lists: JudgedLists,
     totals: Totals,
     wanted: Pass,
@@ -224,7 +241,7 @@ def _engine_of(
     undefined: float,
     counting_limit: int,
 ) -> _engine.Engine:
-    weights = _Weights.of(measures, lists.labels, squared=wanted.spread)
+    weights, labels = _Weights.of(measures, lists.labels, wanted.spread)
     if weights.judged >= 0 and wanted.needs_whole_list:
         # The kernel can take documents out of groups, but not out of what a score was made of.
         raise unexpected(
@@ -232,13 +249,14 @@ def _engine_of(
             "one of single scores beside judged_only, or bands that are averaged over, without a spread",
             "one that looks at the whole list, which judged_only shortens",
         )
-    judged_lengths = lists.judged_lengths
+    lengths = lists.lengths
+    judged_lengths = lists.judged_lengths if weights.judged >= 0 else lengths
     return _engine.Engine(
-        _keyed_lists(measures, lists, weights.rows, wanted, order, counting_limit),
+        _keyed_lists(measures, lists, labels, weights, wanted, order, counting_limit),
         _kernels(measures, totals, weights, lists.longest, wanted.spread),
-        _norms(measures, totals.totals, lists.lengths, judged_lengths),
-        np.ascontiguousarray(totals.query_numbers),
-        np.ascontiguousarray(totals.table_starts),
+        _norms(measures, totals.totals, lengths, judged_lengths),
+        totals.query_numbers,
+        totals.table_starts,
         undefined,
         weights.judged,
         judged_lengths,
@@ -246,18 +264,39 @@ def _engine_of(
 
 
 class _Weights(NamedTuple):
-    """What the judged documents are worth, to all measures together."""
+    """What a document of each label is worth, to all measures together."""
 
-    # float64[n_rows, n_judged], each row but once.
-    rows: Values
-    # For each measure its first row and how many; and, for a spread, the row of squares of the first.
-    columns: list[tuple[int, int]]
-    squares: list[int]
+    # float64[n_rows, n_labels], each row but once; and the label of the first column, as which lower ones count.
+    table: Values
+    first: int
+    # For each measure what the kernels know of it: its first row and how many, for a spread the row of squares of the
+    # first, and all that depends on the measure alone.
+    fields: list[dict[str, Any]]
     # The row that weighs the documents with a label by 1, where a measure looks at these alone; else -1.
     judged: int
+    # The most that a document weighs in any row.
+    most: float
 
     @classmethod
-    def of(cls, measures: Sequence[Measure], labels: Labels, *, squared: bool) -> _Weights:
+    def of(cls, measures: tuple[Measure, ...], labels: Labels, squared: bool) -> tuple[_Weights, Labels]:
+        """Return the weights of all labels that there are, and those of the documents as the table has them."""
+        highest = _labels.highest(labels)
+        if highest <= _HIGHEST_IN_TABLE:
+            weights = _weights_to(measures, highest, squared)
+        else:
+            # The table is of the labels that occur, by their numbers.
+            occurring, numbers = np.unique(labels, return_inverse=True)
+            weights, labels = cls._of_table(measures, occurring, 0, squared), numbers.astype(np.int32)
+        if weights.most * len(labels) >= LEAST_INEXACT:
+            columns = np.maximum(labels - weights.first, 0)
+            for fields, measure in zip(weights.fields, measures, strict=True):
+                rows = slice(fields["weight"], fields["weight"] + fields["n_weights"])
+                check_exact(measure, weights.table[rows, columns])
+        return weights, labels
+
+    @classmethod
+    def _of_table(cls, measures: Sequence[Measure], labels: Labels, first: int, squared: bool) -> _Weights:
+        """Weigh each of the labels, ascending, which are those of the columns."""
         rows: list[Values] = []
         known: dict[tuple[Any, ...], tuple[int, int]] = {}
         for measure in measures:
@@ -266,48 +305,60 @@ class _Weights(NamedTuple):
                 weights = weighting.weigh(measure, labels)
                 known[weighting.key(measure)] = len(rows), len(weights)
                 rows.extend(weights)
+        most = max(float(row.max(initial=0.0)) for row in rows)
         judged = -1
         if any(measure.judged_only for measure in measures):
             judged = len(rows)
             rows.append((labels >= 0).astype(np.float64))
-        columns = [known[measure.definition.weighting.key(measure)] for measure in measures]
-        squares = {first: first for first, _ in columns}
+        squares = {row: row for row, _ in known.values()}
         if squared:
-            for first in squares:
-                square = rows[first] ** 2
-                if not np.array_equal(square, rows[first]):
-                    squares[first] = len(rows)
+            for row in squares:
+                square = rows[row] ** 2
+                if not np.array_equal(square, rows[row]):
+                    squares[row] = len(rows)
                     rows.append(square)
-        return cls(np.stack(rows), columns, [squares[first] for first, _ in columns], judged)
+        fields = []
+        for measure in measures:
+            row, n_rows = known[measure.definition.weighting.key(measure)]
+            fields.append(_fields(measure, row, n_rows, squares[row]))
+        return cls(np.stack(rows), first, fields, judged, most)
+
+
+@lru_cache(maxsize=256)
+def _weights_to(measures: tuple[Measure, ...], highest: int, squared: bool) -> _Weights:
+    """Weigh all labels up to the highest that occurs."""
+    return _Weights._of_table(measures, np.arange(POOLED, highest + 1, dtype=np.int32), POOLED, squared)
 
 
 def _keyed_lists(
     measures: Sequence[Measure],
     lists: JudgedLists,
-    weights: Values,
+    labels: Labels,
+    weights: _Weights,
     wanted: Pass,
     order: Integers | None,
     counting_limit: int,
 ) -> _groups.PreparedLists:
     """Return the lists with their keys, the documents that weigh anything, in the order that the rule wants."""
-    is_key = weights.any(axis=0)
-    key_offsets = np.concatenate(([0], np.cumsum(is_key)))[lists.judged_offsets]
-    query = np.repeat(np.arange(len(key_offsets) - 1), np.diff(key_offsets))
-    positions, labels = lists.positions[is_key], lists.labels[is_key]
-    permutation, rank = wanted.rule.arrange(lists.offsets, query, positions, labels, order)
+    key_offsets, positions, key_labels, key_weights = _labels.keys(
+        lists.judged_offsets, lists.positions, labels, weights.first, weights.table
+    )
+    permutation, rank = wanted.rule.arrange(lists.offsets, key_offsets, positions, key_labels, order)
     if wanted.spread:
-        permutation = by_label(query, labels)
+        permutation = by_label(key_offsets, key_labels)
+    if permutation is not None:
+        positions, key_weights = positions[permutation], np.ascontiguousarray(key_weights[:, permutation])
     return _groups.PreparedLists(
         wanted.rule.placement,
         # A document below a cut-off may be in the band across it.
         _NO_CUTOFF if wanted.bands else _deepest_cutoff(measures),
         counting_limit,
-        _contiguous(lists.offsets),
-        _contiguous(key_offsets),
-        _contiguous(positions[permutation]),
-        np.ascontiguousarray(weights[:, is_key][:, permutation]),
-        None if rank is None else _contiguous(rank),
-        None if order is None else _contiguous(order),
+        as_kernels_want(lists.offsets, np.int64),
+        key_offsets,
+        positions,
+        key_weights,
+        rank,
+        None if order is None else as_kernels_want(order, np.int64),
     )
 
 
@@ -318,41 +369,45 @@ def _kernels(
     kernels = []
     for i, measure in enumerate(measures):
         definition = measure.definition
-        table = totals.tables[i]
+        table, squares = totals.tables[i], None
         if definition.slots:
-            table = definition.slots(measure, longest if measure.cutoff is None else min(longest, measure.cutoff))
-        kernels.append(
-            {
-                "kernel": definition.kernel,
-                "cutoff": -1 if measure.cutoff is None else measure.cutoff,
-                "measure_number": float(measure[definition.measure_number]) if definition.measure_number else 0.0,
-                "weight": weights.columns[i][0],
-                "n_weights": weights.columns[i][1],
-                "square": weights.squares[i],
-                "table": table,
-                "squares": _slots.squares(table) if spread and table is not None and table.ndim == 2 else None,
-                "judged_only": measure.judged_only,
-                "less_is_better": definition.less_is_better,
-                "always_defined": definition.is_count,
-                "geometric": definition.summary == "geometric",
-            }
-        )
+            depth = longest if measure.cutoff is None else min(longest, measure.cutoff)
+            table = definition.slots(measure, depth)
+            if spread and table.ndim == 2:
+                squares = _slots.squares(table[: depth + 1])
+        kernels.append({**weights.fields[i], "table": table, "squares": squares})
     return kernels
+
+
+def _fields(measure: Measure, row: int, n_rows: int, square: int) -> dict[str, Any]:
+    """Return what the kernels know of a measure, whatever the lists."""
+    definition = measure.definition
+    return {
+        "kernel": definition.kernel,
+        "weight": row,
+        "n_weights": n_rows,
+        "square": square,
+        "cutoff": -1 if measure.cutoff is None else measure.cutoff,
+        "measure_number": float(measure[definition.measure_number]) if definition.measure_number else 0.0,
+        "judged_only": measure.judged_only,
+        "less_is_better": definition.less_is_better,
+        "always_defined": definition.is_count,
+        "geometric": definition.summary == "geometric",
+    }
 
 
 def _norms(measures: Sequence[Measure], totals: Values, retrieved: Integers, judged: Integers) -> Values:
     """Return what the sums are divided by: float64[n_queries, n_measures], 0 where the measure says nothing."""
     norms = np.empty(totals.shape)
+    all_lengths = retrieved.astype(np.float64)
+    judged_lengths = all_lengths if judged is retrieved else judged.astype(np.float64)
     for i, measure in enumerate(measures):
-        lengths = (judged if measure.judged_only else retrieved).astype(np.float64)
-        norms[:, i] = np.where(totals[:, i] > 0.0, measure.definition.norm(measure, totals[:, i], lengths), 0.0)
+        lengths = judged_lengths if measure.judged_only else all_lengths
+        norms[:, i] = measure.definition.norm(measure, totals[:, i], lengths)
+    norms *= totals > 0.0
     return norms
 
 
 def _deepest_cutoff(measures: Sequence[Measure]) -> int:
     """Return a rank below which no measure looks: 2^62 where one has no cut-off."""
     return max(_NO_CUTOFF if measure.cutoff is None else measure.cutoff for measure in measures)
-
-
-def _contiguous(integers: npt.NDArray[np.int64]) -> Integers:
-    return np.require(integers, np.int64, ["C", "A"])

@@ -28,13 +28,13 @@ class Arranged(NamedTuple):
 
     Parameters
     ----------
-    permutation : int64[n_keys]
-        The keys in the rule's order, query by query.
+    permutation : int64[n_keys] or None
+        The keys in the rule's order, query by query; None, where they are in it.
     rank : int64[n_keys] or None
         The place of each, so permuted, in the rule's order of its list; None, where that does not matter.
     """
 
-    permutation: Integers
+    permutation: Integers | None
     rank: Integers | None
 
 
@@ -73,7 +73,7 @@ class TieRule:
         return documents.order(offsets, descending=self.by_document == "descending")
 
     def arrange(
-        self, offsets: Offsets, query: Integers, positions: Integers, labels: Labels, order: Integers | None
+        self, offsets: Offsets, key_offsets: Offsets, positions: Integers, labels: Labels, order: Integers | None
     ) -> Arranged:
         """Bring the keys of each list into the rule's order.
 
@@ -81,18 +81,20 @@ class TieRule:
         ----------
         offsets : int64[n_queries + 1]
             Of the lists.
-        query, positions, labels : arrays of length n_keys
-            Each key's query, its position in the list and its label, by query and position.
+        key_offsets : int64[n_queries + 1]
+            Of the keys.
+        positions, labels : arrays of length n_keys
+            Each key's position in the list and its label, by query and position.
         order : int64[n_docs] or None
             What `order` returned, for a rule that goes by documents.
         """
-        in_place = np.arange(len(positions))
         if self.placement == AVERAGE:
-            return Arranged(in_place, None)
+            return Arranged(None, None)
         if self.placement != IN_ORDER:
-            return Arranged(by_label(query, labels), None)
+            return Arranged(by_label(key_offsets, labels), None)
         if order is None:
-            return Arranged(in_place, positions)
+            return Arranged(None, positions)
+        query = _list_of_each(key_offsets)
         starts = np.repeat(offsets[:-1], np.diff(offsets))
         place = np.empty_like(order)
         place[starts + order] = np.arange(len(order)) - starts
@@ -101,9 +103,14 @@ class TieRule:
         return Arranged(permutation, rank[permutation])
 
 
-def by_label(query: Integers, labels: Labels) -> Integers:
+def by_label(key_offsets: Offsets, labels: Labels) -> Integers:
     """Return the keys of each query by label, descending."""
-    return np.lexsort((-labels.astype(np.int64), query))
+    return np.lexsort((-labels.astype(np.int64), _list_of_each(key_offsets)))
+
+
+def _list_of_each(offsets: Offsets) -> Integers:
+    """Return the number of the list that each of its elements is in."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 RULES = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,32 +19,29 @@ class Total(NamedTuple):
     ----------
     total : float64[n_queries]
         0 where the measure says nothing about the query.
-    query_number : float64[n_queries]
-        Another number that the kernel takes of each query; 0 where it takes none.
+    query_number : float64[n_queries] or None
+        Another number that the kernel takes of each query.
     table : float64[n] or None
         What the kernel takes of all queries together.
-    table_start : int64[n_queries]
+    table_start : int64[n_queries] or None
         Where in the table each query's part starts.
     """
 
     total: Values
-    query_number: Values
+    query_number: Values | None
     table: Values | None
-    table_start: Integers
+    table_start: Integers | None
 
     @classmethod
     def of(cls, measure: Measure, judgments: Judgments) -> Total:
-        """Ask the measure's definition."""
-        definition, n = measure.definition, judgments.n_queries
-        number = definition.query_number(measure, judgments) if definition.query_number else np.zeros(n)
-        table, start = None, np.zeros(n, dtype=np.int64)
-        if definition.query_table:
-            table, start = definition.query_table(measure, judgments)
+        """Ask the definition of the measure."""
+        definition = measure.definition
+        number = definition.query_number(measure, judgments) if definition.query_number else None
+        table, start = definition.query_table(measure, judgments) if definition.query_table else (None, None)
         return cls(definition.total(measure, judgments), number, table, start)
 
 
-@dataclass(frozen=True, eq=False)
-class Totals:
+class Totals(NamedTuple):
     """The worth of all judged documents to several measures, side by side.
 
     Parameters
@@ -68,12 +64,17 @@ class Totals:
     @classmethod
     def joined(cls, columns: Sequence[Total]) -> Totals:
         """Put the totals of measures side by side."""
-        return cls(
-            np.stack([column.total for column in columns], axis=1),
-            np.stack([column.query_number for column in columns], axis=1),
-            [column.table for column in columns],
-            np.stack([column.table_start for column in columns], axis=1),
+        shape = len(columns[0].total), len(columns)
+        several = cls(
+            np.empty(shape), np.zeros(shape), [column.table for column in columns], np.zeros(shape, dtype=np.int64)
         )
+        for i, column in enumerate(columns):
+            several.totals[:, i] = column.total
+            if column.query_number is not None:
+                several.query_numbers[:, i] = column.query_number
+            if column.table_start is not None:
+                several.table_starts[:, i] = column.table_start
+        return several
 
     def rows(self, rows: Integers) -> Totals:
         """Return the totals of some queries; -1 is a query without judgments, of which every total is 0."""
@@ -88,8 +89,8 @@ class Totals:
     def columns(self, columns: Sequence[int]) -> Totals:
         """Return the totals of some measures."""
         return Totals(
-            self.totals[:, columns],
-            self.query_numbers[:, columns],
+            np.ascontiguousarray(self.totals[:, columns]),
+            np.ascontiguousarray(self.query_numbers[:, columns]),
             [self.tables[i] for i in columns],
-            self.table_starts[:, columns],
+            np.ascontiguousarray(self.table_starts[:, columns]),
         )

@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
 
-import numpy as np
-
 from tieaware.arrays import Integers, Labels, Values
 from tieaware.checks import is_whole, shown, unexpected
 from tieaware.errors import InputError
 from tieaware.judgments import Judgments
 from tieaware.measures.parameters import Parameter, Setting
 
-# Sums of weights below this are exact in float64, so that they do not depend on the order of adding.
-_EXACT = 2.0**53
+# Sums of whole weights below this are exact in float64, so that they do not depend on the order of adding.
+LEAST_INEXACT = 2.0**53
 
 _DEEPEST_CUTOFF = 2**62 - 1
 
@@ -42,14 +40,19 @@ class Weighting:
         return self.rows, *(measure[name] for name in self.parameters)
 
     def weigh(self, measure: Measure, labels: Labels) -> Values:
-        """Return the weights of documents: float64[n_rows, n]."""
+        """Return the weights of documents with these labels: float64[n_rows, n]."""
         try:
-            weights = np.atleast_2d(self.rows(labels, **{name: measure[name] for name in self.parameters}))
+            weights = self.rows(labels, **{name: measure[name] for name in self.parameters})
         except InputError as error:
             raise InputError(f"{measure}: {error}") from None
-        if (weights.sum(axis=1) >= _EXACT).any():
-            raise unexpected(f"{measure}: labels", "gains that add up to less than 2^53, for exact sums", "more")
-        return weights
+        return weights[None] if weights.ndim == 1 else weights
+
+
+def check_exact(measure: Measure, weights: Values) -> None:
+    """Raise InputError unless sums of the weights of documents, float64[n_rows, n], are exact."""
+    # Mostly the greatest of them says that they are.
+    if weights.max(initial=0.0) * weights.shape[1] >= LEAST_INEXACT and (weights.sum(axis=1) >= LEAST_INEXACT).any():
+        raise unexpected(f"{measure}: labels", "gains that add up to less than 2^53, for exact sums", "more")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -68,7 +71,8 @@ class Definition:
         Takes the measure and the judgments; returns float64[n_queries], what all judged documents of a query are worth
         together: 0 means that the measure says nothing about the query.
     norm : callable
-        Takes the measure, the totals and the numbers of retrieved documents; returns what the sums are divided by.
+        Takes the measure, the totals and the numbers of retrieved documents; returns what the sums are divided by:
+        one number, or float64[n_queries].
     slots : callable, optional
         Takes the measure and a depth; returns the kernel's table of slot weights down to there.
     query_number : callable, optional
@@ -107,7 +111,7 @@ class Definition:
     kernel: str
     weighting: Weighting
     total: Callable[[Measure, Judgments], Values]
-    norm: Callable[[Measure, Values, Values], Values]
+    norm: Callable[[Measure, Values, Values], Values | float]
     slots: Callable[[Measure, int], Values] | None = None
     query_number: Callable[[Measure, Judgments], Values] | None = None
     query_table: Callable[[Measure, Judgments], tuple[Values, Integers]] | None = None
@@ -286,7 +290,9 @@ class Measure:
         raise AttributeError(f"a measure is immutable; {self}(…) makes another")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Measure) and self._text == other._text
+        return self is other or (
+            isinstance(other, Measure) and self._text == other._text and self.definition is other.definition
+        )
 
     def __hash__(self) -> int:
         return hash(self._text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -12,7 +13,7 @@ from tieaware import _slots
 from tieaware.arrays import Integers, Labels, Values
 from tieaware.checks import unexpected
 from tieaware.judgments import POOLED, Judgments
-from tieaware.measures.definition import Measure, Weighting
+from tieaware.measures.definition import Measure, Weighting, check_exact
 
 # What a document is worth.
 
@@ -24,12 +25,13 @@ def _relevance(labels: Labels, rel: int) -> Values:
 
 def _gain(labels: Labels, dcg: str) -> Values:
     """The label, or 2^label - 1; 0 for labels below 1."""
-    positive = np.maximum(labels, 0)
     if dcg == "log2":
-        return positive.astype(np.float64)
+        gains: Values = np.maximum(labels, 0.0)
+        return gains
+    positive = np.maximum(labels, 0)
     if positive.max(initial=0) > 52:
         raise unexpected("labels", "at most 52, for the gain 2^label - 1", f"{positive.max()}")
-    return np.ldexp(1.0, positive.astype(np.int32)) - 1.0
+    return np.ldexp(1.0, positive) - 1.0
 
 
 def _judged(labels: Labels) -> Values:
@@ -99,8 +101,9 @@ def nonrelevant_of_relevant(measure: Measure, judgments: Judgments) -> Values:
 
 def ideal_gain(measure: Measure, judgments: Judgments) -> Values:
     """The discounted gain of the judged documents in the best order, within the cut-off."""
-    gains = GAIN.weigh(measure, judgments.labels)[0]
-    return judgments.discounted(gains, discounted_slots(measure, judgments.deepest(measure.cutoff)), measure.cutoff)
+    gains = GAIN.weigh(measure, judgments.labels)
+    check_exact(measure, gains)
+    return judgments.discounted(gains[0], discounted_slots(measure, judgments.deepest(measure.cutoff)), measure.cutoff)
 
 
 def ideal_labels(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
@@ -116,9 +119,9 @@ def every_query(measure: Measure, judgments: Judgments) -> Values:
 # What the sum over the groups is divided by, from the total and the number of retrieved documents.
 
 
-def one(measure: Measure, total: Values, retrieved: Values) -> Values:
+def one(measure: Measure, total: Values, retrieved: Values) -> float:
     """Nothing: the sum is the value."""
-    return np.ones_like(total)
+    return 1.0
 
 
 def by_total(measure: Measure, total: Values, retrieved: Values) -> Values:
@@ -126,20 +129,21 @@ def by_total(measure: Measure, total: Values, retrieved: Values) -> Values:
     return total
 
 
-def by_depth(measure: Measure, total: Values, retrieved: Values) -> Values:
+def by_depth(measure: Measure, total: Values, retrieved: Values) -> Values | float:
     """k, even where the list is shorter; without a cut-off, the number of retrieved documents."""
-    return np.maximum(retrieved, 1.0) if measure.cutoff is None else np.full_like(total, measure.cutoff)
+    return np.maximum(retrieved, 1.0) if measure.cutoff is None else float(measure.cutoff)
 
 
 def by_mean_of_depth_and_total(measure: Measure, total: Values, retrieved: Values) -> Values:
     """(k + N) / 2, so that hits divided by it are the harmonic mean of precision and recall."""
-    depth = retrieved if measure.cutoff is None else np.full_like(total, measure.cutoff)
+    depth = retrieved if measure.cutoff is None else float(measure.cutoff)
     return (depth + total) / 2.0
 
 
 def by_depth_reached(measure: Measure, total: Values, retrieved: Values) -> Values:
     """k, or the length of a shorter list."""
-    return np.clip(retrieved, 1.0, measure.cutoff)
+    reached = np.maximum(retrieved, 1.0)
+    return reached if measure.cutoff is None else np.minimum(reached, measure.cutoff)
 
 
 def by_retrieved_or_total(measure: Measure, total: Values, retrieved: Values) -> Values:
@@ -163,19 +167,30 @@ def by_retrieved(measure: Measure, total: Values, retrieved: Values) -> Values:
     return retrieved
 
 
-# The slot weights. A table serves all that look no deeper, as long as somebody holds it.
+# The slot weights. A small table is kept for good; a larger one, which serves all that look no deeper, as long as
+# somebody holds it.
 
+_SMALL = 4096
 _tables: WeakValueDictionary[tuple[Any, ...], Values] = WeakValueDictionary()
 
 
 def _table(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
+    if depth <= _SMALL:
+        return _small_table(kind, *arguments)
     table = _tables.get((kind, *arguments))
     if table is None or len(table) <= depth:
         # Rounded up, so that calls with similar lists share a table.
-        step = min(1 << max(depth - 1, 0).bit_length(), 1 << 16)
-        table = kind(*arguments, -(-max(depth, 1) // step) * step)
+        step = min(1 << (depth - 1).bit_length(), 1 << 16)
+        table = kind(*arguments, -(-depth // step) * step)
         table.setflags(write=False)
         _tables[kind, *arguments] = table
+    return table
+
+
+@lru_cache(maxsize=64)
+def _small_table(kind: Callable[..., Values], *arguments: float) -> Values:
+    table = kind(*arguments, _SMALL)
+    table.setflags(write=False)
     return table
 
 

@@ -1,0 +1,288 @@
+"""Labels: which documents of each list are judged and might weigh something, how many are, and what they weigh.
+
+Most documents of most lists are unjudged or have the label 0, and weigh nothing to most measures. These are counted,
+many at a time; the others, the *listed* documents, are written out one by one. So nothing here has the size of the
+labels.
+"""
+cimport numpy as cnp
+import numpy as np
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
+
+cnp.import_array()
+
+ctypedef fused label_t:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+# How many labels are counted at a time: as many as an int8 has room for.
+cdef enum:
+    BLOCK = 64
+
+cdef enum Outcome:
+    GOOD
+    NO_MEMORY
+    NO_LABEL
+
+
+# The listed documents of all lists so far: where in its list each is, and its label.
+cdef struct Listed:
+    int64_t* positions
+    int32_t* labels
+    Py_ssize_t n, room
+
+
+cdef bint make_room(Listed* listed, Py_ssize_t more) noexcept nogil:
+    """Have room for so many more documents; False if there is no memory."""
+    cdef Py_ssize_t room = max(listed.n + more, 2 * listed.room)
+    cdef void* grown
+    if listed.n + more <= listed.room:
+        return True
+    grown = realloc(listed.positions, room * sizeof(int64_t))
+    if grown == NULL:
+        return False
+    listed.positions = <int64_t*>grown
+    grown = realloc(listed.labels, room * sizeof(int32_t))
+    if grown == NULL:
+        return False
+    listed.labels = <int32_t*>grown
+    listed.room = room
+    return True
+
+
+cdef Outcome list_some(const label_t* labels, Py_ssize_t n, int64_t position, label_t least, label_t lowest,
+                       Listed* listed, int64_t* n_listed) noexcept nogil:
+    """Append the listed documents among a few; position is that of the first. Count those with a label."""
+    cdef Py_ssize_t i
+    cdef label_t label
+    cdef int32_t value
+    if not make_room(listed, n):
+        return NO_MEMORY
+    for i in range(n):
+        # Read once: another thread may change the labels meanwhile.
+        label = labels[i]
+        if label >= least or label < lowest:
+            value = <int32_t>label
+            if <label_t>value != label or (value < 0) != (label < 0):
+                return NO_LABEL
+            listed.positions[listed.n] = position + i
+            listed.labels[listed.n] = value
+            listed.n += 1
+            n_listed[0] += value >= 0
+    return GOOD
+
+
+cdef Outcome list_all(const label_t* labels, const int64_t* offsets, Py_ssize_t n_lists, label_t least, label_t lowest,
+                      Listed* listed, int64_t* judged_offsets, int64_t* left_out) noexcept nogil:
+    """List the documents of every list whose label is at least `least` or below `lowest`, and count the others' zeros.
+
+    judged_offsets[q] is where the listed documents of list q begin, left_out[q] how many judged ones it has besides.
+    """
+    cdef Py_ssize_t q, i
+    cdef int64_t at, end, n_judged, n_listed
+    cdef label_t judged, found
+    cdef const label_t* block
+    cdef Outcome outcome
+    judged_offsets[0] = 0
+    for q in range(n_lists):
+        at = offsets[q]
+        end = offsets[q + 1]
+        n_judged = n_listed = 0
+        # Invariant: the labels before `at` are counted, and those listed written.
+        while at + BLOCK <= end:
+            block = labels + at
+            judged = found = 0
+            for i in range(BLOCK):
+                judged += block[i] >= 0
+                found += (block[i] >= least) | (block[i] < lowest)
+            n_judged += judged
+            if found != 0:
+                outcome = list_some(block, BLOCK, at - offsets[q], least, lowest, listed, &n_listed)
+                if outcome != GOOD:
+                    return outcome
+            at += BLOCK
+        for i in range(end - at):
+            n_judged += labels[at + i] >= 0
+        outcome = list_some(labels + at, end - at, at - offsets[q], least, lowest, listed, &n_listed)
+        if outcome != GOOD:
+            return outcome
+        judged_offsets[q + 1] = listed.n
+        left_out[q] = max(n_judged - n_listed, <int64_t>0)
+    return GOOD
+
+
+def listed(cnp.ndarray labels not None, cnp.ndarray offsets not None, bint zeros, bint pool):
+    """List the documents that have a label above 0, and if wanted those of label 0 and those of labels below -1.
+
+    Parameters
+    ----------
+    labels : bool or integers of any type [n_docs]
+        C-contiguous, aligned and native.
+    offsets : int64[n_lists + 1]
+        Of the lists; the last is n_docs.
+    zeros, pool : bool
+        Whether label 0 is listed, and labels below -1.
+
+    Returns
+    -------
+    tuple or None
+        (judged_offsets, positions, labels, left_out): where the listed documents of each list begin,
+        int64[n_lists + 1]; where each is in its list, int64[n]; its label, int32[n]; and how many documents of label 0
+        of each list are not listed, int64[n_lists]. None if a label has no room in int32.
+    """
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1
+    cdef cnp.ndarray judged_offsets = np.empty(n_lists + 1, np.int64), left_out = np.empty(n_lists, np.int64)
+    cdef cnp.ndarray positions, values
+    cdef const int64_t* of_lists = <const int64_t*>cnp.PyArray_DATA(offsets)
+    cdef int64_t* into = <int64_t*>cnp.PyArray_DATA(judged_offsets)
+    cdef int64_t* others = <int64_t*>cnp.PyArray_DATA(left_out)
+    cdef const void* data = cnp.PyArray_DATA(labels)
+    cdef int size = <int>cnp.PyArray_ITEMSIZE(labels)
+    cdef bint signed = cnp.PyArray_ISSIGNED(labels)
+    cdef int64_t least = 0 if zeros else 1
+    # What is below this is listed: as documents of the pool, or to find that it is no label.
+    cdef int64_t lowest = -1 if pool else -(<int64_t>1 << (8 * min(size, 4) - 1))
+    cdef Listed found
+    cdef Outcome outcome
+    found.positions = NULL
+    found.labels = NULL
+    found.n = found.room = 0
+    try:
+        with nogil:
+            if signed and size == 1:
+                outcome = list_all(<const int8_t*>data, of_lists, n_lists, least, lowest, &found, into, others)
+            elif signed and size == 2:
+                outcome = list_all(<const int16_t*>data, of_lists, n_lists, least, lowest, &found, into, others)
+            elif signed and size == 4:
+                outcome = list_all(<const int32_t*>data, of_lists, n_lists, least, lowest, &found, into, others)
+            elif signed:
+                outcome = list_all(<const int64_t*>data, of_lists, n_lists, least, lowest, &found, into, others)
+            elif size == 1:
+                outcome = list_all(<const uint8_t*>data, of_lists, n_lists, least, 0, &found, into, others)
+            elif size == 2:
+                outcome = list_all(<const uint16_t*>data, of_lists, n_lists, least, 0, &found, into, others)
+            elif size == 4:
+                outcome = list_all(<const uint32_t*>data, of_lists, n_lists, least, 0, &found, into, others)
+            else:
+                outcome = list_all(<const uint64_t*>data, of_lists, n_lists, least, 0, &found, into, others)
+        if outcome == NO_MEMORY:
+            raise MemoryError("no memory for the judged documents")
+        if outcome == NO_LABEL:
+            return None
+        positions = np.empty(found.n, np.int64)
+        values = np.empty(found.n, np.int32)
+        if found.n > 0:
+            memcpy(cnp.PyArray_DATA(positions), found.positions, found.n * sizeof(int64_t))
+            memcpy(cnp.PyArray_DATA(values), found.labels, found.n * sizeof(int32_t))
+    finally:
+        free(found.positions)
+        free(found.labels)
+    return judged_offsets, positions, values, left_out
+
+
+def count(cnp.ndarray labels not None, cnp.ndarray offsets not None, int64_t least):
+    """How many labels of each list, int32[offsets[q] … offsets[q + 1]], are at least `least`: float64[n_lists]."""
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, q, i
+    cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
+    cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
+    cdef cnp.ndarray counts = np.empty(n_lists)
+    cdef double* into = <double*>cnp.PyArray_DATA(counts)
+    cdef int64_t n
+    with nogil:
+        for q in range(n_lists):
+            n = 0
+            for i in range(bound[q], bound[q + 1]):
+                n += label[i] >= least
+            into[q] = <double>n
+    return counts
+
+
+def highest(cnp.ndarray labels not None):
+    """The highest of int32 labels; 0 if all are lower."""
+    cdef Py_ssize_t n = labels.shape[0], i
+    cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
+    cdef int32_t most = 0
+    with nogil:
+        for i in range(n):
+            most = max(most, label[i])
+    return most
+
+
+def longest(cnp.ndarray offsets not None):
+    """The length of the longest list, of int64 offsets."""
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, q
+    cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
+    cdef int64_t most = 0
+    for q in range(n_lists):
+        most = max(most, bound[q + 1] - bound[q])
+    return most
+
+
+def keys(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.ndarray labels not None, int32_t first,
+         cnp.ndarray table not None):
+    """Choose the documents that weigh anything, and write what they weigh.
+
+    Parameters
+    ----------
+    offsets, positions, labels : int64[n_lists + 1], int64[n], int32[n]
+        The listed documents of each list.
+    first : int
+        The label that the first column of the table is for; lower ones count as this one.
+    table : float64[n_weights, n_labels]
+        What documents of each label weigh, C-contiguous.
+
+    Returns
+    -------
+    key_offsets : int64[n_lists + 1]
+        Where the keys of each list begin.
+    key_positions, key_labels : int64[n_keys], int32[n_keys]
+    key_weights : float64[n_weights, n_keys]
+    """
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_weights = table.shape[0], n_labels = table.shape[1]
+    cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
+    cdef const int64_t* position = <const int64_t*>cnp.PyArray_DATA(positions)
+    cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
+    cdef const double* weight = <const double*>cnp.PyArray_DATA(table)
+    cdef cnp.ndarray weighs_array = np.zeros(n_labels, np.uint8), key_offsets = np.empty(n_lists + 1, np.int64)
+    cdef uint8_t* weighs = <uint8_t*>cnp.PyArray_DATA(weighs_array)
+    cdef int64_t* key_bound = <int64_t*>cnp.PyArray_DATA(key_offsets)
+    cdef cnp.ndarray key_positions, key_labels, key_weights
+    cdef int64_t* into_position
+    cdef int32_t* into_label
+    cdef double* into_weight
+    cdef Py_ssize_t q, i, c, column, n_keys = 0, k = 0
+    for i in range(labels.shape[0]):
+        if <int64_t>label[i] - first >= n_labels:
+            raise ValueError("a label beyond the table")
+    with nogil:
+        for c in range(n_weights):
+            for i in range(n_labels):
+                weighs[i] |= weight[c * n_labels + i] != 0.0
+        key_bound[0] = 0
+        for q in range(n_lists):
+            for i in range(bound[q], bound[q + 1]):
+                n_keys += weighs[max(label[i], first) - first]
+            key_bound[q + 1] = n_keys
+    key_positions = np.empty(n_keys, np.int64)
+    key_labels = np.empty(n_keys, np.int32)
+    key_weights = np.empty((n_weights, n_keys), np.float64)
+    into_position = <int64_t*>cnp.PyArray_DATA(key_positions)
+    into_label = <int32_t*>cnp.PyArray_DATA(key_labels)
+    into_weight = <double*>cnp.PyArray_DATA(key_weights)
+    with nogil:
+        for i in range(labels.shape[0]):
+            column = max(label[i], first) - first
+            if weighs[column]:
+                into_position[k] = position[i]
+                into_label[k] = label[i]
+                for c in range(n_weights):
+                    into_weight[c * n_keys + k] = weight[c * n_labels + column]
+                k += 1
+    return key_offsets, key_positions, key_labels, key_weights
