@@ -16,9 +16,9 @@ from tieaware.threads import over_items
 __all__ = ["RunFile"]
 
 # Smaller files are read before several threads have begun, and smaller pieces sooner than they are evaluated.
-SMALLEST = 1 << 18
+SMALLEST = 1 << 20
 # What a thread reads before it evaluates it, and so what it holds.
-PIECE = 1 << 21
+PIECE = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
