@@ -1,6 +1,6 @@
 """Decimal numbers in text, correctly rounded to double.
 
-The text of a number ends with a blank, and at least eight bytes follow that may be read.
+The text of a number ends with a blank, and at least eight bytes before and eight bytes after it may be read.
 """
 
 cimport cython
@@ -69,16 +69,20 @@ cdef inline uint64_t eight_digits(uint64_t word) noexcept nogil:
     return (word * (10000 * (<uint64_t>1 << 32) + 1)) >> 32
 
 
+cdef inline uint64_t above_9(uint64_t word) noexcept nogil:
+    # The top bits of the bytes that are more than 9.
+    return ((word & <uint64_t>0x7f7f7f7f7f7f7f7f) + <uint64_t>0x7676767676767676 | word) & <uint64_t>0x8080808080808080
+
+
 cdef inline const uint8_t *read_digits(const uint8_t *p, uint64_t *value) noexcept nogil:
     # value := value followed by the digits at p, modulo 2^64. The text ends with a blank, and SLACK bytes
     # follow it.
     cdef uint64_t word, beyond
     cdef int n
     while True:
-        # A digit becomes its value, and a byte is above 9 exactly if its top bit is set in `beyond`.
+        # A digit becomes its value.
         word = first_byte_lowest(load_8(p)) ^ <uint64_t>0x3030303030303030
-        beyond = ((word & <uint64_t>0x7f7f7f7f7f7f7f7f) + <uint64_t>0x7676767676767676 | word)
-        beyond &= <uint64_t>0x8080808080808080
+        beyond = above_9(word)
         if beyond == 0:
             value[0] = value[0] * 100000000 + eight_digits(word)
             p += 8
@@ -88,6 +92,51 @@ cdef inline const uint8_t *read_digits(const uint8_t *p, uint64_t *value) noexce
             # The shift puts zeros before the digits and drops what follows them.
             value[0] = value[0] * INTEGER_TENS[n] + eight_digits(word << (64 - 8 * n))
         return p + n
+
+
+cdef inline bint read_plain(
+    const uint8_t *p, const uint8_t *end, uint64_t *mantissa, int *exponent
+) noexcept nogil:
+    """Read [p, end) if it is up to seven digits, a point, and digits, 16 in all at most, as most scores are.
+
+    A number of more than eight digits has eight or more behind the point: the last eight are a word. The others, or all
+    of a shorter number, are the end of another:
+
+        behind the point   from the eight bytes at `last`        the rest of them is cleared,
+        before it          from the eight bytes at `last` - 1    which closes the gap of the point
+
+    so nothing has to be known before the next can be read but where the point is.
+    """
+    cdef const uint8_t *last = end - 8
+    cdef uint64_t point = first_byte_lowest(load_8(p)) ^ <uint64_t>0x2e2e2e2e2e2e2e2e
+    cdef uint64_t word, low = 0, behind, all_digits
+    cdef Py_ssize_t n_before, n_behind
+    # The lowest bit of these is of the first byte that became 0.
+    point = point - <uint64_t>0x0101010101010101 & ~point & <uint64_t>0x8080808080808080
+    if point == 0:
+        return False
+    n_before = lowest_bit(point) >> 3
+    n_behind = end - p - 1 - n_before
+    if n_before == 0 or n_behind < 0:
+        return False
+    exponent[0] = -<int>n_behind
+    if n_behind >= 8:
+        low = first_byte_lowest(load_8(last)) ^ <uint64_t>0x3030303030303030
+        last -= 8
+        n_behind -= 8
+    if n_before + n_behind > 8:
+        return False
+    # A shift by 64 is none.
+    behind = ~<uint64_t>1 << (63 - 8 * n_behind)
+    all_digits = ~<uint64_t>0 << (64 - 8 * (n_before + n_behind))
+    word = first_byte_lowest(load_8(last)) & behind | first_byte_lowest(load_8(last - 1)) & all_digits & ~behind
+    word ^= <uint64_t>0x3030303030303030 & all_digits
+    if (above_9(word) | above_9(low)) != 0:
+        return False
+    mantissa[0] = eight_digits(word)
+    if last != end - 8:
+        mantissa[0] = mantissa[0] * 100000000 + eight_digits(low)
+    return True
 
 
 @cython.cdivision(True)
@@ -119,24 +168,21 @@ cdef inline bint same_letters(const uint8_t *p, const char *lower, Py_ssize_t n)
     return True
 
 
-cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score) noexcept nogil:
-    """Read the number that [p, end) is; LATER if only the general conversion rounds it correctly."""
-    cdef bint negative = p[0] == c"-"
-    if negative or p[0] == c"+":
-        p += 1
+cdef inline Text read_parts(const uint8_t *p, const uint8_t *end, uint64_t *mantissa, int *exponent) noexcept nogil:
+    """Read the digits, point and exponent that [p, end) is; LATER if there are too many digits."""
     cdef const uint8_t *start = p
     cdef const uint8_t *first
     cdef const uint8_t *point
-    cdef uint64_t mantissa = 0, power
+    cdef uint64_t power = 0
     cdef Py_ssize_t n_digits, n_written
-    cdef int exponent = 0
     cdef bint divided
-    cdef double value
+    mantissa[0] = 0
+    exponent[0] = 0
     while p[0] == c"0":
         p += 1
     n_written = p - start
     point = p
-    p = read_digits(p, &mantissa)
+    p = read_digits(p, mantissa)
     n_digits = p - point
     n_written += n_digits
     if p[0] == c".":
@@ -146,19 +192,15 @@ cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score)
             while p[0] == c"0":
                 p += 1
         first = p
-        p = read_digits(p, &mantissa)
+        p = read_digits(p, mantissa)
         n_digits += p - first
         n_written += p - point
         if p - point > 1000:
             # So that the exponent cannot overflow.
             n_digits = DIGITS + 1
         else:
-            exponent = -<int>(p - point)
+            exponent[0] = -<int>(p - point)
     if n_written == 0:
-        p = start
-        if end - p == 3 and same_letters(p, "inf", 3) or end - p == 8 and same_letters(p, "infinity", 8):
-            score[0] = -INFINITY if negative else INFINITY
-            return DONE
         return BAD
     if p[0] | 0x20 == c"e":
         p += 1
@@ -166,18 +208,35 @@ cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score)
         if divided or p[0] == c"+":
             p += 1
         first = p
-        power = 0
         p = read_digits(p, &power)
         if p == first:
             return BAD
         if p - first > 8:
             n_digits = DIGITS + 1
         else:
-            exponent += -<int>power if divided else <int>power
+            exponent[0] += -<int>power if divided else <int>power
     if p != end:
         return BAD
-    if n_digits > DIGITS:
-        return LATER
+    return LATER if n_digits > DIGITS else DONE
+
+
+cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score) noexcept nogil:
+    """Read the number that [p, end) is; LATER if only the general conversion rounds it correctly."""
+    cdef bint negative = p[0] == c"-"
+    if negative or p[0] == c"+":
+        p += 1
+    cdef uint64_t mantissa = 0
+    cdef int exponent = 0
+    cdef Text outcome
+    cdef double value
+    if not read_plain(p, end, &mantissa, &exponent):
+        outcome = read_parts(p, end, &mantissa, &exponent)
+        if outcome == BAD:
+            if end - p == 3 and same_letters(p, "inf", 3) or end - p == 8 and same_letters(p, "infinity", 8):
+                score[0] = -INFINITY if negative else INFINITY
+                return DONE
+        if outcome != DONE:
+            return outcome
     if mantissa == 0:
         value = 0.0
     elif mantissa <= <uint64_t>1 << 53 and -22 <= exponent <= 22:

@@ -9,7 +9,7 @@ cimport numpy as cnp
 from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject
 from libc.math cimport fabs
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
@@ -110,6 +110,11 @@ def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::
 
 # ---- duplicates ----------------------------------------------------------------------------------
 
+cdef enum:
+    # Of so many documents, about eight share one of 2^16 bits with another.
+    SHORT_LIST = 1024
+
+
 cdef struct Repeats:
     int64_t *rows
     Py_ssize_t n, room
@@ -131,8 +136,37 @@ cdef bint append_repeat(Repeats *repeats, int64_t row, int64_t first) noexcept n
     return True
 
 
+cdef bint all_distinct(
+    Column documents, Py_ssize_t begin, Py_ssize_t end, uint64_t *table, uint32_t *hashes
+) noexcept nogil:
+    """Whether the documents of a short list are all different; False if that takes a closer look.
+
+    Each sets one of 2^16 bits, without a branch that depends on it. The few whose bit another has set are compared with
+    those before them.
+    """
+    cdef Py_ssize_t i, j, n_same = 0, n = end - begin
+    cdef uint32_t same[16]
+    cdef uint64_t hashed, bit, word
+    memset(table, 0, (1 << 16) // 8)
+    for i in range(n):
+        hashed = identifier_hash(bytes_of(documents, begin + i), size_of(documents, begin + i))
+        hashes[i] = <uint32_t>(hashed >> 32)
+        word = hashed >> 6 & 1023
+        bit = <uint64_t>1 << (hashed & 63)
+        same[n_same] = <uint32_t>i
+        n_same += (table[word] & bit) != 0
+        table[word] |= bit
+        if n_same == 16:
+            return False
+    n = 0
+    for i in range(n_same):
+        for j in range(same[i]):
+            n += hashes[j] == hashes[same[i]]
+    return n == 0
+
+
 cdef bint find_duplicates(
-    Column documents, const int64_t *list_offsets, Py_ssize_t n_queries, uint64_t *table, bint one,
+    Column documents, const int64_t *list_offsets, Py_ssize_t n_queries, uint64_t *table, uint32_t *hashes, bint one,
     Repeats *repeats
 ) noexcept nogil:
     cdef Py_ssize_t q, i, found, n, base, size
@@ -140,6 +174,10 @@ cdef bint find_duplicates(
     cdef const uint8_t *p
     for q in range(n_queries):
         base = list_offsets[q]
+        if list_offsets[q + 1] - base <= SHORT_LIST and all_distinct(
+            documents, base, list_offsets[q + 1], table, hashes
+        ):
+            continue
         size = table_size(list_offsets[q + 1] - base)
         memset(table, 0, size * sizeof(uint64_t))
         for i in range(base, list_offsets[q + 1]):
@@ -177,7 +215,8 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_
     longest = 0
     for q in range(n_queries):
         longest = max(longest, list_offsets[q + 1] - list_offsets[q])
-    cdef uint64_t[::1] table = np.empty(table_size(longest), np.uint64)
+    cdef uint64_t[::1] table = np.empty(max(table_size(longest), 1024), np.uint64)
+    cdef uint32_t[::1] hashes = np.empty(SHORT_LIST, np.uint32)
     cdef Column documents = column_of(data, offsets)
     cdef Repeats repeats
     cdef bint good
@@ -185,7 +224,7 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_
     repeats.n = repeats.room = 0
     try:
         with nogil:
-            good = find_duplicates(documents, &list_offsets[0], n_queries, &table[0], one, &repeats)
+            good = find_duplicates(documents, &list_offsets[0], n_queries, &table[0], &hashes[0], one, &repeats)
         if not good:
             raise MemoryError
         found = np.empty((repeats.n, 2), np.int64)
@@ -228,6 +267,9 @@ cdef class Index:
     cdef uint64_t *query_table
     cdef uint64_t *tables
     cdef int64_t *table_offsets
+    # A word for every four entries of `tables`: one bit is set for each of their documents. Most documents of a run are
+    # not judged, and their bit is not set; so the usual answer is had by a branch that is foreseen.
+    cdef uint64_t *filters
     cdef uint64_t query_mask
     cdef readonly Py_ssize_t n_queries
 
@@ -236,6 +278,7 @@ cdef class Index:
         const uint8_t[::1] documents, const int64_t[::1] document_offsets, const int32_t[::1] labels,
     ):
         cdef Py_ssize_t q, i, size
+        cdef uint64_t hashed
         cdef int64_t total = 0
         self.n_queries = list_offsets.shape[0] - 1
         if query_offsets.shape[0] != list_offsets.shape[0] or document_offsets.shape[0] != labels.shape[0] + 1:
@@ -251,33 +294,45 @@ cdef class Index:
         cdef int64_t[::1] table_offsets_view = table_offsets
         table_offsets_view[0] = 0
         for q in range(self.n_queries):
-            total += table_size(list_offsets[q + 1] - list_offsets[q])
+            total += max(table_size(list_offsets[q + 1] - list_offsets[q]), 4)
             table_offsets_view[q + 1] = total
         query_table = np.zeros(table_size(self.n_queries), np.uint64)
         tables = np.zeros(total, np.uint64)
+        filters = np.zeros(total // 4, np.uint64)
         self.query_mask = query_table.size - 1
         self.query_table = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_table)
         self.tables = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>tables)
+        self.filters = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>filters)
         self.table_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>table_offsets)
         self.arrays = (
             queries, query_offsets, list_offsets, documents, document_offsets, labels, query_table, tables,
-            table_offsets,
+            table_offsets, filters,
         )
         with nogil:
             for q in range(self.n_queries):
                 self.insert(self.query_table, self.query_mask, self.queries, 0, q)
                 size = self.table_offsets[q + 1] - self.table_offsets[q]
                 for i in range(self.list_offsets[q + 1] - self.list_offsets[q]):
-                    self.insert(self.tables + self.table_offsets[q], size - 1, self.documents, self.list_offsets[q], i)
+                    hashed = self.insert(
+                        self.tables + self.table_offsets[q], size - 1, self.documents, self.list_offsets[q], i
+                    )
+                    self.filters[self.filter_word(q, hashed)] |= <uint64_t>1 << (hashed >> 58)
 
-    cdef void insert(
+    cdef inline int64_t filter_word(self, Py_ssize_t q, uint64_t hashed) noexcept nogil:
+        # By other bits of the hash than the entry and the bit in the word.
+        cdef int64_t size = self.table_offsets[q + 1] - self.table_offsets[q]
+        return self.table_offsets[q] // 4 + (hashed >> 32 & (size // 4 - 1))
+
+    cdef uint64_t insert(
         self, uint64_t *table, uint64_t mask, Column column, Py_ssize_t base, Py_ssize_t i
     ) noexcept nogil:
+        """Enter an identifier, and return its hash."""
         cdef const uint8_t *p = bytes_of(column, base + i)
         cdef Py_ssize_t n = size_of(column, base + i)
         cdef uint64_t hashed = identifier_hash(p, n), where = 0
         if find(table, mask, column, base, p, n, hashed, &where) < 0:
             table[where] = entry_of(hashed, i)
+        return hashed
 
     cdef Py_ssize_t find_query(self, const uint8_t *p, Py_ssize_t n) noexcept nogil:
         """Return the row of a query, or -1."""
@@ -291,12 +346,13 @@ cdef class Index:
         self, Py_ssize_t q, const uint8_t *p, Py_ssize_t n, int64_t position, Found *found
     ) noexcept nogil:
         """Append a document of query q to what is found, if it is judged; False if there is no room."""
-        cdef uint64_t where = 0
+        cdef uint64_t where = 0, hashed = identifier_hash(p, n)
         cdef const uint64_t *table = self.tables + self.table_offsets[q]
         cdef uint64_t mask = self.table_offsets[q + 1] - self.table_offsets[q] - 1
-        cdef Py_ssize_t i = find(
-            table, mask, self.documents, self.list_offsets[q], p, n, identifier_hash(p, n), &where
-        )
+        cdef Py_ssize_t i
+        if not self.filters[self.filter_word(q, hashed)] >> (hashed >> 58) & 1:
+            return True
+        i = find(table, mask, self.documents, self.list_offsets[q], p, n, hashed, &where)
         if i < 0:
             return True
         if found.n == found.room:

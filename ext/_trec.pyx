@@ -14,7 +14,7 @@ begins before the newline.
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from tieaware._decimal cimport BAD, LATER, Text, read_label, read_score
 
@@ -42,8 +42,10 @@ cdef extern from *:
 cdef enum:
     # Bytes that may be read or written past what is used: one step of the first pass, and one copied word.
     SLACK = 64
-    # A block of more bytes than this has its lines counted.
-    COUNTED = 1 << 20
+    # So many bytes are parsed at a time: they and what comes of them fit in a second-level cache.
+    STEP = 1 << 18
+    # A text of more bytes than this has its lines counted.
+    COUNTED = 1 << 23
     # Positions are 32 bits wide.
     LONGEST_BUFFER = 0x7fffffff
 
@@ -196,12 +198,38 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
 
 # ---- the parser ----------------------------------------------------------------------------------
 
-cdef void *roomy(object column, Py_ssize_t size) except NULL:
-    """Make room for `size` elements, and return where the column now is; what it holds stays."""
+cdef Py_ssize_t line_end(const uint8_t *text, Py_ssize_t begin, Py_ssize_t stop) noexcept nogil:
+    """Return where the last line that ends within a step of `begin` ends, or else the first that ends behind it."""
+    cdef Py_ssize_t end = min(begin + STEP, stop)
+    while end > begin and text[end - 1] != c"\n":
+        end -= 1
+    if end > begin:
+        return end
+    end = min(begin + STEP, stop)
+    while end < stop and text[end - 1] != c"\n":
+        end += 1
+    return end
+
+
+cdef Py_ssize_t count_newlines(const uint8_t *text, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t i, n = 0
+    for i in range(size):
+        n += text[i] == c"\n"
+    return n
+
+
+cdef object roomy(object column, Py_ssize_t size):
+    """Return the column, or a larger one in its place, with room for `size` elements; what it holds stays."""
+    if size <= column.size:
+        return column
+    if column.size < 2:
+        # Growing would write zeros into all of it, most of which is never used.
+        larger = np.empty(size, column.dtype)
+        larger[:column.size] = column
+        return larger
     # It grows in proportion, so that appending costs a constant per element.
-    if size > column.size:
-        column.resize(max(size, column.size + column.size // 2), refcheck=False)
-    return cnp.PyArray_DATA(<cnp.ndarray>column)
+    column.resize(max(size, column.size + column.size // 2), refcheck=False)
+    return column
 
 
 cdef object first_elements(object column, Py_ssize_t size):
@@ -215,19 +243,21 @@ cdef class Parser:
 
     Write a block into `room(size)` and call `parse(written)`; after the last block, `parse(0, True)`. A line
     that cannot be used stops the parser: `parse` returns False, `line` is its number and `bad_line` its text.
+    `continued` says that the text is not the beginning of a file, where a mark of UTF-8 would be dropped.
 
     One thread at a time: a second one that enters gets a RuntimeError.
     """
 
-    cdef bint judgments, busy
+    cdef bint judgments, continued, busy
     cdef Columns columns
     cdef Py_ssize_t n_text
     cdef object text, marks, newlines, later
     cdef object documents, document_offsets, values, queries, query_offsets, list_offsets, jump_rows, jump_lines
     cdef readonly bytes bad_line, tag
 
-    def __cinit__(self, bint judgments=False):
+    def __cinit__(self, bint judgments=False, bint continued=False):
         self.judgments = judgments
+        self.continued = continued
         self.text = np.empty(SLACK, np.uint8)
         self.marks = np.empty(0, np.uint32)
         self.newlines = np.empty(0, np.uint32)
@@ -284,8 +314,7 @@ cdef class Parser:
 
     def parse(self, Py_ssize_t written, bint final=False):
         """Append the complete lines, and if `final` the rest; return whether all could be used."""
-        cdef Py_ssize_t stop
-        cdef bint good
+        cdef Py_ssize_t stop, begin, end
         cdef uint8_t *text
         self.enter()
         try:
@@ -305,51 +334,70 @@ cdef class Parser:
             if stop == self.n_text:
                 self.n_text = written
                 return True
-            self.reserve(stop)
-            if self.columns.line == 0 and text[0] == 0xef and text[1] == 0xbb and text[2] == 0xbf:
+            if self.columns.line == 0 and not self.continued and memcmp(text, b"\xef\xbb\xbf", 3) == 0:
                 # The mark that some editors put before UTF-8 is no part of the first query.
                 memset(text, c" ", 3)
-            with nogil:
-                good = read_lines(&self.columns, text, stop, self.judgments)
-            if not good:
-                self.bad_line = text[self.columns.bad_begin:self.columns.bad_end]
-                return False
-            if self.tag is None and self.columns.tag_begin >= 0:
-                self.tag = text[self.columns.tag_begin:self.columns.tag_end]
-            self.convert_later()
+            self.reserve(text, stop)
+            begin = 0
+            while begin < stop:
+                end = line_end(text, begin, stop)
+                if not self.read_step(text + begin, end - begin):
+                    return False
+                begin = end
             memmove(text, text + stop, written - stop)
             self.n_text = written - stop
             return True
         finally:
             self.busy = False
 
-    cdef reserve(self, Py_ssize_t size):
-        """Make room for whatever `size` bytes can hold, so that reading them needs no checks."""
-        cdef Columns *columns = &self.columns
-        cdef Py_ssize_t n_lines = size // 8 + 1      # the shortest line with columns is "q 0 d 1\n"
-        if size > COUNTED:
-            # The block has grown because a line is long, so there may be few lines.
-            n_lines = min(n_lines, np.count_nonzero(self.text[:size] == c"\n"))
+    cdef bint read_step(self, const uint8_t *text, Py_ssize_t size) except -1:
+        """Append the lines of a part of what `reserve` has made room for; return whether all could be used."""
+        cdef bint good
         if self.marks.size < size + 2 * SLACK:
             # Arrays whose contents need not stay, and of which little may be touched.
             self.marks = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
             self.newlines = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
-        columns.marks = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.marks)
-        columns.newlines = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.newlines)
-        columns.later = <int64_t *>roomy(self.later, 3 * n_lines)
-        columns.documents = <uint8_t *>roomy(self.documents, columns.n_documents + size + SLACK)
-        columns.document_offsets = <int64_t *>roomy(self.document_offsets, columns.n_rows + n_lines + 1)
-        columns.values = <double *>roomy(self.values, columns.n_rows + n_lines)
-        columns.queries = <uint8_t *>roomy(self.queries, columns.n_queries + size)
-        columns.query_offsets = <int64_t *>roomy(self.query_offsets, columns.n_segments + n_lines + 1)
-        columns.list_offsets = <int64_t *>roomy(self.list_offsets, columns.n_segments + n_lines)
-        columns.jump_rows = <int64_t *>roomy(self.jump_rows, columns.n_jumps + n_lines)
-        columns.jump_lines = <int64_t *>roomy(self.jump_lines, columns.n_jumps + n_lines)
+        self.columns.marks = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.marks)
+        self.columns.newlines = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.newlines)
+        with nogil:
+            good = read_lines(&self.columns, text, size, self.judgments)
+        if not good:
+            self.bad_line = text[self.columns.bad_begin:self.columns.bad_end]
+            return False
+        if self.tag is None and self.columns.tag_begin >= 0:
+            self.tag = text[self.columns.tag_begin:self.columns.tag_end]
+        self.convert_later(text)
+        return True
 
-    cdef convert_later(self):
+    cdef reserve(self, const uint8_t *text, Py_ssize_t size):
+        """Make room for whatever complete lines of `size` bytes can hold, so that reading them needs no checks."""
+        cdef Columns *columns = &self.columns
+        cdef Py_ssize_t n_lines = size // 8 + 1      # the shortest line with columns is "q 0 d 1\n"
+        if size > COUNTED:
+            # There may be few lines, if one is long.
+            n_lines = min(n_lines, count_newlines(text, size))
+        self.later = roomy(self.later, 3 * n_lines)
+        self.documents = roomy(self.documents, columns.n_documents + size + SLACK)
+        self.document_offsets = roomy(self.document_offsets, columns.n_rows + n_lines + 1)
+        self.values = roomy(self.values, columns.n_rows + n_lines)
+        self.queries = roomy(self.queries, columns.n_queries + size)
+        self.query_offsets = roomy(self.query_offsets, columns.n_segments + n_lines + 1)
+        self.list_offsets = roomy(self.list_offsets, columns.n_segments + n_lines)
+        self.jump_rows = roomy(self.jump_rows, columns.n_jumps + n_lines)
+        self.jump_lines = roomy(self.jump_lines, columns.n_jumps + n_lines)
+        columns.later = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.later)
+        columns.documents = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>self.documents)
+        columns.document_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.document_offsets)
+        columns.values = <double *>cnp.PyArray_DATA(<cnp.ndarray>self.values)
+        columns.queries = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>self.queries)
+        columns.query_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.query_offsets)
+        columns.list_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.list_offsets)
+        columns.jump_rows = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.jump_rows)
+        columns.jump_lines = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.jump_lines)
+
+    cdef convert_later(self, const uint8_t *text):
         """Convert the numbers that the fast exact paths leave, as Python does and whatever the locale."""
         cdef Py_ssize_t i
-        cdef const uint8_t *text = <const uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>self.text)
         cdef const int64_t *later = self.columns.later
         cdef bytes number
         for i in range(self.columns.n_later):
@@ -481,6 +529,46 @@ cdef bint put(uint64_t *table, uint64_t mask, uint64_t hashed) noexcept nogil:
         slot = (slot + 1) & mask
     table[slot] = hashed
     return True
+
+
+cdef inline bint is_blank(uint8_t byte) noexcept nogil:
+    return byte == c" " or 9 <= byte <= 13
+
+
+cdef Py_ssize_t find_last_query(const uint8_t *text, Py_ssize_t stop) noexcept nogil:
+    cdef Py_ssize_t start, begin, end, found = 0, n = 0
+    cdef const uint8_t *query = NULL
+    while stop and text[stop - 1] != c"\n":
+        stop -= 1
+    # From the last line up: text[start:stop] is a line, and text[begin:end] its first field.
+    while stop:
+        start = stop - 1
+        while start and text[start - 1] != c"\n":
+            start -= 1
+        begin = start
+        while begin < stop and is_blank(text[begin]):
+            begin += 1
+        end = begin
+        while end < stop and not is_blank(text[end]):
+            end += 1
+        stop = start
+        if begin == end or text[begin] == c"#":
+            continue
+        if query == NULL:
+            query = text + begin
+            n = end - begin
+        elif end - begin != n or not identifier_equal(text + begin, query, n):
+            return found
+        found = start
+    return 0
+
+
+def last_query(const uint8_t[::1] text not None):
+    """Return where the lines of the last query begin, among the complete lines of a text; 0 if there is no other."""
+    cdef Py_ssize_t found
+    with nogil:
+        found = find_last_query(&text[0] if text.shape[0] else NULL, text.shape[0])
+    return found
 
 
 def blank_masks(bytes text not None, bint portable=False):

@@ -508,6 +508,26 @@ def test_duplicates(lists):
     assert _join.duplicates(documents.data, documents.offsets, offsets, True).tolist() == expected[:1]
 
 
+@pytest.mark.parametrize("size", [10, 999, 1023, 1024, 1025, 5000])
+@pytest.mark.parametrize("repeats", [0, 1, 2, 40])
+def test_duplicates_in_long_lists(size, repeats):
+    """Of which some have parts of their hashes in common, whatever the repeats."""
+    random = np.random.default_rng(size)
+    lists, expected = [], []
+    for start in range(0, 3 * size, size):
+        listed = [b"document %d" % d for d in random.permutation(3 * size)[:size]]
+        rows = random.permutation(size)[: min(2 * repeats, size)].reshape(-1, 2)
+        for row, first in np.sort(rows[:, ::-1], axis=1)[:, ::-1].tolist():
+            listed[row] = listed[first]
+            expected.append([start + row, start + first])
+        lists += listed
+    documents = Identifiers.from_sequence(lists)
+    offsets = np.arange(0, 4 * size, size)
+    expected.sort()
+    assert _join.duplicates(documents.data, documents.offsets, offsets).tolist() == expected
+    assert _join.duplicates(documents.data, documents.offsets, offsets, True).tolist() == expected[:1]
+
+
 @settings(deadline=None)
 @given(st.lists(identifier, max_size=60))
 def test_numbers_of_identifiers(values):

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import sys
+import zlib
 
 import pytest
 
@@ -231,9 +232,17 @@ def test_a_run_is_named_after_its_file(directory, path, name):
 FORMATS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 
 
-@pytest.fixture(params=FORMATS)
-def format_(request):
-    return request.param, FORMATS[request.param]
+@pytest.fixture(params=[*FORMATS, "gzip by zlib"])
+def format_(request, monkeypatch):
+    """A format and what compresses; gzip is read by the package isal, and without it by Python's zlib."""
+    name, _, without = request.param.partition(" by ")
+    if without:
+        monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
+        assert files.gzip_module() is zlib
+    elif name == "gzip":
+        pytest.importorskip("isal", reason="isal is not installed")
+        assert files.gzip_module() is not zlib
+    return name, FORMATS[name]
 
 
 @pytest.mark.parametrize("block", [7, 1 << 18])

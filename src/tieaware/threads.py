@@ -1,37 +1,22 @@
-"""Chunks of work over Python's own thread pool. The kernels release the GIL; the result never depends on the chunks."""
+"""Work over the threads of one pool. The kernels release the GIL; the result never depends on who does what."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from itertools import pairwise
-from threading import Lock, local
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import pairwise, starmap
+from queue import SimpleQueue
+from threading import Condition, Lock, Thread, local
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks import whole_number
 
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
+Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-_pools: dict[int, ThreadPoolExecutor] = {}
-_lock = Lock()
-# Whether this thread is one of a pool: it does not wait for others of the pool, which may wait for it.
-_in_pool = local()
-
-
-def _forget_pools() -> None:
-    """A forked child has none of its parent's threads."""
-    global _lock
-    _lock = Lock()
-    _pools.clear()
-
-
-os.register_at_fork(after_in_child=_forget_pools)
 
 
 def checked_threads(threads: int | None) -> int:
@@ -41,30 +26,144 @@ def checked_threads(threads: int | None) -> int:
     return whole_number("threads", threads, 1, 1024)
 
 
-def pool(threads: int) -> ThreadPoolExecutor:
-    """Return the pool of so many threads, which all callers share."""
-    # Here, because to import it costs more than the rest of the package.
-    from concurrent.futures import ThreadPoolExecutor
+class _Pool:
+    """Threads that wait for work: as many as the largest call so far has needed beside the one that makes it."""
 
-    with _lock:
-        if threads not in _pools:
-            _pools[threads] = ThreadPoolExecutor(threads, "tieaware", _enter_pool)
-        return _pools[threads]
+    def __init__(self) -> None:
+        self._waiting: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lock = Lock()
+        self._size = 0
+
+    def ask(self, work: Callable[[], None], threads: int) -> None:
+        """Have so many threads call `work`, each once, when they are free. No one may wait for them to begin."""
+        with self._lock, suppress(RuntimeError):
+            # An error: there can be no more threads, and those that there are do what is to be done.
+            while self._size < threads:
+                Thread(target=self._serve, name=f"tieaware-{self._size}", daemon=True).start()
+                self._size += 1
+        for _ in range(threads):
+            self._waiting.put(work)
+
+    def _serve(self) -> None:
+        while True:
+            # Nothing keeps the work while this waits for more.
+            self._waiting.get()()
 
 
-def _enter_pool() -> None:
-    _in_pool.entered = True
+_pool = _Pool()
+# Whether this thread is at work for a call, so that one within it does not ask for others.
+_thread = local()
+
+
+def _forget_pool() -> None:
+    """A forked child has none of its parent's threads."""
+    global _pool
+    _pool = _Pool()
+
+
+os.register_at_fork(after_in_child=_forget_pool)
+
+
+class _Call(Generic[Item, Result]):
+    """Items that several threads take one after another, and what comes of them.
+
+    The thread that makes the call takes items as the others do, and waits for those that have begun alone; so calls
+    that share the pool never wait for one another.
+    """
+
+    def __init__(self, work: Callable[[Item], Result], items: Iterable[Item]) -> None:
+        self._work = work
+        self._items = iter(items)
+        self._taking = Lock()
+        self._taken = 0
+        # Whether there is nothing more to take.
+        self._over = False
+        self._changed = Condition()
+        self._at_work = 0
+        self._results: dict[int, Result] = {}
+        self._errors: dict[int, BaseException] = {}
+
+    def take_part(self) -> None:
+        """Take items as long as there are any."""
+        with self._changed:
+            if self._over:
+                return
+            self._at_work += 1
+        _thread.at_work = True
+        try:
+            while self._one():
+                pass
+        finally:
+            _thread.at_work = False
+            with self._changed:
+                self._at_work -= 1
+                self._changed.notify_all()
+
+    def _one(self) -> bool:
+        """Take an item and work on it; return whether to go on."""
+        with self._taking:
+            if self._over:
+                return False
+            number = self._taken
+            self._taken += 1
+            try:
+                item = next(self._items)
+            except StopIteration:
+                self._over = True
+                return False
+            except BaseException as error:
+                return self._failed(number, error)
+        try:
+            self._results[number] = self._work(item)
+        except BaseException as error:
+            return self._failed(number, error)
+        return True
+
+    def _failed(self, number: int, error: BaseException) -> bool:
+        self._errors[number] = error
+        self._over = True
+        return False
+
+    def results(self) -> list[Result]:
+        """Wait for the others; return the results in the order of the items, or raise the first of the errors."""
+        try:
+            with self._changed:
+                self._changed.wait_for(lambda: self._at_work == 0)
+        finally:
+            self._over = True
+        if self._errors:
+            # Items are taken in order, so that this is the error that one thread would have met.
+            error = self._errors[min(self._errors)]
+            self._errors.clear()
+            try:
+                raise error
+            finally:
+                # It holds this frame.
+                del error
+        return [self._results[number] for number in range(len(self._results))]
+
+
+def over_items(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
+    """Call ``work(item)`` for each item, in as many threads, and return the results in order.
+
+    Each thread takes the next item when it is done with one; one thread at a time does so. The first error, in the
+    order of the items, ends the call once all that has begun has ended. Within such a call, another does its work in
+    its own thread.
+    """
+    if threads == 1 or getattr(_thread, "at_work", False):
+        return [work(item) for item in items]
+    call = _Call(work, items)
+    _pool.ask(call.take_part, threads - 1)
+    call.take_part()
+    return call.results()
 
 
 def over_chunks(work: Callable[[int, int], Result], edges: npt.NDArray[np.int64], threads: int) -> list[Result]:
-    """Call ``work(edges[i], edges[i + 1])`` for each chunk, in as many threads, and return the results in order.
-
-    Within such a call, another does its work in its own thread.
-    """
+    """Call ``work(edges[i], edges[i + 1])`` for each chunk that is not empty, as `over_items` does."""
     chunks = [(a, b) for a, b in pairwise(edges.tolist()) if a < b]
-    if threads == 1 or len(chunks) < 2 or getattr(_in_pool, "entered", False):
-        return [work(a, b) for a, b in chunks]
-    return list(pool(threads).map(lambda chunk: work(*chunk), chunks))
+    if threads == 1 or len(chunks) < 2:
+        return list(starmap(work, chunks))
+    return over_items(lambda chunk: work(*chunk), chunks, min(threads, len(chunks)))
 
 
 def even_chunks(offsets: npt.NDArray[np.int64], threads: int) -> npt.NDArray[np.int64]:

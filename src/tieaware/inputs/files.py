@@ -41,21 +41,21 @@ class Decompressor(Protocol):
 
 
 class Gzip:
-    """zlib's decompressor of one gzip member, in the form of the others."""
+    """The decompressor of one gzip member of a module like zlib, in the form of the others."""
 
-    def __init__(self) -> None:
-        self._zlib = zlib.decompressobj(wbits=31)
+    def __init__(self, module: Any) -> None:
+        self._zlib = module.decompressobj(wbits=31)
 
     @property
     def eof(self) -> bool:
-        return self._zlib.eof
+        return bool(self._zlib.eof)
 
     @property
     def unused_data(self) -> bytes:
-        return self._zlib.unused_data
+        return bytes(self._zlib.unused_data)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
+        return bytes(self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length))
 
 
 class Zstandard:
@@ -78,6 +78,14 @@ class Zstandard:
             self._output += self._zstd.decompress(data)
         output, self._output = self._output[:max_length], self._output[max_length:]
         return output
+
+
+def gzip_module() -> Any:
+    """Return the fastest module like zlib that is installed."""
+    try:
+        return importlib.import_module("isal.isal_zlib")
+    except ImportError:
+        return zlib
 
 
 def zstd_decompressor(label: str) -> Callable[[], Decompressor]:
@@ -107,7 +115,8 @@ def compression(start: bytes, label: str) -> Format | None:
     """Recognise a compressed file by how it starts."""
     # Modules are imported where they are needed: most files are plain, or of one format.
     if start.startswith(b"\x1f\x8b\x08"):
-        return Format("gzip", Gzip, (zlib.error, EOFError))
+        module = gzip_module()
+        return Format("gzip", lambda: Gzip(module), (module.error, EOFError))
     # Text may well start with BZh, but not with the digits of pi, or of its root if the file is empty, after
     # it.
     if start.startswith(b"BZh") and start[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
@@ -273,6 +282,17 @@ class ByteStream:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def stored_size(path: Path) -> int:
+    """Return the size of a file that can be read as often as one likes, as it is stored; 0 of anything else."""
+    if not isinstance(path, str | os.PathLike) or os.fsdecode(path) == "-":
+        return 0
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
 def label_of(path: Path) -> str:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tieaware.inputs.files import Path, label_of, name_of
+from tieaware.inputs.files import ByteStream, Path, label_of, name_of, stored_size
+from tieaware.inputs.pieces import Pieces
 from tieaware.inputs.run import Run
 from tieaware.inputs.trec import NotContiguous, read_run, stream_run
+from tieaware.threads import over_items
 
 __all__ = ["RunFile"]
+
+# Smaller files are read before several threads have begun, and smaller pieces sooner than they are evaluated.
+SMALLEST = 1 << 20
+# What a thread reads before it evaluates it, and so what it holds.
+PIECE = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,20 @@ class RunFile:
             yield from stream_run(self.path, **options)
         except NotContiguous:
             yield read_run(self.path, **options)
+
+    def over_parts(self, work: Callable[[Run], int], threads: int) -> int:
+        """Call `work` with each part of the run, in as many threads; return the sum of what it returns.
+
+        Where anything is wrong or unusual, this thread alone reads the file anew, in order. So neither what is said of
+        it depends on the threads, nor what `work` has done in the end.
+        """
+        stored = stored_size(self.path)
+        if threads > 1 and stored >= SMALLEST:
+            with suppress(Exception), ByteStream(self.path) as stream:
+                size = min(PIECE, max(SMALLEST, stored // (4 * threads)))
+                pieces = Pieces(stream, size, self.score_dtype)
+                return sum(over_items(lambda piece: work(pieces.read(piece)), pieces, threads))
+        return sum(work(part) for part in self.parts())
 
     def whole(self) -> Run:
         """Read the run."""

@@ -1,13 +1,13 @@
 """The one door for judgments and runs: whatever they are given as.
 
-Each form of a run is a source, which has a ``name``, its ``parts()`` one after another, and can be had ``whole()``. To
-take another form, write its class and name it in `_source`.
+Each form of a run is a source, which has a ``name``, calls what works on its parts, and can be had ``whole()``. To take
+another form, write its class and name it in `_source`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from tieaware.checks import shown, unexpected
@@ -26,8 +26,11 @@ class RunSource(Protocol):
     def name(self) -> str:
         """What results call it, if nothing else is said."""
 
-    def parts(self) -> Iterator[Run | RunDict]:
-        """Yield the run in parts, each of whole queries, which `tieaware.inputs.match` joins with judgments."""
+    def over_parts(self, work: Callable[[Run | RunDict], int], threads: int) -> int:
+        """Call `work` with each part of the run, in as many threads; return the sum of what it returns.
+
+        A part has whole queries; `tieaware.inputs.match` joins it with judgments.
+        """
 
     def whole(self) -> Run:
         """Return the run as columns."""
