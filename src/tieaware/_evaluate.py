@@ -10,7 +10,19 @@ import numpy as np
 
 from tieaware.arrays import Integers, Values
 from tieaware.checks import one_of, unexpected
-from tieaware.inputs import Matched, Qrels, QrelsLike, Run, RunDict, RunLike, RunSource, as_qrels, as_sources, match
+from tieaware.inputs import (
+    Matched,
+    Qrels,
+    QrelsLike,
+    Run,
+    RunDict,
+    RunLike,
+    RunSource,
+    as_qrels,
+    as_sources,
+    match,
+    over_parts,
+)
 from tieaware.judgments import POOLED, JudgedLists, Judgments
 from tieaware.measures import Measure, parse_measures
 from tieaware.precision import Coarsening
@@ -143,11 +155,12 @@ class _Evaluation:
 
     def run(self, name: str, source: RunSource, values: Values) -> None:
         """Write the rows of the queries that a run answers, by view."""
+
         def work(part: Run | RunDict) -> int:
             run = part.whole() if self._by_document else part
             return self._part(match(self._qrels, run), run if isinstance(run, Run) else None, values)
 
-        if not source.over_parts(work, self._threads):
+        if not over_parts(source, work, self._threads):
             raise unexpected(name, f"a query in common with {self._qrels.name}", "none that is judged")
 
     def _part(self, matched: Matched, run: Run | None, values: Values) -> int:

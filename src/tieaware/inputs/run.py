@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -203,27 +203,19 @@ class Run:
         warn_of(dropped, name)
         return cls.of(lists, name)
 
-    def over_parts(self, work: Callable[[Run], int], threads: int) -> int:
-        """Call `work` with the run, which is one part, as every form of a run can be had in parts.
+    def parts(self) -> Iterator[Run]:
+        """Yield the run, whole, as every form of a run can be had in parts.
 
-        Parameters
-        ----------
-        work : callable
-            Takes the run, and returns a whole number.
-        threads : int
-            How many threads may work; one does.
-
-        Returns
-        -------
-        int
-            What `work` returns.
+        Yields
+        ------
+        Run
 
         Examples
         --------
-        >>> Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).over_parts(len, threads=2)
-        1
+        >>> [part.name for part in Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).parts()]
+        ['run']
         """
-        return work(self)
+        yield self
 
     def whole(self) -> Run:
         """Return the run itself, as every form of a run can be had as columns.

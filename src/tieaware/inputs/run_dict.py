@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tieaware.inputs.run import Run
@@ -23,9 +23,9 @@ class RunDict:
         self.lists = lists
         self.name = name
 
-    def over_parts(self, work: Callable[[RunDict], int], threads: int) -> int:
-        """Call `work` with the run, which is one part."""
-        return work(self)
+    def parts(self) -> Iterator[RunDict]:
+        """Yield the run, whole."""
+        yield self
 
     def whole(self) -> Run:
         """Return the run as columns."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tieaware.errors import InputError
 from tieaware.inputs.files import ByteStream, Path, label_of, name_of, stored_size
-from tieaware.inputs.pieces import Pieces
+from tieaware.inputs.pieces import Pieces, Unusual
 from tieaware.inputs.run import Run
 from tieaware.inputs.trec import NotContiguous, read_run, stream_run
 from tieaware.threads import over_items
@@ -45,19 +45,22 @@ class RunFile:
         except NotContiguous:
             yield read_run(self.path, **options)
 
-    def over_parts(self, work: Callable[[Run], int], threads: int) -> int:
+    def over_pieces(self, work: Callable[[Run], int], threads: int) -> int | None:
         """Call `work` with each part of the run, in as many threads; return the sum of what it returns.
 
-        Where anything is wrong or unusual, this thread alone reads the file anew, in order. So neither what is said of
-        it depends on the threads, nor what `work` has done in the end.
+        None where anything is wrong or unusual, or several threads do not pay: the run is then to be had by `parts`, in
+        order. So neither what is said of it depends on the threads, nor what `work` has done in the end.
         """
         stored = stored_size(self.path)
-        if threads > 1 and stored >= SMALLEST:
-            with suppress(Exception), ByteStream(self.path) as stream:
-                size = min(PIECE, max(SMALLEST, stored // (4 * threads)))
+        if threads == 1 or stored < SMALLEST:
+            return None
+        size = min(PIECE, max(SMALLEST, stored // (4 * threads)))
+        try:
+            with ByteStream(self.path) as stream:
                 pieces = Pieces(stream, size, self.score_dtype)
                 return sum(over_items(lambda piece: work(pieces.read(piece)), pieces, threads))
-        return sum(work(part) for part in self.parts())
+        except (Unusual, InputError):
+            return None
 
     def whole(self) -> Run:
         """Read the run."""

@@ -1,13 +1,13 @@
 """The one door for judgments and runs: whatever they are given as.
 
-Each form of a run is a source, which has a ``name``, calls what works on its parts, and can be had ``whole()``. To take
-another form, write its class and name it in `_source`.
+Each form of a run is a source, which has a ``name``, its ``parts()`` one after another, and can be had ``whole()``. To
+take another form, write its class and name it in `_source`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from tieaware.checks import shown, unexpected
@@ -17,7 +17,7 @@ from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
 from tieaware.inputs.trec import read_qrels
 
-__all__ = ["QrelsLike", "RunLike", "RunSource", "as_qrels", "as_sources"]
+__all__ = ["QrelsLike", "RunLike", "RunSource", "as_qrels", "as_sources", "over_parts"]
 
 class RunSource(Protocol):
     """A run, whatever it was given as."""
@@ -26,11 +26,8 @@ class RunSource(Protocol):
     def name(self) -> str:
         """What results call it, if nothing else is said."""
 
-    def over_parts(self, work: Callable[[Run | RunDict], int], threads: int) -> int:
-        """Call `work` with each part of the run, in as many threads; return the sum of what it returns.
-
-        A part has whole queries; `tieaware.inputs.match` joins it with judgments.
-        """
+    def parts(self) -> Iterator[Run | RunDict]:
+        """Yield the run in parts, each of whole queries, which `tieaware.inputs.match` joins with judgments."""
 
     def whole(self) -> Run:
         """Return the run as columns."""
@@ -69,6 +66,12 @@ def as_sources(runs: Any) -> dict[str, RunSource]:
             raise unexpected("runs", "different names, as in {name: run}", f"two that are named {name!r}")
         by_name[name] = source
     return by_name
+
+
+def over_parts(source: RunSource, work: Callable[[Run | RunDict], int], threads: int) -> int:
+    """Call `work` with each part of a run, in as many threads; return the sum of what it returns."""
+    done = source.over_pieces(work, threads) if isinstance(source, RunFile) else None
+    return sum(work(part) for part in source.parts()) if done is None else done
 
 
 def _source(run: Any) -> RunSource:
