@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from tieaware._column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size
+from tieaware._column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size, text_of
 
 import numpy as np
 
@@ -24,13 +24,9 @@ cdef extern from "identifier.h" nogil:
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
 
 cdef extern from "Python.h":
-    const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size) except NULL
     bint PyUnicode_Check(PyObject *value)
     bint PyBytes_Check(PyObject *value)
     bint PyComplex_Check(PyObject *value)
-    bint PyUnicode_IS_COMPACT_ASCII(PyObject *text)
-    void *PyUnicode_DATA(PyObject *text)
-    Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
     bint PyDict_CheckExact(PyObject *value)
     Py_ssize_t PyDict_Size(PyObject *value)
     bint PyFloat_Check(PyObject *value)
@@ -368,21 +364,6 @@ def match(
     return found_rows, judged_offsets, positions, labels
 
 
-cdef bint text_of(PyObject *key, const char **p, Py_ssize_t *n):
-    """Set p and n to the UTF-8 of a str; False if the key is none, or has none."""
-    if not PyUnicode_Check(key):
-        return False
-    if PyUnicode_IS_COMPACT_ASCII(key):
-        p[0] = <const char *>PyUnicode_DATA(key)
-        n[0] = PyUnicode_GET_LENGTH(key)
-        return True
-    try:
-        p[0] = PyUnicode_AsUTF8AndSize(key, n)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 cdef bint score_of(PyObject *value, double *score):
     """Set the score to a number; False if the value is none, is NaN, or may be rounded, which needs a closer look."""
     if PyFloat_Check(value):
@@ -484,3 +465,14 @@ def match_dict(Index index not None, dict run not None):
     positions.resize(found.n, refcheck=False)
     labels.resize(found.n, refcheck=False)
     return found_rows, list_offsets, scores, judged_offsets, positions, labels
+
+
+def in_order(const int64_t[::1] rows, Py_ssize_t n):
+    """Whether the rows are 0, 1 … n - 1."""
+    cdef Py_ssize_t i
+    if rows.shape[0] != n:
+        return False
+    for i in range(n):
+        if rows[i] != i:
+            return False
+    return True

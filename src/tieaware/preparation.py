@@ -32,6 +32,9 @@ COUNTING_LIMIT = 48
 
 _NO_CUTOFF = 2**62
 
+# To hand chunks to other threads takes longer than to evaluate so few documents.
+_WORTH_THREADS = 8192
+
 # Up to here, labels are weighed whether they occur or not, so that lists with the same highest one share a table.
 _HIGHEST_IN_TABLE = 255
 
@@ -74,6 +77,8 @@ class Prepared:
             The same. One table of values, or one for each of the bands; for a spread four, of mean, standard deviation,
             minimum and maximum. Of one table the first axis may be left out.
         """
+        if self.threads == 1 or len(scores) < _WORTH_THREADS:
+            return self._some(self._coarse(scores), values, 0, len(self.offsets) - 1)
         work = partial(self._some, self._coarse(scores), values)
         failures = over_chunks(work, self._chunks, self.threads)
         return next((query for query in failures if query >= 0), -1)
