@@ -336,12 +336,12 @@ def match(
     cdef bint good = True
     found_rows = np.empty(n_queries, np.int64)
     judged_offsets = np.zeros(n_queries + 1, np.int64)
-    cdef int64_t[::1] found_rows_view = found_rows, judged_offsets_view = judged_offsets
+    cdef int64_t[::1] found_row = found_rows, judged_bound = judged_offsets
     found.n = found.room = 0
     with nogil:
         for q in range(n_queries):
             row = index.find_query(bytes_of(query_column, q), size_of(query_column, q))
-            found_rows_view[q] = row
+            found_row[q] = row
             if row >= 0:
                 found.room += min(list_offsets[q + 1] - list_offsets[q], index.n_judged(row))
     positions = np.empty(found.room, np.int64)
@@ -350,13 +350,13 @@ def match(
     found.labels = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
     with nogil:
         for q in range(n_queries):
-            row = found_rows_view[q]
+            row = found_row[q]
             if row >= 0:
                 for i in range(list_offsets[q], list_offsets[q + 1]):
                     if not index.look_up(row, bytes_of(column, i), size_of(column, i), i - list_offsets[q], &found):
                         good = False
                         break
-            judged_offsets_view[q + 1] = found.n
+            judged_bound[q + 1] = found.n
     if not good:
         raise ValueError("a document appears twice")
     positions.resize(found.n, refcheck=False)
@@ -435,18 +435,19 @@ def match_dict(Index index not None, dict run not None):
     found_rows = np.empty(n_queries, np.int64)
     list_offsets = np.zeros(n_queries + 1, np.int64)
     judged_offsets = np.zeros(n_queries + 1, np.int64)
-    cdef int64_t[::1] found_rows_view = found_rows, list_offsets_view = list_offsets
-    cdef int64_t[::1] judged_offsets_view = judged_offsets
+    cdef int64_t *found_row = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>found_rows)
+    cdef int64_t *list_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>list_offsets)
+    cdef int64_t *judged_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>judged_offsets)
     with cython.critical_section(run):
         while PyDict_Next(run, &position, &key, &value):
             if q == n_queries or not PyDict_CheckExact(value) or not text_of(key, &p, &size):
                 return None
-            found_rows_view[q] = index.find_query(<const uint8_t *>p, size)
+            found_row[q] = index.find_query(<const uint8_t *>p, size)
             n = PyDict_Size(value)
             total += n
-            list_offsets_view[q + 1] = total
-            if found_rows_view[q] >= 0:
-                found.room += min(n, index.n_judged(found_rows_view[q]))
+            list_bound[q + 1] = total
+            if found_row[q] >= 0:
+                found.room += min(n, index.n_judged(found_row[q]))
             rankings.append(<object>value)
             q += 1
     if q != n_queries:
@@ -458,21 +459,22 @@ def match_dict(Index index not None, dict run not None):
     found.labels = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
     cdef double *into = <double *>cnp.PyArray_DATA(<cnp.ndarray>scores)
     for q in range(n_queries):
-        n = list_offsets_view[q + 1] - list_offsets_view[q]
-        if walk_list(index, rankings[q], found_rows_view[q], into + list_offsets_view[q], n, &found) != n:
+        n = list_bound[q + 1] - list_bound[q]
+        if walk_list(index, rankings[q], found_row[q], into + list_bound[q], n, &found) != n:
             return None
-        judged_offsets_view[q + 1] = found.n
+        judged_bound[q + 1] = found.n
     positions.resize(found.n, refcheck=False)
     labels.resize(found.n, refcheck=False)
     return found_rows, list_offsets, scores, judged_offsets, positions, labels
 
 
-def in_order(const int64_t[::1] rows, Py_ssize_t n):
-    """Whether the rows are 0, 1 … n - 1."""
+def in_order(cnp.ndarray rows not None, Py_ssize_t n):
+    """Whether the rows, int64, are 0, 1 … n - 1."""
+    cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(rows)
     cdef Py_ssize_t i
     if rows.shape[0] != n:
         return False
     for i in range(n):
-        if rows[i] != i:
+        if row[i] != i:
             return False
     return True

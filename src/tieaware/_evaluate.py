@@ -100,10 +100,16 @@ def evaluate_views(
     values = np.full((len(sources), evaluation.n_tables, len(judged), len(parsed)), np.nan)
     answered = np.zeros((len(sources), len(judged)), dtype=np.bool_)
     named = list(sources.items())
-    one_each = np.arange(len(named) + 1)
-    over_chunks(lambda i, _: evaluation.run(*named[i], values[i], answered[i]), one_each, min(workers, len(named)))
+
+    def run(i: int, _: int = 0) -> None:
+        evaluation.run(*named[i], values[i], answered[i])
+
+    if len(named) == 1:
+        run(0)
+    else:
+        over_chunks(run, np.arange(len(named) + 1), min(workers, len(named)))
     names = judged.queries.to_list()
-    if not answered.all():
+    if np.count_nonzero(answered) < answered.size:
         if queries == "judged":
             np.copyto(values, evaluation.silent(), where=~answered[:, None, :, None])
         else:
@@ -153,7 +159,7 @@ class _Evaluation:
             run = part.whole() if self._by_document else part
             rows = self._part(match(self._qrels, run), run if isinstance(run, Run) else None, values)
             answered[rows] = True
-        if not answered.any():
+        if np.count_nonzero(answered) == 0:
             raise unexpected(name, f"a query in common with {self._qrels.name}", "none that is judged")
 
     def _part(self, matched: Matched, run: Run | None, values: Values) -> Integers | slice:

@@ -7,7 +7,7 @@ of the measures, and of these the engine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ _WORTH_THREADS = 8192
 _HIGHEST_IN_TABLE = 255
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Prepared:
     """Lists, measures, tie rule and precision, prepared: scores in, values out.
 
@@ -214,7 +214,7 @@ def prepare(
     if wanted.rule.extreme:
         columns = [i for i, measure in enumerate(measures) if measure.definition.own_extremes(measure)]
         if columns:
-            over_all = replace(wanted, rule=RULES["average"], spread=True)
+            over_all = wanted._replace(rule=RULES["average"], spread=True)
             some = tuple(measures[i] for i in columns)
             spread = _engine_of(some, lists, totals.columns(columns), over_all, None, undefined, counting_limit)
             extremes = _Extremes(spread, columns, 3 if wanted.rule.extreme == "max" else 2)
