@@ -8,10 +8,18 @@ Invariant: between the entry where the search for an identifier begins and the o
 free; and at least half of the entries are free, so every search ends.
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "identifier.h" nogil:
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
+
+cdef extern from "Python.h":
+    const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size) except NULL
+    bint PyUnicode_Check(PyObject *value)
+    bint PyUnicode_IS_COMPACT_ASCII(PyObject *text)
+    void *PyUnicode_DATA(PyObject *text)
+    Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
 
 cdef enum:
     # An entry numbers the identifiers of one table in 32 bits.
@@ -67,3 +75,18 @@ cdef inline Py_ssize_t find(
             if size_of(column, base + i) == n and identifier_equal(bytes_of(column, base + i), p, n):
                 return i
         slot = (slot + 1) & mask
+
+
+cdef inline bint text_of(PyObject *key, const char **p, Py_ssize_t *n):
+    """Set p and n to the UTF-8 of a str; False if the key is none, or has none."""
+    if not PyUnicode_Check(key):
+        return False
+    if PyUnicode_IS_COMPACT_ASCII(key):
+        p[0] = <const char *>PyUnicode_DATA(key)
+        n[0] = PyUnicode_GET_LENGTH(key)
+        return True
+    try:
+        p[0] = PyUnicode_AsUTF8AndSize(key, n)
+    except UnicodeEncodeError:
+        return False
+    return True

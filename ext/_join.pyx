@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from tieaware._column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size
+from tieaware._column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size, text_of
 
 import numpy as np
 
@@ -24,13 +24,9 @@ cdef extern from "identifier.h" nogil:
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
 
 cdef extern from "Python.h":
-    const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size) except NULL
     bint PyUnicode_Check(PyObject *value)
     bint PyBytes_Check(PyObject *value)
     bint PyComplex_Check(PyObject *value)
-    bint PyUnicode_IS_COMPACT_ASCII(PyObject *text)
-    void *PyUnicode_DATA(PyObject *text)
-    Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
     bint PyDict_CheckExact(PyObject *value)
     Py_ssize_t PyDict_Size(PyObject *value)
     bint PyFloat_Check(PyObject *value)
@@ -396,12 +392,12 @@ def match(
     cdef bint good = True
     found_rows = np.empty(n_queries, np.int64)
     judged_offsets = np.zeros(n_queries + 1, np.int64)
-    cdef int64_t[::1] found_rows_view = found_rows, judged_offsets_view = judged_offsets
+    cdef int64_t[::1] found_row = found_rows, judged_bound = judged_offsets
     found.n = found.room = 0
     with nogil:
         for q in range(n_queries):
             row = index.find_query(bytes_of(query_column, q), size_of(query_column, q))
-            found_rows_view[q] = row
+            found_row[q] = row
             if row >= 0:
                 found.room += min(list_offsets[q + 1] - list_offsets[q], index.n_judged(row))
     positions = np.empty(found.room, np.int64)
@@ -410,33 +406,18 @@ def match(
     found.labels = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
     with nogil:
         for q in range(n_queries):
-            row = found_rows_view[q]
+            row = found_row[q]
             if row >= 0:
                 for i in range(list_offsets[q], list_offsets[q + 1]):
                     if not index.look_up(row, bytes_of(column, i), size_of(column, i), i - list_offsets[q], &found):
                         good = False
                         break
-            judged_offsets_view[q + 1] = found.n
+            judged_bound[q + 1] = found.n
     if not good:
         raise ValueError("a document appears twice")
     positions.resize(found.n, refcheck=False)
     labels.resize(found.n, refcheck=False)
     return found_rows, judged_offsets, positions, labels
-
-
-cdef bint text_of(PyObject *key, const char **p, Py_ssize_t *n):
-    """Set p and n to the UTF-8 of a str; False if the key is none, or has none."""
-    if not PyUnicode_Check(key):
-        return False
-    if PyUnicode_IS_COMPACT_ASCII(key):
-        p[0] = <const char *>PyUnicode_DATA(key)
-        n[0] = PyUnicode_GET_LENGTH(key)
-        return True
-    try:
-        p[0] = PyUnicode_AsUTF8AndSize(key, n)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 cdef bint score_of(PyObject *value, double *score):
@@ -510,18 +491,19 @@ def match_dict(Index index not None, dict run not None):
     found_rows = np.empty(n_queries, np.int64)
     list_offsets = np.zeros(n_queries + 1, np.int64)
     judged_offsets = np.zeros(n_queries + 1, np.int64)
-    cdef int64_t[::1] found_rows_view = found_rows, list_offsets_view = list_offsets
-    cdef int64_t[::1] judged_offsets_view = judged_offsets
+    cdef int64_t *found_row = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>found_rows)
+    cdef int64_t *list_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>list_offsets)
+    cdef int64_t *judged_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>judged_offsets)
     with cython.critical_section(run):
         while PyDict_Next(run, &position, &key, &value):
             if q == n_queries or not PyDict_CheckExact(value) or not text_of(key, &p, &size):
                 return None
-            found_rows_view[q] = index.find_query(<const uint8_t *>p, size)
+            found_row[q] = index.find_query(<const uint8_t *>p, size)
             n = PyDict_Size(value)
             total += n
-            list_offsets_view[q + 1] = total
-            if found_rows_view[q] >= 0:
-                found.room += min(n, index.n_judged(found_rows_view[q]))
+            list_bound[q + 1] = total
+            if found_row[q] >= 0:
+                found.room += min(n, index.n_judged(found_row[q]))
             rankings.append(<object>value)
             q += 1
     if q != n_queries:
@@ -533,10 +515,22 @@ def match_dict(Index index not None, dict run not None):
     found.labels = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
     cdef double *into = <double *>cnp.PyArray_DATA(<cnp.ndarray>scores)
     for q in range(n_queries):
-        n = list_offsets_view[q + 1] - list_offsets_view[q]
-        if walk_list(index, rankings[q], found_rows_view[q], into + list_offsets_view[q], n, &found) != n:
+        n = list_bound[q + 1] - list_bound[q]
+        if walk_list(index, rankings[q], found_row[q], into + list_bound[q], n, &found) != n:
             return None
-        judged_offsets_view[q + 1] = found.n
+        judged_bound[q + 1] = found.n
     positions.resize(found.n, refcheck=False)
     labels.resize(found.n, refcheck=False)
     return found_rows, list_offsets, scores, judged_offsets, positions, labels
+
+
+def in_order(cnp.ndarray rows not None, Py_ssize_t n):
+    """Whether the rows, int64, are 0, 1 … n - 1."""
+    cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(rows)
+    cdef Py_ssize_t i
+    if rows.shape[0] != n:
+        return False
+    for i in range(n):
+        if row[i] != i:
+            return False
+    return True

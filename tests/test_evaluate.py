@@ -22,6 +22,23 @@ def test_rows_follow_the_judgments_and_silent_queries_have_empty_lists():
     np.testing.assert_allclose(result.values[0], [[0.75, 0.375, 3, 2], [0, 0, 0, 1], [0, 0, 0, 0]])
 
 
+def test_runs_are_silent_on_different_queries():
+    """Each has the values of an empty list there, and its own elsewhere, whatever the order of the queries."""
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1, "d": 0}}
+    lists = {"q3": {"d": 2.0, "c": 1.0}, "q2": {"b": 1.0, "x": 1.0}, "q1": {"a": 1.0}}
+    measures = ["RR", "NumRet", "NumRel"]
+    whole = tieaware.evaluate(qrels, lists, measures).values[0]
+    nothing = tieaware.evaluate(qrels, {"q1": {}, "q2": {}, "q3": {}}, measures).values[0]
+    np.testing.assert_array_equal(nothing, [[0, 0, 1]] * 3)
+    runs = {query: {query: lists[query]} for query in lists}
+    for threads in (1, 2):
+        result = tieaware.evaluate(qrels, runs, measures, threads=threads)
+        for r, query in enumerate(result.runs):
+            expected = nothing.copy()
+            expected[result.queries.index(query)] = whole[result.queries.index(query)]
+            np.testing.assert_array_equal(result.values[r], expected)
+
+
 def test_queries_both_leaves_out_silent_queries():
     """Each run's mean is over the queries that it answers."""
     result = tieaware.evaluate(QRELS, {"a": RUN, "b": {"q1": RUN["q1"]}}, ["RR"], queries="both")

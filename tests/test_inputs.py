@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tieaware import _join, _order
+from tieaware import _dicts, _join, _order
 from tieaware.errors import InputError
 from tieaware.inputs import Identifiers, Qrels, Run, RunDict, match
 
@@ -419,6 +419,61 @@ def test_match(judgments, ranking):
         for query, documents in judgments.items()
     }
     check_match(match_of_dict(Qrels.from_dict(judged_text), text), judged_text, text)
+
+
+PLAIN_JUDGMENTS = {
+    "q1": {"d1": 1, "d2": 0, "": -3},
+    "größe": {"日本": 2**31 - 1, "d1": -(2**31), "x" * 300: 4},
+    "empty": {},
+    "": {f"d{i}": i for i in range(1000)},
+}
+
+
+@pytest.mark.parametrize("judgments", [PLAIN_JUDGMENTS, {}, {"q": {}}, {"q": {"d": 1}}])
+def test_plain_judgments_are_taken_apart_as_others_are(judgments):
+    """A dict of str and int by the kernel; other mappings, and other keys and labels, one object after another."""
+    assert _dicts.columns_of(judgments) is not None
+    walked = Qrels.from_dict(judgments)
+    others = [
+        OrderedDict(judgments),
+        {q: OrderedDict(listed) for q, listed in judgments.items()},
+        {q.encode(): {d.encode(): np.int32(label) for d, label in listed.items()} for q, listed in judgments.items()},
+    ]
+    for other in others:
+        given = Qrels.from_dict(other)
+        assert (given.queries, given.documents) == (walked.queries, walked.documents)
+        assert given.offsets.tolist() == walked.offsets.tolist()
+        assert given.labels.tolist() == walked.labels.tolist()
+        assert given.labels.dtype == walked.labels.dtype == np.int32
+
+
+class Text(str):
+    """Equal to nothing but itself."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __eq__(self, other):
+        return self is other
+
+
+@pytest.mark.parametrize(
+    "judgments",
+    [
+        {"q": {"d": 2**31}}, {"q": {"d": -(2**31) - 1}}, {"q": {"d": 2**70}}, {"q": {"d": True}}, {"q": {"d": 1.0}},
+        {"q": {1: 1}}, {1: {"d": 1}}, {"q": [1]}, {"q": {"\ud800": 1}}, {"\ud800": {}}, {Text("q"): {}, Text("q"): {}},
+        {"q": {Text("d"): 1, Text("d"): 2}},
+    ],
+)  # fmt: skip
+def test_judgments_that_are_not_plain_are_left_to_others(judgments):
+    assert _dicts.columns_of(judgments) is None
+
+
+def test_rows_are_in_order():
+    assert _join.in_order(np.arange(3), 3)
+    assert _join.in_order(np.arange(0), 0)
+    for rows in ([0, 1], [0, 1, 2, 3], [0, 2, 1], [0, -1, 2]):
+        assert not _join.in_order(np.array(rows), 3)
 
 
 def test_a_dict_is_matched_as_it_is_and_takes_what_from_dict_takes():

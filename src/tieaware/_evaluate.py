@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
+from tieaware._join import in_order
 from tieaware.arrays import Integers, Values
 from tieaware.checks import one_of, unexpected
 from tieaware.inputs import (
@@ -26,7 +28,7 @@ from tieaware.inputs import (
 from tieaware.judgments import POOLED, JudgedLists, Judgments
 from tieaware.measures import Measure, parse_measures
 from tieaware.precision import Coarsening
-from tieaware.preparation import prepare
+from tieaware.preparation import prepare, weigh_besides
 from tieaware.results import Results
 from tieaware.threads import checked_threads, over_chunks
 from tieaware.totals import Total, Totals
@@ -107,19 +109,28 @@ def evaluate_views(
     workers = checked_threads(threads)
     judged, sources = as_qrels(qrels), as_sources(runs)
     evaluation = _Evaluation(judged, parsed, views, workers if len(sources) == 1 else 1)
-    values = np.empty((len(sources), evaluation.n_tables, len(judged), len(parsed)))
-    values[:] = np.nan if queries == "both" else evaluation.silent()
+    values = np.full((len(sources), evaluation.n_tables, len(judged), len(parsed)), np.nan)
+    answered = np.zeros((len(sources), len(judged)), dtype=np.bool_)
     named = list(sources.items())
-    one_each = np.arange(len(named) + 1)
-    over_chunks(lambda i, _: evaluation.run(*named[i], values[i]), one_each, min(workers, len(named)))
+
+    def run(i: int, _: int = 0) -> None:
+        evaluation.run(*named[i], values[i], answered[i])
+
+    if len(named) == 1:
+        run(0)
+    else:
+        over_chunks(run, np.arange(len(named) + 1), min(workers, len(named)))
     names = judged.queries.to_list()
-    if queries == "both":
-        answered = np.flatnonzero(~np.isnan(values).all(axis=(0, 1, 3)))
-        values = values[:, :, answered]
-        names = [names[i] for i in answered]
+    if np.count_nonzero(answered) < answered.size:
+        if queries == "judged":
+            np.copyto(values, evaluation.silent(), where=~answered[:, None, :, None])
+        else:
+            by_some = np.flatnonzero(answered.any(axis=0))
+            values = values[:, :, by_some]
+            names = [names[i] for i in by_some]
     labels = tuple(sources), tuple(names), parsed
     by_table = values.swapaxes(0, 1)
-    edges = np.cumsum([0, *(view.n_tables for view in views)])
+    edges = [0, *accumulate(view.n_tables for view in views)]
     return [Results(by_table[start], *labels, *by_table[start + 1 : end]) for start, end in pairwise(edges)]
 
 
@@ -135,6 +146,7 @@ class _Evaluation:
         self._measures = measures
         self._threads = threads
         self._passes = passes(views)
+        self._needs_pool = weigh_besides(measures)["pool"]
         self._by_document = any(each.rule.by_document for each in self._passes)
         self.n_tables = sum(view.n_tables for view in views)
         known = _totals.setdefault(qrels, {})
@@ -153,21 +165,27 @@ class _Evaluation:
         self._part(Matched(np.arange(n), np.zeros(0), lists), None, values)
         return values
 
-    def run(self, name: str, source: RunSource, values: Values) -> None:
-        """Write the rows of the queries that a run answers, by view."""
+    def run(self, name: str, source: RunSource, values: Values, answered: npt.NDArray[np.bool_]) -> None:
+        """Write the rows of the queries that a run answers, by view; and which queries these are."""
 
-        def work(part: Run | RunDict) -> int:
+        def work(part: Run | RunDict) -> None:
             run = part.whole() if self._by_document else part
-            return self._part(match(self._qrels, run), run if isinstance(run, Run) else None, values)
+            answered[self._part(match(self._qrels, run), run if isinstance(run, Run) else None, values)] = True
 
-        if not over_parts(source, work, self._threads):
+        over_parts(source, work, self._threads)
+        if np.count_nonzero(answered) == 0:
             raise unexpected(name, f"a query in common with {self._qrels.name}", "none that is judged")
 
-    def _part(self, matched: Matched, run: Run | None, values: Values) -> int:
-        """Write the rows of one part, with its documents where ties go by them; return how many there are."""
-        judged = matched.rows >= 0
-        totals = self._totals.rows(matched.rows)
-        lists = _with_pool(matched.lists)
+    def _part(self, matched: Matched, run: Run | None, values: Values) -> Integers | slice:
+        """Write the rows of one part, with its documents where ties go by them; return which they are."""
+        judged: npt.NDArray[np.bool_] | slice = slice(None)
+        rows: Integers | slice = slice(None)
+        totals = self._totals
+        if not in_order(matched.rows, len(self._qrels)):
+            judged = matched.rows >= 0
+            rows = matched.rows[judged]
+            totals = totals.rows(matched.rows)
+        lists = _with_pool(matched.lists) if self._needs_pool else matched.lists
         for each in self._passes:
             order: Integers | None = None
             if each.rule.by_document and run is not None:
@@ -175,9 +193,9 @@ class _Evaluation:
             prepared = prepare(self._measures, lists, totals, each, order=order, threads=self._threads)
             part = np.empty((len(each.tables), *totals.totals.shape))
             prepared.evaluate(matched.scores, part)
-            for table, rows in zip(each.tables, part, strict=True):
-                values[table, matched.rows[judged]] = rows[judged]
-        return int(judged.sum())
+            for table, of_table in zip(each.tables, part, strict=True):
+                values[table, rows] = of_table[judged]
+        return rows
 
 
 def _with_pool(lists: JudgedLists) -> JudgedLists:

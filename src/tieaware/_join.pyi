@@ -24,6 +24,7 @@ def gather(
 def duplicates(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], list_offsets: NDArray[np.int64], one: bool = False
 ) -> NDArray[np.int64]: ...
+def in_order(rows: NDArray[np.int64], n: int) -> bool: ...
 def match(
     index: Index,
     queries: NDArray[np.uint8],

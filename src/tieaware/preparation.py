@@ -7,7 +7,7 @@ of the measures, and of these the engine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -32,11 +32,14 @@ COUNTING_LIMIT = 48
 
 _NO_CUTOFF = 2**62
 
+# To hand chunks to other threads takes longer than to evaluate so few documents.
+_WORTH_THREADS = 8192
+
 # Up to here, labels are weighed whether they occur or not, so that lists with the same highest one share a table.
 _HIGHEST_IN_TABLE = 255
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Prepared:
     """Lists, measures, tie rule and precision, prepared: scores in, values out.
 
@@ -74,6 +77,8 @@ class Prepared:
             The same. One table of values, or one for each of the bands; for a spread four, of mean, standard deviation,
             minimum and maximum. Of one table the first axis may be left out.
         """
+        if self.threads == 1 or len(scores) < _WORTH_THREADS:
+            return self._some(self._coarse(scores), values, 0, len(self.offsets) - 1)
         work = partial(self._some, self._coarse(scores), values)
         failures = over_chunks(work, self._chunks, self.threads)
         return next((query for query in failures if query >= 0), -1)
@@ -209,7 +214,7 @@ def prepare(
     if wanted.rule.extreme:
         columns = [i for i, measure in enumerate(measures) if measure.definition.own_extremes(measure)]
         if columns:
-            over_all = replace(wanted, rule=RULES["average"], spread=True)
+            over_all = wanted._replace(rule=RULES["average"], spread=True)
             some = tuple(measures[i] for i in columns)
             spread = _engine_of(some, lists, totals.columns(columns), over_all, None, undefined, counting_limit)
             extremes = _Extremes(spread, columns, 3 if wanted.rule.extreme == "max" else 2)

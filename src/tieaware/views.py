@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tieaware.checks import unexpected
 from tieaware.precision import Bands, Coarsening, Levels, parse_precision
 from tieaware.ties import RULES, TieRule, tie_rule
 
 
-@dataclass(frozen=True)
-class Pass:
+class Pass(NamedTuple):
     """One way to group the scores, which fills one table of values, or several.
 
     Parameters

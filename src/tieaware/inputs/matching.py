@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tieaware import _join
 from tieaware.arrays import Integers, Scores
@@ -14,8 +14,7 @@ from tieaware.judgments import JudgedLists
 __all__ = ["Matched", "match"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matched:
+class Matched(NamedTuple):
     """A run, or a part of one, as evaluation needs it.
 
     Parameters

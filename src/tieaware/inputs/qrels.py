@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tieaware import _join
+from tieaware import _dicts, _join
 from tieaware.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_array
 from tieaware.checks import unexpected
 from tieaware.identifiers import Identifiers, frozen, quoted
@@ -132,6 +132,13 @@ class Qrels:
         >>> Qrels.from_dict({"q1": {"d1": 1, "d2": 0}})
         Qrels('qrels', 1 queries, 2 judgments)
         """
+        walked = _dicts.columns_of(qrels) if type(qrels) is dict else None
+        if walked is not None:
+            names, name_offsets, offsets, ids, id_offsets, labels = walked
+            return cls.of(
+                Lists(Identifiers.of(names, name_offsets), offsets, Identifiers.of(ids, id_offsets), labels), name
+            )
+        # It is not as plain as that, or has an error that needs words.
         queries, offsets, documents, values, place = flattened(qrels, "qrels")
         lists = grouped(queries, offsets, documents, as_labels(flat_array(values, "qrels"), "qrels", place))
         return cls.of(without_repeats(lists, place), name)

@@ -45,22 +45,23 @@ class RunFile:
         except NotContiguous:
             yield read_run(self.path, **options)
 
-    def over_pieces(self, work: Callable[[Run], int], threads: int) -> int | None:
-        """Call `work` with each part of the run, in as many threads; return the sum of what it returns.
+    def over_pieces(self, work: Callable[[Run], None], threads: int) -> bool:
+        """Call `work` with each part of the run, in as many threads; return whether that went well.
 
-        None where anything is wrong or unusual, or several threads do not pay: the run is then to be had by `parts`, in
-        order. So neither what is said of it depends on the threads, nor what `work` has done in the end.
+        It did not where anything is wrong or unusual, or several threads do not pay: the run is then to be had by
+        `parts`, in order. So neither what is said of it depends on the threads, nor what `work` has done in the end.
         """
         stored = stored_size(self.path)
         if threads == 1 or stored < SMALLEST:
-            return None
+            return False
         size = min(PIECE, max(SMALLEST, stored // (4 * threads)))
         try:
             with ByteStream(self.path) as stream:
                 pieces = Pieces(stream, size, self.score_dtype)
-                return sum(over_items(lambda piece: work(pieces.read(piece)), pieces, threads))
+                over_items(lambda piece: work(pieces.read(piece)), pieces, threads)
         except (Unusual, InputError):
-            return None
+            return False
+        return True
 
     def whole(self) -> Run:
         """Read the run."""

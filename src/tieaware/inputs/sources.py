@@ -68,10 +68,12 @@ def as_sources(runs: Any) -> dict[str, RunSource]:
     return by_name
 
 
-def over_parts(source: RunSource, work: Callable[[Run | RunDict], int], threads: int) -> int:
-    """Call `work` with each part of a run, in as many threads; return the sum of what it returns."""
-    done = source.over_pieces(work, threads) if isinstance(source, RunFile) else None
-    return sum(work(part) for part in source.parts()) if done is None else done
+def over_parts(source: RunSource, work: Callable[[Run | RunDict], None], threads: int) -> None:
+    """Call `work` with each part of a run, in as many threads."""
+    if isinstance(source, RunFile) and source.over_pieces(work, threads):
+        return
+    for part in source.parts():
+        work(part)
 
 
 def _source(run: Any) -> RunSource:

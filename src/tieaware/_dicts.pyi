@@ -1,0 +1,18 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def columns_of(
+    judgments: dict[Any, Any],
+) -> (
+    tuple[
+        NDArray[np.uint8],
+        NDArray[np.int64],
+        NDArray[np.int64],
+        NDArray[np.uint8],
+        NDArray[np.int64],
+        NDArray[np.int32],
+    ]
+    | None
+): ...
