@@ -54,6 +54,7 @@ cdef class PreparedLists:
     cdef const int64_t* excluded_position
     cdef const int64_t* key_excluded
     cdef Groups* scratch(self) except NULL
+    cdef int64_t limit(self, Py_ssize_t query, Py_ssize_t n) noexcept nogil
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil
     cdef bint group_float(self, Py_ssize_t query, const float* scores, Groups* groups) noexcept nogil
 

@@ -23,11 +23,13 @@ from libc.string cimport memset
 cnp.import_array()
 
 cdef extern from "counting.h" nogil:
-    int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t*, int64_t*)
-    int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t*, int64_t*)
+    int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
+    int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
     void tieaware_rank(const double*, Py_ssize_t, int64_t*)
-    int64_t tieaware_precede_double(const double*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t*)
-    int64_t tieaware_precede_float(const float*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t*)
+    int64_t tieaware_precede_double(const double*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t,
+                                    int64_t*)
+    int64_t tieaware_precede_float(const float*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t,
+                                   int64_t*)
     void tieaware_locate_double(const double*, const double*, int64_t, int64_t*)
     void tieaware_locate_float(const float*, const double*, int64_t, int64_t*)
 
@@ -61,6 +63,13 @@ cpdef enum:
 # With up to so many keys, sorting them by insertion is cheaper than a call.
 cdef enum:
     FEW = 24
+
+# Counting may stop between blocks; in shorter lists there is nothing to gain.
+cdef enum:
+    SHORT = 2048
+
+# More than there are documents.
+cdef int64_t NO_LIMIT = 0x7fffffffffffffff
 
 # The scores that counting.h's locate takes at a time.
 cdef enum:
@@ -174,6 +183,10 @@ cdef void assign_many(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values) no
     cdef const double* values = groups.value
     cdef const double* scores = groups.key_score
     cdef Py_ssize_t i, at = 0, width
+    if n_values == 0:
+        for i in range(n_keys):
+            groups.group[i] = -1
+        return
     for i in range(LANES):
         # Past the keys there is room for one block more.
         groups.key_score[n_keys + i] = values[0]
@@ -223,20 +236,20 @@ cdef int64_t locate(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssiz
     return nan
 
 
-cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t* greater,
-                   int64_t* equal) noexcept nogil:
+cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
+                   int64_t* greater, int64_t* equal) noexcept nogil:
     if score_t is double:
-        return tieaware_count_double(scores, n, values, n_values, greater, equal)
+        return tieaware_count_double(scores, n, values, n_values, limit, greater, equal)
     else:
-        return tieaware_count_float(scores, n, values, n_values, greater, equal)
+        return tieaware_count_float(scores, n, values, n_values, limit, greater, equal)
 
 
 cdef int64_t precede(const score_t* scores, Py_ssize_t n, const double* values, const int64_t* positions,
-                     Py_ssize_t n_values, int64_t* before) noexcept nogil:
+                     Py_ssize_t n_values, int64_t limit, int64_t* before) noexcept nogil:
     if score_t is double:
-        return tieaware_precede_double(scores, n, values, positions, n_values, before)
+        return tieaware_precede_double(scores, n, values, positions, n_values, limit, before)
     else:
-        return tieaware_precede_float(scores, n, values, positions, n_values, before)
+        return tieaware_precede_float(scores, n, values, positions, n_values, limit, before)
 
 
 cdef const int64_t* integers(cnp.ndarray array) except? NULL:
@@ -334,6 +347,13 @@ cdef class PreparedLists:
         groups.condensed = NULL
         return groups
 
+    cdef inline int64_t limit(self, Py_ssize_t query, Py_ssize_t n) noexcept nogil:
+        """How many of a list of n must come before a document that no measure looks at; a short list is counted whole.
+
+        No more of them than the excluded have no rank.
+        """
+        return self.depth + n_excluded(self, query) if n > SHORT else NO_LIMIT
+
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil:
         return group[double](self, query, scores, groups)
 
@@ -342,10 +362,13 @@ cdef class PreparedLists:
 
 
 cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values,
-                   int64_t* greater, int64_t* equal) noexcept nogil:
-    """Count scores[:n] above and equal to each of the groups' values, by the cheaper engine; return the NaNs."""
+                   int64_t limit, int64_t* greater, int64_t* equal) noexcept nogil:
+    """Count scores[:n] above and equal to each of the groups' values, by the cheaper engine; return the NaNs.
+
+    Of a value with `limit` scores above or more, greater says no more than that.
+    """
     if n_values <= self.counting_limit:
-        return count(scores, n, groups.value, n_values, greater, equal)
+        return count(scores, n, groups.value, n_values, limit, greater, equal)
     groups.value[n_values] = NAN
     return locate(scores, n, groups, n_values, greater, equal)
 
@@ -374,7 +397,7 @@ cdef int64_t take_off_excluded(PreparedLists self, Py_ssize_t query, const score
     cdef int64_t nan
     if n == 0:
         return 0
-    nan = tally(self, <const score_t*>groups.excluded, n, groups, n_values, greater, equal)
+    nan = tally(self, <const score_t*>groups.excluded, n, groups, n_values, NO_LIMIT, greater, equal)
     for i in range(n_values):
         # Another thread may change the scores meanwhile: the values are then anything, but no group leaves the list.
         groups.greater[i] = max(min(groups.greater[i] - greater[i], left), 0)
@@ -389,7 +412,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     cdef Py_ssize_t n_keys = self.key_offsets[query + 1] - first_key
     cdef const int64_t* position = self.key_position + first_key
     cdef Py_ssize_t i, n_values
-    cdef int64_t nan
+    cdef int64_t nan, limit
     for i in range(n_keys):
         groups.key_score[i] = scores[position[i]]
     if self.rule == IN_ORDER and self.order == NULL and n_keys <= self.counting_limit:
@@ -398,7 +421,9 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
         n_values = assign_few(groups, n_keys)
     else:
         n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
-    nan = tally(self, scores, n, groups, n_values, groups.greater, groups.equal)
+    limit = self.limit(query, n)
+    nan = tally(self, scores, n, groups, n_values, limit, groups.greater, groups.equal)
+    n_values = drop_lowest(groups, n_keys, n_values, limit)
     nan -= take_off_excluded(self, query, scores, n_values, groups)
     if nan:
         return False
@@ -412,19 +437,39 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     return True
 
 
+cdef Py_ssize_t drop_lowest(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values, int64_t limit) noexcept nogil:
+    """Leave out the values with `limit` scores above or more; return how many are left."""
+    cdef Py_ssize_t i, lowest = 0
+    while lowest < n_values and groups.greater[lowest] >= limit:
+        lowest += 1
+    if lowest == 0:
+        return n_values
+    for i in range(lowest, n_values):
+        groups.value[i - lowest] = groups.value[i]
+        groups.greater[i - lowest] = groups.greater[i]
+        groups.equal[i - lowest] = groups.equal[i]
+    # Of many keys, the groups are still to be assigned.
+    if n_keys <= LANES:
+        for i in range(n_keys):
+            if groups.group[i] >= n_values - lowest:
+                groups.group[i] = -1
+    return n_values - lowest
+
+
 cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
                    Py_ssize_t n_keys, Groups* groups) noexcept nogil:
     """Each key its own group, in the order of the list: the rank of few keys in one pass, one comparison for each."""
     cdef int64_t* rank = groups.greater
     cdef int64_t* taken_off = groups.start
     cdef int64_t* keys = groups.group
-    cdef Py_ssize_t i, j, c, n_out
-    cdef int64_t nan = precede(scores, n, groups.key_score, self.key_rank + first_key, n_keys, rank)
+    cdef Py_ssize_t i, j, c, n_out = n_excluded(self, query)
+    cdef int64_t limit = self.limit(query, n)
+    cdef int64_t nan = precede(scores, n, groups.key_score, self.key_rank + first_key, n_keys, limit, rank)
     # After that pass, which brings them into the cache.
-    n_out = gather_excluded(self, query, scores, groups)
     if n_out > 0:
+        gather_excluded(self, query, scores, groups)
         nan -= precede(<const score_t*>groups.excluded, n_out, groups.key_score, self.key_excluded + first_key, n_keys,
-                       taken_off)
+                       NO_LIMIT, taken_off)
         for i in range(n_keys):
             rank[i] -= taken_off[i]
     if nan:
@@ -436,6 +481,8 @@ cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, 
             keys[j] = keys[j - 1]
             j -= 1
         keys[j] = i
+    while n > SHORT and n_keys > 0 and rank[keys[n_keys - 1]] >= self.depth:
+        n_keys -= 1
     groups.count = n_keys
     for i in range(n_keys):
         # Another thread may change the scores meanwhile: the values are then anything, but no rank leaves the list.
@@ -577,7 +624,7 @@ cdef void place_by_counting(const score_t* scores, const int64_t* order, const i
         value = groups.key_score[i]
         equal = 0
         if order == NULL:
-            count(scores, rank[i], &value, 1, &above, &equal)
+            count(scores, rank[i], &value, 1, NO_LIMIT, &above, &equal)
         else:
             for j in range(rank[i]):
                 equal += scores[order[j]] == value

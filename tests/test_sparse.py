@@ -219,6 +219,35 @@ def test_both_counting_engines_give_the_same_bits(ties, dtype):
 
 
 @pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize("judged", [0.001, 0.1])
+@pytest.mark.parametrize("distinct", [3, 50_000])
+def test_what_lies_below_every_cutoff_changes_no_bit(ties, judged, distinct):
+    """Long lists are not counted to the end for it, unless there is a measure that looks there."""
+    shape = 6, 9_000
+    some = draw(23, *shape, judged=judged, excluded=0.05)
+    rng = np.random.default_rng(24)
+    scores = rng.integers(0, distinct, shape) / 8
+    # Relevant items high, low and anywhere; excluded ones high.
+    scores[some.judged] *= np.repeat([0.5, 1, 1.02], 2)[np.nonzero(some.judged)[0]]
+    scores[some.excluded] *= 1.01
+    names = [name for name in NAMES if parse_measures(name)[0].cutoff is not None]
+    options = {"exclude": some.exclude, **options_of(ties, 9_000)}
+    for dtype in (np.float64, np.float32):
+        given = scores.astype(dtype)
+        beside = Evaluator.from_sparse(some.relevance, [*names, "AP"], **options)(given)
+        for i, name in enumerate(names):
+            alone = Evaluator.from_sparse(some.relevance, [name], **options)(given)
+            assert alone.tobytes() == beside[:, [i]].tobytes(), name
+        if RULES[ties].averages:
+            beside = Evaluator.from_sparse(some.relevance, [*names, "AP"], **options).spread(given)
+            whole = [name for name in names if "judged_only" not in name]
+            alone = Evaluator.from_sparse(some.relevance, whole, **options).spread(given)
+            columns = [names.index(name) for name in whole]
+            for ours, theirs in zip(alone, beside, strict=True):
+                assert ours.tobytes() == np.ascontiguousarray(theirs[:, columns]).tobytes()
+
+
+@pytest.mark.parametrize("ties", RULES)
 def test_rows_are_the_rows_of_the_whole(ties):
     """For any number of threads, of blocks of any size, after pickling, and of blocks of blocks."""
     some = draw(15, 50, 80)

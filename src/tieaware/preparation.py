@@ -374,8 +374,7 @@ def _keyed_lists(
         positions, key_weights = positions[permutation], np.ascontiguousarray(key_weights[:, permutation])
     return _groups.PreparedLists(
         wanted.rule.placement,
-        # A document below a cut-off may be in the band across it.
-        _NO_CUTOFF if wanted.bands else _deepest_cutoff(measures),
+        _deepest_cutoff(measures, wanted),
         counting_limit,
         as_kernels_want(lists.offsets, np.int64),
         key_offsets,
@@ -455,6 +454,11 @@ def _norms(measures: Sequence[Measure], totals: Values, retrieved: Integers, jud
     return norms
 
 
-def _deepest_cutoff(measures: Sequence[Measure]) -> int:
-    """Return a rank below which no measure looks: 2^62 where one has no cut-off."""
-    return max(_NO_CUTOFF if measure.cutoff is None else measure.cutoff for measure in measures)
+def _deepest_cutoff(measures: Sequence[Measure], wanted: Pass) -> int:
+    """Return a rank below which no measure looks: 2^62 where there is none.
+
+    A document below a cut-off may be in the band across it, or above it in a list that has no unjudged documents.
+    """
+    if wanted.bands or any(measure.cutoff is None or measure.judged_only for measure in measures):
+        return _NO_CUTOFF
+    return max(measure.cutoff or 0 for measure in measures)
