@@ -8,7 +8,7 @@ from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware._groups cimport Bands, Groups, PreparedLists, band, condense, order_by_label
+from tieaware._groups cimport Bands, Groups, PreparedLists, band, condense, length, order_by_label
 from tieaware._kernels cimport kernel_named
 from tieaware._means cimport Mean, extend, mean_of_none, rounded
 from tieaware._measure cimport TOO_MANY, Measure, Query, Statistic
@@ -131,6 +131,14 @@ cdef class Engine:
     def __reduce__(self):
         return Engine, self.arguments
 
+    def rows(self, Py_ssize_t first, Py_ssize_t last):
+        """The same for the lists first … last-1, which share what is prepared."""
+        lists, measures, norms, query_numbers, table_starts, undefined, judged, lengths = self.arguments
+        return Engine(
+            lists.rows(first, last), measures, norms[first:last], query_numbers[first:last], table_starts[first:last],
+            undefined, judged, lengths[first:last],
+        )
+
     def call(self, scores, out, bint in_rows):
         """Evaluate all queries in this thread, if both arrays are as `evaluate` needs them; else return None.
 
@@ -206,7 +214,7 @@ cdef class Engine:
                     if not self.write_groups(query, data, single, ranked):
                         failed = query
                         break
-                    n = self.length(query)
+                    n = length(self.lists, query)
                     for b in range(n_bands):
                         band(ranked, banding[b], n, self.lists.n_weights, banded)
                         if self.judged >= 0:
@@ -372,7 +380,7 @@ cdef class Engine:
         cdef Query q
         q.measure = measure
         q.groups = groups
-        q.n_docs = self.length(query)
+        q.n_docs = length(self.lists, query)
         if measure.judged_only:
             q.groups = groups.condensed
             q.n_docs = self.lengths[query]
@@ -382,9 +390,6 @@ cdef class Engine:
         q.table_start = self.table_starts[query * self.n_measures + i]
         q.workspace = NULL
         return q
-
-    cdef inline int64_t length(self, Py_ssize_t query) noexcept nogil:
-        return self.lists.offsets[query + 1] - self.lists.offsets[query]
 
     cdef Groups* scratch(self) except NULL:
         """Memory for the groups of a query, and for the condensed ones, to be released by the caller."""

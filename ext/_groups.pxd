@@ -21,6 +21,8 @@ cdef struct Groups:
     int64_t* group
     int64_t* first
     int64_t* taken
+    # The scores of excluded documents, as they are: of float64 or float32.
+    void* excluded
     # The groups without unjudged documents, where a measure asks for these.
     Groups* condensed
 
@@ -37,7 +39,7 @@ cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weight
 
 cdef class PreparedLists:
     cdef readonly Py_ssize_t n_queries, n_docs, n_keys, n_weights
-    cdef Py_ssize_t most_keys, counting_limit
+    cdef Py_ssize_t most_keys, most_excluded, counting_limit
     cdef int64_t depth
     cdef int rule
     cdef readonly object arrays
@@ -47,9 +49,25 @@ cdef class PreparedLists:
     cdef const int64_t* key_rank
     cdef const double* key_weight
     cdef const int64_t* order
+    cdef bint one_order
+    cdef const int64_t* excluded_offsets
+    cdef const int64_t* excluded_position
+    cdef const int64_t* key_excluded
     cdef Groups* scratch(self) except NULL
+    cdef int64_t limit(self, Py_ssize_t query, Py_ssize_t n) noexcept nogil
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil
     cdef bint group_float(self, Py_ssize_t query, const float* scores, Groups* groups) noexcept nogil
+
+
+# How many documents of a list are excluded, and how many are ranked.
+cdef inline int64_t n_excluded(PreparedLists lists, Py_ssize_t query) noexcept nogil:
+    if lists.excluded_offsets == NULL:
+        return 0
+    return lists.excluded_offsets[query + 1] - lists.excluded_offsets[query]
+
+
+cdef inline int64_t length(PreparedLists lists, Py_ssize_t query) noexcept nogil:
+    return lists.offsets[query + 1] - lists.offsets[query] - n_excluded(lists, query)
 
 
 # The documents of each tied group that `tied` was made of, one by one: the best label first, and last.

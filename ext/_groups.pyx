@@ -10,6 +10,9 @@ size and the weight of the groups that hold a key, and nothing else. So, for eac
 
 Step 2 has two engines that give the same integers: comparing every score with every value, which vectorises, and
 finding every score among the sorted values, which does not, but grows with their logarithm.
+
+Documents may be excluded: they are in the list of scores, but not in the ranking. They are counted as a list of their
+own, few, by the same functions, and their counts are taken off.
 """
 cimport numpy as cnp
 from libc.math cimport NAN
@@ -20,11 +23,13 @@ from libc.string cimport memset
 cnp.import_array()
 
 cdef extern from "counting.h" nogil:
-    int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t*, int64_t*)
-    int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t*, int64_t*)
+    int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
+    int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
     void tieaware_rank(const double*, Py_ssize_t, int64_t*)
-    int64_t tieaware_precede_double(const double*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t*)
-    int64_t tieaware_precede_float(const float*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t*)
+    int64_t tieaware_precede_double(const double*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t,
+                                    int64_t*)
+    int64_t tieaware_precede_float(const float*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t,
+                                   int64_t*)
     void tieaware_locate_double(const double*, const double*, int64_t, int64_t*)
     void tieaware_locate_float(const float*, const double*, int64_t, int64_t*)
 
@@ -58,6 +63,13 @@ cpdef enum:
 # With up to so many keys, sorting them by insertion is cheaper than a call.
 cdef enum:
     FEW = 24
+
+# Counting may stop between blocks; in shorter lists there is nothing to gain.
+cdef enum:
+    SHORT = 2048
+
+# More than there are documents.
+cdef int64_t NO_LIMIT = 0x7fffffffffffffff
 
 # The scores that counting.h's locate takes at a time.
 cdef enum:
@@ -171,6 +183,10 @@ cdef void assign_many(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values) no
     cdef const double* values = groups.value
     cdef const double* scores = groups.key_score
     cdef Py_ssize_t i, at = 0, width
+    if n_values == 0:
+        for i in range(n_keys):
+            groups.group[i] = -1
+        return
     for i in range(LANES):
         # Past the keys there is room for one block more.
         groups.key_score[n_keys + i] = values[0]
@@ -182,7 +198,8 @@ cdef void assign_many(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values) no
         at += width
 
 
-cdef int64_t locate(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values) noexcept nogil:
+cdef int64_t locate(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values, int64_t* greater,
+                    int64_t* equal) noexcept nogil:
     """The counts of counting.h's count, by finding each score among the values.
 
     histogram[2i] counts the scores strictly between values i-1 and i, histogram[2i+1] those equal to value i.
@@ -213,17 +230,31 @@ cdef int64_t locate(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssiz
         at += width
     above = histogram[2 * n_values]
     for i in range(n_values - 1, -1, -1):
-        groups.greater[i] = above
-        groups.equal[i] = histogram[2 * i + 1]
+        greater[i] = above
+        equal[i] = histogram[2 * i + 1]
         above += histogram[2 * i + 1] + histogram[2 * i]
     return nan
 
 
-cdef int64_t count(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values) noexcept nogil:
+cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
+                   int64_t* greater, int64_t* equal) noexcept nogil:
     if score_t is double:
-        return tieaware_count_double(scores, n, groups.value, n_values, groups.greater, groups.equal)
+        return tieaware_count_double(scores, n, values, n_values, limit, greater, equal)
     else:
-        return tieaware_count_float(scores, n, groups.value, n_values, groups.greater, groups.equal)
+        return tieaware_count_float(scores, n, values, n_values, limit, greater, equal)
+
+
+cdef int64_t precede(const score_t* scores, Py_ssize_t n, const double* values, const int64_t* positions,
+                     Py_ssize_t n_values, int64_t limit, int64_t* before) noexcept nogil:
+    if score_t is double:
+        return tieaware_precede_double(scores, n, values, positions, n_values, limit, before)
+    else:
+        return tieaware_precede_float(scores, n, values, positions, n_values, limit, before)
+
+
+cdef const int64_t* integers(cnp.ndarray array) except? NULL:
+    """What an array of int64 holds, which lives as long as it; NULL for None."""
+    return <const int64_t*>cnp.PyArray_DATA(array) if array is not None else NULL
 
 
 cdef class PreparedLists:
@@ -232,16 +263,24 @@ cdef class PreparedLists:
     Parameters are C-contiguous arrays that the caller has checked: int64 offsets[n_queries + 1] of the lists,
     key_offsets[n_queries + 1], key_position[n_keys] (of each key in its list), float64 key_weight[n_weights, n_keys],
     and for a rule that orders the documents inside a tie: key_rank[n_keys], the key's place in that order, with the
-    keys of a query ascending in it, and order[n_docs], the positions in that order (None: the order of the list).
-    For "optimistic", "pessimistic" and the spread the keys of a query lie by label, descending. `depth` is a rank below
-    which no measure looks. Prepared lists are immutable.
+    keys of a query ascending in it, and order[n_docs], the positions in that order (None: the order of the list); an
+    order of another length is that of every list. For "optimistic", "pessimistic" and the spread the keys of a query
+    lie by label, descending. `depth` is a rank below which no measure looks.
+
+    Where documents are excluded: excluded_offsets[n_queries + 1], excluded_position[n_excluded], in the order inside a
+    tie, none of them a key; and for a rule that has such an order key_excluded[n_keys], how many excluded documents of
+    its query come before the key in it.
+
+    Prepared lists are immutable.
     """
 
     def __init__(self, int rule, int64_t depth, Py_ssize_t counting_limit, cnp.ndarray offsets not None,
                  cnp.ndarray key_offsets not None, cnp.ndarray key_position not None, cnp.ndarray key_weight not None,
-                 cnp.ndarray key_rank=None, cnp.ndarray order=None):
+                 cnp.ndarray key_rank=None, cnp.ndarray order=None, cnp.ndarray excluded_offsets=None,
+                 cnp.ndarray excluded_position=None, cnp.ndarray key_excluded=None):
         cdef Py_ssize_t query, longest = 0
-        self.arrays = (rule, depth, counting_limit, offsets, key_offsets, key_position, key_weight, key_rank, order)
+        self.arrays = (rule, depth, counting_limit, offsets, key_offsets, key_position, key_weight, key_rank, order,
+                       excluded_offsets, excluded_position, key_excluded)
         self.rule = rule
         self.depth = depth
         self.counting_limit = counting_limit
@@ -252,20 +291,41 @@ cdef class PreparedLists:
         self.key_offsets = <const int64_t*>cnp.PyArray_DATA(key_offsets)
         self.key_position = <const int64_t*>cnp.PyArray_DATA(key_position)
         self.key_weight = <const double*>cnp.PyArray_DATA(key_weight)
-        self.key_rank = <const int64_t*>cnp.PyArray_DATA(key_rank) if key_rank is not None else NULL
-        self.order = <const int64_t*>cnp.PyArray_DATA(order) if order is not None else NULL
+        self.key_rank = integers(key_rank)
+        self.order = integers(order)
+        self.excluded_offsets = integers(excluded_offsets)
+        self.excluded_position = integers(excluded_position)
+        self.key_excluded = integers(key_excluded)
         self.n_docs = self.offsets[self.n_queries]
+        self.one_order = order is not None and order.shape[0] != self.n_docs
         for query in range(self.n_queries):
             longest = max(longest, self.key_offsets[query + 1] - self.key_offsets[query])
         self.most_keys = longest
+        longest = 0
+        for query in range(self.n_queries):
+            longest = max(longest, n_excluded(self, query))
+        self.most_excluded = longest
 
     def __reduce__(self):
         return PreparedLists, self.arrays
 
+    def rows(self, Py_ssize_t first, Py_ssize_t last):
+        """The lists first … last-1, which share all but where they start."""
+        (rule, depth, counting_limit, offsets, key_offsets, key_position, key_weight, key_rank, order, excluded_offsets,
+         excluded_position, key_excluded) = self.arrays
+        if order is not None and not self.one_order:
+            order = order[offsets[first]:offsets[last]]
+        if excluded_offsets is not None:
+            excluded_offsets = excluded_offsets[first:last + 1]
+        return PreparedLists(
+            rule, depth, counting_limit, offsets[first:last + 1] - offsets[first], key_offsets[first:last + 1],
+            key_position, key_weight, key_rank, order, excluded_offsets, excluded_position, key_excluded,
+        )
+
     cdef Groups* scratch(self) except NULL:
         """Memory for the groups of any query: one block, to be freed by the caller."""
         cdef Py_ssize_t n = self.most_keys + 1
-        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.n_weights * n
+        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.n_weights * n + self.most_excluded
         cdef char* block = <char*>malloc(sizeof(Groups) + words * 8)
         cdef Groups* groups = <Groups*>block
         cdef int64_t* ints = <int64_t*>(block + sizeof(Groups))
@@ -283,8 +343,16 @@ cdef class PreparedLists:
         groups.value = <double*>(ints + 9 * n + 2)
         groups.key_score = <double*>(ints + 10 * n + 2)
         groups.weight = <double*>(ints + 11 * n + 2 + LANES)
+        groups.excluded = <void*>(groups.weight + self.n_weights * n)
         groups.condensed = NULL
         return groups
+
+    cdef inline int64_t limit(self, Py_ssize_t query, Py_ssize_t n) noexcept nogil:
+        """How many of a list of n must come before a document that no measure looks at; a short list is counted whole.
+
+        No more of them than the excluded have no rank.
+        """
+        return self.depth + n_excluded(self, query) if n > SHORT else NO_LIMIT
 
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil:
         return group[double](self, query, scores, groups)
@@ -293,27 +361,70 @@ cdef class PreparedLists:
         return group[float](self, query, scores, groups)
 
 
+cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values,
+                   int64_t limit, int64_t* greater, int64_t* equal) noexcept nogil:
+    """Count scores[:n] above and equal to each of the groups' values, by the cheaper engine; return the NaNs.
+
+    Of a value with `limit` scores above or more, greater says no more than that.
+    """
+    if n_values <= self.counting_limit:
+        return count(scores, n, groups.value, n_values, limit, greater, equal)
+    groups.value[n_values] = NAN
+    return locate(scores, n, groups, n_values, greater, equal)
+
+
+cdef Py_ssize_t gather_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores,
+                                Groups* groups) noexcept nogil:
+    """Write the scores of the query's excluded documents, in the order inside a tie, and return how many."""
+    cdef const int64_t* position
+    cdef score_t* excluded = <score_t*>groups.excluded
+    cdef Py_ssize_t i, n = n_excluded(self, query)
+    if n > 0:
+        position = self.excluded_position + self.excluded_offsets[query]
+        for i in range(n):
+            excluded[i] = scores[position[i]]
+    return n
+
+
+cdef int64_t take_off_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n_values,
+                               Groups* groups) noexcept nogil:
+    """Take the excluded documents off the counts; return the NaNs among them."""
+    cdef int64_t left = length(self, query)
+    # Where the groups will be is free until they are made.
+    cdef int64_t* greater = groups.start
+    cdef int64_t* equal = groups.size
+    cdef Py_ssize_t i, n = gather_excluded(self, query, scores, groups)
+    cdef int64_t nan
+    if n == 0:
+        return 0
+    nan = tally(self, <const score_t*>groups.excluded, n, groups, n_values, NO_LIMIT, greater, equal)
+    for i in range(n_values):
+        # Another thread may change the scores meanwhile: the values are then anything, but no group leaves the list.
+        groups.greater[i] = max(min(groups.greater[i] - greater[i], left), 0)
+        groups.equal[i] = max(min(groups.equal[i] - equal[i], left - groups.greater[i]), 0)
+    return nan
+
+
 cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Groups* groups) noexcept nogil:
-    """Write the groups of one query, whose list is scores[:n]; False if a score is NaN."""
+    """Write the groups of one query, whose list is scores[:n]; False if a score is NaN that is not excluded."""
     cdef Py_ssize_t n = self.offsets[query + 1] - self.offsets[query]
     cdef Py_ssize_t first_key = self.key_offsets[query]
     cdef Py_ssize_t n_keys = self.key_offsets[query + 1] - first_key
     cdef const int64_t* position = self.key_position + first_key
     cdef Py_ssize_t i, n_values
-    cdef int64_t nan
+    cdef int64_t nan, limit
     for i in range(n_keys):
         groups.key_score[i] = scores[position[i]]
     if self.rule == IN_ORDER and self.order == NULL and n_keys <= self.counting_limit:
-        return rank_few(self, scores, n, first_key, n_keys, groups)
+        return rank_few(self, query, scores, n, first_key, n_keys, groups)
     if n_keys <= LANES:
         n_values = assign_few(groups, n_keys)
     else:
         n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
-    if n_values <= self.counting_limit:
-        nan = count(scores, n, groups, n_values)
-    else:
-        groups.value[n_values] = NAN
-        nan = locate(scores, n, groups, n_values)
+    limit = self.limit(query, n)
+    nan = tally(self, scores, n, groups, n_values, limit, groups.greater, groups.equal)
+    n_values = drop_lowest(groups, n_keys, n_values, limit)
+    nan -= take_off_excluded(self, query, scores, n_values, groups)
     if nan:
         return False
     groups.n_values = n_values
@@ -326,17 +437,41 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     return True
 
 
-cdef bint rank_few(PreparedLists self, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
+cdef Py_ssize_t drop_lowest(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values, int64_t limit) noexcept nogil:
+    """Leave out the values with `limit` scores above or more; return how many are left."""
+    cdef Py_ssize_t i, lowest = 0
+    while lowest < n_values and groups.greater[lowest] >= limit:
+        lowest += 1
+    if lowest == 0:
+        return n_values
+    for i in range(lowest, n_values):
+        groups.value[i - lowest] = groups.value[i]
+        groups.greater[i - lowest] = groups.greater[i]
+        groups.equal[i - lowest] = groups.equal[i]
+    # Of many keys, the groups are still to be assigned.
+    if n_keys <= LANES:
+        for i in range(n_keys):
+            if groups.group[i] >= n_values - lowest:
+                groups.group[i] = -1
+    return n_values - lowest
+
+
+cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
                    Py_ssize_t n_keys, Groups* groups) noexcept nogil:
     """Each key its own group, in the order of the list: the rank of few keys in one pass, one comparison for each."""
     cdef int64_t* rank = groups.greater
+    cdef int64_t* taken_off = groups.start
     cdef int64_t* keys = groups.group
-    cdef Py_ssize_t i, j, c
-    cdef int64_t nan
-    if score_t is double:
-        nan = tieaware_precede_double(scores, n, groups.key_score, self.key_rank + first_key, n_keys, rank)
-    else:
-        nan = tieaware_precede_float(scores, n, groups.key_score, self.key_rank + first_key, n_keys, rank)
+    cdef Py_ssize_t i, j, c, n_out = n_excluded(self, query)
+    cdef int64_t limit = self.limit(query, n)
+    cdef int64_t nan = precede(scores, n, groups.key_score, self.key_rank + first_key, n_keys, limit, rank)
+    # After that pass, which brings them into the cache.
+    if n_out > 0:
+        gather_excluded(self, query, scores, groups)
+        nan -= precede(<const score_t*>groups.excluded, n_out, groups.key_score, self.key_excluded + first_key, n_keys,
+                       NO_LIMIT, taken_off)
+        for i in range(n_keys):
+            rank[i] -= taken_off[i]
     if nan:
         return False
     for i in range(n_keys):
@@ -346,10 +481,12 @@ cdef bint rank_few(PreparedLists self, const score_t* scores, Py_ssize_t n, Py_s
             keys[j] = keys[j - 1]
             j -= 1
         keys[j] = i
+    while n > SHORT and n_keys > 0 and rank[keys[n_keys - 1]] >= self.depth:
+        n_keys -= 1
     groups.count = n_keys
     for i in range(n_keys):
         # Another thread may change the scores meanwhile: the values are then anything, but no rank leaves the list.
-        groups.start[i] = min(rank[keys[i]], <int64_t>n - 1)
+        groups.start[i] = max(min(rank[keys[i]], <int64_t>(n - n_out) - 1), 0)
         groups.size[i] = 1
         for c in range(self.n_weights):
             groups.weight[c * groups.stride + i] = self.key_weight[c * self.n_keys + first_key + keys[i]]
@@ -379,27 +516,36 @@ cdef void merge(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_
 cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
                 Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
     """Each key its own group, at the place that the order gives it inside its tied group."""
-    cdef Py_ssize_t i, tied = 0
-    cdef bint alone
+    cdef const int64_t* order = NULL
+    cdef int64_t* place = groups.histogram
+    cdef int64_t* taken_off = groups.histogram + groups.stride
+    cdef Py_ssize_t i, tied = 0, n_out = n_excluded(self, query)
     if self.rule == BEST_FIRST or self.rule == WORST_FIRST:
-        place_by_label(self, first_key, n_keys, n, groups, groups if self.rule == BEST_FIRST else NULL,
+        place_by_label(self, first_key, n_keys, n - n_out, groups, groups if self.rule == BEST_FIRST else NULL,
                        groups if self.rule == WORST_FIRST else NULL)
         return
     for i in range(n_keys):
-        tied += groups.group[i] >= 0 and groups.equal[n_values - 1 - groups.group[i]] > 1
+        place[i] = taken_off[i] = 0
+        tied += shares(groups, i)
     if tied > 0:
-        if tied <= self.counting_limit:
-            place_by_counting(self, query, scores, first_key, n_keys, n_values, groups)
-        else:
-            place_by_sweeping(self, query, scores, n, first_key, n_keys, n_values, groups)
+        if self.order != NULL:
+            order = self.order + (0 if self.one_order else self.offsets[query])
+        find_places(scores, n, order, self.key_rank + first_key, n_keys, tied <= self.counting_limit, groups, place)
+        if n_out > 0:
+            find_places(<const score_t*>groups.excluded, n_out, NULL, self.key_excluded + first_key, n_keys,
+                        tied <= self.counting_limit, groups, taken_off)
     count_keys(groups, n_keys)
     groups.count = groups.first[n_values]
     for i in range(n_keys):
         if groups.group[i] >= 0:
-            alone = groups.equal[n_values - 1 - groups.group[i]] == 1
             put(self, first_key + i, groups.group[i], groups.taken[groups.group[i]],
-                0 if alone else groups.histogram[i], n, groups, groups)
+                place[i] - taken_off[i] if shares(groups, i) else 0, n - n_out, groups, groups)
             groups.taken[groups.group[i]] += 1
+
+
+cdef inline bint shares(const Groups* groups, Py_ssize_t key) noexcept nogil:
+    """Whether another document ties with a key that is in a group."""
+    return groups.group[key] >= 0 and groups.equal[groups.n_values - 1 - groups.group[key]] > 1
 
 
 cdef void count_keys(Groups* tied, Py_ssize_t n_keys) noexcept nogil:
@@ -454,43 +600,45 @@ cdef void place_by_label(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_
 cdef void order_by_label(PreparedLists lists, Py_ssize_t query, Groups* tied, Groups* best,
                          Groups* worst) noexcept nogil:
     place_by_label(lists, lists.key_offsets[query], lists.key_offsets[query + 1] - lists.key_offsets[query],
-                   lists.offsets[query + 1] - lists.offsets[query], tied, best, worst)
+                   length(lists, query), tied, best, worst)
 
 
-cdef void place_by_counting(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t first_key,
-                            Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
-    """histogram[i]: the documents that tie with key i and come before it in the order, counted key by key."""
-    cdef const int64_t* order = self.order
+cdef void find_places(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank, Py_ssize_t n_keys,
+                      bint few, const Groups* groups, int64_t* place) noexcept nogil:
+    """place[i]: how many of the first rank[i] documents in the order tie with key i, wherever it shares its group."""
+    if few:
+        place_by_counting(scores, order, rank, n_keys, groups, place)
+    else:
+        place_by_sweeping(scores, n, order, rank, n_keys, groups, place)
+
+
+cdef void place_by_counting(const score_t* scores, const int64_t* order, const int64_t* rank, Py_ssize_t n_keys,
+                            const Groups* groups, int64_t* place) noexcept nogil:
+    """Key by key."""
     cdef Py_ssize_t i, j
-    cdef int64_t rank, above, equal
+    cdef int64_t above, equal
     cdef double value
     for i in range(n_keys):
-        if groups.group[i] < 0 or groups.equal[n_values - 1 - groups.group[i]] == 1:
+        if not shares(groups, i):
             continue
-        rank = self.key_rank[first_key + i]
         value = groups.key_score[i]
-        above = equal = 0
+        equal = 0
         if order == NULL:
-            if score_t is double:
-                tieaware_count_double(scores, rank, &value, 1, &above, &equal)
-            else:
-                tieaware_count_float(scores, rank, &value, 1, &above, &equal)
+            count(scores, rank[i], &value, 1, NO_LIMIT, &above, &equal)
         else:
-            for j in range(rank):
-                equal += scores[order[self.offsets[query] + j]] == value
-        groups.histogram[i] = equal
+            for j in range(rank[i]):
+                equal += scores[order[j]] == value
+        place[i] = equal
 
 
-cdef void place_by_sweeping(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n,
-                            Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n_values,
-                            Groups* groups) noexcept nogil:
+cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank,
+                            Py_ssize_t n_keys, const Groups* groups, int64_t* place) noexcept nogil:
     """The same for all keys in one walk along the order; size[v] counts the documents met that tie at value v."""
     cdef int64_t below[LANES]
     cdef score_t lanes[LANES]
-    cdef const int64_t* order = self.order
-    cdef const int64_t* rank = self.key_rank + first_key
-    cdef Py_ssize_t i, width, at = 0, key = 0
+    cdef Py_ssize_t i, width, at = 0, key = 0, n_values = groups.n_values
     cdef int64_t* met = groups.size
+    # A key in no group, -1, meets nothing.
     memset(met, 0, (n_values + 1) * sizeof(int64_t))
     while at < n:
         width = min(<Py_ssize_t>LANES, n - at)
@@ -498,18 +646,21 @@ cdef void place_by_sweeping(PreparedLists self, Py_ssize_t query, const score_t*
             if order == NULL:
                 lanes[i] = scores[at + min(i, width - 1)]
             else:
-                lanes[i] = scores[order[self.offsets[query] + at + min(i, width - 1)]]
+                lanes[i] = scores[order[at + min(i, width - 1)]]
         if score_t is double:
             tieaware_locate_double(lanes, groups.value, n_values, below)
         else:
             tieaware_locate_float(lanes, groups.value, n_values, below)
         for i in range(width):
-            if key < n_keys and rank[key] == at + i:
-                groups.histogram[key] = met[below[i]]
+            while key < n_keys and rank[key] == at + i:
+                place[key] = met[n_values - 1 - groups.group[key]]
                 key += 1
             if below[i] < n_values and groups.value[below[i]] == lanes[i]:
                 met[below[i]] += 1
         at += width
+    while key < n_keys:
+        place[key] = met[n_values - 1 - groups.group[key]]
+        key += 1
 
 
 cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weights, Groups* banded) noexcept nogil:

@@ -19,7 +19,8 @@
 /* A block is short enough for 32-bit counters and for the first-level cache. */
 enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
 
-/* count: writes to greater[i] and equal[i] how many scores are above and equal to values[i]; returns the NaNs.
+/* count: writes to greater[i] and equal[i] how many scores are above and equal to the ascending values[i]; returns the
+ * NaNs. Of a value with `limit` scores above or more, it says no more than that: greater[i] >= limit.
  *
  * Four values share a pass over the block; a single one takes the NaNs along.
  */
@@ -57,19 +58,22 @@ enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
         equal[2] += at_least_c - above_c, equal[3] += at_least_d - above_d;                                    \
     }                                                                                                          \
     TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t n, const double *values,                \
-                                        ptrdiff_t n_values, int64_t *greater, int64_t *equal) {                \
+                                        ptrdiff_t n_values, int64_t limit, int64_t *greater, int64_t *equal) { \
         int64_t nan = 0;                                                                                       \
+        ptrdiff_t lowest = 0;                                                                                  \
         for (ptrdiff_t v = 0; v < n_values; v++) greater[v] = equal[v] = 0;                                    \
         for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
             const SCORE *block = scores + from;                                                                \
             const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
-            ptrdiff_t v = 0;                                                                                   \
-            if (n_values == 0) {                                                                               \
+            ptrdiff_t v;                                                                                       \
+            /* The lower a value, the more scores are above it. */                                             \
+            while (lowest < n_values && greater[lowest] >= limit) lowest++;                                    \
+            if (lowest == n_values) {                                                                          \
                 for (ptrdiff_t i = 0; i < length; i++) nan += block[i] != block[i];                            \
                 continue;                                                                                      \
             }                                                                                                  \
-            nan += NAME##_one(block, length, values[0], greater, equal);                                       \
-            for (v = 1; v + 4 <= n_values; v += 4)                                                             \
+            nan += NAME##_one(block, length, values[lowest], greater + lowest, equal + lowest);                \
+            for (v = lowest + 1; v + 4 <= n_values; v += 4)                                                    \
                 NAME##_four(block, length, values + v, greater + v, equal + v);                                \
             for (; v < n_values; v++) NAME##_one(block, length, values[v], greater + v, equal + v);            \
         }                                                                                                      \
@@ -97,11 +101,13 @@ TIEAWARE_CLONES static void tieaware_rank(const double *keys, ptrdiff_t n, int64
 }
 
 /* precede: writes to before[i] how many documents come before the one at positions[i], whose score is values[i], when
- * equal scores keep the order of the list: those above it, and those equal that stand before it. Returns the NaNs.
+ * equal scores keep the order of the list: those above it, and those equal that stand before it. Returns the NaNs. Of a
+ * document with `limit` others before it or more, it says no more than that: before[i] >= limit.
  */
 #define TIEAWARE_PRECEDE(NAME, SCORE, COUNTER)                                                                 \
     TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t n, const double *values,                \
-                                        const int64_t *positions, ptrdiff_t n_values, int64_t *before) {       \
+                                        const int64_t *positions, ptrdiff_t n_values, int64_t limit,           \
+                                        int64_t *before) {                                                     \
         int64_t nan = 0;                                                                                       \
         for (ptrdiff_t v = 0; v < n_values; v++) before[v] = 0;                                                \
         for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
@@ -111,6 +117,7 @@ TIEAWARE_CLONES static void tieaware_rank(const double *keys, ptrdiff_t n, int64
             for (ptrdiff_t i = 0; i < length; i++) unordered += block[i] != block[i];                          \
             nan += unordered;                                                                                  \
             for (ptrdiff_t v = 0; v < n_values; v++) {                                                         \
+                if (from > 0 && before[v] >= limit) continue;                                                  \
                 const SCORE value = (SCORE)values[v];                                                          \
                 ptrdiff_t split = positions[v] - from;                                                         \
                 COUNTER count = 0;                                                                             \

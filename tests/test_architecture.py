@@ -20,7 +20,7 @@ FLOORS = (
     ("errors", "_version", "extras"),
     ("checks",),
     ("arrays", "threads"),
-    ("identifiers", "judgments", "tables", "plots", "defaults"),
+    ("identifiers", "judgments", "sparse", "tables", "plots", "defaults"),
     ("measures", "ties", "precision", "inputs"),
     ("totals", "means", "views", "reference"),
     ("preparation",),

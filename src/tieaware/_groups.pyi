@@ -22,4 +22,8 @@ class PreparedLists:
         key_weight: npt.NDArray[np.float64],
         key_rank: npt.NDArray[np.int64] | None = None,
         order: npt.NDArray[np.int64] | None = None,
+        excluded_offsets: npt.NDArray[np.int64] | None = None,
+        excluded_position: npt.NDArray[np.int64] | None = None,
+        key_excluded: npt.NDArray[np.int64] | None = None,
     ) -> None: ...
+    def rows(self, first: int, last: int) -> PreparedLists: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,7 @@ from tieaware.arrays import (
     offsets_of_runs,
     offsets_of_sizes,
 )
-from tieaware.checks import number, shown, unexpected
+from tieaware.checks import number, shown, unexpected, whole_number
 from tieaware.errors import InputError
 from tieaware.identifiers import Identifiers
 from tieaware.judgments import JudgedLists, Judgments
@@ -32,6 +33,7 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.precision import Coarsening
 from tieaware.preparation import Prepared, prepare, weigh_besides
 from tieaware.results import Spread
+from tieaware.sparse import Relevance
 from tieaware.threads import checked_threads, over_chunks
 from tieaware.ties import TieRule
 from tieaware.totals import Totals
@@ -113,28 +115,153 @@ class Evaluator:
         self._view = View(ties, precision)
         workers = checked_threads(threads)
         array = as_array(labels, "labels")
-        self._shape = array.shape
-        self._in_rows = array.ndim == 2
         whole = as_whole(array, "labels")
-        self._offsets = _list_offsets(array, offsets, group, qid)
-        self.n_queries = len(self._offsets) - 1
-        self.n_docs = array.size
-
-        lists = JudgedLists.of_labels(whole, self._offsets, **weigh_besides(self.measures))
+        list_offsets = _list_offsets(array, offsets, group, qid)
+        lists = JudgedLists.of_labels(whole, list_offsets, **weigh_besides(self.measures))
         judged = lists.judgments if judgments is None else _judgments(judgments, lists.judgments)
+        order = _document_order(self._view.rule, docids, list_offsets, "label")
+        self._prepare_lists(lists, judged, array.shape, order, undefined, workers)
+
+    @classmethod
+    def from_sparse(
+        cls,
+        relevance: Any,
+        measures: str | Measure | Sequence[str | Measure],
+        *,
+        exclude: Any = None,
+        ties: str = "average",
+        docids: Sequence[str | bytes] | None = None,
+        precision: str | Coarsening | None = None,
+        threads: int | None = 1,
+        undefined: float = 0.0,
+    ) -> Evaluator:
+        """Prepare whole catalogues: every query ranks all items, of which few are judged.
+
+        Nothing here is of the size of all scores; a call takes these dense, or a block of rows at a time (`rows`).
+
+        Parameters
+        ----------
+        relevance : sparse matrix in CSR form, shape (n_queries, n_items)
+            Anything with `indptr`, `indices`, `data` and `shape`, such as scipy.sparse's ``csr_array``. An entry is the
+            label of an item, a whole number; an explicit 0 is judged nonrelevant. Items without an entry are unjudged.
+        measures : sequence of str or Measure
+            What to compute, e.g. ``["nDCG@10", "R@100"]``.
+        exclude : sparse matrix in CSR form, the same shape, optional
+            The items that are not to be ranked for a query, e.g. those seen in training, whatever the `data`. The
+            values are those of lists without them; their scores may be anything, also NaN. None may be relevant
+            (label 1 or more); if one has another label, that does not count.
+        ties : str
+            The tie rule, as for labels.
+        docids : sequence of str or bytes, length n_items, optional
+            The identifiers of the items, for tie rules that go by them.
+        precision, threads, undefined
+            As for labels.
+
+        Returns
+        -------
+        Evaluator
+            Its scores have shape (n_queries, n_items).
+
+        Raises
+        ------
+        InputError
+            If an argument cannot be used, a place in a matrix comes twice or is out of range, or a relevant item is
+            excluded.
+
+        Examples
+        --------
+        The user has seen item 0, and knows 2; 3 ties with 1.
+
+        >>> import numpy as np, scipy.sparse as sp, tieaware
+        >>> relevance = sp.csr_array(([1], ([0], [3])), shape=(1, 5))
+        >>> seen = sp.csr_array(([1, 1], ([0, 0], [0, 2])), shape=(1, 5))
+        >>> evaluator = tieaware.Evaluator.from_sparse(relevance, ["RR", "R@1"], exclude=seen)
+        >>> evaluator(np.array([[0.9, 0.5, 0.7, 0.5, 0.1]], dtype=np.float32))
+        array([[0.75, 0.5 ]])
+        """
+        evaluator = cls.__new__(cls)
+        evaluator.measures = parse_measures(measures)
+        evaluator._view = View(ties, precision)
+        workers = checked_threads(threads)
+        judged = Relevance.of(relevance, exclude)
+        lists = judged.lists(weigh_besides(evaluator.measures)["pool"])
+        order = _document_order(evaluator._view.rule, docids, np.array([0, judged.n_items]), "item")
+        evaluator._prepare_lists(lists, lists.judgments, judged.shape, order, undefined, workers)
+        return evaluator
+
+    def _prepare_lists(
+        self,
+        lists: JudgedLists,
+        judgments: Judgments,
+        shape: tuple[int, ...],
+        order: Integers | None,
+        undefined: Any,
+        threads: int,
+    ) -> None:
+        """Prepare lists whose scores have this shape, or are flat."""
+        self._shape = shape
+        self._in_rows = len(shape) == 2
+        self._offsets = lists.offsets
+        self.n_queries = len(lists.offsets) - 1
+        self.n_docs = int(lists.offsets[-1])
         self._prepare = partial(
             prepare,
             self.measures,
             lists,
-            Totals.of(self.measures, judged),
-            order=_document_order(self._view.rule, docids, self._offsets),
+            Totals.of(self.measures, judgments),
+            order=order,
             undefined=_checked_undefined(undefined),
-            threads=workers,
+            threads=threads,
         )
         self._prepared = self._prepare(*passes([self._view]))
         self._prepared_for_spread: Prepared | None = None
+        # The evaluator of which these are rows, and which of its rows.
+        self._part_of: tuple[Evaluator, int, int] | None = None
         # Whether a call needs nothing but the engine.
-        self._short = workers == 1 and self._prepared.in_kernel
+        self._short = threads == 1 and self._prepared.in_kernel
+
+    def rows(self, first: int, last: int) -> Evaluator:
+        """Return the evaluator of some of the lists, so that not all scores need be in memory at once.
+
+        It shares what is prepared with this one, and takes microseconds to make.
+
+        Parameters
+        ----------
+        first : int
+            The first list, from 0.
+        last : int
+            The list after the last; beyond the number of lists, their end, as in a slice.
+
+        Returns
+        -------
+        Evaluator
+            Its values are these rows of all values, in the same bits.
+
+        Raises
+        ------
+        InputError
+            If there are no such lists.
+
+        Examples
+        --------
+        >>> import numpy as np, tieaware
+        >>> evaluator = tieaware.Evaluator([[0, 1], [1, 0], [0, 1]], ["RR"])
+        >>> scores = [[2.0, 1.0], [2.0, 1.0], [1.0, 1.0]]
+        >>> np.concatenate([evaluator.rows(i, i + 2)(scores[i:i + 2]) for i in range(0, 3, 2)])
+        array([[0.5 ],
+               [1.  ],
+               [0.75]])
+        """
+        first = whole_number("first", first, 0, self.n_queries)
+        last = min(whole_number("last", last, first), self.n_queries)
+        some = copy(self)
+        some._offsets = self._offsets[first : last + 1] - self._offsets[first]
+        some.n_queries, some.n_docs = last - first, int(some._offsets[-1])
+        some._shape = (some.n_docs,) if len(self._shape) == 1 else (last - first, *self._shape[1:])
+        some._prepared = self._prepared.rows(first, last)
+        some._prepared_for_spread = None
+        some._part_of = self, first, last
+        return some
 
     def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:
         """Evaluate every query.
@@ -224,12 +351,20 @@ class Evaluator:
         >>> spread.min.round(4), spread.max.round(4)
         (array([[0.3333, 0.    ]]), array([[0.5, 0.5]]))
         """
-        if self._prepared_for_spread is None:
-            (wanted,) = passes([View(self._view.rule.name, self._view.precision, spread=True)])
-            self._prepared_for_spread = self._prepare(wanted)
         out = np.empty((4, self.n_queries, len(self.measures)))
-        self._evaluate(self._prepared_for_spread, scores, out)
+        self._evaluate(self._with_spread(), scores, out)
         return Spread(*out)
+
+    def _with_spread(self) -> Prepared:
+        """Prepare what the spread needs, when it is first asked for."""
+        if self._prepared_for_spread is None:
+            if self._part_of is None:
+                (wanted,) = passes([View(self._view.rule.name, self._view.precision, spread=True)])
+                self._prepared_for_spread = self._prepare(wanted)
+            else:
+                whole, first, last = self._part_of
+                self._prepared_for_spread = whole._with_spread().rows(first, last)
+        return self._prepared_for_spread
 
     def many(self, candidates: npt.ArrayLike) -> Values:
         """Evaluate many scorings of the same documents.
@@ -357,8 +492,10 @@ class Evaluator:
 
     def _nan(self, scores: Scores, query: int, name: str) -> InputError:
         """Say where the NaN is."""
-        start, end = self._offsets[query], self._offsets[query + 1]
-        position = int(np.flatnonzero(np.isnan(scores[start:end]))[0])
+        missing = np.isnan(scores[self._offsets[query] : self._offsets[query + 1]])
+        if self._prepared.excluded is not None:
+            missing[self._prepared.excluded.of(query)] = False
+        position = int(np.flatnonzero(missing)[0])
         return unexpected(name, "numbers", f"NaN for document {position} of query {query}")
 
 
@@ -406,14 +543,17 @@ def _judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgmen
     return judged
 
 
-def _document_order(rule: TieRule, docids: Sequence[str | bytes] | None, offsets: Offsets) -> Integers | None:
+def _document_order(
+    rule: TieRule, docids: Sequence[str | bytes] | None, offsets: Offsets, of: str
+) -> Integers | None:
+    """Return the order of the identifiers, one for each `of` what, if the rule goes by them."""
     if rule.by_document is None:
         return None
     if docids is None:
         raise unexpected("docids", f"the document identifiers, by which ties={rule.name!r} orders", "none")
     documents = Identifiers.from_sequence(docids, "docids")
     if len(documents) != offsets[-1]:
-        raise unexpected("docids", f"{offsets[-1]}, one for each label", f"{len(documents)}")
+        raise unexpected("docids", f"{offsets[-1]}, one for each {of}", f"{len(documents)}")
     return rule.order(documents, offsets)
 
 

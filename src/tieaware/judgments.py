@@ -109,6 +109,41 @@ class Judgments:
         return int(short.argmax()) if short.any() else None
 
 
+class Excluded(NamedTuple):
+    """Documents that have scores, and are taken out of the ranking of their list.
+
+    Parameters
+    ----------
+    offsets : int64[n_queries + 1]
+        Those of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
+    positions : int64[n_excluded]
+        Where each is in its list, from 0, ascending.
+    """
+
+    offsets: Offsets
+    positions: Integers
+
+    @property
+    def query(self) -> Integers:
+        """The query of each document."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def of(self, query: int) -> Integers:
+        """Return the positions in one list."""
+        return self.positions[self.offsets[query] : self.offsets[query + 1]]
+
+    def rows(self, first: int, last: int) -> Excluded:
+        """Return those of the lists first … last - 1."""
+        start, end = self.offsets[first], self.offsets[last]
+        return Excluded(self.offsets[first : last + 1] - start, self.positions[start:end])
+
+    def left(self, offsets: Offsets) -> npt.NDArray[np.bool_]:
+        """Return which documents of the lists between offsets are ranked."""
+        ranked = np.ones(offsets[-1], dtype=bool)
+        ranked[offsets[self.query] + self.positions] = False
+        return ranked
+
+
 class JudgedLists(NamedTuple):
     """Ranked lists of which the judged documents are known: all that evaluation needs besides the scores.
 
@@ -124,6 +159,8 @@ class JudgedLists(NamedTuple):
         Its label; negative for one that is unjudged, but in the pool.
     left_out : int64[n_queries], optional
         How many documents of label 0 each list has besides, where these weigh nothing.
+    excluded : Excluded, optional
+        The documents that are not ranked, none of them judged.
     """
 
     offsets: Offsets
@@ -131,6 +168,7 @@ class JudgedLists(NamedTuple):
     positions: Integers
     labels: Labels
     left_out: Integers | None = None
+    excluded: Excluded | None = None
 
     @classmethod
     def of_labels(cls, labels: npt.NDArray[Any], offsets: Offsets, *, zeros: bool, pool: bool) -> JudgedLists:
@@ -162,9 +200,9 @@ class JudgedLists(NamedTuple):
 
     @property
     def lengths(self) -> Integers:
-        """How many documents each list has."""
+        """How many documents of each list are ranked."""
         lengths: Integers = self.offsets[1:] - self.offsets[:-1]
-        return lengths
+        return lengths if self.excluded is None else lengths - np.diff(self.excluded.offsets)
 
     @property
     def judged_lengths(self) -> Integers:
@@ -174,4 +212,4 @@ class JudgedLists(NamedTuple):
     @property
     def longest(self) -> int:
         """The length of the longest list."""
-        return _labels.longest(self.offsets)
+        return _labels.longest(self.offsets) if self.excluded is None else int(self.lengths.max(initial=0))

@@ -17,12 +17,12 @@ from tieaware import _engine, _groups, _labels, _slots
 from tieaware.arrays import Integers, Labels, Offsets, Scores, Values, as_kernels_want, as_scores, check_no_nan
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
-from tieaware.judgments import POOLED, JudgedLists
+from tieaware.judgments import POOLED, Excluded, JudgedLists
 from tieaware.means import means
 from tieaware.measures import Measure
 from tieaware.measures.definition import LEAST_INEXACT, check_exact
 from tieaware.threads import even_chunks, over_chunks
-from tieaware.ties import RULES, by_label
+from tieaware.ties import RULES, TieRule, by_label
 from tieaware.totals import Totals
 from tieaware.views import Pass
 
@@ -56,6 +56,8 @@ class Prepared:
         Where the bands start, one array each, if the kernel groups by them.
     extremes : _Extremes or None
         What gives some measures their best or worst values.
+    excluded : Excluded or None
+        The documents that are not ranked. A NaN among their scores is none.
     """
 
     engine: _engine.Engine
@@ -65,6 +67,17 @@ class Prepared:
     threads: int = 1
     bands: tuple[Integers, ...] = ()
     extremes: _Extremes | None = None
+    excluded: Excluded | None = None
+
+    def rows(self, first: int, last: int) -> Prepared:
+        """Return the same for the lists first … last - 1, which share what is prepared."""
+        return replace(
+            self,
+            engine=self.engine.rows(first, last),
+            offsets=self.offsets[first : last + 1] - self.offsets[first],
+            extremes=self.extremes and self.extremes._replace(engine=self.extremes.engine.rows(first, last)),
+            excluded=self.excluded and self.excluded.rows(first, last),
+        )
 
     def evaluate(self, scores: Scores, values: Values) -> int:
         """Write the values of all queries; return the first query with a NaN among its scores, or -1.
@@ -118,13 +131,23 @@ class Prepared:
         return even_chunks(self.offsets, self.threads)
 
     def _coarse(self, scores: Scores) -> Scores:
+        """Return scores of the wanted precision; those of excluded documents, which it is not to see, are then 0."""
+        if self.wanted.coarsening is None or self.excluded is None:
+            return self._coarse_lists(scores, self.offsets)
+        left = self.excluded.left(self.offsets)
+        coarse = self._coarse_lists(scores[left], self.offsets - self.excluded.offsets)
+        whole = np.zeros(len(scores), coarse.dtype)
+        whole[left] = coarse
+        return whole
+
+    def _coarse_lists(self, scores: Scores, offsets: Offsets) -> Scores:
         """Return scores of the wanted precision; as they are where one is NaN, which the kernel is to find."""
         coarsening = self.wanted.coarsening
         if coarsening is None or np.isnan(scores).any():
             return scores
         # A coarsening may be the user's own.
         where = f"precision={coarsening}"
-        coarse = as_scores(coarsening.coarsen(scores, self.offsets), where)
+        coarse = as_scores(coarsening.coarsen(scores, offsets), where)
         if coarse.shape != scores.shape:
             raise unexpected(where, f"an array of shape {scores.shape} to come back", f"shape {coarse.shape}")
         check_no_nan(coarse, where)
@@ -226,6 +249,7 @@ def prepare(
         threads,
         tuple(each.starts(lists.longest) for each in wanted.bands),
         extremes,
+        lists.excluded,
     )
 
 
@@ -355,8 +379,7 @@ def _keyed_lists(
         positions, key_weights = positions[permutation], np.ascontiguousarray(key_weights[:, permutation])
     return _groups.PreparedLists(
         wanted.rule.placement,
-        # A document below a cut-off may be in the band across it.
-        _NO_CUTOFF if wanted.bands else _deepest_cutoff(measures),
+        _deepest_cutoff(measures, wanted),
         counting_limit,
         as_kernels_want(lists.offsets, np.int64),
         key_offsets,
@@ -364,7 +387,30 @@ def _keyed_lists(
         key_weights,
         rank,
         None if order is None else as_kernels_want(order, np.int64),
+        *_excluded_documents(lists, wanted.rule, order, key_offsets, rank),
     )
+
+
+def _excluded_documents(
+    lists: JudgedLists, rule: TieRule, order: Integers | None, key_offsets: Offsets, rank: Integers | None
+) -> tuple[Integers | None, Integers | None, Integers | None]:
+    """Return the excluded documents as the kernel takes them: offsets, positions, and how many come before each key.
+
+    They are in the order that the rule wants, as the keys are, of which it has the rank.
+    """
+    excluded = lists.excluded
+    if excluded is None:
+        return None, None, None
+    positions, unlabelled = excluded.positions, np.zeros(len(excluded.positions), dtype=np.int32)
+    permutation, place = rule.arrange(lists.offsets, excluded.offsets, positions, unlabelled, order)
+    before = None
+    if rank is not None and place is not None:
+        query = np.repeat(np.arange(len(key_offsets) - 1), np.diff(key_offsets))
+        above = np.searchsorted(lists.offsets[excluded.query] + place, lists.offsets[query] + rank)
+        before = as_kernels_want(above - excluded.offsets[query], np.int64)
+    if permutation is not None:
+        positions = positions[permutation]
+    return as_kernels_want(excluded.offsets, np.int64), as_kernels_want(positions, np.int64), before
 
 
 def _kernels(
@@ -413,6 +459,11 @@ def _norms(measures: Sequence[Measure], totals: Values, retrieved: Integers, jud
     return norms
 
 
-def _deepest_cutoff(measures: Sequence[Measure]) -> int:
-    """Return a rank below which no measure looks: 2^62 where one has no cut-off."""
-    return max(_NO_CUTOFF if measure.cutoff is None else measure.cutoff for measure in measures)
+def _deepest_cutoff(measures: Sequence[Measure], wanted: Pass) -> int:
+    """Return a rank below which no measure looks: 2^62 where there is none.
+
+    A document below a cut-off may be in the band across it, or above it in a list that has no unjudged documents.
+    """
+    if wanted.bands or any(measure.cutoff is None or measure.judged_only for measure in measures):
+        return _NO_CUTOFF
+    return max(measure.cutoff or 0 for measure in measures)

@@ -86,7 +86,7 @@ class TieRule:
         positions, labels : arrays of length n_keys
             Each key's position in the list and its label, by query and position.
         order : int64[n_docs] or None
-            What `order` returned, for a rule that goes by documents.
+            What `order` returned, for a rule that goes by documents; of another length, the order of every list.
         """
         if self.placement == AVERAGE:
             return Arranged(None, None)
@@ -95,10 +95,14 @@ class TieRule:
         if order is None:
             return Arranged(None, positions)
         query = _list_of_each(key_offsets)
-        starts = np.repeat(offsets[:-1], np.diff(offsets))
         place = np.empty_like(order)
-        place[starts + order] = np.arange(len(order)) - starts
-        rank = place[offsets[query] + positions]
+        if len(order) == offsets[-1]:
+            starts = np.repeat(offsets[:-1], np.diff(offsets))
+            place[starts + order] = np.arange(len(order)) - starts
+            rank = place[offsets[query] + positions]
+        else:
+            place[order] = np.arange(len(order))
+            rank = place[positions]
         permutation = np.lexsort((rank, query))
         return Arranged(permutation, rank[permutation])
 
