@@ -212,10 +212,10 @@ cdef Py_ssize_t line_end(const uint8_t *text, Py_ssize_t begin, Py_ssize_t stop)
 cdef Py_ssize_t count_newlines(const uint8_t *text, Py_ssize_t size) noexcept nogil:
     # In lanes of bytes, each of which is emptied before it is full.
     cdef uint8_t counts[64]
-    cdef Py_ssize_t i = 0, k, lane, n = 0
+    cdef Py_ssize_t i = 0, _step, lane, n = 0
     while i + 64 <= size:
         memset(counts, 0, sizeof(counts))
-        for k in range(min(255, (size - i) // 64)):
+        for _step in range(min(255, (size - i) // 64)):
             for lane in range(64):
                 counts[lane] += text[i + lane] == c"\n"
             i += 64
