@@ -15,28 +15,17 @@ Documents may be excluded: they are in the list of scores, but not in the rankin
 own, few, by the same functions, and their counts are taken off.
 """
 cimport numpy as cnp
-from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.stdlib cimport malloc
 from libc.string cimport memset
 
-cnp.import_array()
+from tieaware._counting cimport LANES, assign_few, assign_many, count, find, locate, precede, score_t
 
-cdef extern from "counting.h" nogil:
-    int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
-    int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
-    void tieaware_rank(const double*, Py_ssize_t, int64_t*)
-    int64_t tieaware_precede_double(const double*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t,
-                                    int64_t*)
-    int64_t tieaware_precede_float(const float*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t,
-                                   int64_t*)
-    void tieaware_locate_double(const double*, const double*, int64_t, int64_t*)
-    void tieaware_locate_float(const float*, const double*, int64_t, int64_t*)
+cnp.import_array()
 
 cdef extern from *:
     """
     /* NumPy's own sort of doubles, vectorised where the processor can; it needs no GIL. */
-    _Static_assert(TIEAWARE_LANES == 16, "the lanes that _groups.pyx declares");
     static int tieaware_sort(double *values, npy_intp n) {
         static PyArray_SortFunc *sort = NULL;
         if (sort == NULL) {
@@ -48,10 +37,6 @@ cdef extern from *:
     }
     """
     int tieaware_sort(double*, Py_ssize_t) nogil
-
-ctypedef fused score_t:
-    double
-    float
 
 # How a tie rule places the documents inside a tie; ties.py takes them from here.
 cpdef enum:
@@ -70,10 +55,6 @@ cdef enum:
 
 # More than there are documents.
 cdef int64_t NO_LIMIT = 0x7fffffffffffffff
-
-# The scores that counting.h's locate takes at a time.
-cdef enum:
-    LANES = 16
 
 # NumPy's sort is looked up while the GIL is held.
 tieaware_sort(NULL, 0)
@@ -135,121 +116,6 @@ cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
             values[kept] = values[i]
             kept += 1
     return kept
-
-
-cdef Py_ssize_t assign_few(Groups* groups, Py_ssize_t n_keys) noexcept nogil:
-    """Write the distinct values of up to LANES keys, ascending, and each key's group, descending; return how many.
-
-    A key with `above` greater ones has place `above`; of equal keys, which share it, the places after it stay free.
-    """
-    cdef int64_t above[LANES]
-    cdef int64_t taken[LANES]
-    cdef int64_t number[LANES]
-    cdef Py_ssize_t i, places = 0, n_values = 0
-    if n_keys == 0:
-        return 0
-    if n_keys == 1:
-        groups.value[0] = groups.key_score[0]
-        groups.group[0] = 0
-        return 1
-    for i in range(n_keys, n_keys + 3):
-        # The keys are read by fours.
-        groups.key_score[i] = 0.0
-    tieaware_rank(groups.key_score, n_keys, above)
-    for i in range(n_keys):
-        places += above[i]
-    if places == n_keys * (n_keys - 1) // 2:
-        # All differ.
-        for i in range(n_keys):
-            groups.group[i] = above[i]
-            groups.value[n_keys - 1 - above[i]] = groups.key_score[i]
-        return n_keys
-    for i in range(n_keys):
-        taken[i] = 0
-    for i in range(n_keys):
-        taken[above[i]] = 1
-    for i in range(n_keys):
-        number[i] = n_values
-        n_values += taken[i]
-    for i in range(n_keys):
-        groups.group[i] = number[above[i]]
-        groups.value[n_values - 1 - number[above[i]]] = groups.key_score[i]
-    return n_values
-
-
-cdef void assign_many(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values) noexcept nogil:
-    """Write each key's group: values ascend, groups descend. A key below all values is in no group: -1."""
-    cdef int64_t below[LANES]
-    cdef const double* values = groups.value
-    cdef const double* scores = groups.key_score
-    cdef Py_ssize_t i, at = 0, width
-    if n_values == 0:
-        for i in range(n_keys):
-            groups.group[i] = -1
-        return
-    for i in range(LANES):
-        # Past the keys there is room for one block more.
-        groups.key_score[n_keys + i] = values[0]
-    while at < n_keys:
-        tieaware_locate_double(scores + at, values, n_values, below)
-        width = min(<Py_ssize_t>LANES, n_keys - at)
-        for i in range(width):
-            groups.group[at + i] = -1 if scores[at + i] < values[0] else n_values - 1 - below[i]
-        at += width
-
-
-cdef int64_t locate(const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values, int64_t* greater,
-                    int64_t* equal) noexcept nogil:
-    """The counts of counting.h's count, by finding each score among the values.
-
-    histogram[2i] counts the scores strictly between values i-1 and i, histogram[2i+1] those equal to value i.
-    """
-    cdef int64_t below[LANES]
-    cdef score_t lanes[LANES]
-    cdef const score_t* block
-    cdef const double* values = groups.value
-    cdef int64_t* histogram = groups.histogram
-    cdef Py_ssize_t at = 0, i, width
-    cdef int64_t nan = 0, above = 0
-    memset(histogram, 0, (2 * n_values + 2) * sizeof(int64_t))
-    while at < n:
-        width = min(<Py_ssize_t>LANES, n - at)
-        block = scores + at
-        if width < LANES:
-            for i in range(LANES):
-                lanes[i] = block[min(i, width - 1)]
-            block = lanes
-        if score_t is double:
-            tieaware_locate_double(block, values, n_values, below)
-        else:
-            tieaware_locate_float(block, values, n_values, below)
-        for i in range(width):
-            # values[n_values] is NaN, equal to nothing.
-            histogram[2 * below[i] + (values[below[i]] == block[i])] += 1
-            nan += block[i] != block[i]
-        at += width
-    above = histogram[2 * n_values]
-    for i in range(n_values - 1, -1, -1):
-        greater[i] = above
-        equal[i] = histogram[2 * i + 1]
-        above += histogram[2 * i + 1] + histogram[2 * i]
-    return nan
-
-
-cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
-                   int64_t* greater, int64_t* equal) noexcept nogil:
-    if score_t is double:
-        return tieaware_count_double(scores, n, values, n_values, limit, greater, equal)
-    else:
-        return tieaware_count_float(scores, n, values, n_values, limit, greater, equal)
-
-
-cdef int64_t precede(const score_t* scores, Py_ssize_t n, const double* values, const int64_t* positions,
-                     Py_ssize_t n_values, int64_t limit, int64_t* before) noexcept nogil:
-    if score_t is double:
-        return tieaware_precede_double(scores, n, values, positions, n_values, limit, before)
-    else:
-        return tieaware_precede_float(scores, n, values, positions, n_values, limit, before)
 
 
 cdef const int64_t* integers(cnp.ndarray array) except? NULL:
@@ -369,8 +235,7 @@ cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, Grou
     """
     if n_values <= self.counting_limit:
         return count(scores, n, groups.value, n_values, limit, greater, equal)
-    groups.value[n_values] = NAN
-    return locate(scores, n, groups, n_values, greater, equal)
+    return locate(scores, n, groups.value, n_values, groups.histogram, greater, equal)
 
 
 cdef Py_ssize_t gather_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores,
@@ -418,7 +283,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     if self.rule == IN_ORDER and self.order == NULL and n_keys <= self.counting_limit:
         return rank_few(self, query, scores, n, first_key, n_keys, groups)
     if n_keys <= LANES:
-        n_values = assign_few(groups, n_keys)
+        n_values = assign_few(groups.key_score, n_keys, groups.value, groups.group)
     else:
         n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
     limit = self.limit(query, n)
@@ -429,7 +294,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
         return False
     groups.n_values = n_values
     if n_keys > LANES:
-        assign_many(groups, n_keys, n_values)
+        assign_many(groups.key_score, n_keys, groups.value, n_values, groups.group)
     if self.rule == AVERAGE:
         merge(self, first_key, n_keys, n_values, groups)
     else:
@@ -647,10 +512,7 @@ cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* 
                 lanes[i] = scores[at + min(i, width - 1)]
             else:
                 lanes[i] = scores[order[at + min(i, width - 1)]]
-        if score_t is double:
-            tieaware_locate_double(lanes, groups.value, n_values, below)
-        else:
-            tieaware_locate_float(lanes, groups.value, n_values, below)
+        find(lanes, groups.value, n_values, below)
         for i in range(width):
             while key < n_keys and rank[key] == at + i:
                 place[key] = met[n_values - 1 - groups.group[key]]
@@ -665,7 +527,7 @@ cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* 
 
 cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weights, Groups* banded) noexcept nogil:
     """Join the documents of one band, of a list of n in which each key is its own group, in rank order."""
-    cdef Py_ssize_t key, c, low, half, length, count = 0
+    cdef Py_ssize_t key, c, low, half, length, n_joined = 0
     cdef int64_t start, last = -1
     for key in range(ranked.count):
         # The last band that begins at the key's rank or before: start[low] <= rank < start[low + length].
@@ -677,15 +539,15 @@ cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weight
             length -= half
         start = bands.start[low] - 1
         if start != last:
-            banded.start[count] = start
-            banded.size[count] = min(bands.start[low + 1] - 1 if low + 1 < bands.count else n, n) - start
+            banded.start[n_joined] = start
+            banded.size[n_joined] = min(bands.start[low + 1] - 1 if low + 1 < bands.count else n, n) - start
             for c in range(n_weights):
-                banded.weight[c * banded.stride + count] = 0.0
-            count += 1
+                banded.weight[c * banded.stride + n_joined] = 0.0
+            n_joined += 1
             last = start
         for c in range(n_weights):
-            banded.weight[c * banded.stride + count - 1] += ranked.weight[c * ranked.stride + key]
-    banded.count = count
+            banded.weight[c * banded.stride + n_joined - 1] += ranked.weight[c * ranked.stride + key]
+    banded.count = n_joined
 
 
 cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil:

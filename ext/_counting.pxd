@@ -1,0 +1,29 @@
+from libc.stdint cimport int64_t
+
+ctypedef fused score_t:
+    double
+    float
+
+# The scores that counting.h's locate takes at a time.
+cdef enum:
+    LANES = 16
+
+# What counting.h says of its functions of these names; the scores are float64 or float32.
+cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
+                   int64_t* greater, int64_t* equal) noexcept nogil
+cdef int64_t precede(const score_t* scores, Py_ssize_t n, const double* values, const int64_t* positions,
+                     Py_ssize_t n_values, int64_t limit, int64_t* before) noexcept nogil
+
+# Of each of LANES scores, the number of ascending values below it.
+cdef void find(const score_t* lanes, const double* values, int64_t n_values, int64_t* below) noexcept nogil
+
+# The counts of count, without a limit, by finding each score among the values, after which there is room for one more;
+# histogram has room for two numbers a value and two more. Returns the NaNs.
+cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssize_t n_values, int64_t* histogram,
+                    int64_t* greater, int64_t* equal) noexcept nogil
+
+# The groups of keys, by falling score. Few are given their distinct values as well; of many, these are known, and may
+# lack the lowest: such a key is in no group, -1. After the keys there is room for LANES more.
+cdef Py_ssize_t assign_few(double* keys, Py_ssize_t n_keys, double* values, int64_t* group) noexcept nogil
+cdef void assign_many(double* keys, Py_ssize_t n_keys, const double* values, Py_ssize_t n_values,
+                      int64_t* group) noexcept nogil

@@ -1,0 +1,140 @@
+"""Counting a list of scores against a few values: how many lie above each, and how many equal it.
+
+The loops over the scores are those of counting.h; here they get one name for float64 and float32.
+"""
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+cdef extern from "counting.h" nogil:
+    int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
+    int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
+    void tieaware_rank(const double*, Py_ssize_t, int64_t*)
+    int64_t tieaware_precede_double(const double*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t,
+                                    int64_t*)
+    int64_t tieaware_precede_float(const float*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t,
+                                   int64_t*)
+    void tieaware_locate_double(const double*, const double*, int64_t, int64_t*)
+    void tieaware_locate_float(const float*, const double*, int64_t, int64_t*)
+
+cdef extern from *:
+    """
+    _Static_assert(TIEAWARE_LANES == 16, "the lanes that _counting.pxd declares");
+    """
+
+
+cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
+                   int64_t* greater, int64_t* equal) noexcept nogil:
+    if score_t is double:
+        return tieaware_count_double(scores, n, values, n_values, limit, greater, equal)
+    else:
+        return tieaware_count_float(scores, n, values, n_values, limit, greater, equal)
+
+
+cdef int64_t precede(const score_t* scores, Py_ssize_t n, const double* values, const int64_t* positions,
+                     Py_ssize_t n_values, int64_t limit, int64_t* before) noexcept nogil:
+    if score_t is double:
+        return tieaware_precede_double(scores, n, values, positions, n_values, limit, before)
+    else:
+        return tieaware_precede_float(scores, n, values, positions, n_values, limit, before)
+
+
+cdef void find(const score_t* lanes, const double* values, int64_t n_values, int64_t* below) noexcept nogil:
+    if score_t is double:
+        tieaware_locate_double(lanes, values, n_values, below)
+    else:
+        tieaware_locate_float(lanes, values, n_values, below)
+
+
+cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssize_t n_values, int64_t* histogram,
+                    int64_t* greater, int64_t* equal) noexcept nogil:
+    """The counts of counting.h's count, by finding each score among the values.
+
+    histogram[2i] counts the scores strictly between values i-1 and i, histogram[2i+1] those equal to value i.
+    """
+    cdef int64_t below[LANES]
+    cdef score_t lanes[LANES]
+    cdef const score_t* block
+    cdef Py_ssize_t at = 0, i, width
+    cdef int64_t nan = 0, above = 0
+    # Past the values, equal to nothing.
+    values[n_values] = NAN
+    memset(histogram, 0, (2 * n_values + 2) * sizeof(int64_t))
+    while at < n:
+        width = min(<Py_ssize_t>LANES, n - at)
+        block = scores + at
+        if width < LANES:
+            for i in range(LANES):
+                lanes[i] = block[min(i, width - 1)]
+            block = lanes
+        find(block, values, n_values, below)
+        for i in range(width):
+            histogram[2 * below[i] + (values[below[i]] == block[i])] += 1
+            nan += block[i] != block[i]
+        at += width
+    above = histogram[2 * n_values]
+    for i in range(n_values - 1, -1, -1):
+        greater[i] = above
+        equal[i] = histogram[2 * i + 1]
+        above += histogram[2 * i + 1] + histogram[2 * i]
+    return nan
+
+
+cdef Py_ssize_t assign_few(double* keys, Py_ssize_t n_keys, double* values, int64_t* group) noexcept nogil:
+    """Write the distinct values of up to LANES keys, ascending, and each key's group, descending; return how many.
+
+    A key with `above` greater ones has place `above`; of equal keys, which share it, the places after it stay free.
+    """
+    cdef int64_t above[LANES]
+    cdef int64_t taken[LANES]
+    cdef int64_t number[LANES]
+    cdef Py_ssize_t i, places = 0, n_values = 0
+    if n_keys == 0:
+        return 0
+    if n_keys == 1:
+        values[0] = keys[0]
+        group[0] = 0
+        return 1
+    for i in range(n_keys, n_keys + 3):
+        # The keys are read by fours.
+        keys[i] = 0.0
+    tieaware_rank(keys, n_keys, above)
+    for i in range(n_keys):
+        places += above[i]
+    if places == n_keys * (n_keys - 1) // 2:
+        # All differ.
+        for i in range(n_keys):
+            group[i] = above[i]
+            values[n_keys - 1 - above[i]] = keys[i]
+        return n_keys
+    for i in range(n_keys):
+        taken[i] = 0
+    for i in range(n_keys):
+        taken[above[i]] = 1
+    for i in range(n_keys):
+        number[i] = n_values
+        n_values += taken[i]
+    for i in range(n_keys):
+        group[i] = number[above[i]]
+        values[n_values - 1 - number[above[i]]] = keys[i]
+    return n_values
+
+
+cdef void assign_many(double* keys, Py_ssize_t n_keys, const double* values, Py_ssize_t n_values,
+                      int64_t* group) noexcept nogil:
+    """Write each key's group: values ascend, groups descend. A key below all values is in no group: -1."""
+    cdef int64_t below[LANES]
+    cdef Py_ssize_t i, at = 0, width
+    if n_values == 0:
+        for i in range(n_keys):
+            group[i] = -1
+        return
+    for i in range(LANES):
+        # Past the keys there is room for one block more.
+        keys[n_keys + i] = values[0]
+    while at < n_keys:
+        tieaware_locate_double(keys + at, values, n_values, below)
+        width = min(<Py_ssize_t>LANES, n_keys - at)
+        for i in range(width):
+            group[at + i] = -1 if keys[at + i] < values[0] else n_values - 1 - below[i]
+        at += width
