@@ -286,6 +286,7 @@ cdef class Index:
         self.documents = column_of(documents, document_offsets)
         self.list_offsets = &list_offsets[0]
         self.labels = &labels[0] if labels.shape[0] else NULL
+        cdef int64_t word
         table_offsets = np.empty(self.n_queries + 1, np.int64)
         cdef int64_t[::1] table_offsets_view = table_offsets
         table_offsets_view[0] = 0
@@ -312,7 +313,8 @@ cdef class Index:
                     hashed = self.insert(
                         self.tables + self.table_offsets[q], size - 1, self.documents, self.list_offsets[q], i
                     )
-                    self.filters[self.filter_word(q, hashed)] |= <uint64_t>1 << (hashed >> 58)
+                    word = self.filter_word(q, hashed)
+                    self.filters[word] = self.filters[word] | <uint64_t>1 << (hashed >> 58)
 
     cdef inline int64_t filter_word(self, Py_ssize_t q, uint64_t hashed) noexcept nogil:
         # By other bits of the hash than the entry and the bit in the word.

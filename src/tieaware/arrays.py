@@ -239,7 +239,8 @@ def as_integers(values: Any, where: str) -> Integers:
     if wrong.any():
         row = int(wrong.argmax())
         raise unexpected(f"{where}[{row}]", "a whole number within ±2^62", shown(_plain(array, row)))
-    return as_kernels_want(array, np.int64)
+    # A copy, for the kernels rely on offsets that the caller may change afterwards.
+    return np.array(array, np.int64, order="C")
 
 
 def as_offsets(values: Any, n: int, where: str, of: str) -> Offsets:
