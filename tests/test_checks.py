@@ -419,8 +419,8 @@ def test_judgments_take_time_in_proportion():
 
 def test_offsets_may_change_afterwards():
     """The kernels read by those that were checked."""
-    for name, given in (("offsets", np.array([0, 2, 4])), ("group", np.array([2, 2]))):
-        evaluator = Evaluator([1, 0, 0, 1], ["RR"], **{name: given})
+    for name, lists in (("offsets", np.array([0, 2, 4])), ("group", np.array([2, 2]))):
+        evaluator = Evaluator([1, 0, 0, 1], ["RR"], **{name: lists})
         expected = evaluator([1.0, 2.0, 3.0, 3.0])
-        given[:] = 1
+        lists[:] = 1
         np.testing.assert_array_equal(evaluator([1.0, 2.0, 3.0, 3.0]), expected)
