@@ -19,7 +19,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport malloc
 from libc.string cimport memset
 
-from tieaware._counting cimport LANES, assign_few, assign_many, count, find, locate, precede, score_t
+from tieaware._counting cimport LANES, assign_few, assign_many, count, count_own, find, locate, precede, score_t
 
 cnp.import_array()
 
@@ -228,12 +228,14 @@ cdef class PreparedLists:
 
 
 cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values,
-                   int64_t limit, int64_t* greater, int64_t* equal) noexcept nogil:
+                   bint own, int64_t limit, int64_t* greater, int64_t* equal) noexcept nogil:
     """Count scores[:n] above and equal to each of the groups' values, by the cheaper engine; return the NaNs.
 
-    Of a value with `limit` scores above or more, greater says no more than that.
+    Of a value with `limit` scores above or more, greater says no more than that. `own`: each value is one of the scores.
     """
     if n_values <= self.counting_limit:
+        if own:
+            return count_own(scores, n, groups.value, n_values, limit, greater, equal)
         return count(scores, n, groups.value, n_values, limit, greater, equal)
     return locate(scores, n, groups.value, n_values, groups.histogram, greater, equal)
 
@@ -262,7 +264,7 @@ cdef int64_t take_off_excluded(PreparedLists self, Py_ssize_t query, const score
     cdef int64_t nan
     if n == 0:
         return 0
-    nan = tally(self, <const score_t*>groups.excluded, n, groups, n_values, NO_LIMIT, greater, equal)
+    nan = tally(self, <const score_t*>groups.excluded, n, groups, n_values, False, NO_LIMIT, greater, equal)
     for i in range(n_values):
         # Another thread may change the scores meanwhile: the values are then anything, but no group leaves the list.
         groups.greater[i] = max(min(groups.greater[i] - greater[i], left), 0)
@@ -287,7 +289,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     else:
         n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
     limit = self.limit(query, n)
-    nan = tally(self, scores, n, groups, n_values, limit, groups.greater, groups.equal)
+    nan = tally(self, scores, n, groups, n_values, True, limit, groups.greater, groups.equal)
     n_values = drop_lowest(groups, n_keys, n_values, limit)
     nan -= take_off_excluded(self, query, scores, n_values, groups)
     if nan:

@@ -28,7 +28,7 @@ from tieaware.views import Pass
 
 # Up to so many distinct scores of relevant documents, comparing every score with each of them is the cheaper engine:
 # measured, and much the same for lists of any length (docs/performance.md).
-COUNTING_LIMIT = 48
+COUNTING_LIMIT = 110
 
 _NO_CUTOFF = 2**62
 
