@@ -64,19 +64,19 @@ static inline int64_t tieaware_same(const int64_t *words, ptrdiff_t i, int64_t p
 /* words: writes the words of n scores, which it takes in the given order (NULL: as they lie); returns the NaNs. */
 #define TIEAWARE_WORDS(NAME, SCORE)                                                                            \
     TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, const int64_t *order, ptrdiff_t n,                \
-                                        int64_t place_bits, int64_t *words) {                                \
+                                        int64_t place_bits, int64_t *words) {                                  \
         int64_t nan = 0;                                                                                       \
         if (order == NULL) {                                                                                   \
             for (ptrdiff_t i = 0; i < n; i++) {                                                                \
                 const double score = scores[i];                                                                \
                 nan += score != score;                                                                         \
-                words[i] = tieaware_word(score, i, place_bits);                                      \
+                words[i] = tieaware_word(score, i, place_bits);                                                \
             }                                                                                                  \
         } else {                                                                                               \
             for (ptrdiff_t i = 0; i < n; i++) {                                                                \
                 const double score = scores[order[i]];                                                         \
                 nan += score != score;                                                                         \
-                words[i] = tieaware_word(score, i, place_bits);                                      \
+                words[i] = tieaware_word(score, i, place_bits);                                                \
             }                                                                                                  \
         }                                                                                                      \
         return nan;                                                                                            \
