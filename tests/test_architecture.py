@@ -18,8 +18,8 @@ SOURCE = Path(tieaware.__file__).parent
 FLOORS = (
     ("_",),  # kernels
     ("errors", "_version", "extras"),
-    ("checks",),
-    ("arrays", "threads"),
+    ("checks", "atomic", "latex"),
+    ("arrays", "threads", "frames"),
     ("identifiers", "judgments", "sparse", "tables", "plots", "defaults"),
     ("measures", "ties", "precision", "inputs"),
     ("totals", "means", "views", "reference"),
