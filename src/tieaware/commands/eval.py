@@ -47,10 +47,10 @@ def _digits(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    names = arguments.measure or EVAL_MEASURES
     results = evaluate(
-        arguments.qrels, options.run_files(arguments, arguments.qrels), names, ties=arguments.ties,
-        precision=arguments.precision, spread=arguments.spread, queries=arguments.queries, threads=arguments.threads,
+        arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.measure or EVAL_MEASURES,
+        ties=arguments.ties, precision=arguments.precision, spread=arguments.spread, queries=arguments.queries,
+        threads=arguments.threads,
     )  # fmt: skip
     header = {"header": arguments.measure is None} if arguments.format == "text" else {}
-    return FORMATS[arguments.format](results, names, per_query=arguments.per_query, digits=arguments.digits, **header)
+    return FORMATS[arguments.format](results, per_query=arguments.per_query, digits=arguments.digits, **header)
