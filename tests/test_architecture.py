@@ -24,7 +24,7 @@ FLOORS = (
     ("measures", "ties", "precision", "inputs"),
     ("totals", "means", "views", "reference"),
     ("preparation", "cube"),
-    ("exports", "formats"),
+    ("exports", "formats", "storage"),
     ("results", "evaluator", "_evaluate", "worst_cases", "samples"),
     ("statistics",),
     ("experiments", "demo"),

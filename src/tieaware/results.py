@@ -1,9 +1,10 @@
-"""Results: the values that `evaluate` returns, and every way to show and export them."""
+"""Results: the values that `evaluate` returns, and every way to show, export and keep them."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from tieaware import exports, formats, frames
 from tieaware.cube import Cube
@@ -170,3 +171,53 @@ class Results(Cube):
         P_1                     all     0.5000
         """
         return formats.trec_eval(self, per_query=per_query, digits=digits, header=header)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all of it to one file, which is there whole or not at all; `load` reads the same bits.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Ends in ".npz"; or in ".parquet", which needs `tieaware[arrow]` and has a row for each run and query, and
+            columns under the names of the measures. A file there is replaced.
+
+        Raises
+        ------
+        InputError
+            If the name ends otherwise, there is nothing to save, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile, tieaware
+        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}, "map", ties="optimistic")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.save(f"{folder}/results.npz")
+        ...     again = tieaware.Results.load(f"{folder}/results.npz")
+        >>> again["map"], again.provenance.ties
+        (array([1.]), 'optimistic')
+        """
+        from tieaware import storage
+
+        storage.write(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file; whether it is npz or Parquet is seen by its content.
+
+        Returns
+        -------
+        Results
+
+        Raises
+        ------
+        InputError
+            If it cannot be read, is none of ours, damaged, or of a newer version.
+        """
+        from tieaware import storage
+
+        return cls(**storage.read(path))
