@@ -1,4 +1,4 @@
-"""Results: the values that `evaluate` returns, and every way to show, export and keep them."""
+"""Results: the values that `evaluate` returns, and every way to show, export, test and keep them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from tieaware import exports, formats, frames
 from tieaware.cube import Cube
+from tieaware.tables import Table
 
 if TYPE_CHECKING:
     import pandas
@@ -78,6 +79,73 @@ class Results(Cube):
         shown = self._some_runs(0, _SHOWN_ROWS).means()
         more = len(self) - _SHOWN_ROWS
         return replace(shown, notes=(f"And {more} more runs.", *shown.notes) if more > 0 else shown.notes)._repr_html_()
+
+    def table(
+        self,
+        baseline: str | None = None,
+        test: str = "t",
+        correction: str = "holm",
+        alpha: float = 0.05,
+        best: bool = True,
+        digits: int = 3,
+        spread: str | None = None,
+    ) -> Table:
+        """Return the table of a paper: runs × measures, with letters for the runs that a run beats significantly.
+
+        Each run has a letter, raised behind its name, which stands behind the means of the runs that beat it: whose
+        mean is better, by a test that is significant in that direction. With several runs, needs `tieaware[analysis]`.
+
+        Parameters
+        ----------
+        baseline : str, optional
+            The one run with which the others are compared; by default, all are compared with each other.
+        test : str
+            The paired test over the queries, two-sided: "t", "wilcoxon", "sign" or "permutation", as in
+            `tieaware.statistics.paired_test`; or "none".
+        correction : str
+            "holm", over the pairs of runs that are compared by a measure; or "none".
+        alpha : float
+            The level of the test, between 0 and 1.
+        best : bool
+            Whether the best mean of each measure is in bold.
+        digits : int
+            The decimals of a mean, 0 … 17; counts, which are added up and not tested, are whole numbers.
+        spread : str, optional
+            What ties leave open of each mean, beside it: "std", the standard deviation, or "range", the least and the
+            largest. Needs ``evaluate(..., spread=True)``.
+
+        Returns
+        -------
+        Table
+            Print it, or take its ``to_latex()``, ``to_markdown()`` or ``to_html()``; its frames have the means alone.
+
+        Raises
+        ------
+        InputError
+            If an argument has no meaning; or runs are to be tested that are silent on queries, or on less than two.
+        MissingExtraError
+            An ImportError, if runs are to be tested and SciPy is not installed.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> qrels = {f"q{i}": {"d": 1} for i in range(5)}
+        >>> good = {query: {"d": 2.0, "x": 1.0} for query in qrels}
+        >>> tied = {query: {"d": 1.0, "x": 1.0} for query in qrels}
+        >>> table = tieaware.evaluate(qrels, {"good": good, "tied": tied}, ["RR", "P_1"]).table()
+        >>> print(table)
+        Means over 5 queries, ties: average
+        <BLANKLINE>
+        run     RR        P_1
+        good a  *1.000 b  *1.000 b
+        tied b   0.750     0.500
+        <BLANKLINE>
+        Raised letters: the runs that a run beats significantly (paired t-test, two-sided, p < 0.05, Holm-corrected for 1 pair).
+        Bold, in plain text a star: the best of a measure.
+        """  # noqa: E501
+        from tieaware.paper_table import Design, paper_table
+
+        return paper_table(self, Design(baseline, test, correction, alpha, best, digits, spread))
 
     def to_dict(self) -> dict[str, dict[str | int, dict[str, float]]]:
         """Return the values as dicts.
