@@ -16,6 +16,7 @@ from queries import MEASURES, Query, evaluator, queries, random_query, scores_of
 import tieaware
 from tieaware import Evaluator, InputError, reference
 from tieaware.cli import main
+from tieaware.exports import as_columns
 from tieaware.measures import parse_measure
 from tieaware.preparation import COUNTING_LIMIT
 
@@ -265,7 +266,7 @@ def test_results_carry_the_spread():
     # The mean of three independent queries, one of which varies.
     assert result.mean_std()[0, 0] == pytest.approx(0.25 / 3)
     assert result.to_dict()["x"]["q1"] == {"RR": 0.75, "RR_std": 0.25, "RR_min": 0.5, "RR_max": 1.0, "NumRet": 2.0}
-    assert list(result._columns()) == ["run", "query", "RR", "RR_std", "RR_min", "RR_max", "NumRet"]
+    assert list(as_columns(result)) == ["run", "query", "RR", "RR_std", "RR_min", "RR_max", "NumRet"]
 
 
 def test_the_std_of_the_mean_is_that_of_the_enumeration():

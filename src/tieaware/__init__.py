@@ -4,6 +4,7 @@ from typing import Any
 
 from tieaware._evaluate import evaluate
 from tieaware._version import __version__ as __version__
+from tieaware.cube import Spread
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.inputs import Qrels, Run, read_qrels, read_run
@@ -41,7 +42,7 @@ from tieaware.measures.definitions import (
     nDCG,
 )
 from tieaware.precision import bands
-from tieaware.results import Results, Spread
+from tieaware.results import Results
 from tieaware.worst_cases import WorstCase, worst_case
 
 __all__ = [

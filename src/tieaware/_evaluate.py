@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware._join import in_order
+from tieaware._version import __version__
 from tieaware.arrays import Integers, Values
 from tieaware.checks import one_of, unexpected
+from tieaware.cube import Provenance
 from tieaware.inputs import (
     Matched,
     Qrels,
@@ -26,7 +28,7 @@ from tieaware.inputs import (
     over_parts,
 )
 from tieaware.judgments import POOLED, JudgedLists, Judgments
-from tieaware.measures import Measure, parse_measures
+from tieaware.measures import Measure, asked_measures
 from tieaware.precision import Coarsening
 from tieaware.preparation import prepare, weigh_besides
 from tieaware.results import Results
@@ -104,7 +106,8 @@ def evaluate_views(
 
     See `evaluate` for the parameters.
     """
-    parsed = parse_measures(measures)
+    asked = asked_measures(measures)
+    parsed = tuple(asked.values())
     one_of("queries", queries, ("judged", "both"))
     workers = checked_threads(threads)
     judged, sources = as_qrels(qrels), as_sources(runs)
@@ -131,7 +134,13 @@ def evaluate_views(
     labels = tuple(sources), tuple(names), parsed
     by_table = values.swapaxes(0, 1)
     edges = [0, *accumulate(view.n_tables for view in views)]
-    return [Results(by_table[start], *labels, *by_table[start + 1 : end]) for start, end in pairwise(edges)]
+    results = []
+    for view, (start, end) in zip(views, pairwise(edges), strict=True):
+        std, least, greatest = by_table[start + 1 : end] if view.spread else (None, None, None)
+        precision = None if view.precision is None else str(view.precision)
+        made = Provenance(view.rule.name, precision, queries, __version__)
+        results.append(Results(by_table[start], *labels, std, least, greatest, tuple(asked), made))
+    return results
 
 
 # What all judged documents are worth to a measure: computed once for each judgment set, and kept as long as that is.

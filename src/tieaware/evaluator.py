@@ -26,13 +26,13 @@ from tieaware.arrays import (
     offsets_of_sizes,
 )
 from tieaware.checks import number, shown, unexpected, whole_number
+from tieaware.cube import Spread
 from tieaware.errors import InputError
 from tieaware.identifiers import Identifiers
 from tieaware.judgments import JudgedLists, Judgments
 from tieaware.measures import Measure, parse_measures
 from tieaware.precision import Coarsening
 from tieaware.preparation import Prepared, prepare, weigh_besides
-from tieaware.results import Spread
 from tieaware.sparse import Relevance
 from tieaware.threads import checked_threads, over_chunks
 from tieaware.ties import TieRule

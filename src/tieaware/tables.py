@@ -1,12 +1,45 @@
-"""Tables as text, CSV, JSON, Markdown and HTML: whatever is printed in columns is written here."""
+"""Tables, and how they are shown and handed on: whatever is printed in columns is written here."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-Cell = str | int | float | None
+from tieaware import frames, latex
+from tieaware.atomic import whole_file
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+class Marked(NamedTuple):
+    """A cell that is shown in its own way, with marks; where numbers are handed on, its value alone is.
+
+    Attributes
+    ----------
+    value : str, int or float
+    text : str
+        How the value is shown.
+    bold : bool
+        In text, which has no bold, a star precedes it.
+    raised : str
+        Letters after it.
+    beside : str
+        What follows, e.g. "± 0.012".
+    """
+
+    value: str | int | float
+    text: str
+    bold: bool = False
+    raised: str = ""
+    beside: str = ""
+
+
+Cell = str | int | float | None | Marked
 
 
 @dataclass(frozen=True)
@@ -19,7 +52,7 @@ class Table:
         What the numbers are.
     columns : tuple of str
         The names of the columns.
-    rows : sequence of tuples of str, int, float or None
+    rows : sequence of tuples of str, int, float, None or Marked
         A cell for each column; None where there is no number.
     notes : tuple of str
         Sentences below the table.
@@ -42,12 +75,19 @@ class Table:
     def __str__(self) -> str:
         cells = [self.columns, *self._shown()]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        left = self._is_text()
+        left = self._is_left()
         lines = [
             "  ".join(c.ljust(w) if text else c.rjust(w) for c, w, text in zip(row, widths, left, strict=True)).rstrip()
             for row in cells
         ]
         return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])])
+
+    def _repr_html_(self) -> str:
+        import html
+
+        # A notebook aligns all cells to the right.
+        table = self.to_html().replace("<td>", "<td style='text-align:left'>")
+        return f"<p><b>{html.escape(self.title)}</b></p>\n{table}"
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, without title and notes.
@@ -57,7 +97,7 @@ class Table:
         str
             Numbers to four decimals.
         """
-        return as_markdown(self.columns, self._shown(), self._is_text())
+        return as_markdown(self.columns, ([_markdown(cell) for cell in row] for row in self.rows), self._is_left())
 
     def to_html(self) -> str:
         """Return table and notes in HTML, without the title, escaped.
@@ -69,20 +109,35 @@ class Table:
         """
         import html
 
+        left = self._is_left()
         head = "".join(
             f"<th{'' if text else ' class=number'}>{html.escape(column)}</th>"
-            for text, column in zip(self._is_text(), self.columns, strict=True)
+            for text, column in zip(left, self.columns, strict=True)
         )
-        opening = ["<td>" if text else "<td class=number>" for text in self._is_text()]
+        opening = ["<td>" if text else "<td class=number>" for text in left]
         body = "".join(
-            f"<tr>{''.join(f'{td}{html.escape(cell)}</td>' for td, cell in zip(opening, row, strict=True))}</tr>\n"
-            for row in self._shown()
+            f"<tr>{''.join(f'{td}{_html(cell)}</td>' for td, cell in zip(opening, row, strict=True))}</tr>\n"
+            for row in self.rows
         )
         notes = "".join(f"<p class=note>{html.escape(note)}</p>\n" for note in self.notes)
         return (
             f"<table>\n<thead><tr>{head}</tr></thead>\n"
             f"<tbody>\n{body}</tbody>\n</table>\n{notes}"
         )
+
+    def to_latex(self) -> str:
+        """Return the table as a tabular in LaTeX, escaped; title and notes stand before it as comments.
+
+        Returns
+        -------
+        str
+            Numbers to four decimals. Its rules are those of the package booktabs.
+        """
+        columns = [
+            latex.Column(name, text, [latex.Shown(*_shown_cell(cell)) for cell in cells])
+            for name, text, cells in zip(self.columns, self._is_text(), self._cells(), strict=True)
+        ]
+        return latex.tabular(columns, (self.title, *self.notes))
 
     def to_json(self) -> str:
         """Return title, notes and rows as JSON, a row as ``{column: cell}``; null where there is no number.
@@ -94,7 +149,7 @@ class Table:
         """
         rows = [
             {name: None if cell != cell else cell for name, cell in zip(self.columns, row, strict=True)}
-            for row in self.rows
+            for row in self._values()
         ]
         return as_json({"title": self.title, "rows": rows, "notes": self.notes})
 
@@ -106,7 +161,7 @@ class Table:
         str
             A line for the columns, and one for each row.
         """
-        return as_csv(self.columns, self.rows)
+        return as_csv(self.columns, self._values())
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the CSV to a file.
@@ -114,25 +169,134 @@ class Table:
         Parameters
         ----------
         path : str or os.PathLike
-            A file there is replaced.
-        """
-        with open(path, "w", newline="", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(self.csv())
+            A file there is replaced, once the new one is complete.
 
-    def _is_text(self) -> list[bool]:
-        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
-        return [any(isinstance(cell, str) for cell in column) for column in columns]
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        with whole_file(path) as file:
+            file.write(self.csv().encode("utf-8", "surrogateescape"))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns as lists.
+
+        Returns
+        -------
+        dict of str to list
+            In full precision, as are the frames that follow; None where there is no number.
+        """
+        values = zip(*self._values(), strict=True) if self.rows else [()] * len(self.columns)
+        return dict(zip(self.columns, map(list, values), strict=True))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return a pyarrow.Table, with the columns of `to_dict`. Needs `tieaware[arrow]`.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        return frames.as_arrow(self.to_dict())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a pandas.DataFrame, with the columns of `to_dict`. Needs `tieaware[arrow]`.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return frames.as_pandas(self.to_dict())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a polars.DataFrame, with the columns of `to_dict`. Needs `tieaware[arrow]`.
+
+        Returns
+        -------
+        polars.DataFrame
+        """
+        return frames.as_polars(self.to_dict())
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the columns of `to_dict` to a Parquet file. Needs `tieaware[arrow]`.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A file there is replaced, once the new one is complete.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        frames.write_parquet(self.to_dict(), path)
+
+    def _values(self) -> Iterator[tuple[str | int | float | None, ...]]:
+        """The rows, without marks."""
+        return (tuple(cell.value if isinstance(cell, Marked) else cell for cell in row) for row in self.rows)
+
+    def _cells(self) -> list[tuple[Cell, ...]]:
+        """The cells of each column."""
+        return list(zip(*self.rows, strict=True)) if self.rows else [()] * len(self.columns)
 
     def _shown(self) -> list[tuple[str, ...]]:
-        return [tuple(map(_shown_cell, row)) for row in self.rows]
+        """The rows as text."""
+        return list(zip(*map(_texts, self._cells()), strict=True))
+
+    def _is_text(self) -> list[bool]:
+        return list(map(_is_text, self._cells()))
+
+    def _is_left(self) -> list[bool]:
+        """Whether each column starts at the left: text, and numbers with marks, which have decimals of their own."""
+        marked = [any(isinstance(cell, Marked) for cell in cells) for cells in self._cells()]
+        return [text or marks for text, marks in zip(self._is_text(), marked, strict=True)]
 
 
-def _shown_cell(cell: Cell) -> str:
-    if cell is None:
-        return "–"
+def _is_text(cells: Sequence[Cell]) -> bool:
+    return any(isinstance(cell.value if isinstance(cell, Marked) else cell, str) for cell in cells)
+
+
+def _shown_cell(cell: Cell) -> tuple[str, bool, str, str]:
+    """What is shown of a cell: its text, whether in bold, raised letters, and what stands beside it."""
+    if isinstance(cell, Marked):
+        return cell.text, cell.bold, cell.raised, cell.beside
+    if cell is None or cell != cell:
+        return "–", False, "", ""
     if isinstance(cell, float):
-        return f"{cell:.4f}" if abs(cell) >= 1e-4 or cell == 0.0 else f"{cell:.1e}"
-    return str(cell)
+        return (f"{cell:.4f}" if abs(cell) >= 1e-4 or cell == 0.0 else f"{cell:.1e}"), False, "", ""
+    return str(cell), False, "", ""
+
+
+def _texts(cells: Sequence[Cell]) -> list[str]:
+    """The cells of a column as text; where some have marks, numbers stand below numbers, and marks below marks."""
+    if not any(isinstance(cell, Marked) for cell in cells):
+        return [_shown_cell(cell)[0] for cell in cells]
+    shown = [_shown_cell(cell) for cell in cells]
+    texts = [f"*{text}" if bold else text for text, bold, _, _ in shown]
+    width = max(map(len, texts))
+    is_text = _is_text(cells)
+    parts = [[text.ljust(width) if is_text else text.rjust(width) for text in texts]]
+    for marks in ([raised for _, _, raised, _ in shown], [beside for *_, beside in shown]):
+        width = max(map(len, marks))
+        if width:
+            parts.append([mark.ljust(width) for mark in marks])
+    return list(map(" ".join, zip(*parts, strict=True)))
+
+
+def _markdown(cell: Cell) -> str:
+    text, bold, raised, beside = _shown_cell(cell)
+    text = f"**{text}**" if bold else text
+    return f"{text}<sup>{raised}</sup> {beside}".rstrip() if raised else f"{text} {beside}".rstrip()
+
+
+def _html(cell: Cell) -> str:
+    import html
+
+    text, bold, raised, beside = _shown_cell(cell)
+    text = f"<b>{html.escape(text)}</b>" if bold else html.escape(text)
+    text += f"<sup>{html.escape(raised)}</sup>" if raised else ""
+    return f"{text} <small>{html.escape(beside)}</small>" if beside else text
 
 
 def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

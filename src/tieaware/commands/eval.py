@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from typing import Any
 
 from tieaware._evaluate import evaluate
+from tieaware.checks import unexpected
 from tieaware.commands import options
 from tieaware.defaults import EVAL_MEASURES
 from tieaware.formats import FORMATS
 from tieaware.measures import DEFINITIONS
+from tieaware.tables import Table
 from tieaware.ties import RULES
 
 
@@ -33,11 +37,31 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--precision", metavar="P",
         help="coarsen the scores first: bands:RHO, decimals:N, significant:N, float32, float16, bfloat16, levels:N",
     )  # fmt: skip
-    command.add_argument("--format", choices=FORMATS, default="text", help="the output (%(default)s)")
+    output = command.add_mutually_exclusive_group()
+    output.add_argument("--format", choices=FORMATS, default="text", help="the output (%(default)s)")
+    output.add_argument(
+        "--table", choices=_TABLES, metavar="FORMAT",
+        help=f"instead: runs × measures, the best in bold, with letters for the runs that a run beats significantly: "
+        f"{', '.join(_TABLES)}",
+    )  # fmt: skip
     options.add_queries(command)
-    command.add_argument("--digits", type=_digits, default=4, metavar="N", help="decimals of a value (%(default)s)")
+    command.add_argument("--digits", type=_digits, metavar="N", help="decimals of a value (4, in a table 3)")
+    _add_testing(command)
     options.add_threads(command)
     command.set_defaults(run=_run)
+
+
+def _add_testing(command: argparse.ArgumentParser) -> None:
+    """Add what --table goes by; None where nothing was said, as the defaults stand in Results.table."""
+    of_table = command.add_argument_group("of a table")
+    of_table.add_argument("--baseline", metavar="RUN", help="compare runs with this one alone (all with each other)")
+    of_table.add_argument("--test", metavar="TEST", help="t, wilcoxon, sign, permutation or none (t)")
+    of_table.add_argument("--correction", metavar="C", help="for the number of pairs: holm or none (holm)")
+    of_table.add_argument("--alpha", type=float, metavar="A", help="the level of the test (0.05)")
+    of_table.add_argument(
+        "--beside", choices=("std", "range"),
+        help="put beside a mean what ties leave open of it: ± standard deviation, or [least, largest]",
+    )  # fmt: skip
 
 
 def _digits(text: str) -> int:
@@ -47,10 +71,42 @@ def _digits(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    names = arguments.measure or EVAL_MEASURES
+    design = _design(arguments)
     results = evaluate(
-        arguments.qrels, options.run_files(arguments, arguments.qrels), names, ties=arguments.ties,
-        precision=arguments.precision, spread=arguments.spread, queries=arguments.queries, threads=arguments.threads,
+        arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.measure or EVAL_MEASURES,
+        ties=arguments.ties, precision=arguments.precision, threads=arguments.threads, queries=arguments.queries,
+        spread=arguments.spread or design.get("spread") is not None,
     )  # fmt: skip
+    if arguments.table is not None:
+        return _TABLES[arguments.table](results.table(**design))
     header = {"header": arguments.measure is None} if arguments.format == "text" else {}
-    return FORMATS[arguments.format](results, names, per_query=arguments.per_query, digits=arguments.digits, **header)
+    digits = 4 if arguments.digits is None else arguments.digits
+    return FORMATS[arguments.format](results, per_query=arguments.per_query, digits=digits, **header)
+
+
+def _design(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what Results.table takes, before anything is read; nothing without a table."""
+    said = {name: getattr(arguments, name) for name in ("baseline", "test", "correction", "alpha", "beside")}
+    said = {name: value for name, value in said.items() if value is not None}
+    if arguments.table is None:
+        if said:
+            raise unexpected(f"--{next(iter(said))}", "--table, of which it says something", "none")
+        return {}
+    if arguments.per_query:
+        raise unexpected("--table", "no -q, for it shows means", "-q")
+    # Brings in the statistics, which the other formats do without.
+    from tieaware.paper_table import Design
+
+    spread = said.pop("beside", "std" if arguments.spread else None)
+    digits = {} if arguments.digits is None else {"digits": arguments.digits}
+    return Design(**said, **digits, spread=spread).checked()._asdict()
+
+
+def _markdown(table: Table) -> str:
+    """Return the table, with its notes below."""
+    return table.to_markdown() + "".join(f"\n{note}\n" for note in table.notes)
+
+
+_TABLES: dict[str, Callable[[Table], str]] = {
+    "markdown": _markdown, "latex": Table.to_latex, "html": Table.to_html, "text": "{}\n".format,
+}  # fmt: skip

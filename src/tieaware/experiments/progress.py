@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
-
 from tieaware._evaluate import evaluate_views
-from tieaware.arrays import Values
 from tieaware.extras import load
 from tieaware.inputs import QrelsLike, as_qrels, as_sources
 from tieaware.measures import Measure
@@ -34,16 +31,4 @@ def evaluate_with_progress(
     judged, named = as_qrels(qrels), list(as_sources(runs).items())
     some = [dict(named[start : start + _RUNS]) for start in range(0, len(named), _RUNS)]
     parts = [evaluate_views(judged, each, measures, views, threads=threads) for each in progress(some, "evaluating")]
-    return [_joined(of_view) for of_view in zip(*parts, strict=True)]
-
-
-def _joined(parts: Sequence[Results]) -> Results:
-    """The results of different runs, on the same queries by the same measures, as one."""
-
-    def cube(name: str) -> Values | None:
-        cubes = [getattr(part, name) for part in parts]
-        return None if cubes[0] is None else np.concatenate(cubes)
-
-    values = np.concatenate([part.values for part in parts])
-    runs = tuple(run for part in parts for run in part.runs)
-    return Results(values, runs, parts[0].queries, parts[0].measures, cube("std"), cube("min"), cube("max"))
+    return [Results.concat(of_view) for of_view in zip(*parts, strict=True)]

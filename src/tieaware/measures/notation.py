@@ -41,17 +41,40 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     InputError
         If there is none, or one is none of `parse_measure`'s.
     """
+    return tuple(map(parse_measure, _several(measures)))
+
+
+def asked_measures(measures: str | Measure | Sequence[str | Measure]) -> dict[str, Measure]:
+    """Read measures as `parse_measures` does, and keep what each is called: "map" is AP, and stays "map".
+
+    Raises
+    ------
+    InputError
+        Also if two are called the same, for one would stand in the place of the other.
+    """
+    asked: dict[str, Measure] = {}
+    for given in _several(measures):
+        measure = parse_measure(given)
+        name = " ".join(str(given).split())
+        if name in asked:
+            raise unexpected("measures", "each of them once", f"{name} twice")
+        asked[name] = measure
+    return asked
+
+
+def _several(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | Measure, ...]:
+    """Measures as they were given, one or several."""
     if isinstance(measures, str | Measure):
-        return (parse_measure(measures),)
+        return (measures,)
     if isinstance(measures, set | frozenset):
         raise unexpected("measures", "a list, whose order the values have", shown(measures))
     try:
-        parsed = tuple(parse_measure(measure) for measure in measures)
+        given = tuple(measures)
     except TypeError:
         raise unexpected("measures", "a list of names such as 'nDCG@10'", shown(measures)) from None
-    if not parsed:
+    if not given:
         raise unexpected("measures", "at least one, such as 'nDCG@10'", "none")
-    return parsed
+    return given
 
 
 def parse_measure(text: str | Measure) -> Measure:

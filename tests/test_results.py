@@ -1,0 +1,185 @@
+"""Results: what they show, under which names, put together, and less another rule's."""
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import tieaware
+from tieaware import InputError, Results
+
+QRELS = {f"q{i}": {"a": 1, "b": i % 2} for i in range(4)}
+TIED = {query: {"a": 1.0, "b": 1.0, "c": 1.0} for query in QRELS}
+RUNS = {
+    "x": TIED,
+    "y": {**TIED, "q1": {"b": 2.0, "a": 1.0}, "q2": {"a": 1.0, "c": 2.0}},
+    "<z>": {query: {"c": 1.0, "a": 0.5} for query in QRELS},
+}
+MEASURES = ["map", "nDCG@2", "num_ret", "gm_map"]
+
+
+@pytest.fixture(scope="module")
+def results():
+    return tieaware.evaluate(QRELS, RUNS, MEASURES, spread=True)
+
+
+def same(one, other):
+    """Whether two results are the same, to the bit."""
+    cubes = one.cubes(), other.cubes()
+    return (
+        (one.runs, one.queries, one.measures, one.names) == (other.runs, other.queries, other.measures, other.names)
+        and one.provenance == other.provenance
+        and cubes[0].keys() == cubes[1].keys()
+        and all(np.array_equal(cube.view(np.int64), cubes[1][name].view(np.int64)) for name, cube in cubes[0].items())
+    )
+
+
+def part(results, runs=slice(None), queries=slice(None), **changed):
+    """Some runs and queries of results."""
+    cubes = {name: np.ascontiguousarray(cube[runs][:, queries]) for name, cube in results.cubes().items()}
+    axes = {"runs": results.runs[runs], "queries": results.queries[queries], "measures": results.measures}
+    return Results(**{**cubes, **axes, "names": results.names, "provenance": results.provenance, **changed})
+
+
+def test_results_are_as_long_as_their_runs_and_iterate_over_their_names(results):
+    assert len(results) == 3
+    assert list(results) == ["x", "y", "<z>"]
+    assert "x" in results
+    assert "map" not in results
+    assert [len(results[run]) for run in results] == [1, 1, 1]
+
+
+def test_the_repr_is_a_few_lines(results):
+    assert repr(results) == str(results)
+    assert repr(results).splitlines() == [
+        "Results of 3 runs, 4 queries, 4 measures",
+        "Means over 4 queries, ties: average",
+        "",
+        "run     map  nDCG@2  num_ret  gm_map",
+        "x    0.7083  0.6052       12  0.7016",
+        "y    0.7292  0.7103       10  0.7044",
+        "<z>  0.3750  0.5089        8  0.3536",
+    ]
+    measures = tuple(tieaware.P @ k for k in range(1, 10))
+    many = Results(np.zeros((99, 1, 9)), tuple(map(str, range(99))), ("q",), measures)
+    lines = repr(many).splitlines()
+    assert len(lines) == 11
+    assert lines[1] == "Means over 1 query"
+    assert lines[-2:] == ["and 94 more runs", "and 3 more measures: P@7, P@8, P@9"]
+    assert many._repr_html_().count("<tr>") == 61
+    assert "<p class=note>And 39 more runs.</p>" in many._repr_html_()
+
+
+def test_in_a_notebook_results_are_the_table_of_their_means(results):
+    page = results._repr_html_()
+    assert page == results.means()._repr_html_()
+    assert page.startswith("<p><b>Means over 4 queries, ties: average</b></p>\n<table>")
+    assert "<td style='text-align:left'>&lt;z&gt;</td>" in page
+    assert "<z>" not in page
+    assert "<th class=number>map_std</th>" in page
+
+
+def test_means_are_a_table_that_becomes_any_frame(results, tmp_path):
+    """Of the values that `summary` and the spread's means are, under the names that were asked for."""
+    plain = tieaware.evaluate(QRELS, RUNS, MEASURES)
+    table = plain.means()
+    expected = {"run": list(RUNS)} | dict(zip(MEASURES, plain.summary().T.tolist(), strict=True))
+    assert table.to_dict() == expected
+    assert table.notes == ("num_ret: added up over the queries.",)
+    assert table.to_pandas().equals(pandas.DataFrame(expected).astype({"num_ret": "int64"}))
+    assert table.to_polars().equals(polars.DataFrame(table.to_dict()))
+    assert table.to_arrow().equals(pyarrow.table(table.to_dict()))
+    table.to_parquet(tmp_path / "means.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "means.parquet").equals(table.to_arrow())
+    table.to_csv(tmp_path / "means.csv")
+    assert (tmp_path / "means.csv").read_text() == table.csv()
+    assert table.csv().startswith(f"run,map,nDCG@2,num_ret,gm_map\nx,{expected['map'][0]!r},")
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["means.csv", "means.parquet"]
+    spread = results.means().to_dict()
+    assert list(spread)[1:5] == ["map", "map_std", "map_min", "map_max"]
+    np.testing.assert_array_equal(spread["map_std"], results.mean_std()[:, 0])
+    np.testing.assert_array_equal(spread["map_max"], results.max[:, :, 0].mean(axis=1))
+
+
+def test_exports_keep_the_names_that_were_asked_for(results):
+    names = ["map", "map_std", "map_min", "map_max"]
+    assert list(results.to_dict()["x"]["q0"])[:4] == names
+    assert results.to_pandas().columns[2:6].tolist() == names
+    assert [line.split("\t")[0].strip() for line in results.to_trec_eval().splitlines()[1:5]] == names
+    for name in ("map", "AP", tieaware.AP):
+        np.testing.assert_array_equal(results["x", name], results.values[0, :, 0])
+    assert tieaware.evaluate(QRELS, TIED, [tieaware.AP(rel=1), "P @ 2"]).names == ("AP", "P @ 2")
+
+
+def test_a_measure_is_asked_for_once_under_a_name():
+    """Under two names it is two columns."""
+    both = tieaware.evaluate(QRELS, TIED, ["AP", "map"])
+    assert list(both.to_dict()["run"]["q0"]) == ["AP", "map"]
+    for twice in (["AP", "AP"], ["AP", tieaware.AP], ["P@5", "P@2", " P@5"]):
+        with pytest.raises(InputError, match=r"^measures: expected each of them once, found (AP|P@5) twice$"):
+            tieaware.evaluate(QRELS, TIED, twice)
+
+
+def test_results_know_what_made_them():
+    made = tieaware.evaluate(QRELS, TIED, "AP", ties="trec_eval", precision="decimals:2", queries="both")
+    assert made.provenance == ("trec_eval", "decimals:2", "both", tieaware.__version__)
+    assert made["run"].provenance == made.provenance
+    assert made.title == "Means over those of 4 queries that a run answers, ties: trec_eval, precision: decimals:2"
+    assert Results(made.values, made.runs, made.queries, made.measures).provenance is None
+
+
+def test_parts_of_queries_and_of_runs_become_the_whole(results):
+    """Whatever order the other axis has in a part; with a spread if each has one."""
+    assert same(Results.concat([part(results, queries=slice(i, i + 1)) for i in range(4)]), results)
+    assert same(Results.concat([part(results, runs=slice(i, i + 1)) for i in range(3)]), results)
+    assert same(Results.concat([results]), results)
+    turned = part(results, runs=slice(None, None, -1), queries=slice(2, None))
+    assert same(Results.concat([part(results, queries=slice(0, 2)), turned]), results)
+    plain = part(results, runs=slice(2, 3), std=None, min=None, max=None)
+    joined = Results.concat([part(results, runs=slice(0, 2)), plain])
+    assert joined.cubes().keys() == {"values"}
+    np.testing.assert_array_equal(joined.values, results.values)
+    old = results.provenance._replace(version="0.0.1")
+    joined = Results.concat([part(results, runs=slice(0, 2)), part(results, runs=slice(2, 3), provenance=old)])
+    assert joined.provenance.version == f"{tieaware.__version__}, 0.0.1"
+    unknown = part(results, runs=slice(2, 3), provenance=None)
+    assert Results.concat([part(results, runs=slice(0, 2)), unknown]).provenance is None
+
+
+def test_parts_that_are_no_parts_of_one_whole_are_refused(results):
+    first = part(results, slice(0, 2), slice(0, 2))
+    for others, message in (
+        ([], "results: expected at least one, found none"),
+        ([first, 5], r"results\[1\]: expected Results, found 5"),
+        ([first, part(results, slice(0, 2), slice(1, 3))],
+         r"results\[1\]: expected queries that results\[0\] does not have, found 'q1' in both"),
+        ([first, part(results, slice(2, 3), slice(0, 2)), part(results, slice(1, 2), slice(0, 2))],
+         r"results\[2\]: expected runs that results\[0\] does not have, found 'y' in both"),
+        ([first, part(results, slice(1, 3), slice(1, 3))],
+         r"results\[1\]: expected the runs of results\[0\] on other queries, or its queries of other runs, "
+         r"found others of both, with runs such as 'y' and queries such as 'q1' in common"),
+        ([first, part(results, slice(2, 3), slice(2, 3))], r"found others of both, with nothing in common"),
+        ([first, tieaware.evaluate(QRELS, {"w": TIED}, ["AP"])],
+         r"results\[1\]: expected the measures of results\[0\], map, nDCG@2, num_ret, gm_map, found AP"),
+        ([first, tieaware.evaluate(QRELS, {"w": TIED}, MEASURES, ties="run_order")],
+         r"results\[1\]: expected ties='average', as of results\[0\], found 'run_order'"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=f"^{message}$" if "results:" in message else message) as error:
+            Results.concat(others)
+        assert "\n" not in str(error.value)
+
+
+def test_the_bias_of_a_rule_is_its_value_less_the_expectation(results):
+    ordered = tieaware.evaluate(QRELS, RUNS, MEASURES, ties="run_order")
+    bias = ordered.bias(results)
+    np.testing.assert_array_equal(bias.values[..., :3], (ordered.values - results.values)[..., :3])
+    assert np.isnan(bias.values[..., 3]).all()
+    np.testing.assert_allclose(bias.mean()[:, :2], (ordered.mean() - results.mean())[:, :2], rtol=0, atol=1e-15)
+    assert bias.means().columns == ("run", "map_bias", "nDCG@2_bias", "num_ret_bias", "gm_map_bias")
+    assert bias.to_dict()["x"]["q0"]["map_bias"] == 1 - (1 + 1 / 2 + 1 / 3) / 3
+    with pytest.raises(InputError, match=r"^expectation: expected results of ties='average', found those of"):
+        results.bias(ordered)
+    with pytest.raises(InputError, match=r"^expectation: expected the runs of these results, found others$"):
+        results.bias(results["x"])
