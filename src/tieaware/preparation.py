@@ -22,6 +22,7 @@ from tieaware.judgments import POOLED, Excluded, JudgedLists
 from tieaware.means import means
 from tieaware.measures import Measure
 from tieaware.measures.definition import LEAST_INEXACT, check_exact
+from tieaware.measures.formulas import by_total
 from tieaware.threads import even_chunks, over_chunks
 from tieaware.ties import RULES, TieRule, by_label
 from tieaware.totals import Totals
@@ -511,13 +512,17 @@ def _fields(measure: Measure, row: int, n_rows: int, square: int) -> dict[str, A
 
 def _norms(measures: Sequence[Measure], totals: Values, retrieved: Integers, judged: Integers) -> Values:
     """Return what the sums are divided by: float64[n_queries, n_measures], 0 where the measure says nothing."""
-    norms = np.empty(totals.shape)
-    all_lengths = retrieved.astype(np.float64)
-    judged_lengths = all_lengths if judged is retrieved else judged.astype(np.float64)
-    for i, measure in enumerate(measures):
-        lengths = judged_lengths if measure.judged_only else all_lengths
-        norms[:, i] = measure.definition.norm(measure, totals[:, i], lengths)
-    norms *= totals > 0.0
+    # Most measures divide by the total.
+    norms = totals.copy()
+    others = [i for i, measure in enumerate(measures) if measure.definition.norm is not by_total]
+    if others:
+        all_lengths = retrieved.astype(np.float64)
+        judged_lengths = all_lengths if judged is retrieved else judged.astype(np.float64)
+        for i in others:
+            measure = measures[i]
+            lengths = judged_lengths if measure.judged_only else all_lengths
+            norms[:, i] = measure.definition.norm(measure, totals[:, i], lengths)
+        norms *= totals > 0.0
     return norms
 
 
