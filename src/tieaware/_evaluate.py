@@ -108,7 +108,8 @@ def evaluate_views(
     workers = checked_threads(threads)
     judged, sources = as_qrels(qrels), as_sources(runs)
     evaluation = _Evaluation(judged, parsed, views, workers if len(sources) == 1 else 1)
-    values = np.full((len(sources), evaluation.n_tables, len(judged), len(parsed)), np.nan)
+    values = np.empty((len(sources), evaluation.n_tables, len(judged), len(parsed)))
+    values.fill(np.nan)
     answered = np.zeros((len(sources), len(judged)), dtype=np.bool_)
     named = list(sources.items())
 

@@ -24,7 +24,7 @@ class Totals(NamedTuple):
         0 where the measure says nothing about the query.
     query_numbers : float64[n_queries, n_measures]
         Other numbers that the kernels take of each query.
-    tables : sequence of (float64[n] or None)
+    tables : list of (float64[n] or None)
         What the kernels take of all queries together.
     table_starts : int64[n_queries, n_measures]
         Where in the table of a measure each query's part starts.
@@ -32,7 +32,7 @@ class Totals(NamedTuple):
 
     totals: Values
     query_numbers: Values
-    tables: Sequence[Values | None]
+    tables: list[Values | None]
     table_starts: Integers
 
     @classmethod
@@ -59,6 +59,11 @@ class Totals(NamedTuple):
             if definition.query_table:
                 tables[i], starts[:, i] = definition.query_table(measure, judgments)
         return cls(totals, numbers, tables, starts)
+
+    @property
+    def has_no_table(self) -> bool:
+        """Whether no kernel takes a table of all queries."""
+        return all(table is None for table in self.tables)
 
     def rows(self, rows: Integers) -> Totals:
         """Return the totals of some queries; -1 is a query without judgments, of which every total is 0."""

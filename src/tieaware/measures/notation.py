@@ -46,12 +46,21 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     if isinstance(measures, set | frozenset):
         raise unexpected("measures", "a list, whose order the values have", shown(measures))
     try:
-        parsed = tuple(parse_measure(measure) for measure in measures)
+        several = tuple(measures)
     except TypeError:
         raise unexpected("measures", "a list of names such as 'nDCG@10'", shown(measures)) from None
-    if not parsed:
+    if not several:
         raise unexpected("measures", "at least one, such as 'nDCG@10'", "none")
-    return parsed
+    try:
+        return _parsed(several)
+    except TypeError:
+        # One that cannot be hashed is none.
+        return tuple(map(parse_measure, several))
+
+
+@lru_cache(maxsize=256)
+def _parsed(measures: tuple[str | Measure, ...]) -> tuple[Measure, ...]:
+    return tuple(map(parse_measure, measures))
 
 
 def parse_measure(text: str | Measure) -> Measure:
