@@ -294,7 +294,7 @@ def _engine_of(
     lengths = lists.lengths
     judged_lengths = lists.judged_lengths if weights.judged >= 0 else lengths
     return _engine.Engine(
-        _keyed_lists(measures, lists, labels, weights, wanted, order, choice),
+        _keyed_lists(lists, labels, weights, wanted, order, choice),
         _kernels(measures, totals, weights, lists.longest, wanted.spread),
         _norms(measures, weights.not_by_total, totals.totals, lengths, judged_lengths),
         totals.query_numbers,
@@ -378,7 +378,6 @@ def _weights_to(measures: tuple[Measure, ...], highest: int, squared: bool) -> _
 
 
 def _keyed_lists(
-    measures: Sequence[Measure],
     lists: JudgedLists,
     labels: Labels,
     weights: _Weights,
