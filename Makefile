@@ -16,7 +16,7 @@ demo: $(VENV)/installed
 	$(BIN)/tieaware demo
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 # The whole suite against kernels that check indices and every access to memory. Python itself is not built for that,
 # so the sanitizer must be loaded first, with the C++ library whose exceptions it wraps, and knows nothing of what Python

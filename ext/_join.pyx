@@ -33,9 +33,19 @@ cdef extern from "Python.h":
     double PyFloat_AS_DOUBLE(PyObject *value)
     double PyFloat_AsDouble(PyObject *value) except? -1.0
 
-cdef int check_lists(const int64_t[::1] list_offsets) except -1:
+
+cdef int check_flat(cnp.ndarray array, char kind, int size) except -1:
+    # On some platforms two types have these bytes.
+    if not (array.descr.kind == kind and cnp.PyArray_ITEMSIZE(array) == size
+            and cnp.PyArray_NDIM(array) == 1 and cnp.PyArray_IS_C_CONTIGUOUS(array)
+            and cnp.PyArray_ISALIGNED(array) and cnp.PyArray_ISNOTSWAPPED(array)):
+        raise ValueError("a column of another type")
+    return 0
+
+
+cdef int check_lists(const int64_t *list_offsets, Py_ssize_t n_queries) except -1:
     cdef Py_ssize_t q, n
-    for q in range(list_offsets.shape[0] - 1):
+    for q in range(n_queries):
         if not 0 <= list_offsets[q + 1] - list_offsets[q] < LARGEST_TABLE:
             n = list_offsets[q + 1] - list_offsets[q]
             raise OverflowError(f"a query has {n} documents; fewer than {LARGEST_TABLE} are expected")
@@ -207,7 +217,7 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_
         Each row whose document appeared before within its query, and where that was first.
     """
     cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, longest, q
-    check_lists(list_offsets)
+    check_lists(&list_offsets[0], n_queries)
     longest = 0
     for q in range(n_queries):
         longest = max(longest, list_offsets[q + 1] - list_offsets[q])
@@ -270,29 +280,37 @@ cdef class Index:
     cdef readonly Py_ssize_t n_queries
 
     def __cinit__(
-        self, const uint8_t[::1] queries, const int64_t[::1] query_offsets, const int64_t[::1] list_offsets,
-        const uint8_t[::1] documents, const int64_t[::1] document_offsets, const int32_t[::1] labels,
+        self, cnp.ndarray queries not None, cnp.ndarray query_offsets not None, cnp.ndarray list_offsets not None,
+        cnp.ndarray documents not None, cnp.ndarray document_offsets not None, cnp.ndarray labels not None,
     ):
         cdef Py_ssize_t q, i, size
         cdef uint64_t hashed
         cdef int64_t total = 0
+        # Six typed memoryviews take longer than all else for a few judgments.
+        check_flat(queries, b"u", 1)
+        check_flat(query_offsets, b"i", 8)
+        check_flat(list_offsets, b"i", 8)
+        check_flat(documents, b"u", 1)
+        check_flat(document_offsets, b"i", 8)
+        check_flat(labels, b"i", 4)
         self.n_queries = list_offsets.shape[0] - 1
         if query_offsets.shape[0] != list_offsets.shape[0] or document_offsets.shape[0] != labels.shape[0] + 1:
             raise ValueError("columns of different lengths")
         if self.n_queries >= LARGEST_TABLE:
             raise OverflowError(f"{self.n_queries} queries; fewer than {LARGEST_TABLE} are expected")
-        check_lists(list_offsets)
-        self.queries = column_of(queries, query_offsets)
-        self.documents = column_of(documents, document_offsets)
-        self.list_offsets = &list_offsets[0]
-        self.labels = &labels[0] if labels.shape[0] else NULL
+        self.queries.data = <const uint8_t *>cnp.PyArray_DATA(queries)
+        self.queries.offsets = <const int64_t *>cnp.PyArray_DATA(query_offsets)
+        self.documents.data = <const uint8_t *>cnp.PyArray_DATA(documents)
+        self.documents.offsets = <const int64_t *>cnp.PyArray_DATA(document_offsets)
+        self.list_offsets = <const int64_t *>cnp.PyArray_DATA(list_offsets)
+        self.labels = <const int32_t *>cnp.PyArray_DATA(labels)
+        check_lists(self.list_offsets, self.n_queries)
         cdef int64_t word
-        table_offsets = np.empty(self.n_queries + 1, np.int64)
-        cdef int64_t[::1] table_offsets_view = table_offsets
-        table_offsets_view[0] = 0
+        table_offsets = np.zeros(self.n_queries + 1, np.int64)
+        self.table_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>table_offsets)
         for q in range(self.n_queries):
-            total += max(table_size(list_offsets[q + 1] - list_offsets[q]), 4)
-            table_offsets_view[q + 1] = total
+            total += max(table_size(self.n_judged(q)), 4)
+            self.table_offsets[q + 1] = total
         query_table = np.zeros(table_size(self.n_queries), np.uint64)
         tables = np.zeros(total, np.uint64)
         filters = np.zeros(total // 4, np.uint64)
@@ -300,7 +318,6 @@ cdef class Index:
         self.query_table = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_table)
         self.tables = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>tables)
         self.filters = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>filters)
-        self.table_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>table_offsets)
         self.arrays = (
             queries, query_offsets, list_offsets, documents, document_offsets, labels, query_table, tables,
             table_offsets, filters,

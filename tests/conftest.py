@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 from pathlib import Path
 
 import numpy as np
+import oracle
 import pytest
+from queries import MEASURES, Query, random_query
 from trec_files import Collection, ranked
 
 from tieaware import samples
@@ -15,6 +18,32 @@ from tieaware import samples
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run what is marked as slow last, so that a failure shows within seconds; else keep the order."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
+@pytest.fixture(scope="session")
+def sweep() -> list[Query]:
+    """Give small queries full of ties."""
+    rng = random.Random(20)
+    special = [
+        Query((), (), ()),
+        Query((), (), (1, 2)),
+        Query((1.0,), (1,), (1,)),
+        Query((1.0,), (-1,), (0,)),
+        Query((1.0, 1.0), (0, 0), (0, 0, 2)),
+        Query((0.0, -0.0), (1, 0), (1, 0)),
+        Query((np.inf, np.inf, -np.inf, -np.inf), (0, 3, 4, 0), (0, 3, 4, 0)),
+        Query((1.0,) * 7, (4, 3, 2, 1, 0, -1, 0), (4, 4, 3, 2, 1, 0, 0)),
+    ]
+    return special + [random_query(rng, 7) for _ in range(250)]
+
+
+@pytest.fixture(scope="session")
+def exact(sweep: list[Query]) -> np.ndarray:
+    """Give the measures over all orders of the sweep's queries, as `oracle.over_queries` does.
+
+    Seconds of work: tests that ask for it are marked with xdist_group("exact"), so that one process does it for all.
+    """
+    return oracle.over_queries(MEASURES, sweep)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ with the package but the notation of the measures.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -14,6 +15,8 @@ from itertools import permutations, product
 from typing import NamedTuple
 
 import mpmath
+import numpy as np
+from queries import Query
 
 from tieaware.measures import Measure, parse_measure
 
@@ -50,16 +53,30 @@ def over_orders(measure: str | Measure, orders: Counter[tuple[int, ...]], judged
     shared: Counter[tuple[int, ...]] = Counter()  # orders that the measure cannot tell apart
     for order, times in orders.items():
         shared[_seen(measure, order)] += times
-    values = [(value(measure, order, judged), times) for order, times in shared.items()]
-    number = sum(times for _, times in values)
-    mean = sum((v * times for v, times in values), Fraction(0)) / number
-    variance = sum(((v - mean) ** 2 * times for v, times in values), Fraction(0)) / number
-    return Exact(mean, variance, min(v for v, _ in values), max(v for v, _ in values))
+    values = [value(measure, order, judged) for order in shared]
+    # Whole numbers over a common denominator, which are quicker than fractions.
+    scale = math.lcm(*(v.denominator for v in values))
+    whole = [v.numerator * (scale // v.denominator) for v in values]
+    number = sum(shared.values())
+    total = sum(v * times for v, times in zip(whole, shared.values(), strict=True))
+    squares = sum(v * v * times for v, times in zip(whole, shared.values(), strict=True))
+    variance = Fraction(number * squares - total * total, (number * scale) ** 2)
+    return Exact(Fraction(total, number * scale), variance, Fraction(min(whole), scale), Fraction(max(whole), scale))
 
 
 def exact(measure: str | Measure, scores: Sequence[float], labels: Sequence[int], judged: Sequence[int]) -> Exact:
     """Evaluate a measure over every order that the scores allow."""
     return over_orders(measure, enumerate_orders(scores, labels), judged)
+
+
+def over_queries(measures: Sequence[str], queries: Sequence[Query]) -> np.ndarray:
+    """Evaluate every order of each query: float64[4, n_queries, n_measures], rounded, in the order of Exact."""
+    values = np.empty((4, len(queries), len(measures)))
+    for i, query in enumerate(queries):
+        orders = enumerate_orders(query.scores, query.labels)
+        for j, measure in enumerate(measures):
+            values[:, i, j] = [float(x) for x in over_orders(measure, orders, query.judged)]
+    return values
 
 
 def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Fraction:

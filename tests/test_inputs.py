@@ -549,6 +549,18 @@ def test_match_refuses_documents_that_appear_twice():
         )
 
 
+def test_an_index_refuses_columns_of_other_types():
+    """It reads them as they lie in memory."""
+    columns = np.array([113, 114], np.uint8), np.array([0, 1, 2])
+    good = (*columns, np.array([0, 1, 2]), *columns, np.array([1, 0], np.int32))
+    assert _join.Index(*good).n_queries == 2
+    for i, column in enumerate(good):
+        other = {1: np.int8, 4: np.int64, 8: np.uint64}[column.itemsize]
+        for wrong in (column.astype(other), column.repeat(2)[::2], column[None]):
+            with pytest.raises(ValueError, match="type"):
+                _join.Index(*good[:i], wrong, *good[i + 1 :])
+
+
 @settings(deadline=None)
 @given(st.lists(st.lists(identifier, max_size=30), max_size=5))
 def test_duplicates(lists):

@@ -232,18 +232,19 @@ def test_what_lies_below_every_cutoff_changes_no_bit(ties, judged, distinct):
     scores[some.excluded] *= 1.01
     names = [name for name in NAMES if parse_measures(name)[0].cutoff is not None]
     options = {"exclude": some.exclude, **options_of(ties, 9_000)}
-    for dtype in (np.float64, np.float32):
-        given = scores.astype(dtype)
-        beside = Evaluator.from_sparse(some.relevance, [*names, "AP"], **options)(given)
-        for i, name in enumerate(names):
-            alone = Evaluator.from_sparse(some.relevance, [name], **options)(given)
-            assert alone.tobytes() == beside[:, [i]].tobytes(), name
-        if RULES[ties].averages:
-            beside = Evaluator.from_sparse(some.relevance, [*names, "AP"], **options).spread(given)
-            whole = [name for name in names if "judged_only" not in name]
-            alone = Evaluator.from_sparse(some.relevance, whole, **options).spread(given)
-            columns = [names.index(name) for name in whole]
-            for ours, theirs in zip(alone, beside, strict=True):
+    both = scores, scores.astype(np.float32)
+    beside = Evaluator.from_sparse(some.relevance, [*names, "AP"], **options)
+    values = [beside(each) for each in both]
+    for i, name in enumerate(names):
+        alone = Evaluator.from_sparse(some.relevance, [name], **options)
+        for each, expected in zip(both, values, strict=True):
+            assert alone(each).tobytes() == expected[:, [i]].tobytes(), name
+    if RULES[ties].averages:
+        whole = [name for name in names if "judged_only" not in name]
+        alone = Evaluator.from_sparse(some.relevance, whole, **options)
+        columns = [names.index(name) for name in whole]
+        for each in both:
+            for ours, theirs in zip(alone.spread(each), beside.spread(each), strict=True):
                 assert ours.tobytes() == np.ascontiguousarray(theirs[:, columns]).tobytes()
 
 

@@ -129,7 +129,7 @@ def run_lines(draw):
     return b"\n".join(lines) + draw(st.sampled_from([b"", b"\n"]))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(run_lines(), st.integers(1, 200))
 def test_any_bytes_and_any_blocks_are_read_as_plain_python_reads_them(content, block):
     old, trec.BLOCK = trec.BLOCK, block

@@ -8,6 +8,7 @@ import io
 import lzma
 import sys
 import zlib
+from functools import partial
 
 import pytest
 
@@ -229,7 +230,7 @@ def test_a_run_is_named_after_its_file(directory, path, name):
         assert not file.closed
 
 
-FORMATS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
+FORMATS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": partial(lzma.compress, preset=0)}
 
 
 @pytest.fixture(params=[*FORMATS, "gzip by zlib"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +26,13 @@ from tieaware.inputs import (
     match,
     over_parts,
 )
-from tieaware.judgments import POOLED, JudgedLists, Judgments
+from tieaware.judgments import POOLED, JudgedLists
 from tieaware.measures import Measure, asked_measures
 from tieaware.precision import Coarsening
 from tieaware.preparation import prepare, weigh_besides
 from tieaware.results import Results
 from tieaware.threads import checked_threads, over_chunks
-from tieaware.totals import Total, Totals
+from tieaware.totals import Totals
 from tieaware.views import View, passes
 
 
@@ -112,7 +111,8 @@ def evaluate_views(
     workers = checked_threads(threads)
     judged, sources = as_qrels(qrels), as_sources(runs)
     evaluation = _Evaluation(judged, parsed, views, workers if len(sources) == 1 else 1)
-    values = np.full((len(sources), evaluation.n_tables, len(judged), len(parsed)), np.nan)
+    values = np.empty((len(sources), evaluation.n_tables, len(judged), len(parsed)))
+    values.fill(np.nan)
     answered = np.zeros((len(sources), len(judged)), dtype=np.bool_)
     named = list(sources.items())
 
@@ -143,10 +143,6 @@ def evaluate_views(
     return results
 
 
-# What all judged documents are worth to a measure: computed once for each judgment set, and kept as long as that is.
-_totals: WeakKeyDictionary[Qrels, dict[Measure, Total]] = WeakKeyDictionary()
-
-
 class _Evaluation:
     """Judgments, measures and views, prepared for any number of runs."""
 
@@ -158,12 +154,7 @@ class _Evaluation:
         self._needs_pool = weigh_besides(measures)["pool"]
         self._by_document = any(each.rule.by_document for each in self._passes)
         self.n_tables = sum(view.n_tables for view in views)
-        known = _totals.setdefault(qrels, {})
-        missing = [measure for measure in measures if measure not in known]
-        if missing:
-            judgments = Judgments(qrels.labels, qrels.offsets)
-            known.update({measure: Total.of(measure, judgments) for measure in missing})
-        self._totals = Totals.joined([known[measure] for measure in measures])
+        self._totals = Totals.of(measures, qrels.judgments)
 
     def silent(self) -> Values:
         """Return the values of queries for which nothing is retrieved, by view."""

@@ -37,7 +37,7 @@ def _offsets_of(identifiers: list[str] | list[bytes]) -> Offsets:
 
 def frozen(array: Array) -> Array:
     """Return the array, which nothing can be written to from here on."""
-    array.flags.writeable = False
+    array.setflags(write=False)
     return array
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,7 +15,6 @@ from tieaware.arrays import Integers, Labels, Offsets, Values, no_label
 POOLED = -2
 
 
-@dataclass(frozen=True, eq=False)
 class Judgments:
     """The labels of all judged documents, query by query: what measures ask of them.
 
@@ -27,12 +25,19 @@ class Judgments:
     offsets : int64[n_queries + 1]
     left_out : int64[n_queries], optional
         How many documents of label 0 each query has besides.
+
+    Attributes
+    ----------
+    totals : dict
+        What they are all worth to measures: kept here by `tieaware.totals`, as long as the judgments are.
     """
 
-    labels: Labels
-    offsets: Offsets
-    left_out: Integers | None = None
-    _counts: dict[int, Values] = field(default_factory=dict)
+    def __init__(self, labels: Labels, offsets: Offsets, left_out: Integers | None = None) -> None:
+        self.labels = labels
+        self.offsets = offsets
+        self.left_out = left_out
+        self.totals: dict[Any, Any] = {}
+        self._counts: dict[int, Values] = {}
 
     @property
     def n_queries(self) -> int:

@@ -22,6 +22,7 @@ from tieaware.judgments import POOLED, Excluded, JudgedLists
 from tieaware.means import means
 from tieaware.measures import Measure
 from tieaware.measures.definition import LEAST_INEXACT, check_exact
+from tieaware.measures.formulas import SMALL_DEPTH, by_total
 from tieaware.threads import even_chunks, over_chunks
 from tieaware.ties import RULES, TieRule, by_label
 from tieaware.totals import Totals
@@ -293,9 +294,9 @@ def _engine_of(
     lengths = lists.lengths
     judged_lengths = lists.judged_lengths if weights.judged >= 0 else lengths
     return _engine.Engine(
-        _keyed_lists(measures, lists, labels, weights, wanted, order, choice),
+        _keyed_lists(lists, labels, weights, wanted, order, choice),
         _kernels(measures, totals, weights, lists.longest, wanted.spread),
-        _norms(measures, totals.totals, lengths, judged_lengths),
+        _norms(measures, weights.not_by_total, totals.totals, lengths, judged_lengths),
         totals.query_numbers,
         totals.table_starts,
         undefined,
@@ -305,18 +306,22 @@ def _engine_of(
 
 
 class _Weights(NamedTuple):
-    """What a document of each label is worth, to all measures together."""
+    """What a document of each label is worth, to all measures together; and all else that they alone decide."""
 
     # float64[n_rows, n_labels], each row but once; and the label of the first column, as which lower ones count.
     table: Values
     first: int
     # For each measure what the kernels know of it: its first row and how many, for a spread the row of squares of the
-    # first, and all that depends on the measure alone.
+    # first, and all that depends on the measure alone. The slot weights are those of lists that are not long.
     fields: list[dict[str, Any]]
     # The row that weighs the documents with a label by 1, where a measure looks at these alone; else -1.
     judged: int
     # The most that a document weighs in any row.
     most: float
+    # A rank below which no measure looks.
+    deepest: int
+    # The columns of the measures whose sums are not divided by the total.
+    not_by_total: list[int]
 
     @classmethod
     def of(cls, measures: tuple[Measure, ...], labels: Labels, squared: bool) -> tuple[_Weights, Labels]:
@@ -362,7 +367,8 @@ class _Weights(NamedTuple):
         for measure in measures:
             row, n_rows = known[measure.definition.weighting.key(measure)]
             fields.append(_fields(measure, row, n_rows, squares[row]))
-        return cls(np.stack(rows), first, fields, judged, most)
+        not_by_total = [i for i, measure in enumerate(measures) if measure.definition.norm is not by_total]
+        return cls(np.stack(rows), first, fields, judged, most, _deepest_cutoff(measures), not_by_total)
 
 
 @lru_cache(maxsize=256)
@@ -372,7 +378,6 @@ def _weights_to(measures: tuple[Measure, ...], highest: int, squared: bool) -> _
 
 
 def _keyed_lists(
-    measures: Sequence[Measure],
     lists: JudgedLists,
     labels: Labels,
     weights: _Weights,
@@ -389,7 +394,8 @@ def _keyed_lists(
         permutation = by_label(key_offsets, key_labels)
     if permutation is not None:
         positions, key_weights = positions[permutation], np.ascontiguousarray(key_weights[:, permutation])
-    depth = _deepest_cutoff(measures, wanted)
+    # A document below a cut-off may be in the band across it.
+    depth = _NO_CUTOFF if wanted.bands else weights.deepest
     counting_limit, sorting = choice
     return _groups.PreparedLists(
         wanted.rule.placement,
@@ -479,6 +485,8 @@ def _kernels(
     measures: Sequence[Measure], totals: Totals, weights: _Weights, longest: int, spread: bool
 ) -> list[dict[str, Any]]:
     """Return the measures as the kernels know them: the fields of the struct in ext/_measure.pxd."""
+    if longest <= SMALL_DEPTH and totals.has_no_table and not spread:
+        return weights.fields
     kernels = []
     for i, measure in enumerate(measures):
         definition = measure.definition
@@ -493,7 +501,7 @@ def _kernels(
 
 
 def _fields(measure: Measure, row: int, n_rows: int, square: int) -> dict[str, Any]:
-    """Return what the kernels know of a measure, whatever the lists."""
+    """Return what the kernels know of a measure, whatever the lists, unless these are long."""
     definition = measure.definition
     return {
         "kernel": definition.kernel,
@@ -506,26 +514,32 @@ def _fields(measure: Measure, row: int, n_rows: int, square: int) -> dict[str, A
         "less_is_better": definition.less_is_better,
         "always_defined": definition.is_count,
         "geometric": definition.summary == "geometric",
+        "table": definition.slots(measure, SMALL_DEPTH) if definition.slots else None,
+        "squares": None,
     }
 
 
-def _norms(measures: Sequence[Measure], totals: Values, retrieved: Integers, judged: Integers) -> Values:
+def _norms(
+    measures: Sequence[Measure], not_by_total: list[int], totals: Values, retrieved: Integers, judged: Integers
+) -> Values:
     """Return what the sums are divided by: float64[n_queries, n_measures], 0 where the measure says nothing."""
-    norms = np.empty(totals.shape)
-    all_lengths = retrieved.astype(np.float64)
-    judged_lengths = all_lengths if judged is retrieved else judged.astype(np.float64)
-    for i, measure in enumerate(measures):
-        lengths = judged_lengths if measure.judged_only else all_lengths
-        norms[:, i] = measure.definition.norm(measure, totals[:, i], lengths)
-    norms *= totals > 0.0
+    norms = totals.copy()
+    if not_by_total:
+        all_lengths = retrieved.astype(np.float64)
+        judged_lengths = all_lengths if judged is retrieved else judged.astype(np.float64)
+        for i in not_by_total:
+            measure = measures[i]
+            lengths = judged_lengths if measure.judged_only else all_lengths
+            norms[:, i] = measure.definition.norm(measure, totals[:, i], lengths)
+        norms[totals <= 0.0] = 0.0
     return norms
 
 
-def _deepest_cutoff(measures: Sequence[Measure], wanted: Pass) -> int:
+def _deepest_cutoff(measures: Sequence[Measure]) -> int:
     """Return a rank below which no measure looks: 2^62 where there is none.
 
-    A document below a cut-off may be in the band across it, or above it in a list that has no unjudged documents.
+    A document below a cut-off may be above it in a list that has no unjudged documents.
     """
-    if wanted.bands or any(measure.cutoff is None or measure.judged_only for measure in measures):
+    if any(measure.cutoff is None or measure.judged_only for measure in measures):
         return _NO_CUTOFF
     return max(measure.cutoff or 0 for measure in measures)

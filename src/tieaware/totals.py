@@ -11,34 +11,8 @@ from tieaware.arrays import Integers, Values
 from tieaware.judgments import Judgments
 from tieaware.measures import Measure
 
-
-class Total(NamedTuple):
-    """The worth of all judged documents to one measure.
-
-    Parameters
-    ----------
-    total : float64[n_queries]
-        0 where the measure says nothing about the query.
-    query_number : float64[n_queries] or None
-        Another number that the kernel takes of each query.
-    table : float64[n] or None
-        What the kernel takes of all queries together.
-    table_start : int64[n_queries] or None
-        Where in the table each query's part starts.
-    """
-
-    total: Values
-    query_number: Values | None
-    table: Values | None
-    table_start: Integers | None
-
-    @classmethod
-    def of(cls, measure: Measure, judgments: Judgments) -> Total:
-        """Ask the definition of the measure."""
-        definition = measure.definition
-        number = definition.query_number(measure, judgments) if definition.query_number else None
-        table, start = definition.query_table(measure, judgments) if definition.query_table else (None, None)
-        return cls(definition.total(measure, judgments), number, table, start)
+# Of so many sequences of measures, judgments keep what they are worth.
+_MOST_KEPT = 16
 
 
 class Totals(NamedTuple):
@@ -46,35 +20,50 @@ class Totals(NamedTuple):
 
     Parameters
     ----------
-    totals, query_numbers : float64[n_queries, n_measures]
-    tables : sequence of (float64[n] or None)
+    totals : float64[n_queries, n_measures]
+        0 where the measure says nothing about the query.
+    query_numbers : float64[n_queries, n_measures]
+        Other numbers that the kernels take of each query.
+    tables : list of (float64[n] or None)
+        What the kernels take of all queries together.
     table_starts : int64[n_queries, n_measures]
+        Where in the table of a measure each query's part starts.
     """
 
     totals: Values
     query_numbers: Values
-    tables: Sequence[Values | None]
+    tables: list[Values | None]
     table_starts: Integers
 
     @classmethod
-    def of(cls, measures: Sequence[Measure], judgments: Judgments) -> Totals:
-        """Ask the definitions of the measures."""
-        return cls.joined([Total.of(measure, judgments) for measure in measures])
+    def of(cls, measures: tuple[Measure, ...], judgments: Judgments) -> Totals:
+        """Ask the definitions of the measures, once."""
+        kept: dict[tuple[Measure, ...], Totals] = judgments.totals
+        totals = kept.get(measures)
+        if totals is None:
+            if len(kept) == _MOST_KEPT:
+                kept.clear()
+            kept[measures] = totals = cls._asked(measures, judgments)
+        return totals
 
     @classmethod
-    def joined(cls, columns: Sequence[Total]) -> Totals:
-        """Put the totals of measures side by side."""
-        shape = len(columns[0].total), len(columns)
-        several = cls(
-            np.empty(shape), np.zeros(shape), [column.table for column in columns], np.zeros(shape, dtype=np.int64)
-        )
-        for i, column in enumerate(columns):
-            several.totals[:, i] = column.total
-            if column.query_number is not None:
-                several.query_numbers[:, i] = column.query_number
-            if column.table_start is not None:
-                several.table_starts[:, i] = column.table_start
-        return several
+    def _asked(cls, measures: tuple[Measure, ...], judgments: Judgments) -> Totals:
+        shape = judgments.n_queries, len(measures)
+        totals, numbers, starts = np.empty(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
+        tables: list[Values | None] = [None] * len(measures)
+        for i, measure in enumerate(measures):
+            definition = measure.definition
+            totals[:, i] = definition.total(measure, judgments)
+            if definition.query_number:
+                numbers[:, i] = definition.query_number(measure, judgments)
+            if definition.query_table:
+                tables[i], starts[:, i] = definition.query_table(measure, judgments)
+        return cls(totals, numbers, tables, starts)
+
+    @property
+    def has_no_table(self) -> bool:
+        """Whether no kernel takes a table of all queries."""
+        return all(table is None for table in self.tables)
 
     def rows(self, rows: Integers) -> Totals:
         """Return the totals of some queries; -1 is a query without judgments, of which every total is 0."""

@@ -15,7 +15,7 @@ from tieaware.checks import shown, unexpected
 from tieaware.identifiers import Identifiers, quoted
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lists:
     """A list of documents, each with a value, for every query.
 

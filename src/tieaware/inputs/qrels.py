@@ -15,6 +15,7 @@ from tieaware.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_
 from tieaware.checks import unexpected
 from tieaware.identifiers import Identifiers, frozen, quoted
 from tieaware.inputs.lists import Lists, flattened, from_columns, grouped
+from tieaware.judgments import Judgments
 
 __all__ = ["Qrels"]
 
@@ -53,7 +54,7 @@ class Qrels:
     (1, ['d1', 'd2'], [1, 0])
     """
 
-    __slots__ = ("__weakref__", "_index", "documents", "labels", "name", "offsets", "queries")
+    __slots__ = ("__weakref__", "_index", "_judgments", "documents", "labels", "name", "offsets", "queries")
 
     queries: Identifiers
     offsets: Offsets
@@ -61,6 +62,7 @@ class Qrels:
     labels: Labels
     name: str
     _index: _join.Index | None
+    _judgments: Judgments
 
     def __init__(
         self,
@@ -76,15 +78,15 @@ class Qrels:
         self._set(lists, name)
 
     def _set(self, lists: Lists, name: str) -> None:
-        for attribute, value in (
-            ("queries", lists.queries),
-            ("offsets", frozen(lists.offsets.view())),
-            ("documents", lists.documents),
-            ("labels", frozen(lists.values.view())),
-            ("name", name),
-            ("_index", None),
-        ):
-            object.__setattr__(self, attribute, value)
+        set_once = object.__setattr__
+        offsets, labels = frozen(lists.offsets.view()), frozen(lists.values.view())
+        set_once(self, "queries", lists.queries)
+        set_once(self, "offsets", offsets)
+        set_once(self, "documents", lists.documents)
+        set_once(self, "labels", labels)
+        set_once(self, "name", name)
+        set_once(self, "_index", None)
+        set_once(self, "_judgments", Judgments(labels, offsets))
 
     @classmethod
     def of(cls, lists: Lists, name: str) -> Qrels:
@@ -177,6 +179,11 @@ class Qrels:
         labels = as_labels(flat_array(label, "label"), "label").copy()
         lists = from_columns(query, doc, labels, "label")
         return cls.of(without_repeats(lists, lambda row: f"doc[{row}]"), name)
+
+    @property
+    def judgments(self) -> Judgments:
+        """The labels alone, query by query: what measures ask."""
+        return self._judgments
 
     @property
     def index(self) -> _join.Index:

@@ -170,12 +170,12 @@ def by_retrieved(measure: Measure, total: Values, retrieved: Values) -> Values:
 # The slot weights. A small table is kept for good; a larger one, which serves all that look no deeper, as long as
 # somebody holds it.
 
-_SMALL = 4096
+SMALL_DEPTH = 4096
 _tables: WeakValueDictionary[tuple[Any, ...], Values] = WeakValueDictionary()
 
 
 def _table(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
-    if depth <= _SMALL:
+    if depth <= SMALL_DEPTH:
         return _small_table(kind, *arguments)
     table = _tables.get((kind, *arguments))
     if table is None or len(table) <= depth:
@@ -189,7 +189,7 @@ def _table(kind: Callable[..., Values], depth: int, *arguments: float) -> Values
 
 @lru_cache(maxsize=64)
 def _small_table(kind: Callable[..., Values], *arguments: float) -> Values:
-    table = kind(*arguments, _SMALL)
+    table = kind(*arguments, SMALL_DEPTH)
     table.setflags(write=False)
     return table
 

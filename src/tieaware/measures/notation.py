@@ -41,7 +41,12 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     InputError
         If there is none, or one is none of `parse_measure`'s.
     """
-    return tuple(map(parse_measure, _several(measures)))
+    given = _several(measures)
+    try:
+        return _parsed(given)
+    except TypeError:
+        # One that cannot be hashed is none.
+        return tuple(map(parse_measure, given))
 
 
 def asked_measures(measures: str | Measure | Sequence[str | Measure]) -> dict[str, Measure]:
@@ -52,14 +57,9 @@ def asked_measures(measures: str | Measure | Sequence[str | Measure]) -> dict[st
     InputError
         Also if two are called the same, for one would stand in the place of the other.
     """
-    asked: dict[str, Measure] = {}
-    for given in _several(measures):
-        measure = parse_measure(given)
-        name = " ".join(str(given).split())
-        if name in asked:
-            raise unexpected("measures", "each of them once", f"{name} twice")
-        asked[name] = measure
-    return asked
+    given = _several(measures)
+    parsed = parse_measures(given)
+    return dict(zip(_called(given), parsed, strict=True))
 
 
 def _several(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | Measure, ...]:
@@ -75,6 +75,20 @@ def _several(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | M
     if not given:
         raise unexpected("measures", "at least one, such as 'nDCG@10'", "none")
     return given
+
+
+@lru_cache(maxsize=256)
+def _parsed(measures: tuple[str | Measure, ...]) -> tuple[Measure, ...]:
+    return tuple(map(parse_measure, measures))
+
+
+@lru_cache(maxsize=256)
+def _called(measures: tuple[str | Measure, ...]) -> tuple[str, ...]:
+    names = tuple(" ".join(str(measure).split()) for measure in measures)
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise unexpected("measures", "each of them once", f"{name} twice")
+    return names
 
 
 def parse_measure(text: str | Measure) -> Measure:
