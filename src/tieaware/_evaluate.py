@@ -73,7 +73,7 @@ def evaluate(
     Returns
     -------
     Results
-        The queries in the order of the judgments.
+        The queries in the order of the judgments; integers, if those of the judgments are an integer column.
 
     Raises
     ------
@@ -120,15 +120,15 @@ def evaluate_views(
         run(0)
     else:
         over_chunks(run, np.arange(len(named) + 1), min(workers, len(named)))
-    names = judged.queries.to_list()
+    names = judged.queries
     if np.count_nonzero(answered) < answered.size:
         if queries == "judged":
             np.copyto(values, evaluation.silent(), where=~answered[:, None, :, None])
         else:
             by_some = np.flatnonzero(answered.any(axis=0))
             values = values[:, :, by_some]
-            names = [names[i] for i in by_some]
-    labels = tuple(sources), tuple(names), parsed
+            names = names.take(by_some)
+    labels = tuple(sources), tuple(names.to_list()), parsed
     by_table = values.swapaxes(0, 1)
     edges = [0, *accumulate(view.n_tables for view in views)]
     return [Results(by_table[start], *labels, *by_table[start + 1 : end]) for start, end in pairwise(edges)]

@@ -48,7 +48,7 @@ def _rows(results: Results, columns: Sequence[Column], per_query: bool) -> Itera
         for i, query in enumerate(results.queries if per_query else ()):
             row = [float(column.values[r, i]) for column in columns]
             if not any(map(math.isnan, row)):
-                yield run, query, row
+                yield run, str(query), row
         yield run, "all", [float(column.summary[r]) for column in columns]
 
 

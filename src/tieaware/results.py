@@ -70,8 +70,10 @@ class Results:
     ----------
     values : float64[n_runs, n_queries, n_measures]
         NaN where ``queries="both"`` was asked for and the run is silent on the query.
-    runs, queries : tuple of str
-        The names along the first and the second axis.
+    runs : tuple of str
+        The names along the first axis.
+    queries : tuple of str or of int
+        The names along the second axis, of the type that the judgments have them in.
     measures : tuple of Measure
         The measures along the third axis.
     std, min, max : float64[n_runs, n_queries, n_measures] or None
@@ -90,7 +92,7 @@ class Results:
 
     values: Values
     runs: tuple[str, ...]
-    queries: tuple[str, ...]
+    queries: tuple[str | int, ...]
     measures: tuple[Measure, ...]
     std: Values | None = None
     min: Values | None = None
@@ -258,7 +260,7 @@ class Results:
             raise KeyError(str(error)) from None
         return _Named("measure", self.measures)[parsed]
 
-    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
+    def to_dict(self) -> dict[str, dict[str | int, dict[str, float]]]:
         """Return the values as dicts.
 
         Returns
@@ -396,7 +398,7 @@ class Results:
         P_1                     all     0.5000
         """
         columns = self.columns(names)
-        lines = []
+        lines: list[tuple[str, str | int, str]] = []
         for r, run in enumerate(self.runs):
             answered = np.flatnonzero(~np.isnan(self.values[r]).all(axis=1))
             if header or len(self.runs) > 1:

@@ -107,7 +107,8 @@ class Curves(Experiment):
     ----------
     kind : str
         "precision-recall", "interpolated" or "roc".
-    runs, queries : tuple of str
+    runs : tuple of str
+    queries : tuple of str or of int
         The names along the first and the second axis of the points.
     x, y : float64[n_runs, n_queries, n_points]
         The expected coordinates; in the order of the ranks, or of the recalls.
@@ -115,7 +116,7 @@ class Curves(Experiment):
 
     kind: str
     runs: tuple[str, ...]
-    queries: tuple[str, ...]
+    queries: tuple[str | int, ...]
     x: Values
     y: Values
 

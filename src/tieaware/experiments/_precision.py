@@ -154,7 +154,8 @@ class Precision(Experiment):
     ----------
     precisions : tuple of Coarsening
         What the scores were coarsened to, along the first axis of the values.
-    runs, queries : tuple of str
+    runs : tuple of str
+    queries : tuple of str or of int
         The names along the second and the third axis.
     measures : tuple of Measure
         The measures along the fourth axis.
@@ -170,7 +171,7 @@ class Precision(Experiment):
 
     precisions: tuple[Coarsening, ...]
     runs: tuple[str, ...]
-    queries: tuple[str, ...]
+    queries: tuple[str | int, ...]
     measures: tuple[Measure, ...]
     originals: tuple[Values, ...]
     values: Values

@@ -77,7 +77,7 @@ def tie_prevalence(
     cutoffs = tuple(whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(cutoffs))
     judged = None if qrels is None else as_qrels(qrels)
     names, ties, values, left_out = [], [], [], []
-    queries: tuple[str, ...] = ()
+    queries: tuple[str | int, ...] = ()
     for name, source in progress(as_sources(runs).items(), "runs"):
         run = source.whole()
         path = source.path if isinstance(source, RunFile) else source
@@ -132,7 +132,7 @@ class TiePrevalence(Experiment):
     cutoffs: tuple[int, ...]
     left_out: tuple[str, ...]
     rules: tuple[str, ...]
-    queries: tuple[str, ...]
+    queries: tuple[str | int, ...]
     measures: tuple[Measure, ...]
     values: Values
 

@@ -138,4 +138,4 @@ def flattened(
 
     queries = Identifiers.from_sequence(names, f"keys of {argument}")
     documents = Identifiers.from_sequence(keys, f"documents of {argument}")
-    return queries, offsets, documents, values, place
+    return queries.undecided(), offsets, documents.undecided(), values, place

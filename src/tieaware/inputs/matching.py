@@ -33,7 +33,13 @@ class Matched(NamedTuple):
 
 
 def match(qrels: Qrels, run: Run | RunDict) -> Matched:
-    """Find the judged documents of a run."""
+    """Find the judged documents of a run.
+
+    Raises
+    ------
+    InputError
+        Queries or documents are integers on one side, and text on the other.
+    """
     if isinstance(run, RunDict):
         walked = _join.match_dict(qrels.index, run.lists) if type(run.lists) is dict else None
         if walked is not None:
@@ -41,6 +47,8 @@ def match(qrels: Qrels, run: Run | RunDict) -> Matched:
             return Matched(rows, scores, JudgedLists(offsets, judged_offsets, positions, labels))
         # It is not as plain as that, or has an error that needs words.
         run = run.whole()
+    run.queries.check_kind(qrels.queries, f"{run.name}.query", qrels.name)
+    run.documents.check_kind(qrels.documents, f"{run.name}.doc", qrels.name)
     rows, judged_offsets, positions, labels = _join.match(
         qrels.index,
         run.queries.data,

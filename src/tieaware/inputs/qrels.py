@@ -152,7 +152,8 @@ class Qrels:
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
-            The query and the document of each row.
+            The query and the document of each row. Integers match those of runs, and not text; `Results` has the
+            queries as integers then.
         label : sequence or array of int
             Its label. A (query, document) twice with the same label counts once.
         name : str

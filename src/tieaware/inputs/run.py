@@ -172,7 +172,7 @@ class Run:
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
-            The query and the document of each row.
+            The query and the document of each row; integers, if those of the judgments are.
         score : sequence or array of real numbers
             float64 and float32 stay what they are, others become float64.
         name : str
