@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from tieaware import _join
 from tieaware.arrays import Integers, Scores
+from tieaware.identifiers import quoted
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
 from tieaware.inputs.run_dict import RunDict
 from tieaware.judgments import JudgedLists
 
-__all__ = ["Matched", "match"]
+__all__ = ["Matched", "differing", "match"]
 
 
 class Matched(NamedTuple):
@@ -58,3 +61,14 @@ def match(qrels: Qrels, run: Run | RunDict) -> Matched:
         run.documents.offsets,
     )
     return Matched(rows, run.scores, JudgedLists(run.offsets, judged_offsets, positions, labels))
+
+
+def differing(qrels: Qrels, run: Run | RunDict, matched: Matched) -> str:
+    """Show a document of either side, of the first query for which both have any; nothing if there is none."""
+    run = run.whole()
+    for i in np.flatnonzero((matched.rows >= 0) & (np.diff(run.offsets) > 0)).tolist():
+        row = matched.rows[i]
+        if qrels.offsets[row] < qrels.offsets[row + 1]:
+            here, there = run.documents[run.offsets[i]], qrels.documents[qrels.offsets[row]]
+            return f"query {quoted(run.queries[i])} has {quoted(here)} here and {quoted(there)} there"
+    return ""
