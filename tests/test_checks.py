@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tieaware
-from tieaware import Evaluator, InputError, Qrels, Run
+from tieaware import Evaluator, InputError, Qrels, Run, experiments, worst_cases
 
 nan = float("nan")
 LABEL = "a whole number from -2147483648 to 2147483647"
@@ -268,10 +268,14 @@ def test_the_shape_of_candidates_is_said_without_a_number_that_means_nothing():
 
 def test_measures_in_a_set_are_refused():
     """The order of the columns would be that of their hashes, another in each process."""
+    run = {"q": {"d": 1.0}}
     for measures in ({"AP"}, frozenset(["AP"])):
         expected = "measures: expected a list, whose order the values have, found "
         assert message_of(Evaluator, [1, 0], measures).startswith(expected)
-        assert message_of(tieaware.evaluate, {"q": {"d": 1}}, {"q": {"d": 1.0}}, measures).startswith(expected)
+        for door in (tieaware.evaluate, experiments.comparison):
+            assert message_of(door, {"q": {"d": 1}}, run, measures).startswith(expected)
+        assert message_of(worst_cases.table, measures, [2]).startswith(expected)
+        assert message_of(experiments.tie_prevalence, run, {"q": {"d": 1}}, measures).startswith(expected)
 
 
 def test_what_follows_the_measures_is_given_by_name():

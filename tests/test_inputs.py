@@ -348,6 +348,38 @@ def test_whole_floats_are_labels():
     for label in ([1.0, 2.0], np.array([1, 2], "f2"), np.array([1.0, 2], object)):
         assert Qrels.from_columns(["q", "q"], ["d", "e"], label).labels.tolist() == [1, 2]
     assert Qrels.from_dict({"q": {"d": 1.0, "e": np.float32(2)}}).labels.tolist() == [1, 2]
+    least, most = -(2.0**31), 2.0**31 - 1
+    plain = {"q": {"d": 1.0, "e": -0.0, "f": least, "g": most, "h": True, "i": False}}
+    assert _dicts.columns_of(plain) is not None
+    assert Qrels.from_dict(plain).labels.tolist() == [1, 0, -(2**31), 2**31 - 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [set, frozenset, list, tuple, lambda named: dict.fromkeys(named, 1.0), lambda named: dict.fromkeys(named).keys()],
+)
+def test_relevant_documents_without_labels(form):
+    """As beir and mteb have them, also beside queries with labels."""
+    named = ["d1", "d2", 3]
+    qrels = Qrels.from_dict({"q1": form(named), "q2": {"d1": 0}, "q3": form([])})
+    assert {q: dict(sorted(listed.items())) for q, listed in as_dict(qrels, qrels.labels).items()} == {
+        b"q1": {b"3": 1, b"d1": 1, b"d2": 1}, b"q2": {b"d1": 0}, b"q3": {},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [
+        (["d", "e", "d"], "qrels['q'][2]: expected each document once, found 'd' again, first at 0"),
+        ((7, 8, 8), "qrels['q'][2]: expected each document once, found 8 again, first at 1"),
+        (["d", ["e"]], "qrels['q'][1]: expected text, bytes or an integer, found ['e']"),
+        ({"d", 1.5}, "documents of qrels[{0}]: expected text, bytes or an integer, found 1.5"),
+        ("d1", "qrels['q']: expected a dict {document: value}, found 'd1'"),
+    ],
+)
+def test_bad_documents_without_labels(listed, message):
+    place = list(listed).index(1.5) if isinstance(listed, set) else 0
+    assert message_of(Qrels.from_dict, {"q": listed}) == message.replace("{0}", str(place))
 
 
 def test_the_index_is_built_once():
@@ -460,7 +492,8 @@ class Text(str):
 @pytest.mark.parametrize(
     "judgments",
     [
-        {"q": {"d": 2**31}}, {"q": {"d": -(2**31) - 1}}, {"q": {"d": 2**70}}, {"q": {"d": True}}, {"q": {"d": 1.0}},
+        {"q": {"d": 2**31}}, {"q": {"d": -(2**31) - 1}}, {"q": {"d": 2**70}}, {"q": {"d": np.bool_(1)}},
+        {"q": {"d": 1.5}}, {"q": {"d": nan}}, {"q": {"d": 2.0**31}}, {"q": {"d": -(2.0**31) - 1}}, {"q": {"d": np.inf}},
         {"q": {1: 1}}, {1: {"d": 1}}, {"q": [1]}, {"q": {"\ud800": 1}}, {"\ud800": {}}, {Text("q"): {}, Text("q"): {}},
         {"q": {Text("d"): 1, Text("d"): 2}},
     ],
