@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import UserDict
 from decimal import Decimal
 from fractions import Fraction
 from time import perf_counter
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 import tieaware
 from tieaware import Evaluator, InputError, Qrels, Run, experiments, worst_cases
+from tieaware.checks import shown
 
 nan = float("nan")
 LABEL = "a whole number from -2147483648 to 2147483647"
@@ -276,6 +278,23 @@ def test_measures_in_a_set_are_refused():
             assert message_of(door, {"q": {"d": 1}}, run, measures).startswith(expected)
         assert message_of(worst_cases.table, measures, [2]).startswith(expected)
         assert message_of(experiments.tie_prevalence, run, {"q": {"d": 1}}, measures).startswith(expected)
+
+
+def test_large_values_are_shown_in_no_time():
+    """Not in that of looking at every element, as sorting a set would be."""
+    n = 2_000_000
+    by_number = dict.fromkeys(range(n), 1.0)
+    for value, text in (
+        ([1] * n, "[1, 1, 1, 1, 1, 1, ...]"), (by_number, "{0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, ...}"),
+        (set(range(n)), "{0, 1, 2, 3, 4, 5, ...}"), (frozenset(range(n)), "frozenset({0, 1, 2, 3, 4, 5, ...})"),
+        ({"q": by_number}, "{'q': {0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, ...}}"), (b"x" * n, "bytes of 2000000"),
+        (by_number.keys(), "dict_keys of 2000000"), (UserDict(by_number), "UserDict of 2000000"),
+        (range(n), "range(0, 2000000)"),
+        ("x" * n, f"'{'x' * 37}...{'x' * 38}'"), ({3, 1, 2}, "{1, 2, 3}"), ({"b": 1, "a": 2}, "{'a': 2, 'b': 1}"),
+    ):  # fmt: skip
+        start = perf_counter()
+        assert shown(value) == text
+        assert perf_counter() - start < 0.1
 
 
 def test_what_follows_the_measures_is_given_by_name():
