@@ -19,7 +19,7 @@ FLOORS = (
     ("_",),  # kernels
     ("errors", "_version", "extras"),
     ("checks",),
-    ("arrays", "threads"),
+    ("arrays", "tensors", "threads"),
     ("identifiers", "judgments", "sparse", "tables", "plots", "defaults"),
     ("measures", "ties", "precision", "inputs"),
     ("totals", "means", "views", "reference"),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tieaware import _dicts, _join
-from tieaware.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_array
+from tieaware.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_array, unwrapped
 from tieaware.checks import shown, unexpected
 from tieaware.identifiers import Identifiers, frozen, quoted
 from tieaware.inputs.lists import Lists, flattened, from_columns, grouped
@@ -150,7 +150,8 @@ class Qrels:
             return cls.from_dict({query: _labelled(query, listed) for query, listed in qrels.items()}, name=name)
         # It is not as plain as that, or has an error that needs words.
         queries, offsets, documents, values, place = flattened(qrels, "qrels")
-        lists = grouped(queries, offsets, documents, as_labels(flat_array(values, "qrels"), "qrels", place))
+        labels = flat_array(unwrapped(values, "qrels", place), "qrels")
+        lists = grouped(queries, offsets, documents, as_labels(labels, "qrels", place))
         return cls.of(without_repeats(lists, place), name)
 
     @classmethod
