@@ -248,6 +248,9 @@ def _check_exact(given: Any, converted: Scores, where: str, place: Place | None)
     else:
         # Whole numbers below 2^53 are exact.
         suspects = (np.abs(converted) >= _LARGEST_EXACT) & np.isfinite(converted)
+        if isinstance(given, np.ndarray) and kind == "O":
+            precise = [isinstance(value, np.longdouble) for value in given.reshape(-1).tolist()]
+            suspects |= np.reshape(precise, suspects.shape)
     if not suspects.any():
         return
     if kind in "iu":
