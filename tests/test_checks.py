@@ -300,6 +300,13 @@ def test_large_values_are_shown_in_no_time():
         assert perf_counter() - start < 0.1
 
 
+@pytest.mark.parametrize("door", [lambda x: Evaluator(x, ["RR"]), Evaluator([[1, 0], [0, 1]], ["RR"])])
+@pytest.mark.parametrize("ragged", [[[1, 0], [1]], ([1, 0], [1]), [np.ones(2), np.ones(1)], [[1, 0], 1]])
+def test_ragged_lists_point_to_group(door, ragged):
+    expected = "expected flat values, or lists of equal length (flat, with their sizes as group=, for others), found "
+    assert expected in message_of(door, ragged)
+
+
 def test_what_follows_the_measures_is_given_by_name():
     with pytest.raises(TypeError, match="positional"):
         Evaluator([0, 1, 0], ["AP"], [0, 1, 3])

@@ -30,6 +30,10 @@ Place: TypeAlias = Callable[[int], str]
 
 _LEAST_LABEL, _LARGEST_LABEL = -(2**31), 2**31 - 1
 
+_LABEL_TYPES = (int, float, np.integer, np.floating, np.bool_)
+# Which float() would take, some of them.
+_NO_SCORE_TYPES = (str, bytes, bytearray, complex, np.complexfloating, np.ndarray)
+
 # Up to here float64 holds every whole number.
 _LARGEST_EXACT = 2.0**53
 _LARGEST_OFFSET = 2**62
@@ -143,8 +147,9 @@ def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
     if array.dtype.kind not in "biufO":
         # Of text and the like, whose first element is to be named.
         array = array.astype(object)
-    if _no_label(array.reshape(-1)).any():
-        raise no_label(array, where, place)
+    row = _first_no_label(array.reshape(-1))
+    if row is not None:
+        raise _not_a_label(array, row, where, place)
     return as_kernels_want(array, np.int32)
 
 
@@ -160,28 +165,31 @@ def as_whole(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
 
 def no_label(array: npt.NDArray[Any], where: str, place: Place | None = None) -> InputError:
     """Return the error that names the first element that is no label; see `as_labels`."""
-    flat = array.reshape(-1)
-    if array.dtype.kind == "O":
-        row = next(i for i, value in enumerate(flat.tolist()) if not _is_label(value))
-    else:
-        row = int(np.argmax(_no_label(flat)))
+    row = _first_no_label(array.reshape(-1))
+    assert row is not None
+    return _not_a_label(array, row, where, place)
+
+
+def _not_a_label(array: npt.NDArray[Any], row: int, where: str, place: Place | None) -> InputError:
     return unexpected(
         place(row) if place else element(where, array.shape, row),
         f"a whole number from {_LEAST_LABEL} to {_LARGEST_LABEL}", shown(_plain(array, row)),
     )  # fmt: skip
 
 
-def _no_label(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which elements are no labels."""
+def _first_no_label(array: npt.NDArray[Any]) -> int | None:
+    """Return the first element that is no label, if there is one."""
     if array.dtype.kind == "O":
-        return np.array([not _is_label(value) for value in array.tolist()], dtype=bool)
+        return next((i for i, value in enumerate(array.tolist()) if not _is_label(value)), None)
     # Compared in float64 at least: the largest label is no number of float32, which would round it up.
     wrong = ~((array >= np.float64(_LEAST_LABEL)) & (array <= np.float64(_LARGEST_LABEL)))
-    return wrong | (array != np.floor(array)) if array.dtype.kind == "f" else wrong
+    if array.dtype.kind == "f":
+        wrong |= array != np.floor(array)
+    return int(wrong.argmax()) if wrong.any() else None
 
 
 def _is_label(value: Any) -> bool:
-    if not isinstance(value, int | float | np.integer | np.floating | np.bool_):
+    if not isinstance(value, _LABEL_TYPES):
         return False
     plain = value.item() if isinstance(value, np.generic) else value
     return bool(_LEAST_LABEL <= plain <= _LARGEST_LABEL and plain == int(plain))
@@ -231,7 +239,7 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
 
 def _is_real(value: Any) -> bool:
     """Whether a value is a number that float64 has room for; text and arrays are none, although float() reads some."""
-    if isinstance(value, str | bytes | bytearray | complex | np.complexfloating | np.ndarray):
+    if isinstance(value, _NO_SCORE_TYPES):
         return False
     try:
         float(value)
