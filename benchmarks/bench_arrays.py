@@ -44,6 +44,29 @@ def test_many_relevant(compare):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("measures", "dtype", "at_most"),
+    [
+        (("nDCG@10", "AP", "RR"), "float64", 3.5),
+        (("nDCG@10", "AP", "RR"), "float32", 5.0),
+        (("nDCG@10",), "float64", 2.2),
+        (("nDCG@10",), "float32", 3.2),
+    ],
+)
+def test_learning_to_rank(compare, measures, dtype, at_most):
+    judged = labels(500, 120, 60) * np.random.default_rng(2008).integers(1, 5, (500, 120), dtype=np.int32)
+    table = distinct_scores(500, 120).astype(dtype)
+    scores = table.ravel()
+    evaluator = tieaware.Evaluator(judged, measures)
+    out = np.empty((500, len(measures)))
+    compare(
+        SECTION, f"500 × 120, half relevant, grades 0–4, {' + '.join(measures)}, {dtype}",
+        check=lambda: assert_reference(evaluator(scores, out), table, judged, measures, lists=range(0, 500, 10)),
+        contender=partial(evaluator, scores, out),
+        baseline=partial(np.sort, table, axis=1), to="np.sort", at_most=at_most,
+    )  # fmt: skip
+
+
 class TieOblivious:
     """nDCG@10 + AP + RR of lists of one length in NumPy, taking tied documents as they come.
 

@@ -11,6 +11,8 @@ cdef enum:
 # What counting.h says of its functions of these names; the scores are float64 or float32.
 cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
                    int64_t* greater, int64_t* equal) noexcept nogil
+cdef int64_t count_own(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
+                       int64_t* greater, int64_t* equal) noexcept nogil
 cdef int64_t precede(const score_t* scores, Py_ssize_t n, const double* values, const int64_t* positions,
                      Py_ssize_t n_values, int64_t limit, int64_t* before) noexcept nogil
 

@@ -9,6 +9,7 @@ from libc.string cimport memset
 cdef extern from "counting.h" nogil:
     int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
     int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
+    int64_t tieaware_count_own_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
     void tieaware_rank(const double*, Py_ssize_t, int64_t*)
     int64_t tieaware_precede_double(const double*, Py_ssize_t, const double*, const int64_t*, Py_ssize_t, int64_t,
                                     int64_t*)
@@ -27,6 +28,14 @@ cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py
                    int64_t* greater, int64_t* equal) noexcept nogil:
     if score_t is double:
         return tieaware_count_double(scores, n, values, n_values, limit, greater, equal)
+    else:
+        return tieaware_count_float(scores, n, values, n_values, limit, greater, equal)
+
+
+cdef int64_t count_own(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
+                       int64_t* greater, int64_t* equal) noexcept nogil:
+    if score_t is double:
+        return tieaware_count_own_double(scores, n, values, n_values, limit, greater, equal)
     else:
         return tieaware_count_float(scores, n, values, n_values, limit, greater, equal)
 

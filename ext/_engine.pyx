@@ -8,10 +8,11 @@ from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware._groups cimport Bands, Groups, PreparedLists, band, condense, length, order_by_label
+from tieaware._groups cimport Groups, PreparedLists, length, order_by_label
 from tieaware._kernels cimport kernel_named
 from tieaware._means cimport Mean, extend, mean_of_none, rounded
 from tieaware._measure cimport TOO_MANY, Measure, Query, Statistic
+from tieaware._regrouping cimport Bands, band, condense
 
 cnp.import_array()
 

@@ -1,5 +1,5 @@
 cimport numpy as cnp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 
 cdef struct Groups:
@@ -21,25 +21,21 @@ cdef struct Groups:
     int64_t* group
     int64_t* first
     int64_t* taken
+    int64_t* key
+    # And of sorting, for the list.
+    int64_t* words
+    int64_t* spare
+    int32_t* key_at
     # The scores of excluded documents, as they are: of float64 or float32.
     void* excluded
     # The groups without unjudged documents, where a measure asks for these.
     Groups* condensed
 
 
-# The bands of a banded ranking: band b begins at rank start[b], ascending from 1, and ends before start[b+1], the last
-# with the list.
-cdef struct Bands:
-    Py_ssize_t count
-    const int64_t* start
-
-
-cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weights, Groups* banded) noexcept nogil
-
-
 cdef class PreparedLists:
     cdef readonly Py_ssize_t n_queries, n_docs, n_keys, n_weights
-    cdef Py_ssize_t most_keys, most_excluded, counting_limit
+    cdef Py_ssize_t most_keys, most_excluded, longest_sorted, counting_limit
+    cdef const cnp.npy_bool* sorted_lists
     cdef int64_t depth
     cdef int rule
     cdef readonly object arrays
@@ -73,10 +69,3 @@ cdef inline int64_t length(PreparedLists lists, Py_ssize_t query) noexcept nogil
 # The documents of each tied group that `tied` was made of, one by one: the best label first, and last.
 cdef void order_by_label(PreparedLists lists, Py_ssize_t query, Groups* tied, Groups* best,
                          Groups* worst) noexcept nogil
-
-# The groups of the list without its unjudged documents; `judged` is the weighting by 1 of the judged ones.
-cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil
-
-# Sort numbers, ascending; and keep one of each run of equal ones: returns how many are left.
-cdef void sort(double* values, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil

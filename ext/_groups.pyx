@@ -1,4 +1,4 @@
-"""Scores into groups: the tied groups of a query that hold a key document, without sorting the list.
+"""Scores into groups: the tied groups of a query that hold a key document, mostly without sorting the list.
 
 A *key* is a document that weighs something to some measure: a relevant one, mostly. A measure needs the start, the
 size and the weight of the groups that hold a key, and nothing else. So, for each query:
@@ -9,34 +9,26 @@ size and the weight of the groups that hold a key, and nothing else. So, for eac
    its own.
 
 Step 2 has two engines that give the same integers: comparing every score with every value, which vectorises, and
-finding every score among the sorted values, which does not, but grows with their logarithm.
+finding every score among the sorted values, which does not, but grows with their logarithm. Where so many documents are
+keys that a sort costs less, a third engine sorts the list, and finds the same groups by walking along it. Which lists
+those are is decided ahead, in preparation.py.
 
 Documents may be excluded: they are in the list of scores, but not in the ranking. They are counted as a list of their
 own, few, by the same functions, and their counts are taken off.
 """
 cimport numpy as cnp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport malloc
 from libc.string cimport memset
 
-from tieaware._counting cimport LANES, assign_few, assign_many, count, find, locate, precede, score_t
+from tieaware._counting cimport LANES, assign_few, assign_many, count, count_own, find, locate, precede, score_t
+from tieaware._sorting cimport (
+    TIEAWARE_LONGEST_SORTED, distinct, sort, sort_doubles, tieaware_blocks_of, tieaware_close, tieaware_place_bits,
+    tieaware_repeats, tieaware_sort, tieaware_walk_documents, tieaware_walk_groups, tieaware_words_double,
+    tieaware_words_float,
+)
 
 cnp.import_array()
-
-cdef extern from *:
-    """
-    /* NumPy's own sort of doubles, vectorised where the processor can; it needs no GIL. */
-    static int tieaware_sort(double *values, npy_intp n) {
-        static PyArray_SortFunc *sort = NULL;
-        if (sort == NULL) {
-            PyArray_Descr *descr = PyArray_DescrFromType(NPY_DOUBLE);
-            sort = PyDataType_GetArrFuncs(descr)->sort[NPY_QUICKSORT];
-            Py_DECREF(descr);
-        }
-        return n > 0 ? sort(values, n, NULL) : 0;
-    }
-    """
-    int tieaware_sort(double*, Py_ssize_t) nogil
 
 # How a tie rule places the documents inside a tie; ties.py takes them from here.
 cpdef enum:
@@ -45,9 +37,15 @@ cpdef enum:
     BEST_FIRST = 2
     WORST_FIRST = 3
 
-# With up to so many keys, sorting them by insertion is cheaper than a call.
+# Up to so many of the highest keys are found by insertion, without sorting the others.
 cdef enum:
     FEW = 24
+
+# What became of a list that was to be sorted: a score is NaN, or two are too close to tell apart in a word.
+cdef enum Sorted:
+    GROUPED
+    UNORDERED
+    TOO_CLOSE
 
 # Counting may stop between blocks; in shorter lists there is nothing to gain.
 cdef enum:
@@ -55,25 +53,6 @@ cdef enum:
 
 # More than there are documents.
 cdef int64_t NO_LIMIT = 0x7fffffffffffffff
-
-# NumPy's sort is looked up while the GIL is held.
-tieaware_sort(NULL, 0)
-
-
-cdef void sort(double* values, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i, j
-    cdef double x
-    if n > FEW:
-        tieaware_sort(values, n)
-        return
-    for i in range(1, n):
-        x = values[i]
-        j = i
-        # Invariant: values[:i] is sorted, values[j] is free.
-        while j > 0 and values[j - 1] > x:
-            values[j] = values[j - 1]
-            j -= 1
-        values[j] = x
 
 
 cdef Py_ssize_t highest(Groups* groups, Py_ssize_t n_keys, int64_t depth) noexcept nogil:
@@ -108,16 +87,6 @@ cdef Py_ssize_t highest(Groups* groups, Py_ssize_t n_keys, int64_t depth) noexce
     return n
 
 
-cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
-    """Keep one of each run of equal values in the sorted values[:n]; return how many there are."""
-    cdef Py_ssize_t i, kept = 0
-    for i in range(n):
-        if kept == 0 or values[i] != values[kept - 1]:
-            values[kept] = values[i]
-            kept += 1
-    return kept
-
-
 cdef const int64_t* integers(cnp.ndarray array) except? NULL:
     """What an array of int64 holds, which lives as long as it; NULL for None."""
     return <const int64_t*>cnp.PyArray_DATA(array) if array is not None else NULL
@@ -126,12 +95,13 @@ cdef const int64_t* integers(cnp.ndarray array) except? NULL:
 cdef class PreparedLists:
     """The lists of all queries, prepared: everything about them that does not depend on the scores.
 
-    Parameters are C-contiguous arrays that the caller has checked: int64 offsets[n_queries + 1] of the lists,
-    key_offsets[n_queries + 1], key_position[n_keys] (of each key in its list), float64 key_weight[n_weights, n_keys],
-    and for a rule that orders the documents inside a tie: key_rank[n_keys], the key's place in that order, with the
-    keys of a query ascending in it, and order[n_docs], the positions in that order (None: the order of the list); an
-    order of another length is that of every list. For "optimistic", "pessimistic" and the spread the keys of a query
-    lie by label, descending. `depth` is a rank below which no measure looks.
+    Parameters are C-contiguous arrays that the caller has checked: bool sorted_lists[n_queries], which lists to sort if
+    they are short enough and wholly ranked (None: none); int64 offsets[n_queries + 1] of the lists,
+    key_offsets[n_queries + 1], key_position[n_keys] (of each key in its list, none twice), float64
+    key_weight[n_weights, n_keys], and for a rule that orders the documents inside a tie: key_rank[n_keys], the key's
+    place in that order, with the keys of a query ascending in it, and order[n_docs], the positions in that order (None:
+    the order of the list); an order of another length is that of every list. For "optimistic", "pessimistic" and the
+    spread the keys of a query lie by label, descending. `depth` is a rank below which no measure looks.
 
     Where documents are excluded: excluded_offsets[n_queries + 1], excluded_position[n_excluded], in the order inside a
     tie, none of them a key; and for a rule that has such an order key_excluded[n_keys], how many excluded documents of
@@ -140,16 +110,18 @@ cdef class PreparedLists:
     Prepared lists are immutable.
     """
 
-    def __init__(self, int rule, int64_t depth, Py_ssize_t counting_limit, cnp.ndarray offsets not None,
-                 cnp.ndarray key_offsets not None, cnp.ndarray key_position not None, cnp.ndarray key_weight not None,
-                 cnp.ndarray key_rank=None, cnp.ndarray order=None, cnp.ndarray excluded_offsets=None,
-                 cnp.ndarray excluded_position=None, cnp.ndarray key_excluded=None):
+    def __init__(self, int rule, int64_t depth, Py_ssize_t counting_limit, cnp.ndarray sorted_lists,
+                 cnp.ndarray offsets not None, cnp.ndarray key_offsets not None, cnp.ndarray key_position not None,
+                 cnp.ndarray key_weight not None, cnp.ndarray key_rank=None, cnp.ndarray order=None,
+                 cnp.ndarray excluded_offsets=None, cnp.ndarray excluded_position=None,
+                 cnp.ndarray key_excluded=None):
         cdef Py_ssize_t query, longest = 0
-        self.arrays = (rule, depth, counting_limit, offsets, key_offsets, key_position, key_weight, key_rank, order,
-                       excluded_offsets, excluded_position, key_excluded)
+        self.arrays = (rule, depth, counting_limit, sorted_lists, offsets, key_offsets, key_position, key_weight,
+                       key_rank, order, excluded_offsets, excluded_position, key_excluded)
         self.rule = rule
         self.depth = depth
         self.counting_limit = counting_limit
+        self.sorted_lists = <const cnp.npy_bool*>cnp.PyArray_DATA(sorted_lists) if sorted_lists is not None else NULL
         self.n_queries = offsets.shape[0] - 1
         self.n_weights = key_weight.shape[0]
         self.n_keys = key_weight.shape[1]
@@ -171,27 +143,33 @@ cdef class PreparedLists:
         for query in range(self.n_queries):
             longest = max(longest, n_excluded(self, query))
         self.most_excluded = longest
+        for query in range(self.n_queries):
+            if is_sorted(self, query):
+                self.longest_sorted = max(self.longest_sorted, tieaware_blocks_of(length(self, query)).n)
 
     def __reduce__(self):
         return PreparedLists, self.arrays
 
     def rows(self, Py_ssize_t first, Py_ssize_t last):
         """The lists first … last-1, which share all but where they start."""
-        (rule, depth, counting_limit, offsets, key_offsets, key_position, key_weight, key_rank, order, excluded_offsets,
-         excluded_position, key_excluded) = self.arrays
+        (rule, depth, counting_limit, sorted_lists, offsets, key_offsets, key_position, key_weight, key_rank, order,
+         excluded_offsets, excluded_position, key_excluded) = self.arrays
+        if sorted_lists is not None:
+            sorted_lists = sorted_lists[first:last]
         if order is not None and not self.one_order:
             order = order[offsets[first]:offsets[last]]
         if excluded_offsets is not None:
             excluded_offsets = excluded_offsets[first:last + 1]
         return PreparedLists(
-            rule, depth, counting_limit, offsets[first:last + 1] - offsets[first], key_offsets[first:last + 1],
-            key_position, key_weight, key_rank, order, excluded_offsets, excluded_position, key_excluded,
+            rule, depth, counting_limit, sorted_lists, offsets[first:last + 1] - offsets[first],
+            key_offsets[first:last + 1], key_position, key_weight, key_rank, order, excluded_offsets, excluded_position,
+            key_excluded,
         )
 
     cdef Groups* scratch(self) except NULL:
         """Memory for the groups of any query: one block, to be freed by the caller."""
         cdef Py_ssize_t n = self.most_keys + 1
-        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.n_weights * n + self.most_excluded
+        cdef Py_ssize_t words = 12 * n + 2 + LANES + self.n_weights * n + self.most_excluded + 3 * self.longest_sorted
         cdef char* block = <char*>malloc(sizeof(Groups) + words * 8)
         cdef Groups* groups = <Groups*>block
         cdef int64_t* ints = <int64_t*>(block + sizeof(Groups))
@@ -208,8 +186,12 @@ cdef class PreparedLists:
         groups.histogram = ints + 7 * n
         groups.value = <double*>(ints + 9 * n + 2)
         groups.key_score = <double*>(ints + 10 * n + 2)
-        groups.weight = <double*>(ints + 11 * n + 2 + LANES)
+        groups.key = ints + 11 * n + 2 + LANES
+        groups.weight = <double*>(ints + 12 * n + 2 + LANES)
         groups.excluded = <void*>(groups.weight + self.n_weights * n)
+        groups.words = <int64_t*>(groups.weight + self.n_weights * n) + self.most_excluded
+        groups.spare = groups.words + self.longest_sorted
+        groups.key_at = <int32_t*>(groups.spare + self.longest_sorted)
         groups.condensed = NULL
         return groups
 
@@ -228,12 +210,14 @@ cdef class PreparedLists:
 
 
 cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values,
-                   int64_t limit, int64_t* greater, int64_t* equal) noexcept nogil:
+                   bint own, int64_t limit, int64_t* greater, int64_t* equal) noexcept nogil:
     """Count scores[:n] above and equal to each of the groups' values, by the cheaper engine; return the NaNs.
 
-    Of a value with `limit` scores above or more, greater says no more than that.
+    Of a value with `limit` scores above or more, greater says no more than that. `own`: each value is a score of them.
     """
     if n_values <= self.counting_limit:
+        if own:
+            return count_own(scores, n, groups.value, n_values, limit, greater, equal)
         return count(scores, n, groups.value, n_values, limit, greater, equal)
     return locate(scores, n, groups.value, n_values, groups.histogram, greater, equal)
 
@@ -262,7 +246,7 @@ cdef int64_t take_off_excluded(PreparedLists self, Py_ssize_t query, const score
     cdef int64_t nan
     if n == 0:
         return 0
-    nan = tally(self, <const score_t*>groups.excluded, n, groups, n_values, NO_LIMIT, greater, equal)
+    nan = tally(self, <const score_t*>groups.excluded, n, groups, n_values, False, NO_LIMIT, greater, equal)
     for i in range(n_values):
         # Another thread may change the scores meanwhile: the values are then anything, but no group leaves the list.
         groups.greater[i] = max(min(groups.greater[i] - greater[i], left), 0)
@@ -278,6 +262,11 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     cdef const int64_t* position = self.key_position + first_key
     cdef Py_ssize_t i, n_values
     cdef int64_t nan, limit
+    cdef Sorted outcome
+    if is_sorted(self, query):
+        outcome = sort_list(self, query, scores, n, first_key, n_keys, groups)
+        if outcome != TOO_CLOSE:
+            return outcome == GROUPED
     for i in range(n_keys):
         groups.key_score[i] = scores[position[i]]
     if self.rule == IN_ORDER and self.order == NULL and n_keys <= self.counting_limit:
@@ -287,7 +276,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     else:
         n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
     limit = self.limit(query, n)
-    nan = tally(self, scores, n, groups, n_values, limit, groups.greater, groups.equal)
+    nan = tally(self, scores, n, groups, n_values, True, limit, groups.greater, groups.equal)
     n_values = drop_lowest(groups, n_keys, n_values, limit)
     nan -= take_off_excluded(self, query, scores, n_values, groups)
     if nan:
@@ -319,6 +308,101 @@ cdef Py_ssize_t drop_lowest(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_valu
             if groups.group[i] >= n_values - lowest:
                 groups.group[i] = -1
     return n_values - lowest
+
+
+cdef inline const int64_t* order_of(PreparedLists self, Py_ssize_t query) noexcept nogil:
+    """The positions of a list in the order inside a tie; NULL, if that is the order of the list."""
+    if self.order == NULL or self.one_order:
+        return self.order
+    return self.order + self.offsets[query]
+
+
+cdef inline bint is_sorted(PreparedLists self, Py_ssize_t query) noexcept nogil:
+    """Whether the list is to be sorted, short enough for it, and wholly ranked."""
+    return (self.sorted_lists != NULL and self.sorted_lists[query] and n_excluded(self, query) == 0
+            and length(self, query) <= TIEAWARE_LONGEST_SORTED)
+
+
+cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
+                      Py_ssize_t n_keys, Groups* groups) noexcept nogil:
+    """Write the groups of one query by sorting its list, as sorting.h has it."""
+    cdef bint ordered = self.rule == IN_ORDER
+    cdef const int64_t* order = order_of(self, query) if ordered else NULL
+    cdef const int64_t* place = (self.key_rank if ordered else self.key_position) + first_key
+    cdef int64_t bits = tieaware_place_bits(n)
+    cdef int64_t i, nan, repeats
+    cdef const int64_t* words
+    for i in range(n):
+        groups.key_at[i] = n_keys
+    for i in range(n_keys):
+        groups.key_at[place[i]] = i
+    if score_t is double:
+        nan = tieaware_words_double(scores, order, n, bits, groups.words)
+    else:
+        nan = tieaware_words_float(scores, order, n, bits, groups.words)
+    if nan:
+        return UNORDERED
+    words = tieaware_sort(sort_doubles, groups.words, n, groups.spare)
+    repeats = tieaware_repeats(words, n, bits)
+    if score_t is double:
+        # A float has no bits where a word has the place.
+        if repeats > 0 and tieaware_close(scores, order, words, n, bits):
+            return TOO_CLOSE
+    if ordered or repeats == 0:
+        groups.count = tieaware_walk_documents(words, n, bits, groups.key_at, n_keys, self.depth, groups.start,
+                                               groups.key)
+        take_keys(self, first_key, n_keys, groups)
+    else:
+        memset(groups.group, -1, n_keys * sizeof(int64_t))
+        groups.count = tieaware_walk_groups(words, n, bits, groups.key_at, n_keys, self.depth, groups.start,
+                                            groups.size, groups.group)
+        add_keys(self, first_key, n_keys, groups)
+    if self.rule == BEST_FIRST or self.rule == WORST_FIRST:
+        keep_tied(groups)
+        place_by_label(self, first_key, n_keys, n, groups, groups if self.rule == BEST_FIRST else NULL,
+                       groups if self.rule == WORST_FIRST else NULL)
+    return GROUPED
+
+
+cdef void take_keys(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, Groups* groups) noexcept nogil:
+    """Make each key that was found a group of its own."""
+    cdef Py_ssize_t g, c
+    cdef double* weight
+    cdef const double* key_weight
+    if groups.count < n_keys:
+        memset(groups.group, -1, n_keys * sizeof(int64_t))
+    for g in range(groups.count):
+        groups.size[g] = 1
+        groups.group[groups.key[g]] = g
+    for c in range(self.n_weights):
+        weight = groups.weight + c * groups.stride
+        key_weight = self.key_weight + c * self.n_keys + first_key
+        for g in range(groups.count):
+            weight[g] = key_weight[groups.key[g]]
+
+
+cdef void add_keys(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, Groups* groups) noexcept nogil:
+    """Add up the weights of the keys of each group."""
+    cdef Py_ssize_t i, c
+    cdef double* weight
+    cdef const double* key_weight
+    for c in range(self.n_weights):
+        weight = groups.weight + c * groups.stride
+        key_weight = self.key_weight + c * self.n_keys + first_key
+        for i in range(groups.count):
+            weight[i] = 0.0
+        for i in range(n_keys):
+            if groups.group[i] >= 0:
+                weight[groups.group[i]] += key_weight[i]
+
+
+cdef void keep_tied(Groups* tied) noexcept nogil:
+    """Write greater and equal of the tied groups, as place_by_label takes them, from what they were made of."""
+    cdef Py_ssize_t g, n = tied.count
+    tied.n_values = n
+    for g in range(n):
+        tied.greater[n - 1 - g] = tied.start[g]
+        tied.equal[n - 1 - g] = tied.size[g]
 
 
 cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
@@ -361,27 +445,18 @@ cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, 
 cdef void merge(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n_values,
                 Groups* groups) noexcept nogil:
     """The tied groups as they are."""
-    cdef Py_ssize_t i, c
-    cdef double* weight
-    cdef const double* key_weight
+    cdef Py_ssize_t i
     groups.count = n_values
     for i in range(n_values):
         groups.start[i] = groups.greater[n_values - 1 - i]
         groups.size[i] = groups.equal[n_values - 1 - i]
-    for c in range(self.n_weights):
-        weight = groups.weight + c * groups.stride
-        key_weight = self.key_weight + c * self.n_keys + first_key
-        for i in range(n_values):
-            weight[i] = 0.0
-        for i in range(n_keys):
-            if groups.group[i] >= 0:
-                weight[groups.group[i]] += key_weight[i]
+    add_keys(self, first_key, n_keys, groups)
 
 
 cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
                 Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
     """Each key its own group, at the place that the order gives it inside its tied group."""
-    cdef const int64_t* order = NULL
+    cdef const int64_t* order = order_of(self, query)
     cdef int64_t* place = groups.histogram
     cdef int64_t* taken_off = groups.histogram + groups.stride
     cdef Py_ssize_t i, tied = 0, n_out = n_excluded(self, query)
@@ -393,8 +468,6 @@ cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_
         place[i] = taken_off[i] = 0
         tied += shares(groups, i)
     if tied > 0:
-        if self.order != NULL:
-            order = self.order + (0 if self.one_order else self.offsets[query])
         find_places(scores, n, order, self.key_rank + first_key, n_keys, tied <= self.counting_limit, groups, place)
         if n_out > 0:
             find_places(<const score_t*>groups.excluded, n_out, NULL, self.key_excluded + first_key, n_keys,
@@ -464,6 +537,7 @@ cdef void place_by_label(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_
 
 cdef void order_by_label(PreparedLists lists, Py_ssize_t query, Groups* tied, Groups* best,
                          Groups* worst) noexcept nogil:
+    keep_tied(tied)
     place_by_label(lists, lists.key_offsets[query], lists.key_offsets[query + 1] - lists.key_offsets[query],
                    length(lists, query), tied, best, worst)
 
@@ -523,43 +597,3 @@ cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* 
     while key < n_keys:
         place[key] = met[n_values - 1 - groups.group[key]]
         key += 1
-
-
-cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weights, Groups* banded) noexcept nogil:
-    """Join the documents of one band, of a list of n in which each key is its own group, in rank order."""
-    cdef Py_ssize_t key, c, low, half, length, n_joined = 0
-    cdef int64_t start, last = -1
-    for key in range(ranked.count):
-        # The last band that begins at the key's rank or before: start[low] <= rank < start[low + length].
-        low = 0
-        length = bands.count
-        while length > 1:
-            half = length // 2
-            low += half if bands.start[low + half] <= ranked.start[key] + 1 else 0
-            length -= half
-        start = bands.start[low] - 1
-        if start != last:
-            banded.start[n_joined] = start
-            banded.size[n_joined] = min(bands.start[low + 1] - 1 if low + 1 < bands.count else n, n) - start
-            for c in range(n_weights):
-                banded.weight[c * banded.stride + n_joined] = 0.0
-            n_joined += 1
-            last = start
-        for c in range(n_weights):
-            banded.weight[c * banded.stride + n_joined - 1] += ranked.weight[c * ranked.stride + key]
-    banded.count = n_joined
-
-
-cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil:
-    """A group starts after the judged documents of those before it, and holds its own."""
-    cdef const double* weight = groups.weight + judged * groups.stride
-    cdef Py_ssize_t g
-    cdef int64_t before = 0
-    for g in range(groups.count):
-        condensed.start[g] = before
-        condensed.size[g] = <int64_t>weight[g]
-        before += condensed.size[g]
-    condensed.count = groups.count
-    # The weights are the same, and are read only.
-    condensed.weight = groups.weight
-    condensed.stride = groups.stride

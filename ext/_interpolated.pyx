@@ -10,8 +10,9 @@ times as many steps as there are fractions.
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-from tieaware._groups cimport Groups, distinct, sort
+from tieaware._groups cimport Groups
 from tieaware._measure cimport TOO_MANY, Query
+from tieaware._sorting cimport distinct, sort
 
 # After so many steps, about a second, or for so many states (100 MB) the sum is given up.
 cdef double MOST_STEPS = 5e8

@@ -10,8 +10,8 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware._exact cimport add, double_double, log2_exact, product, scale, two_product
-from tieaware._groups cimport sort
 from tieaware._measure cimport between
+from tieaware._sorting cimport sort
 
 cnp.import_array()
 

@@ -83,6 +83,54 @@ enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
 TIEAWARE_COUNT(tieaware_count_double, double, int64_t)
 TIEAWARE_COUNT(tieaware_count_float, float, int32_t)
 
+/* count_own: the same counts, of values each of which is one of the scores, by comparing them as floats first.
+ *
+ * Twice as many floats go into a vector, and rounding never turns two numbers round. Where more than one score rounds
+ * to that of a value, and not all scores are floats, a value is counted again among the doubles.
+ */
+TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrdiff_t n, const double *values,
+                                                      ptrdiff_t n_values, int64_t limit, int64_t *greater,
+                                                      int64_t *equal, int64_t *inexact) {
+    float block[TIEAWARE_BLOCK];
+    int64_t nan = 0, rounded = 0;
+    ptrdiff_t lowest = 0;
+    for (ptrdiff_t v = 0; v < n_values; v++) greater[v] = equal[v] = 0;
+    for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {
+        const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;
+        ptrdiff_t v;
+        while (lowest < n_values && greater[lowest] >= limit) lowest++;
+        if (lowest == n_values) {
+            for (ptrdiff_t i = from; i < from + length; i++) nan += scores[i] != scores[i];
+            continue;
+        }
+        for (ptrdiff_t i = 0; i < length; i++) {
+            block[i] = (float)scores[from + i];
+            rounded += (double)block[i] != scores[from + i];
+        }
+        nan += tieaware_count_float_one(block, length, values[lowest], greater + lowest, equal + lowest);
+        for (v = lowest + 1; v + 4 <= n_values; v += 4)
+            tieaware_count_float_four(block, length, values + v, greater + v, equal + v);
+        for (; v < n_values; v++) tieaware_count_float_one(block, length, values[v], greater + v, equal + v);
+    }
+    *inexact = rounded;
+    return nan;
+}
+
+static int64_t tieaware_count_own_double(const double *scores, ptrdiff_t n, const double *values, ptrdiff_t n_values,
+                                         int64_t limit, int64_t *greater, int64_t *equal) {
+    int64_t inexact, nan;
+    /* A pass or two cost as much for doubles as rounding them does. */
+    if (n_values <= 2) return tieaware_count_double(scores, n, values, n_values, limit, greater, equal);
+    nan = tieaware_count_rounded(scores, n, values, n_values, limit, greater, equal, &inexact);
+    if (!inexact) return nan;
+    for (ptrdiff_t v = 0, end; v < n_values; v = end + 1) {
+        /* Neighbours that need it, together. */
+        for (end = v; end < n_values && equal[end] > 1 && greater[end] < limit; end++);
+        if (end > v) tieaware_count_double(scores, n, values + v, end - v, limit, greater + v, equal + v);
+    }
+    return nan;
+}
+
 /* rank: writes to above[i] how many of the n keys are greater than keys[i], both of whole fours. Few keys are ordered
  * so without a branch to mispredict. Only the first n results mean something; n of up to TIEAWARE_LANES.
  */

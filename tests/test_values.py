@@ -13,13 +13,9 @@ from queries import MEASURES, Query, evaluator, flat, offsets_of, queries, rando
 
 from tieaware import reference
 from tieaware.evaluator import Evaluator
-from tieaware.judgments import JudgedLists
 from tieaware.means import means
-from tieaware.measures import parse_measure, parse_measures
-from tieaware.preparation import prepare
+from tieaware.measures import parse_measure
 from tieaware.ties import RULES as TIE_RULES
-from tieaware.totals import Totals
-from tieaware.views import View, passes
 
 pytestmark = pytest.mark.slow
 
@@ -178,36 +174,6 @@ def test_long_lists(long_queries, ties, dtype):
         for q, d in zip(long_queries, ids, strict=True)
     ]
     assert_close(evaluate(scores_of(long_queries, dtype)), np.array(expected))
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("ties", RULES)
-def test_both_counting_engines_give_the_same_bits(ties, dtype):
-    """Comparing every score with every value, and finding every score among the values, count alike."""
-    some = long_lists(5) + [random_query(random.Random(6), 40) for _ in range(50)]
-    lists = offsets_of([q.labels for q in some])
-    labels = flat([q.labels for q in some], np.int32)
-    judged = JudgedLists.of_labels(labels, lists, zeros=True, pool=True)
-    measures = parse_measures(MEASURES + LONG_MEASURES)
-    totals = Totals.of(measures, judged.judgments)
-    (wanted,) = passes([View(ties)])
-    rng = np.random.default_rng(7)
-    order = np.concatenate([rng.permutation(len(q.labels)) for q in some])
-    scores = scores_of(some, dtype)
-    bits = []
-    for limit in (0, 3, 16, 10**9):
-        prepared = prepare(
-            measures,
-            judged,
-            totals,
-            wanted,
-            order=order if ties in BY_DOCUMENT else None,
-            counting_limit=limit,
-        )
-        values = np.full((len(some), len(measures)), np.nan)
-        assert prepared.evaluate(scores, values) == -1
-        bits.append(values.tobytes())
-    assert len(set(bits)) == 1
 
 
 @pytest.mark.parametrize("ties", RULES)

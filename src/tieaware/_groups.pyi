@@ -16,6 +16,7 @@ class PreparedLists:
         rule: int,
         depth: int,
         counting_limit: int,
+        sorted_lists: npt.NDArray[np.bool_] | None,
         offsets: npt.NDArray[np.int64],
         key_offsets: npt.NDArray[np.int64],
         key_position: npt.NDArray[np.int64],

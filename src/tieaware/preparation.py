@@ -12,8 +12,9 @@ from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from tieaware import _engine, _groups, _labels, _slots
+from tieaware import _engine, _groups, _labels, _slots, _sorting
 from tieaware.arrays import Integers, Labels, Offsets, Scores, Values, as_kernels_want, as_scores, check_no_nan
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
@@ -26,9 +27,15 @@ from tieaware.ties import RULES, TieRule, by_label
 from tieaware.totals import Totals
 from tieaware.views import Pass
 
-# Up to so many distinct scores of relevant documents, comparing every score with each of them is the cheaper engine:
-# measured, and much the same for lists of any length (docs/performance.md).
-COUNTING_LIMIT = 48
+# Up to so many distinct scores of relevant documents, comparing every score with each of them is cheaper than finding
+# it among them: measured, and much the same for lists of any length (docs/performance.md).
+COUNTING_LIMIT = 110
+
+# So few keys are always counted: their own order costs next to nothing (LANES in ext/_groups.pyx).
+_FEW_KEYS = 16
+
+# Of many keys, no more than the cut-off are compared where it is at most this (FEW).
+_SELECTED = 24
 
 _NO_CUTOFF = 2**62
 
@@ -206,6 +213,7 @@ def prepare(
     undefined: float = 0.0,
     threads: int = 1,
     counting_limit: int = COUNTING_LIMIT,
+    sorting: bool | None = None,
 ) -> Prepared:
     """Prepare the kernels for lists of which the judged documents are known.
 
@@ -225,6 +233,9 @@ def prepare(
         How many threads evaluate; the values do not depend on it.
     counting_limit : int
         See COUNTING_LIMIT; the values do not depend on it.
+    sorting : bool, optional
+        Whether to sort every list, or none; by default those of which `sorting_pays` says so. The values do not depend
+        on it.
 
     Raises
     ------
@@ -232,14 +243,15 @@ def prepare(
         If a measure cannot take the labels or the precision.
     """
     measures = tuple(measures)
-    engine = _engine_of(measures, lists, totals, wanted, order, undefined, counting_limit)
+    choice = counting_limit, sorting
+    engine = _engine_of(measures, lists, totals, wanted, order, undefined, choice)
     extremes = None
     if wanted.rule.extreme:
         columns = [i for i, measure in enumerate(measures) if measure.definition.own_extremes(measure)]
         if columns:
             over_all = wanted._replace(rule=RULES["average"], spread=True)
             some = tuple(measures[i] for i in columns)
-            spread = _engine_of(some, lists, totals.columns(columns), over_all, None, undefined, counting_limit)
+            spread = _engine_of(some, lists, totals.columns(columns), over_all, None, undefined, choice)
             extremes = _Extremes(spread, columns, 3 if wanted.rule.extreme == "max" else 2)
     return Prepared(
         engine,
@@ -268,7 +280,7 @@ def _engine_of(
     wanted: Pass,
     order: Integers | None,
     undefined: float,
-    counting_limit: int,
+    choice: tuple[int, bool | None],
 ) -> _engine.Engine:
     weights, labels = _Weights.of(measures, lists.labels, wanted.spread)
     if weights.judged >= 0 and wanted.needs_whole_list:
@@ -281,7 +293,7 @@ def _engine_of(
     lengths = lists.lengths
     judged_lengths = lists.judged_lengths if weights.judged >= 0 else lengths
     return _engine.Engine(
-        _keyed_lists(measures, lists, labels, weights, wanted, order, counting_limit),
+        _keyed_lists(measures, lists, labels, weights, wanted, order, choice),
         _kernels(measures, totals, weights, lists.longest, wanted.spread),
         _norms(measures, totals.totals, lengths, judged_lengths),
         totals.query_numbers,
@@ -366,7 +378,7 @@ def _keyed_lists(
     weights: _Weights,
     wanted: Pass,
     order: Integers | None,
-    counting_limit: int,
+    choice: tuple[int, bool | None],
 ) -> _groups.PreparedLists:
     """Return the lists with their keys, the documents that weigh anything, in the order that the rule wants."""
     key_offsets, positions, key_labels, key_weights = _labels.keys(
@@ -377,10 +389,13 @@ def _keyed_lists(
         permutation = by_label(key_offsets, key_labels)
     if permutation is not None:
         positions, key_weights = positions[permutation], np.ascontiguousarray(key_weights[:, permutation])
+    depth = _deepest_cutoff(measures, wanted)
+    counting_limit, sorting = choice
     return _groups.PreparedLists(
         wanted.rule.placement,
-        _deepest_cutoff(measures, wanted),
+        depth,
         counting_limit,
+        _sorted_lists(lists.lengths, key_offsets, depth, sorting),
         as_kernels_want(lists.offsets, np.int64),
         key_offsets,
         positions,
@@ -411,6 +426,53 @@ def _excluded_documents(
     if permutation is not None:
         positions = positions[permutation]
     return as_kernels_want(excluded.offsets, np.int64), as_kernels_want(positions, np.int64), before
+
+
+def _sorted_lists(
+    lengths: Integers, key_offsets: Integers, depth: int, sorting: bool | None
+) -> npt.NDArray[np.bool_] | None:
+    """Return which lists are sorted; None for none, as is often plain from the number of all keys."""
+    if sorting is not None:
+        return np.full(len(lengths), sorting)
+    if key_offsets[-1] <= _FEW_KEYS:
+        return None
+    return sorting_pays(lengths, key_offsets[1:] - key_offsets[:-1], depth)
+
+
+def sorting_pays(lengths: Integers, n_keys: Integers, depth: int) -> npt.NDArray[np.bool_]:
+    """Return which lists are cheaper to sort than to count their documents above and equal to each key.
+
+    The costs are nanoseconds a document, and only their ratios matter: those of prepared engines with all but their
+    own part in common, on an Intel Xeon with AVX-512, and with that turned off in NumPy, for lists of 24 to 16,000
+    documents (benchmarks/bench_engines.py shows the crossing). Counting and merging are the same instructions on every
+    processor with AVX2, and NumPy is asked to sort no more than 256 words at a time, which it does by a network of such
+    instructions too, so that the ratios hold for other vendors.
+
+    Parameters
+    ----------
+    lengths, n_keys : int64[n_queries]
+        How many documents each list has, and how many of them weigh anything.
+    depth : int
+        A rank below which no measure looks.
+    """
+    if not len(n_keys) or n_keys.max() <= _FEW_KEYS:
+        return np.zeros(len(n_keys), np.bool_)
+    n = np.maximum(lengths, 1.0)
+    if depth <= _SELECTED:
+        # The highest keys are found first, one by one, and no other is compared, or walked to.
+        compared = np.clip(n_keys, 1, max(depth, 1))
+        ordering, walking = 9 * n_keys + 30 * compared, 0 * n_keys
+    else:
+        compared = np.maximum(n_keys, 1)
+        ordering, walking = 120 + 16 * n_keys, 4 * n_keys
+    counting = 0.25 + 0.065 * compared + ordering / n
+    locating = 4.0 + 0.55 * np.log2(compared) + ordering / n
+    # Networks have a power of two of wires.
+    doublings = np.ceil(np.log2(n))
+    network = 1.4 + 1.8 * 2**doublings / n if _sorting.WIDE else 5.2
+    sorting = network + 2.2 * np.maximum(doublings - 8, 0) + (20 + walking) / n
+    pays: npt.NDArray[np.bool_] = (n_keys > _FEW_KEYS) & (sorting < np.minimum(counting, locating))
+    return pays
 
 
 def _kernels(
