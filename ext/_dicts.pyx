@@ -19,6 +19,9 @@ cdef extern from "Python.h":
     bint PyDict_CheckExact(PyObject *value)
     Py_ssize_t PyDict_Size(PyObject *value)
     bint PyLong_CheckExact(PyObject *value)
+    bint PyBool_Check(PyObject *value)
+    bint PyFloat_CheckExact(PyObject *value)
+    double PyFloat_AS_DOUBLE(PyObject *value)
     long PyLong_AsLongAndOverflow(PyObject *value, int *overflow) except? -1
 
 
@@ -41,27 +44,40 @@ cdef bint append(Bytes *bytes, const char *p, Py_ssize_t n) except False:
     return True
 
 
+cdef bint label_of(PyObject *value, int32_t *label) except -1:
+    """Set the label to an integer, a bool or a whole float, all of 32 bits; False if the value is none of these."""
+    cdef int overflow = 0
+    cdef long whole
+    cdef double number
+    if PyLong_CheckExact(value) or PyBool_Check(value):
+        whole = PyLong_AsLongAndOverflow(value, &overflow)
+        label[0] = <int32_t>whole
+        return not overflow and label[0] == whole
+    if not PyFloat_CheckExact(value):
+        return False
+    number = PyFloat_AS_DOUBLE(value)
+    # No float beyond has a value in 32 bits, and NaN fits no comparison.
+    if not -2147483648.0 <= number <= 2147483647.0:
+        return False
+    label[0] = <int32_t>number
+    return label[0] == number
+
+
 cdef bint append_list(dict listed, Bytes *names, int64_t *offsets, int32_t *labels, Py_ssize_t room) except -1:
     """Append the documents and labels of one query; False if they take more than this, or are not so many."""
     cdef Py_ssize_t position = 0, n = 0, size = 0
     cdef PyObject *key = NULL
     cdef PyObject *value = NULL
     cdef const char *p = NULL
-    cdef int overflow = 0
-    cdef long label
     with cython.critical_section(listed):
         while PyDict_Next(listed, &position, &key, &value):
             if n == room or not PyUnicode_CheckExact(key) or not text_of(key, &p, &size):
                 return False
-            if not PyLong_CheckExact(value):
-                return False
-            label = PyLong_AsLongAndOverflow(value, &overflow)
-            if overflow or label != <int32_t>label:
+            if not label_of(value, &labels[n]):
                 return False
             if size > 0:
                 append(names, p, size)
             n += 1
-            labels[n - 1] = <int32_t>label
             offsets[n] = names.n
     return n == room
 
@@ -81,8 +97,8 @@ def columns_of(dict judgments not None):
     tuple or None
         The identifiers of the queries, uint8[:], and their offsets, int64[n_queries + 1]; the rows of each query,
         int64[n_queries + 1]; the identifiers of the documents and their offsets; the labels, int32[n_rows]. None for
-        anything but dictionaries, strings that have a UTF-8 form, and integers of 32 bits: it may still be good, or its
-        errors need words.
+        anything but dictionaries, strings that have a UTF-8 form, and labels that are Python's own: it may still be
+        good, or its errors need words.
     """
     cdef Py_ssize_t n_queries = len(judgments), q = 0, position = 0, total = 0, size = 0
     cdef PyObject *key = NULL

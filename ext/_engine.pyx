@@ -143,10 +143,11 @@ cdef class Engine:
     def call(self, scores, out, bint in_rows):
         """Evaluate all queries in this thread, if both arrays are as `evaluate` needs them; else return None.
 
-        The scores may also lie in rows, one for each list, if the labels do. Returns what `evaluate` returns. This is
+        The scores may also lie in rows, one for each list, if the labels do; a subclass of arrays may have a mask, and
+        so has to be looked at. Returns what `evaluate` returns. This is
         the short way in for an optimiser's inner loop.
         """
-        if not (cnp.PyArray_Check(scores) and cnp.PyArray_Check(out)):
+        if not (cnp.PyArray_CheckExact(scores) and cnp.PyArray_Check(out)):
             return None
         cdef cnp.ndarray s = scores, o = out
         cdef int dtype = cnp.PyArray_TYPE(s)

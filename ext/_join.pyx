@@ -7,7 +7,7 @@ list, are those from list_offsets[q] to list_offsets[q + 1].
 cimport cython
 cimport numpy as cnp
 from cpython.dict cimport PyDict_Next
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
@@ -32,6 +32,10 @@ cdef extern from "Python.h":
     bint PyFloat_Check(PyObject *value)
     double PyFloat_AS_DOUBLE(PyObject *value)
     double PyFloat_AsDouble(PyObject *value) except? -1.0
+    bint PyObject_TypeCheck(PyObject *value, PyTypeObject *kind)
+
+cdef object LONG_DOUBLE = np.longdouble
+cdef object ARRAY = np.ndarray
 
 
 cdef int check_flat(cnp.ndarray array, char kind, int size) except -1:
@@ -443,8 +447,11 @@ cdef bint score_of(PyObject *value, double *score):
     """Set the score to a number; False if the value is none, is NaN, or may be rounded, which needs a closer look."""
     if PyFloat_Check(value):
         score[0] = PyFloat_AS_DOUBLE(value)
-    elif PyUnicode_Check(value) or PyBytes_Check(value) or PyComplex_Check(value):
-        # NumPy's kinds of these convert, if need be with a warning.
+    elif (
+        PyUnicode_Check(value) or PyBytes_Check(value) or PyComplex_Check(value)
+        or PyObject_TypeCheck(value, <PyTypeObject *>LONG_DOUBLE) or PyObject_TypeCheck(value, <PyTypeObject *>ARRAY)
+    ):
+        # NumPy's kinds of these convert, if need be with a warning; a long double may be rounded, an array masked.
         return False
     else:
         try:

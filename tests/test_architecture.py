@@ -19,7 +19,7 @@ FLOORS = (
     ("_",),  # kernels
     ("errors", "_version", "extras"),
     ("checks", "atomic", "latex"),
-    ("arrays", "threads", "frames"),
+    ("arrays", "tensors", "threads", "frames"),
     ("identifiers", "judgments", "sparse", "tables", "plots", "defaults"),
     ("measures", "ties", "precision", "inputs"),
     ("totals", "means", "views", "reference", "statistics"),

@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import UserDict
 from decimal import Decimal
 from fractions import Fraction
 from time import perf_counter
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tieaware
-from tieaware import Evaluator, InputError, Qrels, Run
+from tieaware import Evaluator, InputError, Qrels, Run, experiments, worst_cases
+from tieaware.arrays import as_scores
+from tieaware.checks import shown
+from tieaware.statistics import count_ties
 
 nan = float("nan")
 LABEL = "a whole number from -2147483648 to 2147483647"
@@ -268,10 +273,38 @@ def test_the_shape_of_candidates_is_said_without_a_number_that_means_nothing():
 
 def test_measures_in_a_set_are_refused():
     """The order of the columns would be that of their hashes, another in each process."""
+    run = {"q": {"d": 1.0}}
     for measures in ({"AP"}, frozenset(["AP"])):
         expected = "measures: expected a list, whose order the values have, found "
         assert message_of(Evaluator, [1, 0], measures).startswith(expected)
-        assert message_of(tieaware.evaluate, {"q": {"d": 1}}, {"q": {"d": 1.0}}, measures).startswith(expected)
+        for door in (tieaware.evaluate, experiments.comparison):
+            assert message_of(door, {"q": {"d": 1}}, run, measures).startswith(expected)
+        assert message_of(worst_cases.table, measures, [2]).startswith(expected)
+        assert message_of(experiments.tie_prevalence, run, {"q": {"d": 1}}, measures).startswith(expected)
+
+
+def test_large_values_are_shown_in_no_time():
+    """Not in that of looking at every element, as sorting a set would be."""
+    n = 2_000_000
+    by_number = dict.fromkeys(range(n), 1.0)
+    for value, text in (
+        ([1] * n, "[1, 1, 1, 1, 1, 1, ...]"), (by_number, "{0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, ...}"),
+        (set(range(n)), "{0, 1, 2, 3, 4, 5, ...}"), (frozenset(range(n)), "frozenset({0, 1, 2, 3, 4, 5, ...})"),
+        ({"q": by_number}, "{'q': {0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, ...}}"), (b"x" * n, "bytes of 2000000"),
+        (by_number.keys(), "dict_keys of 2000000"), (UserDict(by_number), "UserDict of 2000000"),
+        (range(n), "range(0, 2000000)"),
+        ("x" * n, f"'{'x' * 37}...{'x' * 38}'"), ({3, 1, 2}, "{1, 2, 3}"), ({"b": 1, "a": 2}, "{'a': 2, 'b': 1}"),
+    ):  # fmt: skip
+        start = perf_counter()
+        assert shown(value) == text
+        assert perf_counter() - start < 0.1
+
+
+@pytest.mark.parametrize("door", [lambda x: Evaluator(x, ["RR"]), Evaluator([[1, 0], [0, 1]], ["RR"])])
+@pytest.mark.parametrize("ragged", [[[1, 0], [1]], ([1, 0], [1]), [np.ones(2), np.ones(1)], [[1, 0], 1]])
+def test_ragged_lists_point_to_group(door, ragged):
+    expected = "expected flat values, or lists of equal length (flat, with their sizes as group=, for others), found "
+    assert expected in message_of(door, ragged)
 
 
 def test_what_follows_the_measures_is_given_by_name():
@@ -424,3 +457,64 @@ def test_offsets_may_change_afterwards():
         expected = evaluator([1.0, 2.0, 3.0, 3.0])
         lists[:] = 1
         np.testing.assert_array_equal(evaluator([1.0, 2.0, 3.0, 3.0]), expected)
+
+
+# ---- scores that float64 does not hold -------------------------------------------------------------
+
+BEYOND = 2**53 + 1
+PRECISE = np.longdouble(1) + np.finfo(np.longdouble).eps
+HOLDS = "a number that float64 holds, lest it tie by rounding"
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        BEYOND, -BEYOND, 2**70 + 1, np.int64(BEYOND), np.int64(2**63 - 1), np.uint64(2**64 - 1), Decimal(BEYOND),
+        Fraction(BEYOND), *([PRECISE] if float(PRECISE) != PRECISE else []),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_no_door_lets_scores_tie_by_rounding(score):
+    """The number is named, and where it is: in lists of any numbers, arrays of its type or of objects, and dicts."""
+    shown_score = shown(score.item() if isinstance(score, np.integer) else score)
+    labels, qrels, relevance = [0, 1], {"q": {"d": 1}}, scipy.sparse.csr_array([[0, 1]])
+    forms = [[0, score], [0.5, score], (1, score), np.array([0, score], object)]
+    if isinstance(score, np.generic):
+        forms.append(np.array([0, score], type(score)))
+    evaluator = Evaluator(labels, ["RR"])
+    flat = [
+        (lambda scores: as_scores(scores, "scores"), "scores[1]"), (evaluator, "scores[1]"),
+        (evaluator.mean, "scores[1]"), (evaluator.spread, "scores[1]"),
+        (Evaluator(labels, ["RR"], ties="run_order"), "scores[1]"), (Evaluator(labels, ["RR"], threads=2), "scores[1]"),
+        (lambda scores: Run.from_columns(["q", "q"], ["c", "d"], scores), "score[1]"),
+        (lambda scores: count_ties(scores, [0, 2]), "scores[1]"),
+        (lambda scores: evaluator.many([scores]), "candidates[0, 1]"),
+        (lambda scores: evaluator.columns([[each] for each in scores]), "features[1, 0]"),
+        (lambda scores: Evaluator.from_sparse(relevance, ["RR"])([scores]), "scores[0, 1]"),
+    ]  # fmt: skip
+    for door, where in flat:
+        for form in forms:
+            assert message_of(door, form) == f"{where}: expected {HOLDS}, found {shown_score}"
+    for run in ({"q": {"c": 0, "d": score}}, {"q": {"c": 0.5, "d": score}}, {"q": {7: 1, "d": score}}):
+        for door in (Run.from_dict, lambda run: tieaware.evaluate(qrels, run, ["RR"])):
+            assert message_of(door, run) == f"run['q']['d']: expected {HOLDS}, found {shown_score}"
+
+
+def test_large_scores_that_float64_holds_are_taken():
+    large = [2**53, -(2**53), 2**53 + 2, 2**62, 3 * 2**60, -(2**63), 0, 1]
+    objects = np.array(large, object)
+    for scores in (large, np.array(large), objects, list(map(Decimal, large)), list(map(Fraction, large))):
+        assert as_scores(scores, "scores").tolist() == large
+        assert Run.from_columns(["q"] * 8, list("abcdefgh"), scores).scores.tolist() == large
+        run = {"q": dict(zip("abcdefgh", scores, strict=True))}
+        assert Run.from_dict(run).scores.tolist() == large
+        assert tieaware.evaluate({"q": {"d": 1}}, run, ["RR"]).values.item() == 1.0
+    unsigned = np.array([2**63, 2**64 - 2**11, 5], np.uint64)
+    assert as_scores(unsigned, "scores").tolist() == unsigned.tolist()
+    assert as_scores(np.array([1, np.inf, -np.inf], np.longdouble), "scores").tolist() == [1, np.inf, -np.inf]
+
+
+def test_decimals_and_fractions_are_rounded_as_float_does_it():
+    scores = [Decimal("0.1"), Fraction(1, 3), Decimal("1e-400"), 2]
+    assert as_scores(scores, "scores").tolist() == [0.1, 1 / 3, 0.0, 2.0]
+    assert Run.from_dict({"q": dict(zip("abcd", scores, strict=True))}).scores.tolist() == [0.1, 1 / 3, 0.0, 2.0]

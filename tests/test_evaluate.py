@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -151,3 +152,34 @@ def test_an_argument_that_cannot_be_used_is_named(arguments, message):
     given = {"qrels": QRELS, "runs": RUN, "measures": ["RR"], **arguments}
     with pytest.raises(InputError, match=message):
         tieaware.evaluate(**given)
+
+
+def test_documents_that_all_differ_are_warned_of(tmp_path):
+    """Once a run; not where one document is found, or where either side has none."""
+    judgments = {"empty": {}, "q1": {"d1": 1}, "q2": {"d2": 1}}
+    different = {"empty": {"D0": 1.0}, "q2": {"D2": 1.0, "D3": 1.0}, "q1": {"D1": 1.0}}
+    path = tmp_path / "file.run"
+    path.write_text("".join(f"{q} Q0 {d} 1 1.0 x\n" for q in different for d in different[q]))
+    good = {"q1": {"D1": 1.0}, "q2": {"d2": 0.5}}
+    with pytest.warns(UserWarning, match="in common") as caught:
+        results = tieaware.evaluate(judgments, {"a": different, "b": good, "c": path}, ["RR"], threads=2)
+    assert [str(warning.message) for warning in caught] == [
+        f"{run}: expected a document in common with qrels, found none; query 'q2' has 'D2' here and 'd2' there"
+        for run in "ac"
+    ]
+    assert {warning.filename for warning in caught} == {__file__}
+    assert results.mean()[:, 0].tolist() == [0, 1 / 3, 0]
+    for silent in ({"q1": {}}, {"empty": {"D0": 1.0}}):
+        assert tieaware.evaluate(judgments, silent, ["RR"]).values.tolist() == [[[0], [0], [0]]]
+
+
+def test_documents_that_all_differ_in_pieces_of_a_file_are_warned_of(tmp_path):
+    path = tmp_path / "big.run"
+    path.write_bytes(b"".join(b"q%d Q0 d%d 1 %d x\n" % (q, d, d) for q in range(100) for d in range(500)))
+    doubt = "big: expected a document in common with qrels, found none; query "
+    for document, expected in (("other", [doubt]), ("d3", [])):
+        qrels = {f"q{q}": {document: 1} for q in range(50, 60)}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            tieaware.evaluate(qrels, path, ["RR"], threads=2)
+        assert [str(warning.message)[: len(doubt)] for warning in caught] == expected

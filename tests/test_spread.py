@@ -245,7 +245,7 @@ RUN = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
 
 
 def test_results_carry_the_spread():
-    result = tieaware.evaluate(QRELS, {"x": RUN, "y": {"q1": {"b": 1.0}}}, ["RR", "NumRet"], spread=True)
+    result = tieaware.evaluate(QRELS, {"x": RUN, "y": {"q1": {"a": 1.0}}}, ["RR", "NumRet"], spread=True)
     assert result["x", "RR", "q1"] == 0.75
     np.testing.assert_array_equal(result.std[0, :, 0], [0.25, 0.0, 0.0])
     np.testing.assert_array_equal(result.min[0, :, 0], [0.5, 1.0, 0.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 
@@ -23,6 +24,7 @@ from tieaware.inputs import (
     RunSource,
     as_qrels,
     as_sources,
+    differing,
     match,
     over_parts,
 )
@@ -74,12 +76,17 @@ def evaluate(
     Returns
     -------
     Results
-        The queries in the order of the judgments.
+        The queries in the order of the judgments; integers, if those of the judgments are an integer column.
 
     Raises
     ------
     InputError
         A ValueError whose one line says where, what was expected, and what was found.
+
+    Warns
+    -----
+    UserWarning
+        If a run has queries in common with the judgments, and not one document: their identifiers may differ in form.
 
     Examples
     --------
@@ -115,23 +122,26 @@ def evaluate_views(
     values.fill(np.nan)
     answered = np.zeros((len(sources), len(judged)), dtype=np.bool_)
     named = list(sources.items())
+    doubts: list[str | None] = [None] * len(named)
 
     def run(i: int, _: int = 0) -> None:
-        evaluation.run(*named[i], values[i], answered[i])
+        doubts[i] = evaluation.run(*named[i], values[i], answered[i])
 
     if len(named) == 1:
         run(0)
     else:
         over_chunks(run, np.arange(len(named) + 1), min(workers, len(named)))
-    names = judged.queries.to_list()
+    for doubt in filter(None, doubts):
+        warnings.warn(doubt, UserWarning, stacklevel=3)
+    names = judged.queries
     if np.count_nonzero(answered) < answered.size:
         if queries == "judged":
             np.copyto(values, evaluation.silent(), where=~answered[:, None, :, None])
         else:
             by_some = np.flatnonzero(answered.any(axis=0))
             values = values[:, :, by_some]
-            names = [names[i] for i in by_some]
-    labels = tuple(sources), tuple(names), parsed
+            names = names.take(by_some)
+    labels = tuple(sources), tuple(names.to_list()), parsed
     by_table = values.swapaxes(0, 1)
     edges = [0, *accumulate(view.n_tables for view in views)]
     results = []
@@ -165,16 +175,26 @@ class _Evaluation:
         self._part(Matched(np.arange(n), np.zeros(0), lists), None, values)
         return values
 
-    def run(self, name: str, source: RunSource, values: Values, answered: npt.NDArray[np.bool_]) -> None:
-        """Write the rows of the queries that a run answers, by view; and which queries these are."""
+    def run(self, name: str, source: RunSource, values: Values, answered: npt.NDArray[np.bool_]) -> str | None:
+        """Write the rows of the queries that a run answers, by view, and which these are; return what to warn of."""
+        found, example = False, ""
 
         def work(part: Run | RunDict) -> None:
+            nonlocal found, example
             run = part.whole() if self._by_document else part
-            answered[self._part(match(self._qrels, run), run if isinstance(run, Run) else None, values)] = True
+            matched = match(self._qrels, run)
+            if len(matched.lists.positions):
+                found = True
+            elif not (found or example):
+                example = differing(self._qrels, run, matched)
+            answered[self._part(matched, run if isinstance(run, Run) else None, values)] = True
 
         over_parts(source, work, self._threads)
         if np.count_nonzero(answered) == 0:
             raise unexpected(name, f"a query in common with {self._qrels.name}", "none that is judged")
+        if found or not example:
+            return None
+        return f"{name}: expected a document in common with {self._qrels.name}, found none; {example}"
 
     def _part(self, matched: Matched, run: Run | None, values: Values) -> Integers | slice:
         """Write the rows of one part, with its documents where ties go by them; return which they are."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from tieaware.checks import is_whole, shown, unexpected
 from tieaware.errors import InputError
+from tieaware.tensors import as_host, is_tensor, without_foreign_type
 
 Values: TypeAlias = npt.NDArray[np.float64]
 Scores: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
@@ -28,24 +30,61 @@ Place: TypeAlias = Callable[[int], str]
 
 _LEAST_LABEL, _LARGEST_LABEL = -(2**31), 2**31 - 1
 
+_LABEL_TYPES = (int, float, np.integer, np.floating, np.bool_)
+# Which float() would take, some of them.
+_NO_SCORE_TYPES = (str, bytes, bytearray, complex, np.complexfloating, np.ndarray)
+
 # Up to here float64 holds every whole number.
 _LARGEST_EXACT = 2.0**53
 _LARGEST_OFFSET = 2**62
 
 
+def unwrapped(values: Any, where: str, place: Place | None = None) -> Any:
+    """Return tensors, subclasses of arrays and arrays of foreign types as plain arrays; anything else as it is.
+
+    The parameters are those of `as_labels`. Those in a list are taken one by one.
+
+    Raises
+    ------
+    InputError
+        If NumPy cannot read a tensor, or an element is masked.
+    """
+    if type(values) is np.ndarray:
+        return without_foreign_type(values)
+    if isinstance(values, np.ndarray):
+        mask = getattr(values, "mask", None)
+        if isinstance(mask, np.ndarray | np.bool_) and mask.dtype == np.bool_ and mask.any():
+            i = int(np.broadcast_to(mask, values.shape).argmax())
+            raise unexpected(element(where, values.shape, i), "a value", "a masked one")
+        return without_foreign_type(np.asarray(values))
+    if is_tensor(values):
+        return without_foreign_type(as_host(values, where))
+    if isinstance(values, list | tuple) and any(map(_is_wrapped, set(map(type, values)))):
+        return [unwrapped(value, place(i) if place else f"{where}[{i}]") for i, value in enumerate(values)]
+    return values
+
+
+def _is_wrapped(kind: type) -> bool:
+    """Whether values of a type are what `unwrapped` changes."""
+    return is_tensor(kind) or (issubclass(kind, np.ndarray) and kind is not np.ndarray)
+
+
 def as_array(values: Any, where: str) -> npt.NDArray[Any]:
     """Return what NumPy makes of values: an array of numbers, or of objects where they are no plain numbers."""
+    values = unwrapped(values, where)
     if isinstance(values, np.ndarray):
         return values
     if isinstance(values, set | frozenset):
         raise unexpected(where, "values in an order", f"a set, {shown(values)}")
-    if not hasattr(values, "__array__") and isinstance(values, Iterable) and not isinstance(values, Sequence):
+    if isinstance(values, Iterable) and not isinstance(values, Sequence):
         values = list(values)
     try:
+        if isinstance(values, list | tuple) and {str, bytes} & set(map(type, values)):
+            # Beside a text, NumPy makes text of the numbers, too.
+            return np.asarray(values, object)
         array = np.asarray(values)
-        # Beside a text, NumPy makes text of the numbers, too.
-        return np.asarray(values, object) if array.dtype.kind in "US" else array
-    except (TypeError, ValueError, OverflowError) as error:
+        return np.asarray(values, object) if array.dtype.kind in "US" else without_foreign_type(array)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         if "inhomogeneous" in str(error):
             raise unexpected(
                 where, "flat values, or lists of equal length (flat, with their sizes as group=, for others)",
@@ -108,8 +147,9 @@ def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
     if array.dtype.kind not in "biufO":
         # Of text and the like, whose first element is to be named.
         array = array.astype(object)
-    if _no_label(array.reshape(-1)).any():
-        raise no_label(array, where, place)
+    row = _first_no_label(array.reshape(-1))
+    if row is not None:
+        raise _not_a_label(array, row, where, place)
     return as_kernels_want(array, np.int32)
 
 
@@ -125,31 +165,41 @@ def as_whole(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
 
 def no_label(array: npt.NDArray[Any], where: str, place: Place | None = None) -> InputError:
     """Return the error that names the first element that is no label; see `as_labels`."""
-    row = int(np.argmax(_no_label(array.reshape(-1))))
+    row = _first_no_label(array.reshape(-1))
+    assert row is not None
+    return _not_a_label(array, row, where, place)
+
+
+def _not_a_label(array: npt.NDArray[Any], row: int, where: str, place: Place | None) -> InputError:
     return unexpected(
         place(row) if place else element(where, array.shape, row),
         f"a whole number from {_LEAST_LABEL} to {_LARGEST_LABEL}", shown(_plain(array, row)),
     )  # fmt: skip
 
 
-def _no_label(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which elements are no labels."""
+def _first_no_label(array: npt.NDArray[Any]) -> int | None:
+    """Return the first element that is no label, if there is one."""
     if array.dtype.kind == "O":
-        return np.array([not _is_label(value) for value in array.tolist()], dtype=bool)
+        return next((i for i, value in enumerate(array.tolist()) if not _is_label(value)), None)
     # Compared in float64 at least: the largest label is no number of float32, which would round it up.
     wrong = ~((array >= np.float64(_LEAST_LABEL)) & (array <= np.float64(_LARGEST_LABEL)))
-    return wrong | (array != np.floor(array)) if array.dtype.kind == "f" else wrong
+    if array.dtype.kind == "f":
+        wrong |= array != np.floor(array)
+    return int(wrong.argmax()) if wrong.any() else None
 
 
 def _is_label(value: Any) -> bool:
-    if not isinstance(value, int | float | np.integer | np.floating | np.bool_):
+    if not isinstance(value, _LABEL_TYPES):
         return False
     plain = value.item() if isinstance(value, np.generic) else value
     return bool(_LEAST_LABEL <= plain <= _LARGEST_LABEL and plain == int(plain))
 
 
 def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool = False) -> Scores:
-    """Return scores as float64 or float32, of which no two are equal that were not.
+    """Return scores as float64 or float32, of which no two numbers are equal that were not.
+
+    Numbers that are no whole ones, of the types Decimal and Fraction, are rounded as float() does it. Any other that
+    float64 does not hold is refused, also of the type longdouble.
 
     Parameters
     ----------
@@ -162,12 +212,13 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
     flat : bool
         Whether they must be of one dimension.
     """
-    array = flat_array(values, where) if flat else as_array(values, where)
+    given = unwrapped(values, where, place)
+    array = flat_array(given, where) if flat else as_array(given, where)
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and size in (4, 8):
         floats: Scores = as_kernels_want(array, array.dtype.newbyteorder("="))
-        if array is not values:
-            _check_exact(values, floats, where, place)
+        if array is not given:
+            _check_exact(given, floats, where, place)
         return floats
     if kind == "b" or (kind in "iu" and size <= 2) or (kind == "f" and size == 2):
         return as_kernels_want(array, np.float32)
@@ -188,7 +239,7 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
 
 def _is_real(value: Any) -> bool:
     """Whether a value is a number that float64 has room for; text and arrays are none, although float() reads some."""
-    if isinstance(value, str | bytes | bytearray | complex | np.complexfloating | np.ndarray):
+    if isinstance(value, _NO_SCORE_TYPES):
         return False
     try:
         float(value)
@@ -197,19 +248,28 @@ def _is_real(value: Any) -> bool:
     return True
 
 
-def _check_exact(values: Any, converted: Scores, where: str, place: Place | None) -> None:
+def _check_exact(given: Any, converted: Scores, where: str, place: Place | None) -> None:
     """Raise InputError where a score was rounded: it might tie with another then."""
-    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
-        suspects = (converted != values) & ~np.isnan(converted)
+    kind = given.dtype.kind if isinstance(given, np.ndarray) else "O"
+    if kind == "f":
+        suspects = (converted != given) & ~np.isnan(converted)
     else:
-        # Whole numbers below 2^53 are exact, and NumPy would round the others to compare them: Python does not.
+        # Whole numbers below 2^53 are exact.
         suspects = (np.abs(converted) >= _LARGEST_EXACT) & np.isfinite(converted)
+        if isinstance(given, np.ndarray) and kind == "O":
+            precise = [isinstance(value, np.longdouble) for value in given.reshape(-1).tolist()]
+            suspects |= np.reshape(precise, suspects.shape)
     if not suspects.any():
         return
-    given = np.asarray(values, dtype=object).reshape(-1)
+    if kind in "iu":
+        # One past the largest converts back to whatever the processor likes.
+        with np.errstate(invalid="ignore"):
+            suspects = (converted.astype(given.dtype) != given) | (converted >= float(np.iinfo(given.dtype).max))
+    elements = np.asarray(given, dtype=None if kind in "iuf" else object).reshape(-1)
     for row in np.flatnonzero(suspects).tolist():
-        value = int(given[row]) if isinstance(given[row], np.integer) else given[row]
-        if isinstance(value, int | float | np.floating) and float(converted.reshape(-1)[row]) != value:
+        value: Any = elements[row].item() if hasattr(elements[row], "item") else elements[row]
+        # Python compares the numbers themselves.
+        if isinstance(value, Number) and value != converted.reshape(-1)[row].item():
             raise unexpected(
                 place(row) if place else element(where, converted.shape, row),
                 "a number that float64 holds, lest it tie by rounding", shown(value),

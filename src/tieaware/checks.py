@@ -6,7 +6,8 @@ Each check returns the value in plain Python's type. What is asked of arrays sta
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sized
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,31 @@ from tieaware.errors import InputError
 
 _LONGEST_SHOWN = 80
 
-# Shows a few elements of a collection, and so takes no time for a large one.
-_short = reprlib.Repr()
+# No longer collection of an unknown type is asked for its own words, which may be all of its elements.
+_LONGEST_COLLECTION = 1000
+
+
+class _Short(reprlib.Repr):
+    """Shows a few elements of a collection, and takes no time for a large one: reprlib would sort sets and dicts."""
+
+    def repr_set(self, x: set[Any], level: int) -> str:
+        return super().repr_set(set(islice(x, self.maxset + 1)), level)
+
+    def repr_frozenset(self, x: frozenset[Any], level: int) -> str:
+        return super().repr_frozenset(frozenset(islice(x, self.maxfrozenset + 1)), level)
+
+    def repr_dict(self, x: dict[Any, Any], level: int) -> str:
+        return super().repr_dict(dict(islice(x.items(), self.maxdict + 1)), level)
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        # Arrays and ranges have short words of their own.
+        has_words = hasattr(x, "__array__") or isinstance(x, range | memoryview)
+        if isinstance(x, Sized) and not has_words and len(x) > _LONGEST_COLLECTION:
+            return f"{type(x).__name__} of {len(x)}"
+        return super().repr_instance(x, level)
+
+
+_short = _Short()
 _short.maxstring = _short.maxother = _short.maxlong = _LONGEST_SHOWN
 
 

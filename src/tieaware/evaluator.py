@@ -24,6 +24,7 @@ from tieaware.arrays import (
     flat_array,
     offsets_of_runs,
     offsets_of_sizes,
+    unwrapped,
 )
 from tieaware.checks import number, shown, unexpected, whole_number
 from tieaware.cube import Spread
@@ -269,7 +270,8 @@ class Evaluator:
         Parameters
         ----------
         scores : real numbers, shape (n_docs,) or the labels' shape
-            float64 and float32 are read as they are, others are converted. A higher score is a higher rank.
+            float64 and float32 are read as they are, others are converted: arrays of other types, bfloat16 of ml_dtypes
+            among them, lists, and tensors on any device. A higher score is a higher rank.
         out : float64[n_queries, n_measures], optional
             Where to write the values; C-contiguous.
 
@@ -430,7 +432,8 @@ class Evaluator:
         array([[1.  , 1.  ],
                [0.75, 0.5 ]])
         """
-        array = features if isinstance(features, np.ndarray) else as_scores(features, "features")
+        given = unwrapped(features, "features")
+        array = given if isinstance(given, np.ndarray) else as_scores(given, "features")
         if array.shape[:-1] not in ((self.n_docs,), self._shape) or array.ndim == 0:
             raise unexpected("features", self._shapes("", ", n_features"), f"shape {array.shape}")
         n_features = array.shape[-1]

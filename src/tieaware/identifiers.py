@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,23 @@ _LONGEST_SHOWN = 80
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
+# What a column was made of. Text and integers do not match one another; "any", of a dict or a mixture, matches both.
+Kind: TypeAlias = Literal["text", "integer", "any"]
+_CLASSES: dict[Kind, tuple[type, ...]] = {"text": (str, bytes), "integer": (int, np.integer)}
+
 
 def quoted(identifier: bytes) -> str:
     """Quote an identifier for an error message: printable, on one line, and not too long."""
     text = identifier[:_LONGEST_SHOWN].decode("utf-8", "backslashreplace")
     return repr(text) + ("…" if len(identifier) > _LONGEST_SHOWN else "")
+
+
+def _kind_of(types: set[type]) -> Kind:
+    """Tell what a column is made of: text if all of it is that, integers if all are; no value tells nothing."""
+    for kind, classes in _CLASSES.items():
+        if types and all(issubclass(each, classes) for each in types):
+            return kind
+    return "any"
 
 
 def _offsets_of(identifiers: list[str] | list[bytes]) -> Offsets:
@@ -63,12 +75,19 @@ def encoded(value: object) -> bytes:
 class Identifiers:
     """An immutable column of identifiers, each of which is any sequence of bytes.
 
+    Two columns are equal if their bytes are, whatever they were made of.
+
     Parameters
     ----------
     data : uint8[n_bytes]
         The bytes of all identifiers, one after the other.
     offsets : int64[n + 1]
         Identifier ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Attributes
+    ----------
+    kind : "text", "integer" or "any"
+        What the column was made of: text, integers, or both or unknown.
 
     Raises
     ------
@@ -82,30 +101,32 @@ class Identifiers:
     (3, b'd2', ['d1', 'd2', '3'])
     """
 
-    __slots__ = ("data", "offsets")
+    __slots__ = ("data", "kind", "offsets")
 
     data: NDArray[np.uint8]
     offsets: Offsets
+    kind: Kind
 
     def __init__(self, data: NDArray[np.uint8], offsets: Offsets) -> None:
         # Copies, for the caller may change what the arrays hold.
         data = np.array(flat_array(data, "data"), np.uint8, order="C")
-        self._set(data, as_offsets(offsets, len(data), "offsets", "bytes of data").copy())
+        self._set(data, as_offsets(offsets, len(data), "offsets", "bytes of data").copy(), "any")
 
-    def _set(self, data: NDArray[np.uint8], offsets: Offsets) -> None:
+    def _set(self, data: NDArray[np.uint8], offsets: Offsets, kind: Kind) -> None:
         object.__setattr__(self, "data", frozen(data.view()))
         object.__setattr__(self, "offsets", frozen(offsets.view()))
+        object.__setattr__(self, "kind", kind)
 
     @classmethod
-    def of(cls, data: NDArray[np.uint8], offsets: Offsets) -> Identifiers:
-        """Wrap arrays that are known to be good."""
+    def of(cls, data: NDArray[np.uint8], offsets: Offsets, kind: Kind = "any") -> Identifiers:
+        """Wrap arrays that are known to be good; of integers, each is the decimal digits of one."""
         self = cls.__new__(cls)
-        self._set(data, offsets)
+        self._set(data, offsets, kind)
         return self
 
     @classmethod
     def from_sequence(cls, values: Iterable[object], argument: str = "values") -> Identifiers:
-        """Make a column of text, bytes and integers.
+        """Make a column of text and bytes, or of integers; of both, it matches either.
 
         Parameters
         ----------
@@ -125,15 +146,18 @@ class Identifiers:
         if isinstance(values, np.ndarray):
             values = flat_array(values, argument).tolist()
         listed: list[Any] = list(values)
-        if all(type(value) is str for value in listed):
-            text = "".join(listed)
-            if text.isascii():
-                return cls.of(np.frombuffer(text.encode(), np.uint8), _offsets_of(listed))
+        types = set(map(type, listed))
+        kind = _kind_of(types)
         try:
+            if types <= {str} or types == {int}:
+                texts = listed if kind == "text" else list(map(str, listed))
+                text = "".join(texts)
+                if text.isascii():
+                    return cls.of(np.frombuffer(text.encode(), np.uint8), _offsets_of(texts), kind)
             encodings = [encoded(value) for value in listed]
         except (TypeError, ValueError):
             raise unusable(listed, argument) from None
-        return cls.of(np.frombuffer(b"".join(encodings), np.uint8), _offsets_of(encodings))
+        return cls.of(np.frombuffer(b"".join(encodings), np.uint8), _offsets_of(encodings), kind)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Identifiers are immutable: {name} cannot be set")
@@ -168,10 +192,12 @@ class Identifiers:
         return f"Identifiers([{', '.join(few)}{', …' if len(self) > 3 else ''}], n={len(self)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Identifiers.of, (np.asarray(self.data), np.asarray(self.offsets))
+        return Identifiers.of, (np.asarray(self.data), np.asarray(self.offsets), self.kind)
 
-    def to_list(self) -> list[str]:
-        """Return them as text: UTF-8, with ``surrogateescape`` for bytes that are not."""
+    def to_list(self) -> list[str | int]:
+        """Return them as integers if they are, else as text: UTF-8, with ``surrogateescape`` for bytes that are not."""
+        if self.kind == "integer":
+            return list(map(int, self))
         return [identifier.decode("utf-8", "surrogateescape") for identifier in self]
 
     def order(self, offsets: Offsets, *, descending: bool) -> Integers:
@@ -180,7 +206,21 @@ class Identifiers:
 
     def take(self, rows: NDArray[np.int64]) -> Identifiers:
         """Return the identifiers at these rows, in that order."""
-        return Identifiers.of(*_join.gather(self.data, self.offsets, np.ascontiguousarray(rows, np.int64)))
+        return Identifiers.of(*_join.gather(self.data, self.offsets, np.ascontiguousarray(rows, np.int64)), self.kind)
+
+    def undecided(self) -> Identifiers:
+        """Return them as a column that matches text and integers alike, as the keys of a dict do."""
+        return Identifiers.of(self.data, self.offsets)
+
+    def check_kind(self, others: Identifiers, argument: str, of: str) -> None:
+        """Raise InputError if these are to match others, and one column is text, the other integers."""
+        if self.kind == others.kind or "any" in (self.kind, others.kind) or not (len(self) and len(others)):
+            return
+        wanted, kind, example = (
+            ("integers", "text", quoted(self[0])) if self.kind == "text" else ("text", "integers", self[0].decode())
+        )
+        remedy = "make both text, or both integers"
+        raise unexpected(argument, f"{wanted}, as {of} has", f"{kind} such as {example}; {remedy}")
 
 
 def unusable(values: list[object], argument: str) -> InputError:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tieaware import _worst_case
 from tieaware.arrays import Integers, Values
 from tieaware.checks import unexpected, whole_number
-from tieaware.measures import Measure, parse_measure
+from tieaware.measures import Measure, parse_measure, parse_measures
 from tieaware.precision import bands
 from tieaware.tables import Cell, Table
 
@@ -142,7 +142,7 @@ def table(
     1.5  0.0417  0.0750
     2    0.0833  0.1875
     """
-    parsed = [parse_measure(measure) for measure in measures]
+    parsed = parse_measures(measures)
     columns = [(measure, which) for measure in parsed for which in ((False, True) if gain else (False,))]
     names = (f"{measure} gain" if which else f"{measure}" for measure, which in columns)
     rows: list[tuple[Cell, ...]] = [

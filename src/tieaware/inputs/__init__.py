@@ -1,7 +1,7 @@
 """What is evaluated: judgments and runs, whatever they are given as, as columns."""
 
 from tieaware.identifiers import Identifiers
-from tieaware.inputs.matching import Matched, match
+from tieaware.inputs.matching import Matched, differing, match
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
 from tieaware.inputs.run_dict import RunDict
@@ -21,6 +21,7 @@ __all__ = [
     "RunSource",
     "as_qrels",
     "as_sources",
+    "differing",
     "match",
     "over_parts",
     "read_qrels",

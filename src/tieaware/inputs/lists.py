@@ -110,7 +110,7 @@ def from_columns(query: Iterable[object], doc: Iterable[object], values: NDArray
 
 
 def flattened(
-    lists: Mapping[Any, Mapping[Any, Any]], argument: str
+    lists: Mapping[Any, Any], argument: str
 ) -> tuple[Identifiers, Offsets, Identifiers, list[Any], Place]:
     """Take {query: {document: value}} apart: queries, the offsets of their rows, documents, values, places.
 
@@ -138,4 +138,4 @@ def flattened(
 
     queries = Identifiers.from_sequence(names, f"keys of {argument}")
     documents = Identifiers.from_sequence(keys, f"documents of {argument}")
-    return queries, offsets, documents, values, place
+    return queries.undecided(), offsets, documents.undecided(), values, place

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from tieaware import _join
 from tieaware.arrays import Integers, Scores
+from tieaware.identifiers import quoted
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
 from tieaware.inputs.run_dict import RunDict
 from tieaware.judgments import JudgedLists
 
-__all__ = ["Matched", "match"]
+__all__ = ["Matched", "differing", "match"]
 
 
 class Matched(NamedTuple):
@@ -33,7 +36,13 @@ class Matched(NamedTuple):
 
 
 def match(qrels: Qrels, run: Run | RunDict) -> Matched:
-    """Find the judged documents of a run."""
+    """Find the judged documents of a run.
+
+    Raises
+    ------
+    InputError
+        Queries or documents are integers on one side, and text on the other.
+    """
     if isinstance(run, RunDict):
         walked = _join.match_dict(qrels.index, run.lists) if type(run.lists) is dict else None
         if walked is not None:
@@ -41,6 +50,8 @@ def match(qrels: Qrels, run: Run | RunDict) -> Matched:
             return Matched(rows, scores, JudgedLists(offsets, judged_offsets, positions, labels))
         # It is not as plain as that, or has an error that needs words.
         run = run.whole()
+    run.queries.check_kind(qrels.queries, f"{run.name}.query", qrels.name)
+    run.documents.check_kind(qrels.documents, f"{run.name}.doc", qrels.name)
     rows, judged_offsets, positions, labels = _join.match(
         qrels.index,
         run.queries.data,
@@ -50,3 +61,14 @@ def match(qrels: Qrels, run: Run | RunDict) -> Matched:
         run.documents.offsets,
     )
     return Matched(rows, run.scores, JudgedLists(run.offsets, judged_offsets, positions, labels))
+
+
+def differing(qrels: Qrels, run: Run | RunDict, matched: Matched) -> str:
+    """Show a document of either side, of the first query for which both have any; nothing if there is none."""
+    run = run.whole()
+    for i in np.flatnonzero((matched.rows >= 0) & (np.diff(run.offsets) > 0)).tolist():
+        row = matched.rows[i]
+        if qrels.offsets[row] < qrels.offsets[row + 1]:
+            here, there = run.documents[run.offsets[i]], qrels.documents[qrels.offsets[row]]
+            return f"query {quoted(run.queries[i])} has {quoted(here)} here and {quoted(there)} there"
+    return ""

@@ -96,7 +96,8 @@ class Pieces:
             raise Unusual
         queries, query_ends, starts, documents, ends, values, *_ = parser.take(parser.n_segments)
         scores = rounded(values, self._score_dtype)
-        lists = grouped(Identifiers.of(queries, query_ends), starts, Identifiers.of(documents, ends), scores)
+        identifiers = Identifiers.of(documents, ends, "text")
+        lists = grouped(Identifiers.of(queries, query_ends, "text"), starts, identifiers, scores)
         with self._lock:
             new = self._seen.add(lists.queries.data, lists.queries.offsets)
         if not new or len(lists.duplicates(one=True)):

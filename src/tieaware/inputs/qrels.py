@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tieaware import _dicts, _join
-from tieaware.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_array
-from tieaware.checks import unexpected
+from tieaware.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_array, unwrapped
+from tieaware.checks import shown, unexpected
 from tieaware.identifiers import Identifiers, frozen, quoted
 from tieaware.inputs.lists import Lists, flattened, from_columns, grouped
 from tieaware.judgments import Judgments
@@ -108,13 +108,19 @@ class Qrels:
         return self
 
     @classmethod
-    def from_dict(cls, qrels: Mapping[Any, Mapping[Any, int]], *, name: str = "qrels") -> Qrels:
-        """Make judgments of ``{query: {document: label}}``.
+    def from_dict(
+        cls,
+        qrels: Mapping[Any, Mapping[Any, float] | Set[Any] | list[Any] | tuple[Any, ...]],
+        *,
+        name: str = "qrels",
+    ) -> Qrels:
+        """Make judgments of ``{query: {document: label}}``, or ``{query: documents}``.
 
         Parameters
         ----------
         qrels : mapping
-            Queries and documents are str, bytes or int; 1 and "1" are the same.
+            Queries and documents are str, bytes or int; 1 and "1" are the same. Labels are whole numbers, also as
+            floats or bools. Documents in a set, list or tuple have label 1.
         name : str
             What error messages call them.
 
@@ -127,12 +133,14 @@ class Qrels:
         ------
         InputError
             It is not of that form, a key is neither text, bytes nor an integer, a label is no whole number of 32 bits,
-            or two keys are the same document with different labels.
+            two keys are the same document with different labels, or a list has a document twice.
 
         Examples
         --------
         >>> Qrels.from_dict({"q1": {"d1": 1, "d2": 0}})
         Qrels('qrels', 1 queries, 2 judgments)
+        >>> Qrels.from_dict({"q1": {"d1": 1.0}, "q2": ["d1", "d2"]}).labels
+        array([1, 1, 1], dtype=int32)
         """
         walked = _dicts.columns_of(qrels) if type(qrels) is dict else None
         if walked is not None:
@@ -140,9 +148,12 @@ class Qrels:
             return cls.of(
                 Lists(Identifiers.of(names, name_offsets), offsets, Identifiers.of(ids, id_offsets), labels), name
             )
+        if isinstance(qrels, Mapping) and any(isinstance(listed, _NAMED_ALONE) for listed in qrels.values()):
+            return cls.from_dict({query: _labelled(query, listed) for query, listed in qrels.items()}, name=name)
         # It is not as plain as that, or has an error that needs words.
         queries, offsets, documents, values, place = flattened(qrels, "qrels")
-        lists = grouped(queries, offsets, documents, as_labels(flat_array(values, "qrels"), "qrels", place))
+        labels = flat_array(unwrapped(values, "qrels", place), "qrels")
+        lists = grouped(queries, offsets, documents, as_labels(labels, "qrels", place))
         return cls.of(without_repeats(lists, place), name)
 
     @classmethod
@@ -154,7 +165,8 @@ class Qrels:
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
-            The query and the document of each row.
+            The query and the document of each row. Integers match those of runs, and not text; `Results` has the
+            queries as integers then.
         label : sequence or array of int
             Its label. A (query, document) twice with the same label counts once.
         name : str
@@ -218,6 +230,29 @@ class Qrels:
     def __reduce__(self) -> tuple[Any, ...]:
         lists = Lists(self.queries, np.asarray(self.offsets), self.documents, np.asarray(self.labels))
         return Qrels.of, (lists, self.name)
+
+
+# What names the relevant documents of a query, without labels.
+_NAMED_ALONE = (Set, list, tuple)
+
+
+def _labelled(query: object, listed: Any) -> Any:
+    """Return {document: 1} of documents that are named alone; anything else as it is."""
+    if not isinstance(listed, _NAMED_ALONE):
+        return listed
+    try:
+        labels = dict.fromkeys(listed, 1)
+    except TypeError:
+        # What cannot be a key: the column of the documents knows which it is.
+        Identifiers.from_sequence(listed, f"qrels[{shown(query)}]")
+        raise
+    if len(labels) < len(listed):
+        first: dict[Any, int] = {}
+        for i, document in enumerate(listed):
+            if first.setdefault(document, i) < i:
+                again = f"{shown(document)} again, first at {first[document]}"
+                raise unexpected(f"qrels[{shown(query)}][{i}]", "each document once", again)
+    return labels
 
 
 def without_repeats(lists: Lists, place: Place, again: Place | None = None) -> Lists:

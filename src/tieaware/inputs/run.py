@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tieaware.arrays import Offsets, Place, Scores, as_scores, check_no_nan
+from tieaware.arrays import Offsets, Place, Scores, as_scores, check_no_nan, unwrapped
 from tieaware.checks import one_of, unexpected
 from tieaware.identifiers import Identifiers, frozen, quoted
 from tieaware.inputs.lists import Lists, flattened, from_columns, grouped
@@ -172,9 +172,9 @@ class Run:
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
-            The query and the document of each row.
+            The query and the document of each row; integers, if those of the judgments are.
         score : sequence or array of real numbers
-            float64 and float32 stay what they are, others become float64.
+            Also a tensor, on any device. float64 and float32 stay what they are, others become one of these.
         name : str
             What results and error messages call it.
         duplicates : "error" or "first"
@@ -250,6 +250,7 @@ class Run:
 
 def checked_scores(values: Any, where: str, place: Place | None = None) -> Scores:
     """Return a copy of flat scores, float32 if they are that and else float64; raise InputError at the first NaN."""
+    values = unwrapped(values, where, place)
     scores = as_scores(values, where, place, flat=True)
     check_no_nan(scores, where, place)
     is_single = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype.itemsize == 4

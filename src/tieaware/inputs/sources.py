@@ -7,7 +7,7 @@ take another form, write its class and name it in `_source`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from tieaware.checks import shown, unexpected
@@ -34,7 +34,8 @@ class RunSource(Protocol):
 
 
 RunLike: TypeAlias = RunSource | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]]
-QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, int]]
+JudgedLike: TypeAlias = Mapping[str, float] | Set[str] | list[str] | tuple[str, ...]
+QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, JudgedLike]
 
 
 def as_qrels(qrels: Any) -> Qrels:

@@ -221,7 +221,8 @@ class Reader:
         """Take the first segments from the parser, each query's rows together."""
         queries, query_ends, starts, documents, ends, values, *jumps = self.parser.take(n_segments)
         self._jump_rows, self._jump_lines = jumps
-        return grouped(Identifiers.of(queries, query_ends), starts, Identifiers.of(documents, ends), values)
+        identifiers = Identifiers.of(documents, ends, "text")
+        return grouped(Identifiers.of(queries, query_ends, "text"), starts, identifiers, values)
 
     def line_of(self, row: int) -> str:
         """Say on which line a row of the last lists was."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Integers, Offsets, Scores, as_offsets, as_scores, flat_array
+from tieaware.arrays import Integers, Offsets, Scores, as_offsets, as_scores
 from tieaware.checks import whole_number
 from tieaware.defaults import TIE_CUTOFFS
 from tieaware.inputs.ranks import RankColumn
@@ -87,7 +87,7 @@ def count_ties(
     >>> ties.tied_documents, ties.sizes, ties.within, ties.across
     (2, array([2]), (0, 1), (1, 0))
     """
-    scores = as_scores(flat_array(scores, "scores"), "scores")
+    scores = as_scores(scores, "scores", flat=True)
     offsets = as_offsets(offsets, len(scores), "offsets", of="scores")
     cutoffs = [whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(cutoffs)]
     group_list, start, size = _groups(scores, offsets)

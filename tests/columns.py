@@ -1,0 +1,20 @@
+"""What tests of judgments and runs as columns share: columns as dicts, and identifiers that hypothesis draws."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+# From few characters, so that there are duplicates and prefixes; and of every length class of the hash.
+short = st.binary(max_size=3).map(lambda data: bytes(b"\0a\xff"[byte % 3] for byte in data))
+long = st.builds(lambda length, end: b"x" * length + end, st.integers(0, 40), short)
+identifier = st.one_of(short, long)
+
+
+def as_dict(columns, values):
+    queries, documents = list(columns.queries), list(columns.documents)
+    return {
+        queries[q]: {
+            documents[row]: values[row].item() for row in range(columns.offsets[q], columns.offsets[q + 1])
+        }
+        for q in range(len(columns))
+    }
