@@ -1,11 +1,13 @@
 """An experiment's files."""
 
 import csv
+import fcntl
 import html.parser
 import os
 import struct
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -97,6 +99,49 @@ def test_a_plot_is_saved_in_the_format_of_its_name(tmp_path):
             drawing.save(tmp_path / wrong)
     with pytest.raises(InputError, match="No such file"):
         drawing.save(tmp_path / "none" / "a.png")
+
+
+def test_a_plot_is_whole_or_absent(tmp_path, monkeypatch):
+    """Also where there was one, behind a link, or something that is no file."""
+    drawing = _Lines().drawings()["crossing"]
+    (tmp_path / "old.svg").write_text("old")
+    (tmp_path / "link.svg").symlink_to("old.svg")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", _killed)
+        for name in ("new.svg", "link.svg"):
+            with pytest.raises(KeyboardInterrupt):
+                drawing.save(tmp_path / name)
+    assert not (tmp_path / "new.svg").exists()
+    assert (tmp_path / "old.svg").read_text() == "old"
+    drawing.save(tmp_path / "new.svg", tmp_path / "link.svg")
+    assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"old.svg", "new.svg", "link.svg"}
+    (tmp_path / "full.svg").symlink_to("/dev/full")
+    with pytest.raises(InputError, match="No space left"):
+        drawing.save(tmp_path / "full.svg")
+
+
+def _killed(*_):
+    raise KeyboardInterrupt
+
+
+def test_what_a_killed_run_has_left_is_cleared_away(tmp_path):
+    """But nothing else is, and no folder is written into by two at once."""
+    (tmp_path / ".unfinished-x").mkdir()
+    (tmp_path / ".unfinished-x" / "lines.csv").write_text("cut")
+    (tmp_path / ".mine").mkdir()
+    handle = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    writer = threading.Thread(target=_Lines().write, args=[tmp_path])
+    writer.start()
+    writer.join(0.2)
+    assert writer.is_alive()
+    assert not (tmp_path / "report.html").exists()
+    os.close(handle)
+    writer.join()
+    assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} == {".mine"}
+    with pytest.raises(InputError, match="folder: expected its name, found ''"):
+        _Lines().write("")
 
 
 def test_axes_can_be_given():

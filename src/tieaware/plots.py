@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,7 +63,7 @@ class Drawing:
         return ax
 
     def save(self, *paths: str | os.PathLike[str]) -> None:
-        """Write it to files, each in the format that its path ends with.
+        """Write it to files, each in the format that its path ends with, and each whole or not at all.
 
         Raises
         ------
@@ -76,11 +78,30 @@ class Drawing:
                 raise unexpected(path, f"one of .{', .'.join(known)}", suffix or "no suffix")
             # Without the date of making, which would make two of the same differ.
             metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
+            drawn = io.BytesIO()
             with load("matplotlib", "analysis").rc_context(_STYLE):
-                try:
-                    figure.savefig(path, dpi=160, metadata=metadata)
-                except OSError as error:
-                    raise InputError(f"{path}: {error.strerror}") from None
+                figure.savefig(drawn, format=suffix[1:], dpi=160, metadata=metadata)
+            _write_whole(path, drawn.getbuffer())
+
+
+def _write_whole(path: str, content: memoryview) -> None:
+    """Write a file beside the path, and give it that name when it is complete."""
+    # A link stays one, and what is no file, such as a pipe, cannot be replaced by one.
+    target = os.path.realpath(path)
+    in_place = os.path.exists(target) and not os.path.isfile(target)
+    folder, name = os.path.split(target)
+    # The same name every time, so that the next run replaces what a killed one has left.
+    beside = target if in_place else os.path.join(folder, f".unfinished-{name}")
+    try:
+        with open(beside, "wb") as file:
+            file.write(content)
+        if not in_place:
+            os.replace(beside, target)
+    except OSError as error:
+        if not in_place:
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+        raise InputError(f"{path}: {error.strerror}") from None
 
 
 def style(i: int) -> dict[str, Any]:
