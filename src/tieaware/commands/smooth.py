@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tieaware._evaluate import evaluate
-from tieaware.checks import unexpected
+from tieaware.checks import unexpected, whole_number
 from tieaware.commands import options
 from tieaware.defaults import SMOOTHING_ALPHAS
 
@@ -38,9 +38,11 @@ def _run(arguments: argparse.Namespace) -> str:
 
     from tieaware.experiments import smoothing
 
-    if arguments.sweep is not None and (arguments.alpha or arguments.sweep < 2):
-        raise unexpected("--sweep", "at least 2, and no --alpha beside it", f"{arguments.sweep}")
-    alphas = np.linspace(0.0, 1.0, arguments.sweep).tolist() if arguments.sweep else arguments.alpha or SMOOTHING_ALPHAS
+    alphas = arguments.alpha or SMOOTHING_ALPHAS
+    if arguments.sweep is not None:
+        if arguments.alpha:
+            raise unexpected("--sweep", "no --alpha beside it", f"{len(arguments.alpha)}")
+        alphas = np.linspace(0.0, 1.0, whole_number("--sweep", arguments.sweep, 2, 10_001)).tolist()
     if arguments.matrix is not None:
         values = options.matrix(arguments, arguments.measure)
     else:

@@ -39,4 +39,4 @@ def _run(arguments: argparse.Namespace) -> str:
         runs, arguments.qrels, arguments.measure or TIE_MEASURES, arguments.cutoff or TIE_CUTOFFS,
         consistent_only=arguments.consistent_only, threads=arguments.threads,
     )  # fmt: skip
-    return options.output(outcome, arguments, "ties", *(["rules"] if arguments.qrels else []))
+    return options.output(outcome, arguments, *outcome.answers)

@@ -146,6 +146,11 @@ class TiePrevalence(Experiment):
         """The runs whose order or ranks contradict their scores."""
         return tuple(run for run, ties in zip(self.runs, self.ties, strict=True) if ties.contradicts)
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables to read first: the counts, and with judgments what the tie rules do."""
+        return ("ties", "rules") if self.measures else ("ties",)
+
     def tables(self) -> dict[str, Table]:
         """Return the counts, the sizes of the groups, and with judgments what the tie rules do.
 
