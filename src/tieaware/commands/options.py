@@ -25,12 +25,16 @@ if TYPE_CHECKING:
     from tieaware.experiments.experiment import Experiment
 
 
+_QRELS = "the judgments, a file of lines: query, ignored, document, label; - is standard input"
+_RUN = (
+    "a run, a file of lines: query, Q0, document, rank (ignored), score, tag; - is standard input; "
+    "a folder: all the files in it"
+)
+
+
 def add_runs(command: argparse.ArgumentParser) -> None:
     """Add the runs, and how they are read."""
-    command.add_argument(
-        "runs", metavar="RUN", nargs="+",
-        help="a run: query, Q0, document, rank (ignored), score, tag; - is stdin; a folder: all the files in it",
-    )  # fmt: skip
+    command.add_argument("runs", metavar="RUN", nargs="+", help=_RUN)
     add_reading(command)
 
 
@@ -48,16 +52,17 @@ def add_reading(command: argparse.ArgumentParser) -> None:
 
 def add_qrels(command: argparse.ArgumentParser) -> None:
     """Add the judgments."""
-    command.add_argument("qrels", metavar="QRELS", help="the judgments: query, ignored, document, label; - is stdin")
+    command.add_argument("qrels", metavar="QRELS", help=_QRELS)
 
 
 def add_values(command: argparse.ArgumentParser) -> None:
     """Add where values come from: judgments and runs, or a matrix."""
-    command.add_argument("qrels", metavar="QRELS", nargs="?", help="the judgments; - is stdin")
-    command.add_argument("runs", metavar="RUN", nargs="*", help="a run, or a folder of runs; - is stdin")
+    command.add_argument("qrels", metavar="QRELS", nargs="?", help=_QRELS)
+    command.add_argument("runs", metavar="RUN", nargs="*", help=_RUN)
     command.add_argument(
         "--matrix", metavar="FILE",
-        help="instead: a CSV file of values, a column for each system under its name, a row for each topic",
+        help="instead of QRELS and RUN: a CSV file of values, a column for each system under its name, a row for each "
+        "topic",
     )  # fmt: skip
     add_reading(command)
 
@@ -73,7 +78,7 @@ def add_queries(command: argparse.ArgumentParser) -> None:
 
 def add_measures(command: argparse.ArgumentParser, default: tuple[str, ...] = ()) -> None:
     """Add the measures."""
-    among = f" ({', '.join(default)})" if default else ""
+    among = f" (default: {', '.join(default)})" if default else ""
     command.add_argument(
         "-m", "--measure", action="append", metavar="MEASURE", help=f"such as nDCG@10; repeatable{among}"
     )
@@ -81,13 +86,13 @@ def add_measures(command: argparse.ArgumentParser, default: tuple[str, ...] = ()
 
 def add_threads(command: argparse.ArgumentParser) -> None:
     """Add the number of threads."""
-    command.add_argument("--threads", type=int, metavar="N", help="how many threads to use (one per core)")
+    command.add_argument("--threads", type=int, metavar="N", help="how many threads to use (default: one per core)")
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
     """Add where an experiment goes."""
-    command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (%(default)s)")
-    command.add_argument("--all", action="store_true", help="print every table, not the main ones alone")
+    command.add_argument("--format", choices=FORMATS, default="text", help="the format of the output (%(default)s)")
+    command.add_argument("--all", action="store_true", help="print every table, not the first to read alone")
     command.add_argument("--plot", metavar="FILE", type=_path, help="draw the main figure: .png, .svg, .pdf …")
     command.add_argument(
         "--out", metavar="FOLDER", type=_folder, help="write report.html, and all tables and figures as files"

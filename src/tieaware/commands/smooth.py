@@ -14,7 +14,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "smooth",
-        help="order systems from partial prior information",
+        help="order systems by what is known of some of them from other topics",
         description="Repeat a split-half experiment: half of the systems are known from other topics than the rest, "
         "all are measured on a third set, and the two are mixed.",
     )
@@ -22,12 +22,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command.add_argument("-m", "--measure", default="AP", metavar="MEASURE", help="such as nDCG@10 (%(default)s)")
     command.add_argument(
         "--alpha", action="append", type=float, metavar="A", help="the weight of what is measured; repeatable "
-        f"({', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)})",
+        f"(default: {', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)})",
     )  # fmt: skip
     command.add_argument("--sweep", type=int, metavar="N", help="try N weights, evenly from 0 to 1, instead")
-    command.add_argument("--repeats", type=int, default=10_000, metavar="N", help="random splits (%(default)s)")
-    command.add_argument("--topics", type=int, default=25, metavar="N", help="topics in a set (%(default)s)")
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="of the random splits (%(default)s)")
+    command.add_argument("--repeats", type=int, default=10_000, metavar="N", help="how many splits (%(default)s)")
+    command.add_argument("--topics", type=int, default=25, metavar="N", help="how many topics in a set (%(default)s)")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the random splits (%(default)s)")
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)

@@ -121,7 +121,11 @@ def tie_prevalence(
 
 
 def _deviations(
-    judged: QrelsLike, run: dict[str, Any], measures: Sequence[Measure], queries: Sequence[str | int], threads: int | None
+    judged: QrelsLike,
+    run: dict[str, Any],
+    measures: Sequence[Measure],
+    queries: Sequence[str | int],
+    threads: int | None,
 ) -> Values:
     """Return the standard deviation of each value of a run over the orders of ties; NaN where it is not known."""
     found = np.full((len(queries), len(measures)), np.nan)
