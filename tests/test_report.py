@@ -1,13 +1,12 @@
 """An experiment's files."""
 
 import csv
-import fcntl
 import html.parser
 import os
 import struct
 import subprocess
 import sys
-import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -126,20 +125,22 @@ def _killed(*_):
 
 
 def test_what_a_killed_run_has_left_is_cleared_away(tmp_path):
-    """But nothing else is, and no folder is written into by two at once."""
-    (tmp_path / ".unfinished-x").mkdir()
-    (tmp_path / ".unfinished-x" / "lines.csv").write_text("cut")
+    """But nothing that a living one is at, and nothing else."""
     (tmp_path / ".mine").mkdir()
-    handle = os.open(tmp_path, os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    writer = threading.Thread(target=_Lines().write, args=[tmp_path])
-    writer.start()
-    writer.join(0.2)
-    assert writer.is_alive()
-    assert not (tmp_path / "report.html").exists()
-    os.close(handle)
-    writer.join()
-    assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} == {".mine"}
+    (tmp_path / ".unfinished-link").symlink_to(".mine")
+    code = (
+        "import sys, time; from tieaware.atomic import unfinished_folder\n"
+        "with unfinished_folder(sys.argv[1]) as made:\n"
+        "    open(made + '/cut.csv', 'w').close(); print(made, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True) as child:
+        made = Path(child.stdout.readline().strip())
+        _Lines().write(tmp_path)
+        assert (made / "cut.csv").exists()
+        child.kill()
+    assert (made / "cut.csv").exists()
+    _Lines().drawings()["crossing"].save(tmp_path / "a.svg")
+    assert {path.name for path in tmp_path.iterdir() if path.name[0] == "."} == {".mine", ".unfinished-link"}
     with pytest.raises(InputError, match="folder: expected its name, found ''"):
         _Lines().write("")
 

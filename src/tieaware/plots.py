@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tieaware.atomic import whole_file
 from tieaware.checks import unexpected
-from tieaware.errors import InputError
 from tieaware.extras import load
 
 if TYPE_CHECKING:
@@ -78,30 +76,8 @@ class Drawing:
                 raise unexpected(path, f"one of .{', .'.join(known)}", suffix or "no suffix")
             # Without the date of making, which would make two of the same differ.
             metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
-            drawn = io.BytesIO()
-            with load("matplotlib", "analysis").rc_context(_STYLE):
-                figure.savefig(drawn, format=suffix[1:], dpi=160, metadata=metadata)
-            _write_whole(path, drawn.getbuffer())
-
-
-def _write_whole(path: str, content: memoryview) -> None:
-    """Write a file beside the path, and give it that name when it is complete."""
-    # A link stays one, and what is no file, such as a pipe, cannot be replaced by one.
-    target = os.path.realpath(path)
-    in_place = os.path.exists(target) and not os.path.isfile(target)
-    folder, name = os.path.split(target)
-    # The same name every time, so that the next run replaces what a killed one has left.
-    beside = target if in_place else os.path.join(folder, f".unfinished-{name}")
-    try:
-        with open(beside, "wb") as file:
-            file.write(content)
-        if not in_place:
-            os.replace(beside, target)
-    except OSError as error:
-        if not in_place:
-            with contextlib.suppress(OSError):
-                os.unlink(beside)
-        raise InputError(f"{path}: {error.strerror}") from None
+            with load("matplotlib", "analysis").rc_context(_STYLE), whole_file(path) as file:
+                figure.savefig(file, format=suffix[1:], dpi=160, metadata=metadata)
 
 
 def style(i: int) -> dict[str, Any]:

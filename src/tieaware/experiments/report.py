@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import base64
-import fcntl
 import html
 import os
 import platform
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tieaware._version import __version__
+from tieaware.atomic import unfinished_folder
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.extras import load
 from tieaware.plots import Drawing
 from tieaware.tables import Table
-
-_UNFINISHED = ".unfinished-"
 
 # More rows than a reader wants to scroll through.
 _LONG = 60
@@ -89,7 +84,7 @@ def write(report: Report, folder: str | os.PathLike[str]) -> None:
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        with _alone_in(target), tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=target) as made:
+        with unfinished_folder(target) as made:
             _write(report, Path(made))
             for file in sorted(Path(made).iterdir()):
                 if (target / file.name).is_dir():
@@ -98,21 +93,6 @@ def write(report: Report, folder: str | os.PathLike[str]) -> None:
                 file.replace(target / file.name)
     except OSError as error:
         raise InputError(f"{error.filename or target}: {error.strerror}") from None
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Wait for others that write into the folder; what is unfinished there then was left by one that was killed."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        # Some file systems have no locks; what is left there stays.
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            for left in folder.glob(f"{_UNFINISHED}*"):
-                shutil.rmtree(left, ignore_errors=True)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _write(report: Report, folder: Path) -> None:
