@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 
@@ -114,7 +115,7 @@ def test_a_reader_that_stops_early_is_no_error(files):
     (files / "long.qrels").write_text("".join(f"q{i} 0 d1 1\n" for i in range(20000)))
     shell = f"{sys.executable} -m tieaware.cli eval long.qrels long.run -q -m RR | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", shell], capture_output=True, check=False)
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (141, b"")  # as of other tools
     assert done.stdout == b"RR                    \tq0\t1.0000\n"
 
 
@@ -203,3 +204,60 @@ def test_a_folder_stands_for_its_files(files, capfd):
     assert [line.split("\t")[2] for line in out.splitlines()] == ["a", "0.3750", "b", "0.3750"]
     (files / "empty").mkdir()
     assert run(capfd, "eval", "qrels.txt", "empty")[::2] == (2, "empty: expected files of runs, found none\n")
+
+
+def test_a_folder_loses_no_run_without_a_word(files, capfd):
+    """What is no run is named, and how to leave it out."""
+    (files / "runs" / "folder").mkdir(parents=True)
+    (files / "runs" / "a.run").write_text(RUN)
+    rest = "; of a folder, files whose names begin with a dot are left out\n"
+    for name, target, reason in [
+        ("loop", "loop", "the file cannot be opened: Too many levels of symbolic links"),
+        ("lost", "nowhere", "there is no such file"),
+    ]:
+        (files / "runs" / name).symlink_to(target)
+        assert run(capfd, "eval", "qrels.txt", "runs")[::2] == (2, f"runs/{name}: {reason}{rest}")
+        (files / "runs" / name).unlink()
+    (files / "runs" / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    status, _, err = run(capfd, "eval", "qrels.txt", "runs")
+    assert (status, err[:18], err[-len(rest) :]) == (2, "runs/picture.png:1", rest)
+    status, _, err = run(capfd, "eval", "qrels.txt", "runs/a.run", "runs/picture.png")
+    assert status == 2
+    assert "folder" not in err
+    (files / "runs" / "picture.png").rename(files / "runs" / ".picture.png")
+    assert run(capfd, "eval", "qrels.txt", "runs", "-m", "RR")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--out", ""], "argument --out: expected a name, found ''"),
+        (["--out", "a.run"], "argument --out: expected a folder or nothing, found the file a.run"),
+        (["--plot", ""], "argument --plot: expected a name, found ''"),
+    ],
+)
+def test_where_nothing_can_be_written_is_said_before_the_work(files, capfd, option, message):
+    with pytest.raises(SystemExit):
+        main(["ties", "a.run", *option])
+    assert capfd.readouterr().err == f"tieaware ties: {message}; see tieaware ties --help\n"
+    assert {path.name for path in files.iterdir()} == {"qrels.txt", "a.run", "b.run"}
+
+
+def test_files_that_are_written_are_named(files, capfd):
+    """On standard error, where they disturb no data."""
+    status, out, err = run(capfd, "ties", "a.run", "--format", "csv", "--out", "new", "--plot", "ties.svg")
+    assert (status, out[:4]) == (0, "run,")
+    written = sorted(path.suffix for path in (files / "new").iterdir())
+    assert written == [".csv"] * 3 + [".html"] + [".png"] * 2 + [".svg"] * 2
+    assert err == "wrote new/report.html, and beside it 3 tables (.csv) and 2 figures (.svg, .png)\nwrote ties.svg\n"
+
+
+def test_the_names_of_files_that_are_no_text_are_readable_and_unique(files, capfd):
+    """One rule: an escape for each byte that is not UTF-8, and for each control character."""
+    names = [b"a\x1b[31m.run.gz", b"caf\xe9.run", b"caf\xe8.run", "café.run".encode()]
+    for name in names:
+        (files / os.fsdecode(name)).write_bytes(RUN.encode())
+    status, out, _ = run(capfd, "eval", "qrels.txt", *map(os.fsdecode, names), "-m", "RR", "--format", "csv")
+    assert status == 0
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["a\\x1b[31m", "caf\\xe9", "caf\\xe8", "café"]
+    assert run(capfd, "eval", "qrels.txt", "no\x1b[31m")[2] == "no\\x1b[31m: there is no such file\n"

@@ -135,6 +135,41 @@ def test_the_command_compares_runs(collection, capfd):
     assert "expected QRELS and at least one RUN" in capfd.readouterr().err
 
 
+def test_the_answer_is_who_beats_whom(covid, capfd):
+    """The 861 pairs are data, which --all, --format csv and --out have."""
+    command = ["compare", str(covid.qrels), *map(str, covid.runs)]
+    assert main(command) == 0
+    printed = capfd.readouterr().out
+    assert len(printed.splitlines()) < 50
+    assert main([*command, "--format", "csv"]) == 0
+    assert len(capfd.readouterr().out.splitlines()) == 862
+    outcome = comparison(covid.qrels, list(covid.runs))
+    names, (test,), (p,) = outcome.results.runs, outcome.tests, outcome.adjusted
+    won = {
+        (names[a], names[b]) if difference > 0 else (names[b], names[a])
+        for a, b, difference, holm_p in zip(outcome.first, outcome.second, test.difference, p, strict=True)
+        if holm_p < 0.05
+    }
+    table = outcome.tables()["wins"]
+    assert {(row[1], loser) for row in table.rows for loser in row[-1].split(", ")} == won
+    means = [row[2] for row in table.rows]
+    assert means == sorted(means, reverse=True)
+    for _, run, _, beats, lost, p_at_most, _, whom in table.rows:
+        assert (beats, lost) == (len(whom.split(", ")), sum(loser == run for _, loser in won))
+        assert p_at_most < 0.05
+    assert [row[3] for row in outcome.tables()["verdicts"].rows] == [len(won)]
+
+
+def test_where_less_is_better_the_lesser_wins():
+    values = np.array([[1.0, 2.0, 3.0], [11.0, 12.5, 13.0]])[..., None]
+    for measure, expected in ((tieaware.ESL, "a"), (tieaware.DCG, "b")):
+        outcome = compare(tieaware.Results(values, ("a", "b"), ("x", "y", "z"), (measure,)))
+        assert [row[1] for row in outcome.tables()["wins"].rows] == [expected]
+    same = compare(tieaware.Results(0 * values, ("a", "b"), ("x", "y", "z"), (measure,)))
+    assert "No run beats another significantly" in str(same)
+    assert "1 pairs of 2 runs" in str(same)
+
+
 def test_the_command_compares_the_systems_of_a_matrix(tmp_path, capfd, matrix):
     assert main(["compare", "--matrix", str(matrix), "--all", "--out", str(tmp_path / "seven")]) == 0
     printed = capfd.readouterr().out

@@ -58,8 +58,23 @@ def test_the_command_traces_runs(collection, tmp_path, capfd, kind):
     assert plot.stat().st_size > 10_000
     lines = capfd.readouterr().out.splitlines()
     assert lines[0] == f"{kind} curves of 3 runs, averaged over {len(read_qrels(collection.qrels))} queries"
-    of_first = sum(line.startswith(f"{runs[0].stem} ") for line in lines)
-    assert of_first == (11 if kind == "interpolated" else len(lines) // 3 - 1)
+    # A row for each run, and the whole of the curves in the data.
+    assert [sum(line.startswith(f"{run.stem} ") for line in lines) for run in runs] == [1, 1, 1]
+    assert main(["curve", str(collection.qrels), *map(str, runs), "--kind", kind, "--format", "csv"]) == 0
+    rows = capfd.readouterr().out.splitlines()[1:]
+    assert (len(rows) == 33) if kind == "interpolated" else (len(rows) > 100)
+
+
+def test_a_few_points_stand_for_a_curve():
+    """The first rank, the last, and what is nearest to 10 and 100 from below."""
+    run = {"q1": {f"d{i}": -float(i) for i in range(150)}}
+    outcome = curves({"q1": {"d0": 1, "d9": 1}}, run)
+    table = outcome.tables()["points"]
+    ranks = [int(name.split()[-1]) for name in table.columns[1::2]]
+    assert (ranks[0], ranks[1], ranks[-1], len(ranks)) == (1, 10, 150, 4)
+    assert 90 < ranks[2] <= 100
+    assert table.rows[0][:5] == ("run", 0.5, 1.0, 1.0, 0.2)
+    assert str(outcome) == str(table)
 
 
 def test_each_run_has_a_figure_of_its_queries(tmp_path):

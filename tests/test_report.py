@@ -6,6 +6,7 @@ import os
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,6 +98,51 @@ def test_a_plot_is_saved_in_the_format_of_its_name(tmp_path):
             drawing.save(tmp_path / wrong)
     with pytest.raises(InputError, match="No such file"):
         drawing.save(tmp_path / "none" / "a.png")
+
+
+def test_a_plot_is_whole_or_absent(tmp_path, monkeypatch):
+    """Also where there was one, behind a link, or something that is no file."""
+    drawing = _Lines().drawings()["crossing"]
+    (tmp_path / "old.svg").write_text("old")
+    (tmp_path / "link.svg").symlink_to("old.svg")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", _killed)
+        for name in ("new.svg", "link.svg"):
+            with pytest.raises(KeyboardInterrupt):
+                drawing.save(tmp_path / name)
+    assert not (tmp_path / "new.svg").exists()
+    assert (tmp_path / "old.svg").read_text() == "old"
+    drawing.save(tmp_path / "new.svg", tmp_path / "link.svg")
+    assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"old.svg", "new.svg", "link.svg"}
+    (tmp_path / "full.svg").symlink_to("/dev/full")
+    with pytest.raises(InputError, match="No space left"):
+        drawing.save(tmp_path / "full.svg")
+
+
+def _killed(*_):
+    raise KeyboardInterrupt
+
+
+def test_what_a_killed_run_has_left_is_cleared_away(tmp_path):
+    """But nothing that a living one is at, and nothing else."""
+    (tmp_path / ".mine").mkdir()
+    (tmp_path / ".unfinished-link").symlink_to(".mine")
+    code = (
+        "import sys, time; from tieaware.atomic import unfinished_folder\n"
+        "with unfinished_folder(sys.argv[1]) as made:\n"
+        "    open(made + '/cut.csv', 'w').close(); print(made, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True) as child:
+        made = Path(child.stdout.readline().strip())
+        _Lines().write(tmp_path)
+        assert (made / "cut.csv").exists()
+        child.kill()
+    assert (made / "cut.csv").exists()
+    _Lines().drawings()["crossing"].save(tmp_path / "a.svg")
+    assert {path.name for path in tmp_path.iterdir() if path.name[0] == "."} == {".mine", ".unfinished-link"}
+    with pytest.raises(InputError, match="folder: expected its name, found ''"):
+        _Lines().write("")
 
 
 def test_axes_can_be_given():

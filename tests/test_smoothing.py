@@ -137,7 +137,8 @@ def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
     for wrong, message in (
         ([], "expected QRELS and at least one RUN, or --matrix FILE"),
         (["qrels", *matrix], "--matrix: expected either a matrix or judgments and runs, found qrels beside it"),
-        ([*matrix, "--sweep", "1"], "--sweep: expected at least 2, and no --alpha beside it, found 1"),
+        ([*matrix, "--sweep", "1"], "--sweep: expected a whole number from 2 to 10,001, found 1"),
+        ([*matrix, "--sweep", "5", "--alpha", "0.5"], "--sweep: expected no --alpha beside it, found 1"),
         ([*matrix, "--seed", "-1"], "seed: expected a whole number of at least 0, found -1"),
     ):
         assert main([*arguments, *wrong]) == 2

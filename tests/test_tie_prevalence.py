@@ -13,6 +13,7 @@ from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import tie_prevalence
 from tieaware.inputs.ranks import read_ranks
+from tieaware.statistics import count_ties
 
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
@@ -30,7 +31,8 @@ QRELS = {"q1": {"b": 1, "f": 1}, "q2": {"c": 1}, "q3": {"z": 1}}
 
 @functools.cache
 def ties_of(collection):
-    return tie_prevalence(list(collection.runs), collection.qrels)
+    with pytest.warns(UserWarning, match="lists end inside a tie at the common length of their run"):
+        return tie_prevalence(list(collection.runs), collection.qrels)
 
 
 def test_counts_of_a_run_that_one_can_count():
@@ -42,7 +44,7 @@ def test_counts_of_a_run_that_one_can_count():
     assert ties.across == (0, 1, 1, 0, 1, 0)
     assert (ties.float32_lists, ties.float32_documents) == (2, 7)
     assert (ties.unordered, ties.misranked, ties.repeated) == (0, None, None)
-    assert outcome.table().rows == [("run", 3, 1 / 3, 10, 0.5, 2.5, 2.5, 3, 0.2, 0, None, None)]
+    assert outcome.table().rows == [("run", 3, 1 / 3, 10, 0.5, 2.5, 2.5, 3, 0.2, 0, None, None, None)]
     assert outcome.tables()["group-sizes"].rows == [("1", 5, 5, 0.5), ("2 … 3", 2, 5, 0.5)]
     assert "rules" not in outcome.tables()
 
@@ -54,9 +56,16 @@ def test_values_are_those_of_each_tie_rule():
         np.testing.assert_array_equal(outcome.values[i], alone.values)
     rules = {(row[0], row[1]): row for row in outcome.tables()["rules"].rows}
     # RR of two on q1: 1 in the order of the file, 3/4 on average; of one: 1/2 against the mean of 1/2, 1/3, 1/4.
-    assert rules["RR", "run_order"][3] == pytest.approx(0.25)
-    assert rules["RR", "run_order"][4] == "two, q1"
-    assert rules["RR", "average"][3:7] == (0.0, None, 0.0, None)
+    assert rules["RR", "run_order"][4] == pytest.approx(0.25)
+    assert rules["RR", "run_order"][5] == "two, q1"
+    assert rules["RR", "average"][3:8] == (0.0, 0.0, None, 0.0, None)
+    # The bias of RR over both runs and three topics.
+    assert rules["RR", "run_order"][3] == pytest.approx((0.25 + 0.5 - (1 / 2 + 1 / 3 + 1 / 4) / 3) / 6)
+    bias = {row[:2]: row[2:] for row in outcome.tables()["bias"].rows}
+    one = np.array([1 / 2, 1 / 3, 1 / 4])
+    expected = (one.mean() + 1 / 3) / 3, one.std() / 3, (1 / 4 + 1 / 3) / 3, (1 / 2 + 1 / 3) / 3
+    assert bias["RR", "one"][:4] == pytest.approx(expected)
+    np.testing.assert_array_equal(outcome.bias[0], 0.0)
 
 
 def test_a_run_of_distinct_scores_shows_exactly_no_effect():
@@ -64,7 +73,34 @@ def test_a_run_of_distinct_scores_shows_exactly_no_effect():
     outcome = tie_prevalence(distinct, QRELS)
     for values in outcome.values[1:]:
         np.testing.assert_array_equal(values, outcome.values[0])
-    assert all(row[3] == row[5] == 0.0 for row in outcome.tables()["rules"].rows)
+    assert all(row[3] == row[4] == row[6] == 0.0 for row in outcome.tables()["rules"].rows)
+    assert not outcome.std.any()
+
+
+def test_measures_without_a_spread_have_no_deviation():
+    outcome = tie_prevalence(RUN, QRELS, ["infAP", "RR"])
+    assert np.isnan(outcome.std[..., 0]).all()
+    assert [row[3] is None for row in outcome.tables()["bias"].rows] == [True, False]
+
+
+def test_lists_that_end_inside_a_tie_at_a_common_length_are_counted_and_warned_of():
+    """The order of the input does not matter, and neither does a tie elsewhere, nor one of a shorter list."""
+    lists = {
+        "cut": {"a": 1.0, "b": 2.0, "c": 1.0},
+        "untied at its end": {"a": 3.0, "b": 3.0, "c": 1.0},
+        "shorter": {"a": 1.0, "b": 1.0},
+        "all": {"a": 1.0, "b": 1.0, "c": 1.0},
+    }
+    with pytest.warns(UserWarning, match="2 lists end inside a tie .*: 2 of run at 3. If they were cut there"):
+        outcome = tie_prevalence(lists)
+    assert (outcome.ties[0].common_length, outcome.ties[0].cut_lists) == (3, 2)
+    assert outcome.table().rows[0][-1] == 2
+    # One list of the greatest length, or one among many, is no common length.
+    for n_long, n_short, expected in ((1, 1, None), (2, 18, 2), (2, 19, None)):
+        sizes = [2] * n_long + [1] * n_short
+        counted = count_ties(np.zeros(sum(sizes)), np.append(0, np.cumsum(sizes)))
+        assert (counted.common_length, counted.cut_lists) == (expected, n_long if expected else 0)
+    assert count_ties([], [0, 0, 0]).common_length is None
 
 
 def test_ranks_and_file_order_are_held_against_the_scores(tmp_path):
@@ -80,7 +116,8 @@ def test_ranks_and_file_order_are_held_against_the_scores(tmp_path):
         text = "".join(f"{q} Q0 {d} {r} {s} t\n" for q in ("q1", "q2") for d, r, s in (line.split() for line in lines))
         (tmp_path / f"{name}.run").write_text(text)
     paths = [tmp_path / f"{name}.run" for name in files]
-    outcome = tie_prevalence(paths)
+    with pytest.warns(UserWarning, match="4 lists end inside a tie .*: 2 of good at 3, 2 of again at 3"):
+        outcome = tie_prevalence(paths)
     found = {run: ties[-3:] for run, ties in zip(outcome.runs, outcome.ties, strict=True)}
     assert found == {
         "good": (0, 0, 0),
@@ -91,7 +128,8 @@ def test_ranks_and_file_order_are_held_against_the_scores(tmp_path):
         "words": (0, None, None),
     }
     assert outcome.contradictions == ("again_wrong_order", "reversed", "shuffled")
-    consistent = tie_prevalence(paths, consistent_only=True)
+    with pytest.warns(UserWarning, match="end inside a tie"):
+        consistent = tie_prevalence(paths, consistent_only=True)
     assert (consistent.runs, consistent.left_out) == (("good", "again", "words"), outcome.contradictions)
     assert "Left out" in str(consistent.table())
     with pytest.raises(InputError, match="runs: expected one that does not contradict itself, found none of 1"):
@@ -119,7 +157,7 @@ def test_the_rank_column_is_read_as_the_run_is(tmp_path, capfd):
     column = read_ranks(tmp_path / "a.run")
     assert [each.tolist() for each in column] == [[0, 0], [1.0, 2.0], [3.0, 2.0]]
     assert main(["ties", str(tmp_path / "a.run"), "--format", "csv"]) == 0
-    assert capfd.readouterr().out.splitlines()[1] == "a,1,0.0,2,0.0,,,,0.0,0,0,0"
+    assert capfd.readouterr().out.splitlines()[1] == "a,1,0.0,2,0.0,,,,0.0,0,0,0,"
 
 
 def test_what_can_be_read_but_once_is_opened_but_once(tmp_path, monkeypatch):
@@ -143,7 +181,7 @@ def test_what_can_be_read_but_once_is_opened_but_once(tmp_path, monkeypatch):
 def test_runs_without_documents_have_no_ties(tmp_path):
     """And no share of nothing."""
     outcome = tie_prevalence({"one": {"q1": {}}, "two": {"q2": {}}}, {"q1": {"a": 1}, "q2": {"a": 1}}, ["RR"])
-    assert outcome.table().rows[0] == ("one", 1, 0.0, 0, 0.0, None, None, None, 0.0, 0, None, None)
+    assert outcome.table().rows[0] == ("one", 1, 0.0, 0, 0.0, None, None, None, 0.0, 0, None, None, None)
     assert outcome.tables()["group-sizes"].rows == [("1", 0, 0, 0.0)]
     outcome.write(tmp_path / "out")
     assert (tmp_path / "out" / "ties.png").exists()
@@ -211,9 +249,10 @@ def test_the_command_prints_and_writes(tmp_path, capfd):
     assert main(["ties", *judged]) == 0
     assert len(json.loads(capfd.readouterr().out)) == 2
     assert main(["ties", *judged, "--all"]) == 0
-    assert len(json.loads(capfd.readouterr().out)) == 6
+    assert len(json.loads(capfd.readouterr().out)) == 7
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"ties.csv", "rules.csv", "orderings.csv", "runs.csv", "group-sizes.png", "ranges-RR.svg"} <= written
+    tables = {"ties.csv", "rules.csv", "orderings.csv", "runs.csv", "bias.csv"}
+    assert tables | {"group-sizes.png", "ranges-RR.svg"} <= written
     assert main(["ties", runs[0], "-k", "1", "--format", "json"]) == 0
     assert json.loads(capfd.readouterr().out)["rows"][0]["documents tied"] == 1.0
     assert main(["ties", runs[0], "-k", "0"]) == 2

@@ -10,6 +10,64 @@ from typing import IO
 
 from tieaware.errors import InputError
 
+_UNFINISHED = ".unfinished-"
+
+
+@contextmanager
+def unfinished_folder(folder: str | os.PathLike[str]) -> Iterator[str]:
+    """Make a folder inside the folder, to write in it what is then renamed; in the end, whatever is left in it goes.
+
+    What others have left that were killed at their work goes as well. A lock tells theirs from those of the living: it
+    ends with its process, however that ends.
+    """
+    import shutil
+
+    _clear(folder)
+    made, lock = _locked_folder(folder)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(lock)
+
+
+def _locked_folder(folder: str | os.PathLike[str]) -> tuple[str, int]:
+    """Make a folder and lock it; again, if another has taken it for one that was left before it had its lock."""
+    import fcntl
+    import tempfile
+
+    while True:
+        made = tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder)
+        with suppress(FileNotFoundError):
+            lock = os.open(made, os.O_RDONLY)
+            # Some file systems have no locks; what is left there stays.
+            with suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.path.isdir(made):
+                return made, lock
+            os.close(lock)
+
+
+def _clear(folder: str | os.PathLike[str]) -> None:
+    """Remove unfinished folders that nobody holds."""
+    with suppress(OSError):
+        for entry in list(os.scandir(folder)):
+            if entry.name.startswith(_UNFINISHED) and entry.is_dir(follow_symlinks=False):
+                _clear_one(entry.path)
+
+
+def _clear_one(path: str) -> None:
+    import fcntl
+    import shutil
+
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        finally:
+            os.close(handle)
+
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
@@ -24,7 +82,6 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         If the file cannot be written.
     """
     import shutil
-    import tempfile
 
     target = os.path.realpath(path)
     try:
@@ -34,7 +91,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             return
         folder, name = os.path.split(target)
         # Made without a temporary file's own permissions: those of any new file, or of the file that it replaces.
-        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as beside:
+        with unfinished_folder(folder) as beside:
             unfinished = os.path.join(beside, name)
             with open(unfinished, "wb") as file:
                 yield file

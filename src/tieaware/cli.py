@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -11,22 +10,48 @@ from typing import Any, NoReturn
 
 from tieaware._version import __version__
 from tieaware.commands import compare, curve, demo, eval, overhead, precision, smooth, ties, worst_case
+from tieaware.commands.options import how_to_leave_out
+from tieaware.commands.streams import INTERRUPTED, say, write
 from tieaware.errors import InputError
-from tieaware.extras import MissingExtraError
+from tieaware.inputs.files import reason
 
 _COMMANDS = (eval, ties, precision, compare, worst_case, curve, smooth, overhead, demo)
+
+
+class _Help(argparse.HelpFormatter):
+    """Leaves room for the names of all commands before what they do, and says what a value in brackets is."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._action_max_length = 4 + max(len(command.__name__.rpartition(".")[2]) for command in _COMMANDS)
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        return (action.help or "").replace("(%(default)s)", "(default: %(default)s)")
 
 
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _Help, **options})
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write all that argparse has to say: help and version as any output, and what is wrong as any error."""
+        if file is not sys.stdout:
+            say(message.rstrip("\n"))
+        elif status := write(message):
+            sys.exit(status)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog="tieaware", description="Evaluate rankings whose scores tie: exactly, whatever order the ties came in."
+        prog="tieaware",
+        description="Evaluate rankings whose scores tie: exactly, whatever order the ties came in.",
+        epilog="tieaware COMMAND --help explains a command. To begin with: tieaware demo; or with files of your own, "
+        "tieaware eval qrels.txt bm25.run -m AP -m nDCG@10. The exit status is 0, or 2 after an error.",
     )
     parser.add_argument("--version", action="version", version=f"tieaware {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -36,33 +61,29 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    sys.stderr.write(f"warning: {message}\n")
+    say(f"warning: {message}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status: 0, or 2 after a one-line error."""
-    arguments = _parser().parse_args(argv)
+    """Run the command line and return its exit status: 0, 2 after a one-line error, or as a signal that ended it."""
+    arguments = argparse.Namespace()
     try:
+        _parser().parse_args(argv, arguments)
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             output = arguments.run(arguments)
-    except (InputError, MissingExtraError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    return _write(output)
-
-
-def _write(output: str) -> int:
-    """Write all of the output, in UTF-8 and with the bytes of the identifiers as they were."""
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(output.encode("utf-8", "surrogateescape"))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        # The reader has seen enough, as in `tieaware eval … | head`; Python's own flush at exit must not complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+        return write(output)
+    except (InputError, ImportError) as error:
+        say(f"{error}{how_to_leave_out(f'{error}', arguments)}")
+    except MemoryError as error:
+        say(f"out of memory: {reason(error)}" if str(error) else "out of memory")
+    except OSError as error:
+        say(f"{error.filename or 'tieaware'}: {reason(error)}")
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
+    return 2
 
 
 if __name__ == "__main__":

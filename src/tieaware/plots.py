@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tieaware.atomic import whole_file
 from tieaware.checks import unexpected
-from tieaware.errors import InputError
 from tieaware.extras import load
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Drawing:
         return ax
 
     def save(self, *paths: str | os.PathLike[str]) -> None:
-        """Write it to files, each in the format that its path ends with.
+        """Write it to files, each in the format that its path ends with, and each whole or not at all.
 
         Raises
         ------
@@ -76,11 +76,8 @@ class Drawing:
                 raise unexpected(path, f"one of .{', .'.join(known)}", suffix or "no suffix")
             # Without the date of making, which would make two of the same differ.
             metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
-            with load("matplotlib", "analysis").rc_context(_STYLE):
-                try:
-                    figure.savefig(path, dpi=160, metadata=metadata)
-                except OSError as error:
-                    raise InputError(f"{path}: {error.strerror}") from None
+            with load("matplotlib", "analysis").rc_context(_STYLE), whole_file(path) as file:
+                figure.savefig(file, format=suffix[1:], dpi=160, metadata=metadata)
 
 
 def style(i: int) -> dict[str, Any]:

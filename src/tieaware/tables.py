@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tieaware import frames, latex
 from tieaware.atomic import whole_file
+from tieaware.errors import printable
 
 if TYPE_CHECKING:
     import pandas
@@ -40,6 +42,9 @@ class Marked(NamedTuple):
 
 
 Cell = str | int | float | None | Marked
+
+# Cells of text are never shortened below this.
+_SHORT = 12
 
 
 @dataclass(frozen=True)
@@ -73,14 +78,46 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        cells = [self.columns, *self._shown()]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        left = self._is_left()
-        lines = [
-            "  ".join(c.ljust(w) if text else c.rjust(w) for c, w, text in zip(row, widths, left, strict=True)).rstrip()
-            for row in cells
-        ]
+        lines = _aligned([self.columns, *self._shown()], self._is_left())
         return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])])
+
+    def fitted(self, width: int) -> str:
+        r"""Return the text of the table for a terminal: no wider than that, and nothing in it that would control it.
+
+        Cells of text that are too long end in an ellipsis. Where the columns are too many, they stand in several
+        blocks below one another, each of which begins with the columns that say what a row is.
+
+        Parameters
+        ----------
+        width : int
+            How many characters a line may have.
+
+        Returns
+        -------
+        str
+            As `str`, where that fits.
+
+        Examples
+        --------
+        >>> print(Table("Runs", ("run", "AP", "nDCG@10"), [("a run of some length", 0.25, 0.5)]).fitted(24))
+        Runs
+        <BLANKLINE>
+        run               AP
+        a run of so…  0.2500
+        <BLANKLINE>
+        run           nDCG@10
+        a run of so…   0.5000
+        """
+        is_text, left = self._is_text(), self._is_left()
+        columns = [[printable(cell) for cell in column] for column in zip(self.columns, *self._shown(), strict=True)]
+        widths = [max(map(len, column)) for column in columns]
+        lines = []
+        for block in _narrowed(widths, is_text, width) or _blocks(widths, is_text, width):
+            rows = list(zip(*([_shortened(cell, w) for cell in columns[i]] for i, w in block.items()), strict=True))
+            lines += ["", *_aligned(rows, [left[i] for i in block])]
+        notes = [line for note in self.notes for line in textwrap.wrap(printable(note), max(width, 20))]
+        title = textwrap.wrap(printable(self.title), max(width, 20))
+        return "\n".join([*title, *lines, *(["", *notes] if notes else [])])
 
     def _repr_html_(self) -> str:
         import html
@@ -251,6 +288,50 @@ class Table:
         """Whether each column starts at the left: text, and numbers with marks, which have decimals of their own."""
         marked = [any(isinstance(cell, Marked) for cell in cells) for cells in self._cells()]
         return [text or marks for text, marks in zip(self._is_text(), marked, strict=True)]
+
+
+def _aligned(rows: Sequence[Sequence[str]], is_left: Sequence[bool]) -> list[str]:
+    """Return a line for each row, with each cell at the left or the right of its column."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(c.ljust(w) if left else c.rjust(w) for c, w, left in zip(row, widths, is_left, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _line_width(widths: Sequence[int]) -> int:
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _shortened(cell: str, width: int) -> str:
+    return cell if len(cell) <= width else f"{cell[: width - 1]}…"
+
+
+def _narrowed(widths: Sequence[int], is_text: Sequence[bool], width: int) -> list[dict[int, int]]:
+    """Return columns in one block, with their widths, those of text reduced until all fit; nothing if they do not."""
+    narrowed = list(widths)
+    while _line_width(narrowed) > width:
+        text = [i for i, w in enumerate(narrowed) if is_text[i] and w > _SHORT]
+        if not text:
+            return []
+        narrowed[max(text, key=narrowed.__getitem__)] -= 1
+    return [dict(enumerate(narrowed))]
+
+
+def _blocks(widths: Sequence[int], is_text: Sequence[bool], width: int) -> list[dict[int, int]]:
+    """Part columns into blocks that fit; the columns of text at the left, which say what a row is, begin each."""
+    n = len(widths)
+    n_keys = is_text.index(False) if False in is_text else n
+    # Half of the width is for the keys; where that is not enough, the first of them alone.
+    keys = next(iter(_narrowed(widths[:n_keys], is_text, width // 2)), {0: min(widths[0], max(width // 2, _SHORT))})
+    blocks = [dict(keys)]
+    for i in range(len(keys), n):
+        room = width - _line_width([*blocks[-1].values(), 0])
+        if room < min(widths[i], 2 * _SHORT if is_text[i] else widths[i]) and len(blocks[-1]) > len(keys):
+            blocks.append(dict(keys))
+            room = width - _line_width([*keys.values(), 0])
+        blocks[-1][i] = min(widths[i], max(room, _SHORT)) if is_text[i] else widths[i]
+    return blocks
 
 
 def _is_text(cells: Sequence[Cell]) -> bool:

@@ -15,14 +15,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "compare",
         help="compare all pairs of runs, and show which verdicts ties can change",
         description="Test the differences of all pairs of runs, and find out whether any order of the tied documents "
-        "flips the sign of a difference or its verdict.",
+        "flips the sign of a difference or its verdict. Prints which runs each run beats; the pairs are in the CSV.",
     )
     options.add_values(command)
     options.add_measures(command, COMPARISON_MEASURES)
     command.add_argument("--alpha", type=float, default=0.05, metavar="A", help="the level of the tests (%(default)s)")
     command.add_argument(
-        "--confidence", type=float, default=0.95, metavar="C", help="of the intervals of the differences (%(default)s)"
-    )
+        "--confidence", type=float, default=0.95, metavar="C",
+        help="the confidence of the intervals of the differences (%(default)s)",
+    )  # fmt: skip
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)

@@ -18,8 +18,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_qrels(command)
     options.add_runs(command)
     command.add_argument(
-        "--kind", choices=("precision-recall", "interpolated", "roc"), default="precision-recall", help="(%(default)s)"
-    )
+        "--kind", choices=("precision-recall", "interpolated", "roc"), default="precision-recall",
+        help="which curves (%(default)s)",
+    )  # fmt: skip
     command.add_argument("--ties", choices=RULES, default="average", help="the order of tied documents (%(default)s)")
     command.add_argument("--rel", type=int, default=1, metavar="N", help="the smallest relevant label (%(default)s)")
     options.add_threads(command)

@@ -6,27 +6,35 @@ import argparse
 import os
 import shlex
 import sys
+import textwrap
+from collections.abc import Sized
 from typing import TYPE_CHECKING
 
 from tieaware.checks import unexpected
+from tieaware.commands import streams
 from tieaware.errors import InputError
 from tieaware.inputs import RunFile
+from tieaware.inputs.files import label_of, reason
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import parse_measure
 from tieaware.results import Results
-from tieaware.tables import FORMATS
+from tieaware.tables import FORMATS, Table
 
 if TYPE_CHECKING:
     # Not every command is an experiment, and to load them takes as long as all else.
     from tieaware.experiments.experiment import Experiment
 
 
+_QRELS = "the judgments, a file of lines: query, ignored, document, label; - is standard input"
+_RUN = (
+    "a run, a file of lines: query, Q0, document, rank (ignored), score, tag; - is standard input; "
+    "a folder: all the files in it"
+)
+
+
 def add_runs(command: argparse.ArgumentParser) -> None:
     """Add the runs, and how they are read."""
-    command.add_argument(
-        "runs", metavar="RUN", nargs="+",
-        help="a run: query, Q0, document, rank (ignored), score, tag; - is stdin; a folder: all the files in it",
-    )  # fmt: skip
+    command.add_argument("runs", metavar="RUN", nargs="+", help=_RUN)
     add_reading(command)
 
 
@@ -44,16 +52,17 @@ def add_reading(command: argparse.ArgumentParser) -> None:
 
 def add_qrels(command: argparse.ArgumentParser) -> None:
     """Add the judgments."""
-    command.add_argument("qrels", metavar="QRELS", help="the judgments: query, ignored, document, label; - is stdin")
+    command.add_argument("qrels", metavar="QRELS", help=_QRELS)
 
 
 def add_values(command: argparse.ArgumentParser) -> None:
     """Add where values come from: judgments and runs, or a matrix."""
-    command.add_argument("qrels", metavar="QRELS", nargs="?", help="the judgments; - is stdin")
-    command.add_argument("runs", metavar="RUN", nargs="*", help="a run, or a folder of runs; - is stdin")
+    command.add_argument("qrels", metavar="QRELS", nargs="?", help=_QRELS)
+    command.add_argument("runs", metavar="RUN", nargs="*", help=_RUN)
     command.add_argument(
         "--matrix", metavar="FILE",
-        help="instead: a CSV file of values, a column for each system under its name, a row for each topic",
+        help="instead of QRELS and RUN: a CSV file of values, a column for each system under its name, a row for each "
+        "topic",
     )  # fmt: skip
     add_reading(command)
 
@@ -69,7 +78,7 @@ def add_queries(command: argparse.ArgumentParser) -> None:
 
 def add_measures(command: argparse.ArgumentParser, default: tuple[str, ...] = ()) -> None:
     """Add the measures."""
-    among = f" ({', '.join(default)})" if default else ""
+    among = f" (default: {', '.join(default)})" if default else ""
     command.add_argument(
         "-m", "--measure", action="append", metavar="MEASURE", help=f"such as nDCG@10; repeatable{among}"
     )
@@ -77,15 +86,30 @@ def add_measures(command: argparse.ArgumentParser, default: tuple[str, ...] = ()
 
 def add_threads(command: argparse.ArgumentParser) -> None:
     """Add the number of threads."""
-    command.add_argument("--threads", type=int, metavar="N", help="how many threads to use (one per core)")
+    command.add_argument("--threads", type=int, metavar="N", help="how many threads to use (default: one per core)")
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
     """Add where an experiment goes."""
-    command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (%(default)s)")
-    command.add_argument("--all", action="store_true", help="print every table, not the main ones alone")
-    command.add_argument("--plot", metavar="FILE", help="draw the main figure: .png, .svg, .pdf …")
-    command.add_argument("--out", metavar="FOLDER", help="write report.html, and all tables and figures as files")
+    command.add_argument("--format", choices=FORMATS, default="text", help="the format of the output (%(default)s)")
+    command.add_argument("--all", action="store_true", help="print every table, not the first to read alone")
+    command.add_argument("--plot", metavar="FILE", type=_path, help="draw the main figure: .png, .svg, .pdf …")
+    command.add_argument(
+        "--out", metavar="FOLDER", type=_folder, help="write report.html, and all tables and figures as files"
+    )
+
+
+def _path(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a name, found ''")
+    return text
+
+
+def _folder(text: str) -> str:
+    """Return the name of a folder; what is no folder is refused before the work, not after it."""
+    if os.path.exists(_path(text)) and not os.path.isdir(text):
+        raise argparse.ArgumentTypeError(f"expected a folder or nothing, found the file {text}")
+    return text
 
 
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunFile]:
@@ -98,12 +122,29 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunFile]:
 def _files(folder: str) -> list[str]:
     """Return the files in a folder, by name; hidden ones are none of ours."""
     try:
-        files = sorted(entry.path for entry in os.scandir(folder) if entry.is_file() and not entry.name.startswith("."))
+        files = sorted(entry.path for entry in os.scandir(folder) if entry.name[0] != "." and _is_run(entry))
     except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}") from None
+        raise InputError(f"{folder}: {reason(error)}") from None
     if not files:
         raise unexpected(folder, "files of runs", "none")
     return files
+
+
+def _is_run(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file, or a link that leads nowhere: to pass over that would lose a run without a word."""
+    try:
+        return entry.is_file() or not os.path.exists(entry.path)
+    except OSError:
+        # A link to itself; what opens it says so.
+        return True
+
+
+def how_to_leave_out(message: str, arguments: argparse.Namespace) -> str:
+    """Return what to add to an error in a file that was not named, but found in a folder."""
+    given = getattr(arguments, "runs", None) or []
+    if any(message.startswith(label_of(os.path.join(run, ""))) for run in given if os.path.isdir(run)):
+        return "; of a folder, files whose names begin with a dot are left out"
+    return ""
 
 
 def matrix(arguments: argparse.Namespace, measure: str) -> Results:
@@ -128,15 +169,39 @@ def check_one_stdin(*paths: str) -> None:
         raise unexpected("-", "standard input once, for it can be read but once", f"it {paths.count('-')} times")
 
 
-def output(experiment: Experiment, arguments: argparse.Namespace, *main: str) -> str:
-    """Write the files that were asked for, and return what is to be printed: all tables, or the main ones."""
+def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) -> str:
+    """Write the files that were asked for, and return what is to be printed: all tables, the answers, or the data.
+
+    The data are the named tables, or the main one.
+    """
+    tables, drawings = experiment.tables(), experiment.drawings()
     if arguments.out is not None:
         experiment.write(arguments.out, shlex.join(["tieaware", *sys.argv[1:]]))
+        report = os.path.join(arguments.out, "report.html")
+        counts = f"{_counted(tables, 'table')} (.csv) and {_counted(drawings, 'figure')} (.svg, .png)"
+        streams.say(f"wrote {report}, and beside it {counts}")
     if arguments.plot is not None:
-        next(iter(experiment.drawings().values())).save(arguments.plot)
-    tables = experiment.tables()
-    shown = tables if arguments.all else main or [next(iter(tables))]
-    texts = [FORMATS[arguments.format](tables[name]) for name in shown]
+        next(iter(drawings.values())).save(arguments.plot)
+        streams.say(f"wrote {arguments.plot}")
+    # For a reader the answers, for a program the data.
+    wanted = experiment.answers if arguments.format in ("text", "markdown") else data or [next(iter(tables))]
+    shown = tables if arguments.all else wanted
+    texts = [text(tables[name], arguments.format) for name in shown]
     if arguments.format == "json" and len(texts) > 1:
         return "[" + ", ".join(text.rstrip() for text in texts) + "]\n"
+    others = [f"{name} ({len(tables[name].rows):,} rows)" for name in tables if name not in shown]
+    width = streams.width()
+    if others and width is not None and arguments.format == "text":
+        rest = f"More tables, which --all prints and --out FOLDER writes: {', '.join(others)}."
+        texts.append(f"{textwrap.fill(rest, width)}\n")
     return "\n".join(texts)
+
+
+def _counted(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
+
+
+def text(table: Table, form: str) -> str:
+    """Return a table in a format; as text on a terminal, no wider than that."""
+    width = streams.width() if form == "text" else None
+    return FORMATS[form](table) if width is None else f"{table.fitted(width)}\n"

@@ -18,7 +18,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     options.add_measures(command, OVERHEAD_MEASURES)
     command.add_argument("--queries", type=int, default=2_000, metavar="N", help="the number of lists (%(default)s)")
-    command.add_argument("--seed", type=int, default=2008, metavar="N", help="of the lists (%(default)s)")
+    command.add_argument("--seed", type=int, default=2008, metavar="N", help="the seed of the lists (%(default)s)")
     options.add_output(command)
     command.set_defaults(run=_run)
 

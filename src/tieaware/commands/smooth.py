@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tieaware._evaluate import evaluate
-from tieaware.checks import unexpected
+from tieaware.checks import unexpected, whole_number
 from tieaware.commands import options
 from tieaware.defaults import SMOOTHING_ALPHAS
 
@@ -14,7 +14,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "smooth",
-        help="order systems from partial prior information",
+        help="order systems by what is known of some of them from other topics",
         description="Repeat a split-half experiment: half of the systems are known from other topics than the rest, "
         "all are measured on a third set, and the two are mixed.",
     )
@@ -22,12 +22,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command.add_argument("-m", "--measure", default="AP", metavar="MEASURE", help="such as nDCG@10 (%(default)s)")
     command.add_argument(
         "--alpha", action="append", type=float, metavar="A", help="the weight of what is measured; repeatable "
-        f"({', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)})",
+        f"(default: {', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)})",
     )  # fmt: skip
     command.add_argument("--sweep", type=int, metavar="N", help="try N weights, evenly from 0 to 1, instead")
-    command.add_argument("--repeats", type=int, default=10_000, metavar="N", help="random splits (%(default)s)")
-    command.add_argument("--topics", type=int, default=25, metavar="N", help="topics in a set (%(default)s)")
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="of the random splits (%(default)s)")
+    command.add_argument("--repeats", type=int, default=10_000, metavar="N", help="how many splits (%(default)s)")
+    command.add_argument("--topics", type=int, default=25, metavar="N", help="how many topics in a set (%(default)s)")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the random splits (%(default)s)")
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)
@@ -38,9 +38,11 @@ def _run(arguments: argparse.Namespace) -> str:
 
     from tieaware.experiments import smoothing
 
-    if arguments.sweep is not None and (arguments.alpha or arguments.sweep < 2):
-        raise unexpected("--sweep", "at least 2, and no --alpha beside it", f"{arguments.sweep}")
-    alphas = np.linspace(0.0, 1.0, arguments.sweep).tolist() if arguments.sweep else arguments.alpha or SMOOTHING_ALPHAS
+    alphas = arguments.alpha or SMOOTHING_ALPHAS
+    if arguments.sweep is not None:
+        if arguments.alpha:
+            raise unexpected("--sweep", "no --alpha beside it", f"{len(arguments.alpha)}")
+        alphas = np.linspace(0.0, 1.0, whole_number("--sweep", arguments.sweep, 2, 10_001)).tolist()
     if arguments.matrix is not None:
         values = options.matrix(arguments, arguments.measure)
     else:

@@ -16,11 +16,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Count the ties of runs; with judgments, evaluate the runs under every tie rule.",
     )
     options.add_runs(command)
-    command.add_argument("--qrels", metavar="QRELS", help="the judgments")
+    command.add_argument("--qrels", metavar="QRELS", help="the judgments, to evaluate the runs under every tie rule")
     options.add_measures(command, TIE_MEASURES)
     command.add_argument(
         "-k", "--cutoff", action="append", type=int, metavar="K",
-        help=f"count ties within and across rank K; repeatable ({', '.join(map(str, TIE_CUTOFFS))})",
+        help=f"count ties within and across rank K; repeatable (default: {', '.join(map(str, TIE_CUTOFFS))})",
     )  # fmt: skip
     command.add_argument(
         "--consistent-only", action="store_true",
@@ -39,4 +39,4 @@ def _run(arguments: argparse.Namespace) -> str:
         runs, arguments.qrels, arguments.measure or TIE_MEASURES, arguments.cutoff or TIE_CUTOFFS,
         consistent_only=arguments.consistent_only, threads=arguments.threads,
     )  # fmt: skip
-    return options.output(outcome, arguments, "ties", *(["rules"] if arguments.qrels else []))
+    return options.output(outcome, arguments, *outcome.answers)

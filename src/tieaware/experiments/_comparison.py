@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tieaware.arrays import Integers, Values
 from tieaware.checks import number, unexpected
@@ -24,6 +25,9 @@ from tieaware.views import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# So many rows of pairs are an answer still.
+_FEW = 12
 
 
 def comparison(
@@ -179,15 +183,82 @@ class Comparison(Experiment):
         """Holm's p values, over the pairs of each measure."""
         return tuple(holm(test.p) for test in self.tests)
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables to read first: who beats whom, how many pairs do, and the pairs if they are few."""
+        few = len(self.first) * len(self.tests) <= _FEW
+        return ("wins", "verdicts", *(["pairs"] if few else []))
+
     def tables(self) -> dict[str, Table]:
-        """Return the pairs, and how many of them there are of each kind.
+        """Return the pairs, how many of them there are of each kind, and which runs each run beats.
 
         Returns
         -------
         dict of str to Table
-            "pairs" and "verdicts".
+            "pairs", "verdicts" and "wins".
         """
-        return {"pairs": self._pairs(), "verdicts": self._verdicts()}
+        return {"pairs": self._pairs(), "verdicts": self._verdicts(), "wins": self._wins()}
+
+    def beaten(self, m: int) -> npt.NDArray[np.bool_]:
+        """Return which runs are significantly worse than which, by a measure and after Holm's correction.
+
+        Parameters
+        ----------
+        m : int
+            The measure, as a position in the results.
+
+        Returns
+        -------
+        bool[n_runs, n_runs]
+            Whether the run of the row beats that of the column: has the greater mean, or where less is better the
+            lesser.
+
+        Examples
+        --------
+        >>> from tieaware import AP, Results
+        >>> values = np.array([[0.5, 0.6, 0.7], [0.1, 0.21, 0.3]])
+        >>> compare(Results(values[..., None], ("a", "b"), ("q1", "q2", "q3"), (AP,))).beaten(0)
+        array([[False,  True],
+               [False, False]])
+        """
+        better = self.tests[m].difference * (-1.0 if self.results.measures[m].definition.less_is_better else 1.0)
+        differs = self.adjusted[m] < self.alpha
+        beaten = np.zeros((len(self.results.runs),) * 2, dtype=bool)
+        beaten[self.first, self.second] = differs & (better > 0)
+        beaten[self.second, self.first] = differs & (better < 0)
+        return beaten
+
+    def _wins(self) -> Table:
+        runs, n = self.results.runs, len(self.results.runs)
+        rows: list[tuple[Cell, ...]] = []
+        for m, measure in enumerate(self.results.measures):
+            beaten, means = self.beaten(m), self.results.values[:, :, m].mean(axis=1)
+            p, flips = np.zeros((n, n)), np.zeros((n, n), dtype=bool)
+            p[self.first, self.second] = p[self.second, self.first] = self.adjusted[m]
+            if self.resolutions:
+                by_pair = self.resolutions[m].verdict_flips != 0
+                flips[self.first, self.second] = flips[self.second, self.first] = by_pair
+            order = np.argsort(means if measure.definition.less_is_better else -means, kind="stable")
+            for run in order[beaten[order].any(axis=1)]:
+                whom = order[beaten[run, order]]
+                rows.append(
+                    (
+                        str(measure), runs[run], float(means[run]), len(whom), int(beaten[:, run].sum()),
+                        float(p[run, whom].max()), int(flips[run, whom].sum()) if self.resolutions else None,
+                        ", ".join(runs[i] for i in whom),
+                    )
+                )  # fmt: skip
+        columns = ("measure", "run", "mean", "beats", "lost to", "p at most", "ties flip", "whom it beats")
+        notes = [
+            f"beats, lost to: how many of the other {n - 1} runs are significantly worse, and better, at {self.alpha}: "
+            f"paired t-test, two-sided, p by Holm for the {len(self.first)} pairs of a measure. Runs that beat none "
+            "do not stand here. p at most: the greatest such p among those that it beats. ties flip: for how many of "
+            "these an order of the tied documents makes the uncorrected p cross the level, or may; –: nothing is known "
+            "of ties."
+        ]
+        if not rows:
+            notes = [f"No run beats another significantly: by Holm's correction no p of a pair is below {self.alpha}."]
+        return Table(f"Who beats whom: {self.title}", columns, rows, tuple(notes))
 
     def _pairs(self) -> Table:
         rows: list[tuple[Cell, ...]] = []

@@ -76,7 +76,7 @@ def curves(
             qrels, runs, [IPrec(rel=rel) @ recall for recall in recalls], [view], threads
         )
         x = np.broadcast_to(np.array(recalls), result.values.shape)
-        return Curves(kind, result.runs, result.queries, x, result.values)
+        return Curves(kind, result.runs, result.queries, x, result.values, np.arange(11))
     (sizes,) = evaluate_with_progress(qrels, runs, [NumRet, NumRelRet(rel=rel)], [view], threads)
     retrieved, found = sizes.values[..., :1], sizes.values[..., 1:]
     ranks = _ranks(int(retrieved.max(initial=1)))
@@ -84,11 +84,10 @@ def curves(
     (result,) = evaluate_with_progress(qrels, runs, measures, [view], threads)
     precision, recall = np.split(result.values, 2, axis=2)
     if kind == "precision-recall":
-        return Curves(kind, result.runs, result.queries, recall, precision)
+        return Curves(kind, result.runs, result.queries, recall, precision, ranks)
     nonrelevant = np.maximum(retrieved - found, 1.0)
-    return Curves(
-        kind, result.runs, result.queries, (np.minimum(ranks, retrieved) - precision * ranks) / nonrelevant, recall
-    )
+    x = (np.minimum(ranks, retrieved) - precision * ranks) / nonrelevant
+    return Curves(kind, result.runs, result.queries, x, recall, ranks)
 
 
 def _ranks(deepest: int) -> Integers:
@@ -112,6 +111,8 @@ class Curves(Experiment):
         The names along the first and the second axis of the points.
     x, y : float64[n_runs, n_queries, n_points]
         The expected coordinates; in the order of the ranks, or of the recalls.
+    ranks : int64[n_points]
+        The rank of each point; of "interpolated", which has recalls instead, their tenths.
     """
 
     kind: str
@@ -119,19 +120,25 @@ class Curves(Experiment):
     queries: tuple[str | int, ...]
     x: Values
     y: Values
+    ranks: Integers
 
     @property
     def title(self) -> str:  # type: ignore[override]
         """What was traced, in a line."""
         return f"{self.kind} curves of {len(self.runs)} runs, averaged over {len(self.queries)} queries"
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables to read first: a few points of each curve."""
+        return ("points",)
+
     def tables(self) -> dict[str, Table]:
-        """Return the average curves, and those of each query.
+        """Return the average curves, those of each query, and a few points of the average ones.
 
         Returns
         -------
         dict of str to Table
-            "curves" and "queries".
+            "curves", "queries" and "points".
         """
         columns = KINDS[self.kind]
         means = zip(self.runs, self.x.mean(axis=1), self.y.mean(axis=1), strict=True)
@@ -148,7 +155,25 @@ class Curves(Experiment):
         return {
             "curves": Table(self.title, ("run", *columns), average, notes),
             "queries": Table(f"{self.kind} curves of each query", ("run", "query", *columns), each),
+            "points": self._points(notes),
         }
+
+    def _points(self, notes: tuple[str, ...]) -> Table:
+        """A row for each run: at every recall, or at a few ranks both coordinates."""
+        x, y = self.x.mean(axis=1), self.y.mean(axis=1)
+        if self.kind == "interpolated":
+            names = [f"{recall / 10}" for recall in self.ranks.tolist()]
+            notes = (f"Interpolated precision by recall. {notes[0]}",)
+            return Table(self.title, ("run", *names), self._of_runs(y), notes)
+        chosen = np.unique(np.searchsorted(self.ranks, (1, 10, 100, self.ranks[-1]), side="right") - 1)
+        horizontal, vertical = ("nonrelevant", "recall") if self.kind == "roc" else KINDS[self.kind]
+        names = [f"{name} {k}" for k in self.ranks[chosen].tolist() for name in (horizontal, vertical)]
+        both = np.stack([x[:, chosen], y[:, chosen]], axis=2).reshape(len(x), -1)
+        counts = f"Within the first ranks, of {len(self.ranks)} that the curves go through. {notes[0]}"
+        return Table(self.title, ("run", *names), self._of_runs(both), (counts,))
+
+    def _of_runs(self, values: Values) -> list[tuple[Cell, ...]]:
+        return [(run, *row) for run, row in zip(self.runs, values.tolist(), strict=True)]
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figure of the average curves, and one of each run with the curves of its queries.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ from tieaware._evaluate import evaluate_views
 from tieaware.arrays import Values
 from tieaware.checks import unexpected, whole_number
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
+from tieaware.errors import InputError
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
 from tieaware.inputs import QrelsLike, RunFile, as_qrels, as_sources
@@ -26,6 +29,9 @@ from tieaware.views import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# So many runs are named in a warning.
+_SHOWN = 3
 
 
 def tie_prevalence(
@@ -65,6 +71,12 @@ def tie_prevalence(
     InputError
         As `tieaware.evaluate`; for a cut-off below 1; or if no run is left.
 
+    Warns
+    -----
+    UserWarning
+        If lists end inside a tie at the common length of their run, see `Ties`: if they were cut there, documents were
+        dropped of which no average over ties knows.
+
     Examples
     --------
     >>> outcome = tie_prevalence({"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d2": 1}}, ["RR"], cutoffs=[1])
@@ -76,7 +88,7 @@ def tie_prevalence(
     parsed = parse_measures(measures)
     cutoffs = tuple(whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(cutoffs))
     judged = None if qrels is None else as_qrels(qrels)
-    names, ties, values, left_out = [], [], [], []
+    names, ties, values, deviations, left_out = [], [], [], [], []
     queries: tuple[str | int, ...] = ()
     for name, source in progress(as_sources(runs).items(), "runs"):
         run = source.whole()
@@ -91,8 +103,10 @@ def tie_prevalence(
             results = evaluate_views(judged, {name: run}, parsed, [View(rule) for rule in RULES], threads=threads)
             queries = results[0].queries
             values.append(np.stack([result.values[0] for result in results]))
+            deviations.append(_deviations(judged, {name: run}, parsed, queries, threads))
     if not names:
         raise unexpected("runs", "one that does not contradict itself", f"none of {len(left_out)}")
+    _warn_of_cuts(names, ties)
     return TiePrevalence(
         tuple(names),
         tuple(ties),
@@ -102,6 +116,41 @@ def tie_prevalence(
         queries,
         parsed if judged is not None else (),
         np.stack(values, axis=1) if values else np.empty((len(RULES), len(names), 0, 0)),
+        np.stack(deviations) if deviations else np.empty((len(names), 0, 0)),
+    )
+
+
+def _deviations(
+    judged: QrelsLike,
+    run: dict[str, Any],
+    measures: Sequence[Measure],
+    queries: Sequence[str | int],
+    threads: int | None,
+) -> Values:
+    """Return the standard deviation of each value of a run over the orders of ties; NaN where it is not known."""
+    found = np.full((len(queries), len(measures)), np.nan)
+    for m, measure in enumerate(measures):
+        if measure.definition.has_spread:
+            # Of some measures it is refused, where it would take too long.
+            with contextlib.suppress(InputError):
+                (result,) = evaluate_views(judged, run, [measure], [View("average", spread=True)], threads=threads)
+                assert result.std is not None
+                found[:, m] = result.std[0, :, 0]
+    return found
+
+
+def _warn_of_cuts(names: Sequence[str], ties: Sequence[Ties]) -> None:
+    """Warn once of the runs whose lists end inside a tie at a common length."""
+    cut = [(name, of) for name, of in zip(names, ties, strict=True) if of.cut_lists]
+    if not cut:
+        return
+    each = [f"{of.cut_lists} of {name} at {of.common_length:,}" for name, of in cut[:_SHOWN]]
+    more = f" and lists of {len(cut) - _SHOWN} more runs" if len(cut) > _SHOWN else ""
+    warnings.warn(
+        f"{sum(of.cut_lists for _, of in cut)} lists end inside a tie at the common length of their run: "
+        f"{', '.join(each)}{more}. If they were cut there, documents of the same score were dropped, and no average "
+        "over ties knows of them",
+        stacklevel=3,
     )
 
 
@@ -125,6 +174,8 @@ class TiePrevalence(Experiment):
         Empty without judgments.
     values : float64[n_rules, n_runs, n_queries, n_measures]
         The values under each tie rule.
+    std : float64[n_runs, n_queries, n_measures]
+        The standard deviation of each value over the orders of the tied documents; NaN where it is not known.
     """
 
     runs: tuple[str, ...]
@@ -135,6 +186,13 @@ class TiePrevalence(Experiment):
     queries: tuple[str | int, ...]
     measures: tuple[Measure, ...]
     values: Values
+    std: Values
+
+    @property
+    def bias(self) -> Values:
+        """What each tie rule adds to the expectation, float64[n_rules, n_runs, n_queries, n_measures]."""
+        bias: Values = self.values - self.values[self.rules.index("average")]
+        return bias
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -146,17 +204,23 @@ class TiePrevalence(Experiment):
         """The runs whose order or ranks contradict their scores."""
         return tuple(run for run, ties in zip(self.runs, self.ties, strict=True) if ties.contradicts)
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables to read first: the counts, and with judgments what the tie rules do."""
+        return ("ties", "rules") if self.measures else ("ties",)
+
     def tables(self) -> dict[str, Table]:
         """Return the counts, the sizes of the groups, and with judgments what the tie rules do.
 
         Returns
         -------
         dict of str to Table
-            "ties", "cutoffs" and "group-sizes"; with judgments also "rules", "orderings" and "runs".
+            "ties", "cutoffs" and "group-sizes"; with judgments also "rules", "orderings", "runs" and "bias".
         """
         tables = {"ties": self._counts(), "cutoffs": self._cutoffs(), "group-sizes": self._sizes()}
         if self.measures:
-            tables |= {"rules": self._rules(), "orderings": self._orderings(), "runs": self._runs()}
+            tables |= {"rules": self._rules(), "orderings": self._orderings()}
+            tables |= {"runs": self._runs(), "bias": self._bias()}
         return tables
 
     def _all(self) -> list[tuple[str, Ties]]:
@@ -168,12 +232,15 @@ class TiePrevalence(Experiment):
         columns = (
             "run", "lists", "lists tied", "documents", "documents tied", "mean group", "median", "largest",
             "tied by float32", "file order", "rank column", "ranks twice",
+            "cut in a tie",
         )  # fmt: skip
         notes = [
             "lists tied, documents tied: shares. Groups: the sizes of those of two and more. tied by float32: the "
             "share of documents that tie in single precision only.",
             "file order, rank column: how many lists put a lower score before a higher one; ranks twice: how many "
             "lists repeat a rank; –: no such column.",
+            "cut in a tie: how many lists end with a tie at the common length of the run, that of its longest lists; "
+            "–: too few lists have that length.",
         ]
         if self.contradictions:
             notes.append(f"Runs that contradict themselves: {', '.join(self.contradictions)}.")
@@ -219,15 +286,17 @@ class TiePrevalence(Experiment):
                 tau = kendall_tau(means.round(12), reference.round(12)) if len(self.runs) > 1 else np.nan
                 rows.append(
                     (
-                        str(measure), rule, float(means.mean()), float(by_topic[run, query]),
+                        str(measure), rule, float(means.mean()), float((means - reference).mean()),
+                        float(by_topic[run, query]),
                         f"{self.runs[run]}, {self.queries[query]}" if by_topic[run, query] else None,
                         float(by_run[worst_run]), self.runs[worst_run] if by_run[worst_run] else None,
                         None if np.isnan(tau) else tau,
                     )
                 )  # fmt: skip
-        columns = ("measure", "ties", "mean", "by topic", "of run, topic", "by run", "of run", "tau")
+        columns = ("measure", "ties", "mean", "bias", "by topic", "of run, topic", "by run", "of run", "tau")
         notes = (
-            f"{len(self.runs)} runs, {len(self.queries)} topics. by topic, by run: the largest absolute difference "
+            f"{len(self.runs)} runs, {len(self.queries)} topics. bias: the mean less that of the average over all "
+            "orders, which is the expectation. by topic, by run: the largest absolute difference "
             "from the average over all orders, of a value and of a run's mean. tau: Kendall's τ_b of the ordering of "
             "the runs by mean with that by the average.",
         )
@@ -250,6 +319,27 @@ class TiePrevalence(Experiment):
             for r, run in enumerate(self.runs)
         ]
         return Table("Means of the runs under each tie rule", ("measure", "run", *self.rules), rows)
+
+    def _bias(self) -> Table:
+        """A row for each run: what its mean can be, and what each rule that takes one order makes of it."""
+        rules = [rule for rule in self.rules if rule not in ("average", "optimistic", "pessimistic")]
+        by_rule = dict(zip(self.rules, self.values.mean(axis=2), strict=True))
+        # Orders of the ties of different topics are independent of one another.
+        std = np.sqrt((self.std**2).sum(axis=1)) / max(len(self.queries), 1)
+        rows: list[tuple[Cell, ...]] = []
+        for m, measure in enumerate(self.measures):
+            for r, run in enumerate(self.runs):
+                mean, worst, best = (float(by_rule[rule][r, m]) for rule in ("average", "pessimistic", "optimistic"))
+                biases = (float(by_rule[rule][r, m]) - mean for rule in rules)
+                known = None if np.isnan(std[r, m]) else float(std[r, m])
+                rows.append((str(measure), run, mean, known, min(worst, best), max(worst, best), *biases))
+        columns = ("measure", "run", "expectation", "std", "min", "max", *(f"bias of {rule}" for rule in rules))
+        notes = (
+            "Of each run's mean over the topics: its expectation over all orders of the tied documents, the standard "
+            "deviation of the mean over these orders, its least and greatest value, and the bias of each rule: the "
+            "value under it less the expectation. –: not known.",
+        )
+        return Table("The bias of each rule", columns, rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: tied documents by run, group sizes, and with judgments the range of each run.
@@ -311,6 +401,7 @@ def _count_row(run: str, ties: Ties) -> tuple[Cell, ...]:
     return (
         run, ties.lists, ties.tied_lists / max(ties.lists, 1), ties.documents, ties.tied_documents / n, *groups,
         (ties.float32_documents - ties.tied_documents) / n, ties.unordered, ties.misranked, ties.repeated,
+        None if ties.common_length is None else ties.cut_lists,
     )  # fmt: skip
 
 

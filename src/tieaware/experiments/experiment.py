@@ -21,9 +21,16 @@ class Experiment(ABC):
     ----------
     title : str
         What was done, in a line.
+    answers : tuple of str
+        The names of the tables to read first: what is printed.
     """
 
     title: str
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables to read first: what is printed."""
+        return (next(iter(self.tables())),)
 
     @abstractmethod
     def tables(self) -> dict[str, Table]:
@@ -94,7 +101,10 @@ class Experiment(ABC):
         InputError
             If the folder or a file cannot be written; none is written then.
         """
-        write(Report(self.title, self.tables(), self.drawings(), command), folder)
+        tables = self.tables()
+        first = {name: tables[name] for name in self.answers}
+        write(Report(self.title, first | tables, self.drawings(), command), folder)
 
     def __str__(self) -> str:
-        return str(self.table())
+        tables = self.tables()
+        return "\n\n".join(str(tables[name]) for name in self.answers)

@@ -6,12 +6,12 @@ import base64
 import html
 import os
 import platform
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tieaware._version import __version__
+from tieaware.atomic import unfinished_folder
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.extras import load
@@ -79,10 +79,12 @@ class Report:
 
 def write(report: Report, folder: str | os.PathLike[str]) -> None:
     """Write an experiment's files into a folder: all of them, or after an error none."""
+    if not os.fspath(folder):
+        raise unexpected("folder", "its name", "''")
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=target) as made:
+        with unfinished_folder(target) as made:
             _write(report, Path(made))
             for file in sorted(Path(made).iterdir()):
                 if (target / file.name).is_dir():

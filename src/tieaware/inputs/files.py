@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 from tieaware.checks import shown, unexpected
-from tieaware.errors import InputError
+from tieaware.errors import InputError, printable
 
 __all__ = ["ByteStream", "Path"]
 
@@ -296,12 +296,12 @@ def stored_size(path: Path) -> int:
 
 
 def label_of(path: Path) -> str:
-    """Return what error messages call a file."""
+    """Return what messages call a file: its path, with escapes for bytes that are not UTF-8 and control characters."""
     if isinstance(path, str | os.PathLike):
         text = os.fsdecode(path)
-        return "<stdin>" if text == "-" else text if text.isprintable() else repr(text)
+        return "<stdin>" if text == "-" else printable(text)
     name = getattr(path, "name", None)
-    return name if isinstance(name, str) else "<file>"
+    return printable(name) if isinstance(name, str) else "<file>"
 
 
 def reason(error: Exception) -> str:
@@ -310,11 +310,11 @@ def reason(error: Exception) -> str:
     return " ".join(str(text).split())
 
 
-def name_of(path: str) -> str:
-    """Return a file's base name without the suffixes of compression and of runs."""
-    if path in ("<stdin>", "<file>"):
-        return "stdin" if path == "<stdin>" else "run"
-    name = os.path.basename(path)
+def name_of(label: str) -> str:
+    """Return the base name of a file of such a label, without the suffixes of compression and of runs."""
+    if label in ("<stdin>", "<file>"):
+        return "stdin" if label == "<stdin>" else "run"
+    name = os.path.basename(label)
     for suffixes in (COMPRESSED_SUFFIXES, SUFFIXES):
         for suffix in suffixes:
             if name.endswith(suffix) and name != suffix:

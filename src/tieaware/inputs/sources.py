@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from tieaware.checks import shown, unexpected
+from tieaware.inputs.files import label_of
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
 from tieaware.inputs.run_dict import RunDict
@@ -102,5 +103,5 @@ def _named(sources: list[RunSource]) -> list[tuple[str, RunSource]]:
     names = [source.name for source in sources]
     if len(set(names)) < len(names):
         # The same file name in several folders: the paths tell them apart.
-        names = [str(source.path) if isinstance(source, RunFile) else source.name for source in sources]
+        names = [label_of(source.path) if isinstance(source, RunFile) else source.name for source in sources]
     return list(zip(names, sources, strict=True))

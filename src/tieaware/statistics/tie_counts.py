@@ -28,6 +28,12 @@ class Ties(NamedTuple):
         For each cut-off, the lists with a tie among the documents up to it, and with a group that it cuts.
     float32_lists, float32_documents : int
         The same as tied_lists and tied_documents for the scores in single precision.
+    common_length : int or None
+        The length at which the run seems to have been cut: that of its longest lists, where at least two lists have it,
+        and a tenth of all; else None. Of several runs together the longest.
+    cut_lists : int
+        Lists of the common length whose last document, by score, ties with the one before it. If the run was cut
+        there, documents of the same score may have been dropped, and what they were no expectation can recover.
     unordered : int
         Lists whose order in the input puts a lower score before a higher one.
     misranked, repeated : int or None
@@ -43,6 +49,8 @@ class Ties(NamedTuple):
     across: tuple[int, ...]
     float32_lists: int
     float32_documents: int
+    common_length: int | None
+    cut_lists: int
     unordered: int
     misranked: int | None
     repeated: int | None
@@ -99,6 +107,8 @@ def count_ties(
     with np.errstate(over="ignore"):
         single = scores.astype(np.float32)
     single_list, _, single_size = _groups(single, offsets)
+    common_length = _common_length(np.diff(offsets))
+    at_end = tied & (start + size == common_length) if common_length else np.zeros(len(start), dtype=bool)
     misranked, repeated = (None, None) if ranks is None else _check_ranks(ranks)
     list_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     rises = (scores[1:] > scores[:-1]) & (list_of[1:] == list_of[:-1])
@@ -112,10 +122,19 @@ def count_ties(
         across=tuple(across),
         float32_lists=len(np.unique(single_list[single_size > 1])),
         float32_documents=int(single_size[single_size > 1].sum()),
+        common_length=common_length,
+        cut_lists=int(at_end.sum()),
         unordered=len(np.unique(list_of[1:][rises])),
         misranked=misranked,
         repeated=repeated,
     )
+
+
+def _common_length(lengths: Offsets) -> int | None:
+    """Return the length that many lists have and none exceeds; None where there is none, or it is 0."""
+    longest = int(lengths.max(initial=0))
+    n_longest = int((lengths == longest).sum())
+    return longest if longest and n_longest >= max(2, len(lengths) / 10) else None
 
 
 def _groups(scores: Scores, offsets: Offsets) -> tuple[Integers, Integers, Integers]:
@@ -149,6 +168,7 @@ def added_up(several: Sequence[Ties]) -> Ties:
         numbers = [count for count in counts if count is not None]
         return sum(numbers) if numbers else None
 
+    lengths = [ties.common_length for ties in several if ties.common_length is not None]
     return Ties(
         lists=sum(ties.lists for ties in several),
         documents=sum(ties.documents for ties in several),
@@ -159,6 +179,8 @@ def added_up(several: Sequence[Ties]) -> Ties:
         across=tuple(map(sum, zip(*(ties.across for ties in several), strict=True))),
         float32_lists=sum(ties.float32_lists for ties in several),
         float32_documents=sum(ties.float32_documents for ties in several),
+        common_length=max(lengths, default=None),
+        cut_lists=sum(ties.cut_lists for ties in several),
         unordered=sum(ties.unordered for ties in several),
         misranked=known([ties.misranked for ties in several]),
         repeated=known([ties.repeated for ties in several]),
