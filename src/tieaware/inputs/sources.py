@@ -1,7 +1,7 @@
 """The one door for judgments and runs: whatever they are given as.
 
 Each form of a run is a source, which has a ``name``, its ``parts()`` one after another, and can be had ``whole()``. To
-take another form, write its class and name it in `_source`.
+take another form, write its class and name it in `_sources`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from tieaware.checks import shown, unexpected
+from tieaware.inputs.frames import frame_of, is_frame
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
 from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
+from tieaware.inputs.run_frame import RunFrame
 from tieaware.inputs.trec import read_qrels
 
 __all__ = ["QrelsLike", "RunLike", "RunSource", "as_qrels", "as_sources", "over_parts"]
@@ -33,9 +35,17 @@ class RunSource(Protocol):
         """Return the run as columns."""
 
 
-RunLike: TypeAlias = RunSource | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]]
+class Stream(Protocol):
+    """A table with the Arrow PyCapsule interface, as most libraries of data frames give it."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return a capsule with a stream of batches."""
+
+
+# Also pandas' frames without pyarrow, and polars' lazy ones.
+RunLike: TypeAlias = RunSource | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]] | Stream
 JudgedLike: TypeAlias = Mapping[str, float] | Set[str] | list[str] | tuple[str, ...]
-QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, JudgedLike]
+QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, JudgedLike] | Stream
 
 
 def as_qrels(qrels: Any) -> Qrels:
@@ -55,10 +65,10 @@ def as_sources(runs: Any) -> dict[str, RunSource]:
         for name in runs:
             if not isinstance(name, str):
                 raise unexpected("runs", "names that are strings", shown(name))
-        named = [(name, _source(run)) for name, run in runs.items()]
+        named = [(name, _source(run, name)) for name, run in runs.items()]
     else:
         several = runs if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) else [runs]
-        named = _named([_source(run) for run in several])
+        named = _named([source for run in several for source in _sources(run)])
     if not named:
         raise unexpected("runs", "at least one", "none")
     by_name: dict[str, RunSource] = {}
@@ -71,21 +81,31 @@ def as_sources(runs: Any) -> dict[str, RunSource]:
 
 def over_parts(source: RunSource, work: Callable[[Run | RunDict], None], threads: int) -> None:
     """Call `work` with each part of a run, in as many threads."""
-    if isinstance(source, RunFile) and source.over_pieces(work, threads):
+    if isinstance(source, RunFile | RunFrame) and source.over_pieces(work, threads):
         return
     for part in source.parts():
         work(part)
 
 
-def _source(run: Any) -> RunSource:
-    """Find out what a run was given as."""
-    if isinstance(run, Run | RunFile | RunDict):
-        return run
+def _sources(run: Any, name: str = "run") -> Sequence[RunSource]:
+    """Find out what a run was given as; or several, of which the messages have this name."""
+    if isinstance(run, Run | RunFile | RunDict | RunFrame):
+        return [run]
     if isinstance(run, Mapping):
-        return RunDict(run)
+        return [RunDict(run)]
     if isinstance(run, Qrels):
         raise unexpected("runs", "a run", "Qrels")
-    return RunFile(run)
+    if is_frame(run):
+        return RunFrame.all_of(frame_of(run, name), name)
+    return [RunFile(run)]
+
+
+def _source(run: Any, name: str) -> RunSource:
+    """Find out what the run of this name was given as."""
+    found = _sources(run, name)
+    if len(found) > 1:
+        raise unexpected(f"runs[{shown(name)}]", "one run", f"{len(found)}: {', '.join(each.name for each in found)}")
+    return found[0]
 
 
 def _is_run(mapping: Mapping[Any, Any]) -> bool:

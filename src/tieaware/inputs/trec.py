@@ -19,12 +19,13 @@ from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.identifiers import Identifiers, quoted
 from tieaware.inputs.files import ByteStream, Path
-from tieaware.inputs.lists import Lists, grouped
+from tieaware.inputs.frames import is_frame
+from tieaware.inputs.lists import Lists, NotContiguous, grouped
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.qrels import without_repeats as without_repeated_judgments
 from tieaware.inputs.run import Dropped, Run, check_dtype, check_duplicates, rounded, warn_of, without_repeats
 
-__all__ = ["NotContiguous", "read_qrels", "read_run", "stream_run"]
+__all__ = ["read_qrels", "read_run", "stream_run"]
 
 # What is read at a time: it and what comes of it fit in a second-level cache.
 BLOCK = 1 << 18
@@ -40,17 +41,14 @@ NUMBER = re.compile(
 NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
 
-class NotContiguous(Exception):  # noqa: N818 (no error: the file is good, and must be read whole)
-    """The lines of a query are not together, and some were handed over already."""
-
-
 def read_qrels(path: Path) -> Qrels:
     r"""Read judgments.
 
     Parameters
     ----------
-    path : str, os.PathLike or binary file object
-        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content.
+    path : str, os.PathLike, binary file object, or table
+        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content. A data frame, or another
+        table, is what `from_frame` takes.
 
     Returns
     -------
@@ -70,6 +68,8 @@ def read_qrels(path: Path) -> Qrels:
     >>> qrels.queries.to_list(), qrels.documents.to_list(), qrels.labels.tolist()
     (['301'], ['d1', 'd2'], [1, 0])
     """
+    if is_frame(path):
+        return Qrels.from_frame(path)
     with ByteStream(path) as stream:
         reader = Reader(stream, judgments=True)
         for _ in reader.blocks():
@@ -84,8 +84,9 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
 
     Parameters
     ----------
-    path : str, os.PathLike or binary file object
-        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content.
+    path : str, os.PathLike, binary file object, or table
+        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content. A data frame, or another
+        table, is what `from_frame` takes.
     score_dtype : "float64" or "float32"
         What scores are rounded to: as trec_eval 10 does, or as its earlier versions did.
     duplicates : "error" or "first"
@@ -113,6 +114,10 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     """
     check_duplicates(duplicates)
     check_dtype(score_dtype)
+    if is_frame(path):
+        run = Run.from_frame(path, duplicates=duplicates)
+        lists = Lists(run.queries, run.offsets, run.documents, rounded(run.scores, score_dtype))
+        return Run.of(lists, run.name)
     with ByteStream(path) as stream:
         run, dropped = whole_run(stream, score_dtype, duplicates)
     warn_of(dropped, stream.label)
