@@ -59,8 +59,9 @@ def evaluate(
     qrels : Qrels, path, binary file, {query: {document: label}}, data frame, or Arrow table or stream
         For the columns of tables, see `Qrels.from_frame`.
     runs : Run, path, binary file, {query: {document: score}}, data frame, Arrow table or stream; a list; {name: run}
-        A run in a file is named after the file, without folder and the usual extensions. A table with a column run,
-        system or tag is as many runs as that names; see `Run.from_frame`.
+        A run in a file is named after the file, without folder and the usual extensions; the path may be a folder's, or
+        a pattern such as "runs/*.run". A table with a column run, system or tag is as many runs as that names; see
+        `Run.from_frame`.
     measures : sequence of str or Measure
         For example ``["AP", "nDCG@10"]``.
     ties : str

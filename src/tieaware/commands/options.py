@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from typing import TYPE_CHECKING
 
 from tieaware.checks import unexpected
-from tieaware.errors import InputError
-from tieaware.inputs import RunFile
+from tieaware.inputs import RunSource, sources_at
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import parse_measure
 from tieaware.results import Results
@@ -88,22 +86,11 @@ def add_output(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", metavar="FOLDER", help="write report.html, and all tables and figures as files")
 
 
-def run_files(arguments: argparse.Namespace, *others: str) -> list[RunFile]:
+def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
     """Return the runs, to be read; standard input can be but one of them and the other files."""
     check_one_stdin(*others, *arguments.runs)
-    paths = [path for given in arguments.runs for path in (_files(given) if os.path.isdir(given) else [given])]
-    return [RunFile(path, arguments.score_dtype, arguments.duplicates) for path in paths]
-
-
-def _files(folder: str) -> list[str]:
-    """Return the files in a folder, by name; hidden ones are none of ours."""
-    try:
-        files = sorted(entry.path for entry in os.scandir(folder) if entry.is_file() and not entry.name.startswith("."))
-    except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}") from None
-    if not files:
-        raise unexpected(folder, "files of runs", "none")
-    return files
+    reading = arguments.score_dtype, arguments.duplicates
+    return [source for given in arguments.runs for source in sources_at(given, *reading)]
 
 
 def matrix(arguments: argparse.Namespace, measure: str) -> Results:
@@ -115,7 +102,7 @@ def matrix(arguments: argparse.Namespace, measure: str) -> Results:
     return Results(read.values[:, :, None], read.systems, topics, (parse_measure(measure),))
 
 
-def judged_runs(arguments: argparse.Namespace) -> list[RunFile]:
+def judged_runs(arguments: argparse.Namespace) -> list[RunSource]:
     """Return the runs, of which the parser does not ask that there are any."""
     if not arguments.runs:
         raise unexpected("RUN", "QRELS and at least one RUN, or --matrix FILE", "none")

@@ -14,7 +14,7 @@ from tieaware.arrays import Integers, Offsets, Place, as_labels, as_scores, chec
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.identifiers import Identifiers, quoted
-from tieaware.inputs.frames import BadCell, Batch, Frame, Held, joined, ordered
+from tieaware.inputs.frames import BadCell, Batch, Column, Frame, Held, joined, of_array, of_identifiers
 from tieaware.inputs.lists import Lists, NotContiguous, grouped
 
 __all__ = ["PART", "Piece", "Rows", "exact_scores", "judged_columns", "run_columns", "runs_of", "whole_labels"]
@@ -195,13 +195,15 @@ class Rows:
 
     def ordered(self, batch: Batch, order: Integers) -> Batch:
         """Return a copy of a batch with its rows in another order."""
-        columns = []
-        for i, column in enumerate(batch.columns):
+        query, doc, value = batch.columns
+        spans = [Span(batch, 0, len(value))]
+        columns: list[Column] = []
+        for i, column in enumerate((query, doc)):
             try:
-                columns.append(ordered(column, order))
+                columns.append(of_identifiers(column.identifiers_at(order)))
             except BadCell as bad:
-                row, found = bad.args
-                raise unexpected(self.where(i, batch.row(row)), "a value", found) from None
+                raise self._no_identifier(i, spans[0], bad) from None
+        columns.append(of_array(self._values(spans, lambda numbers, where, place: numbers)[order]))
         rows = batch.first + order if batch.rows is None else batch.rows[order]
         return Batch(columns, 0, len(order), rows=rows)
 

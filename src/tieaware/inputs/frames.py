@@ -25,7 +25,19 @@ from tieaware.errors import InputError
 from tieaware.identifiers import Identifiers, Kind, encoded
 from tieaware.inputs.files import reason
 
-__all__ = ["BadCell", "Batch", "Column", "Frame", "Held", "arrow_of", "frame_of", "is_frame", "joined", "ordered"]
+__all__ = [
+    "BadCell",
+    "Batch",
+    "Column",
+    "Frame",
+    "Held",
+    "arrow_of",
+    "frame_of",
+    "is_frame",
+    "joined",
+    "of_array",
+    "of_identifiers",
+]
 
 
 # How many rows of a frame in pieces are asked for at a time.
@@ -100,10 +112,10 @@ class Frame(Protocol):
 class Buffers:
     """A column of a kernel."""
 
-    def __init__(self, column: _arrow.Column) -> None:
+    def __init__(self, column: _arrow.Column, kind: Kind | None = None) -> None:
         self.column = column
         self.type, self.holds = column.type, column.holds
-        self._kind: Kind = "integer" if column.holds == "integer" else "text" if column.holds == "text" else "any"
+        self._kind: Kind = kind or ("integer" if column.holds == "integer" else "text")
         self.segments = column.segments
         self.numbers = column.numbers
 
@@ -147,7 +159,7 @@ class Objects:
 
     def identifiers_at(self, rows: Integers) -> Identifiers:
         try:
-            return Objects(self._array[rows]).identifiers(0, len(rows))
+            return type(self)(self._array[rows]).identifiers(0, len(rows))
         except BadCell as bad:
             raise BadCell(int(rows[bad.args[0]]), bad.args[1]) from None
 
@@ -165,8 +177,7 @@ def _identifies(value: object) -> bool:
 
 def of_identifiers(identifiers: Identifiers) -> Column:
     """Make a column of identifiers."""
-    holds = "integer" if identifiers.kind == "integer" else "text"
-    return Buffers(_arrow.Column.of_identifiers(identifiers.data, identifiers.offsets, holds))
+    return Buffers(_arrow.Column.of_identifiers(identifiers.data, identifiers.offsets), identifiers.kind)
 
 
 def of_array(array: NDArray[Any]) -> Column:
@@ -177,14 +188,6 @@ def of_array(array: NDArray[Any]) -> Column:
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):
         return Buffers(_arrow.Column.of_array(array))
     return Objects(array.astype(object))
-
-
-def ordered(column: Column, order: Integers) -> Column:
-    """Return a copy of a column with its rows in another order."""
-    try:
-        return of_array(column.numbers(0, len(column))[order])
-    except TypeError:
-        return of_identifiers(column.identifiers_at(order))
 
 
 # ---- frames --------------------------------------------------------------------------------------

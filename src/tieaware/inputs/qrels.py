@@ -229,7 +229,7 @@ class Qrels:
         >>> Qrels.from_frame(frame)
         Qrels('qrels', 1 queries, 2 judgments)
         """
-        return cls._of_frame(frame_of(frame, name), name, query, doc, label)
+        return judgments_of(frame_of(frame, name), name, (query, doc, label))
 
     @classmethod
     def from_arrow(
@@ -264,13 +264,7 @@ class Qrels:
         >>> Qrels.from_arrow(table).labels.tolist()
         [1, 0]
         """
-        return cls._of_frame(arrow_of(table, name), name, query, doc, label)
-
-    @classmethod
-    def _of_frame(cls, frame: Frame, name: str, query: str | None, doc: str | None, label: str | None) -> Qrels:
-        rows = Rows(frame, judged_columns(frame, name, query, doc, label), name)
-        piece = rows.whole()
-        return cls.of(without_repeats(rows.lists(piece, whole_labels), rows.place(piece)), name)
+        return judgments_of(arrow_of(table, name), name, (query, doc, label))
 
     @property
     def judgments(self) -> Judgments:
@@ -310,6 +304,15 @@ class Qrels:
     def __reduce__(self) -> tuple[Any, ...]:
         lists = Lists(self.queries, np.asarray(self.offsets), self.documents, np.asarray(self.labels))
         return Qrels.of, (lists, self.name)
+
+
+def judgments_of(
+    frame: Frame, name: str, columns: tuple[str | None, str | None, str | None] = (None, None, None)
+) -> Qrels:
+    """Make judgments of a table, of columns that are named or found."""
+    rows = Rows(frame, judged_columns(frame, name, *columns), name)
+    piece = rows.whole()
+    return Qrels.of(without_repeats(rows.lists(piece, whole_labels), rows.place(piece)), name)
 
 
 # What names the relevant documents of a query, without labels.

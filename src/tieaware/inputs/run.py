@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -246,7 +246,8 @@ class Run:
         >>> Run.from_frame(frame).queries.to_list()
         [7]
         """
-        return cls._of_frame(frame_of(frame, name or "run"), (query, doc, score), run, name, duplicates)
+        label = name or "run"
+        return run_in(frame_of(frame, label), label, name, duplicates, columns=(query, doc, score), column=run)
 
     @classmethod
     def from_arrow(
@@ -283,21 +284,8 @@ class Run:
         >>> Run.from_arrow(table)
         Run('bm25', 1 queries, 1 documents)
         """
-        return cls._of_frame(arrow_of(table, name or "run"), (query, doc, score), run, name, duplicates)
-
-    @classmethod
-    def _of_frame(
-        cls, frame: Frame, columns: tuple[str | None, ...], run: str | None, name: str | None, duplicates: str
-    ) -> Run:
-        check_duplicates(duplicates)
-        runs = runs_of(Rows(frame, run_columns(frame, name or "run", *columns), name or "run"), run)
-        if len(runs) > 1:
-            few = ", ".join(list(runs)[:3]) + (", …" if len(runs) > 3 else "")
-            raise unexpected(name or "run", "one run (evaluate takes several)", f"{len(runs)}: {few}")
-        ((found, rows),) = runs.items()
-        made, dropped = run_of(rows, rows.whole(), name or found or "run", duplicates)
-        warn_of(dropped, rows.label)
-        return made
+        label = name or "run"
+        return run_in(arrow_of(table, label), label, name, duplicates, columns=(query, doc, score), column=run)
 
     def parts(self) -> Iterator[Run]:
         """Yield the run, whole, as every form of a run can be had in parts.
@@ -344,9 +332,29 @@ class Run:
         return Run.of, (lists, self.name, self.tag)
 
 
-def run_of(rows: Rows, piece: Piece, name: str, duplicates: str) -> tuple[Run, Dropped]:
-    """Make a run of some rows of a table."""
+def run_in(
+    frame: Frame, label: str, name: str | None, duplicates: str, score_dtype: str = "float64", *,
+    columns: tuple[str | None, str | None, str | None] = (None, None, None), column: str | None = None,
+) -> Run:  # fmt: skip
+    """Make a run of a table that holds one, of columns that are named or found."""
+    check_duplicates(duplicates)
+    runs = runs_of(Rows(frame, run_columns(frame, label, *columns), label), column)
+    if len(runs) > 1:
+        few = ", ".join(list(runs)[:3]) + (", …" if len(runs) > 3 else "")
+        raise unexpected(label, "one run (evaluate takes several)", f"{len(runs)}: {few}")
+    ((found, rows),) = runs.items()
+    run, dropped = run_of(rows, rows.whole(), name or found or label, duplicates, score_dtype)
+    warn_of(dropped, label)
+    return run
+
+
+def run_of(
+    rows: Rows, piece: Piece, name: str, duplicates: str, score_dtype: str = "float64"
+) -> tuple[Run, Dropped]:
+    """Make a run of some rows of a table, whose scores stay what they are unless they are to be float32."""
     lists = rows.lists(piece, exact_scores)
+    if score_dtype == "float32":
+        lists = replace(lists, values=rounded(lists.values, score_dtype))
     lists, dropped = without_repeats(lists, rows.place(piece), duplicates)
     return Run.of(lists, name), dropped
 

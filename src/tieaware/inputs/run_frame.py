@@ -16,17 +16,23 @@ __all__ = ["RunFrame"]
 
 @dataclass(frozen=True, slots=True)
 class RunFrame:
-    """A run in a data frame or a stream, to be read when it is evaluated."""
+    """A run in a table, to be read when it is evaluated; scores are rounded if they are to be float32."""
 
     rows: Rows
     name: str
+    score_dtype: str = "float64"
     duplicates: str = "error"
 
     @classmethod
-    def all_of(cls, frame: Frame, label: str) -> list[RunFrame]:
-        """Return the runs of a table: several, if it has a column that names them."""
+    def all_of(
+        cls, frame: Frame, label: str, name: str | None = None, score_dtype: str = "float64", duplicates: str = "error"
+    ) -> list[RunFrame]:  # fmt: skip
+        """Return the runs of a table: several, if it has a column that names them; a single one may have a name."""
         rows = Rows(frame, run_columns(frame, label, None, None, None), label)
-        return [cls(each, name or label) for name, each in runs_of(rows, None).items()]
+        runs = runs_of(rows, None)
+        if len(runs) == 1 and name is not None:
+            runs = dict.fromkeys([name], *runs.values())
+        return [cls(each, found or label, score_dtype, duplicates) for found, each in runs.items()]
 
     def parts(self) -> Iterator[Run]:
         """Read the run in parts, each of whole queries.
@@ -67,4 +73,4 @@ class RunFrame:
         return run
 
     def _part(self, piece: Piece) -> tuple[Run, Dropped]:
-        return run_of(self.rows, piece, self.name, self.duplicates)
+        return run_of(self.rows, piece, self.name, self.duplicates, self.score_dtype)

@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from tieaware.checks import shown, unexpected
+from tieaware.inputs.files import files_at, label_of, name_of
 from tieaware.inputs.frames import frame_of, is_frame
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
 from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
 from tieaware.inputs.run_frame import RunFrame
+from tieaware.inputs.table_files import table_file
 from tieaware.inputs.trec import read_qrels
 
-__all__ = ["QrelsLike", "RunLike", "RunSource", "as_qrels", "as_sources", "over_parts"]
+__all__ = ["QrelsLike", "RunLike", "RunSource", "as_qrels", "as_sources", "over_parts", "sources_at"]
+
 
 class RunSource(Protocol):
     """A run, whatever it was given as."""
@@ -97,7 +100,21 @@ def _sources(run: Any, name: str = "run") -> Sequence[RunSource]:
         raise unexpected("runs", "a run", "Qrels")
     if is_frame(run):
         return RunFrame.all_of(frame_of(run, name), name)
-    return [RunFile(run)]
+    return sources_at(run)
+
+
+def sources_at(path: Any, score_dtype: str = "float64", duplicates: str = "error") -> list[RunSource]:
+    """Return the runs in a file, in all files of a folder, or in those that fit a pattern such as "runs/*.run"."""
+    paths = files_at(os.fsdecode(path)) if isinstance(path, str | os.PathLike) else [path]
+    sources: list[RunSource] = []
+    for each in paths:
+        frame = table_file(each)
+        if frame is None:
+            sources.append(RunFile(each, score_dtype, duplicates))
+        else:
+            label = label_of(each)
+            sources += RunFrame.all_of(frame, label, name_of(label), score_dtype, duplicates)
+    return sources
 
 
 def _source(run: Any, name: str) -> RunSource:
@@ -122,5 +139,13 @@ def _named(sources: list[RunSource]) -> list[tuple[str, RunSource]]:
     names = [source.name for source in sources]
     if len(set(names)) < len(names):
         # The same file name in several folders: the paths tell them apart.
-        names = [str(source.path) if isinstance(source, RunFile) else source.name for source in sources]
+        names = [_path_of(source) for source in sources]
     return list(zip(names, sources, strict=True))
+
+
+def _path_of(source: RunSource) -> str:
+    if isinstance(source, RunFile):
+        return str(source.path)
+    if isinstance(source, RunFrame) and source.name == name_of(source.rows.label):
+        return source.rows.label
+    return source.name

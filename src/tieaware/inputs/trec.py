@@ -18,12 +18,22 @@ from tieaware import _trec
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.identifiers import Identifiers, quoted
-from tieaware.inputs.files import ByteStream, Path
-from tieaware.inputs.frames import is_frame
+from tieaware.inputs.files import ByteStream, Path, label_of, name_of
+from tieaware.inputs.frames import frame_of, is_frame
 from tieaware.inputs.lists import Lists, NotContiguous, grouped
-from tieaware.inputs.qrels import Qrels
+from tieaware.inputs.qrels import Qrels, judgments_of
 from tieaware.inputs.qrels import without_repeats as without_repeated_judgments
-from tieaware.inputs.run import Dropped, Run, check_dtype, check_duplicates, rounded, warn_of, without_repeats
+from tieaware.inputs.run import (
+    Dropped,
+    Run,
+    check_dtype,
+    check_duplicates,
+    rounded,
+    run_in,
+    warn_of,
+    without_repeats,
+)
+from tieaware.inputs.table_files import table_file
 
 __all__ = ["read_qrels", "read_run", "stream_run"]
 
@@ -47,8 +57,8 @@ def read_qrels(path: Path) -> Qrels:
     Parameters
     ----------
     path : str, os.PathLike, binary file object, or table
-        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content. A data frame, or another
-        table, is what `from_frame` takes.
+        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content, and so are Parquet and
+        Arrow files (Feather); CSV and TSV by name and header. Of tables, see `from_frame`.
 
     Returns
     -------
@@ -70,6 +80,9 @@ def read_qrels(path: Path) -> Qrels:
     """
     if is_frame(path):
         return Qrels.from_frame(path)
+    table = table_file(path)
+    if table is not None:
+        return judgments_of(table, label_of(path))
     with ByteStream(path) as stream:
         reader = Reader(stream, judgments=True)
         for _ in reader.blocks():
@@ -85,8 +98,8 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     Parameters
     ----------
     path : str, os.PathLike, binary file object, or table
-        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content. A data frame, or another
-        table, is what `from_frame` takes.
+        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content, and so are Parquet and
+        Arrow files (Feather); CSV and TSV by name and header. Of tables, see `from_frame`.
     score_dtype : "float64" or "float32"
         What scores are rounded to: as trec_eval 10 does, or as its earlier versions did.
     duplicates : "error" or "first"
@@ -115,9 +128,10 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     check_duplicates(duplicates)
     check_dtype(score_dtype)
     if is_frame(path):
-        run = Run.from_frame(path, duplicates=duplicates)
-        lists = Lists(run.queries, run.offsets, run.documents, rounded(run.scores, score_dtype))
-        return Run.of(lists, run.name)
+        return run_in(frame_of(path, "run"), "run", None, duplicates, score_dtype)
+    table = table_file(path)
+    if table is not None:
+        return run_in(table, label_of(path), name_of(label_of(path)), duplicates, score_dtype)
     with ByteStream(path) as stream:
         run, dropped = whole_run(stream, score_dtype, duplicates)
     warn_of(dropped, stream.label)
