@@ -123,10 +123,13 @@ cdef Type type_of(const ArrowSchema *schema):
     if schema.dictionary != NULL:
         if not INT8 <= self.kind <= UINT64:
             raise BadStream("a dictionary whose indices are no integers")
+        if schema.dictionary.dictionary != NULL:
+            self.kind, self.name, self.holds = OTHER, "dictionary of dictionaries", "other"
+            return self
+        self.kind = DICTIONARY
         self.values = type_of(schema.dictionary)
-        self.kind = DICTIONARY if self.values.kind != DICTIONARY else OTHER
         self.name = f"dictionary of {self.values.name}"
-        self.holds = self.values.holds if self.kind == DICTIONARY else "other"
+        self.holds = self.values.holds
     return self
 
 
@@ -715,6 +718,8 @@ cdef class Stream:
         cdef Column column
         cdef list found = []
         check_array(array)
+        if not all(0 <= i < len(self.types) for i in columns):
+            raise IndexError(f"columns {list(columns)} of {len(self.types)}")
         if not self.is_table:
             return [column_of(batch, self.types[i], array, 0, array.length) for i in columns]
         if array.n_children != len(self.types) or (array.n_children > 0 and array.children == NULL):

@@ -116,6 +116,9 @@ def test_tables_slices_and_structures():
     table = pa.table({"q": pa.chunked_array([["a", "b"], [], ["c"]]), "s": pa.chunked_array([[1.0], [2.0, 3.0]])})
     stream = _arrow.Stream(table.slice(1).__arrow_c_stream__())
     assert stream.names == ("q", "s")
+    for column in (2, -1):
+        with pytest.raises(IndexError):
+            _arrow.Stream(table.__arrow_c_stream__()).read([column])
     found = []
     while (batch := stream.read([1, 0])) is not None:
         found += zip(batch[0].numbers(0, len(batch[0])).tolist(), identifiers(batch[1]), strict=True)

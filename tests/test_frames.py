@@ -111,7 +111,7 @@ def test_a_stream_whose_queries_come_back(monkeypatch):
             )
         assert tieaware.evaluate(qrels, table, "P@3").mean().item() == pytest.approx(1 / 3)
     reader = table.slice(0, 4).to_reader()
-    tieaware.evaluate(qrels, reader, "AP")
+    tieaware.evaluate({"a": {"v": 1}}, reader, "AP")
     with pytest.raises(InputError, match=r"^run: "):
         tieaware.evaluate(qrels, reader, "AP")
 
