@@ -1,4 +1,4 @@
-"""Judgments that are a dict of dicts, into columns."""
+"""Python's own objects, into columns: judgments that are a dict of dicts, and arrays of objects."""
 
 cimport cython
 cimport numpy as cnp
@@ -6,7 +6,7 @@ from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 from tieaware._column cimport text_of
 
@@ -16,6 +16,9 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     bint PyUnicode_CheckExact(PyObject *value)
+    bint PyBytes_Check(PyObject *value)
+    char *PyBytes_AS_STRING(PyObject *value)
+    Py_ssize_t PyBytes_GET_SIZE(PyObject *value)
     bint PyDict_CheckExact(PyObject *value)
     Py_ssize_t PyDict_Size(PyObject *value)
     bint PyLong_CheckExact(PyObject *value)
@@ -142,3 +145,75 @@ def columns_of(dict judgments not None):
     finally:
         free(queries.data)
         free(documents.data)
+
+
+# ---- arrays of objects ---------------------------------------------------------------------------
+
+cdef inline bint bytes_of(PyObject *value, const char **p, Py_ssize_t *n):
+    """Set p and n to what identifies: the UTF-8 of a str, or bytes; False for anything else."""
+    if value != NULL and PyBytes_Check(value):
+        p[0] = PyBytes_AS_STRING(value)
+        n[0] = PyBytes_GET_SIZE(value)
+        return True
+    return value != NULL and text_of(value, p, n)
+
+
+cdef cnp.ndarray checked_objects(array, int64_t start, int64_t stop):
+    if not cnp.PyArray_Check(array) or array.dtype != object or array.ndim != 1 or not array.flags.c_contiguous:
+        raise TypeError("a flat array of objects is expected")
+    if not 0 <= start <= stop <= len(array):
+        raise IndexError(f"rows {start} to {stop} of {len(array)}")
+    return array
+
+
+def object_segments(array, int64_t start, int64_t stop):
+    """Return where sequences of one value begin, from start to stop, int64[:]; two may be of one value.
+
+    Most values of a column of queries are the object before them, or at least its text.
+    """
+    cdef cnp.ndarray objects = checked_objects(array, start, stop)
+    cdef PyObject **values = <PyObject **>cnp.PyArray_DATA(objects)
+    cdef int64_t i, n_starts = 0
+    cdef Py_ssize_t n = 0, m = 0
+    cdef const char *p = NULL
+    cdef const char *q = NULL
+    cdef object held, before = None
+    starts = np.empty(stop - start, np.int64)
+    cdef int64_t *into = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>starts)
+    for i in range(start, stop):
+        if i > start and values[i] == <PyObject *>before:
+            continue
+        held = <object>values[i] if values[i] != NULL else None
+        if i == start or not bytes_of(<PyObject *>held, &p, &n) or not bytes_of(<PyObject *>before, &q, &m) or (
+            n != m or memcmp(p, q, n) != 0
+        ):
+            into[n_starts] = i
+            n_starts += 1
+        before = held
+    return starts[:n_starts].copy()
+
+
+def object_identifiers(array, int64_t start, int64_t stop):
+    """Return (data, offsets) of the str and bytes from start to stop; None if any is neither, or has no UTF-8."""
+    cdef cnp.ndarray objects = checked_objects(array, start, stop)
+    cdef PyObject **values = <PyObject **>cnp.PyArray_DATA(objects)
+    cdef int64_t i
+    cdef Py_ssize_t n = 0
+    cdef const char *p = NULL
+    cdef object held
+    cdef Bytes names
+    names.data = NULL
+    names.n = names.room = 0
+    offsets = np.zeros(stop - start + 1, np.int64)
+    cdef int64_t *bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>offsets)
+    try:
+        for i in range(stop - start):
+            held = <object>values[start + i] if values[start + i] != NULL else None
+            if not bytes_of(<PyObject *>held, &p, &n):
+                return None
+            if n > 0:
+                append(&names, p, n)
+            bound[i + 1] = names.n
+        return taken(&names), offsets
+    finally:
+        free(names.data)

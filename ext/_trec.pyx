@@ -517,6 +517,17 @@ cdef class Seen:
             self.n += 1
         return good
 
+    def known(self, const uint8_t[::1] data, const int64_t[::1] offsets):
+        """Return the first identifier of a column that was added before, or -1."""
+        cdef Py_ssize_t i
+        cdef uint64_t hashed
+        cdef uint64_t[::1] table = self.table
+        for i in range(offsets.shape[0] - 1):
+            hashed = identifier_hash(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
+            if has(&table[0], table.shape[0] - 1, hashed + (hashed == 0)):
+                return i
+        return -1
+
     cdef grow(self, Py_ssize_t n):
         cdef uint64_t[::1] old = self.table
         cdef Py_ssize_t size = old.shape[0], i
@@ -538,6 +549,14 @@ cdef bint put(uint64_t *table, uint64_t mask, uint64_t hashed) noexcept nogil:
         slot = (slot + 1) & mask
     table[slot] = hashed
     return True
+
+
+cdef bint has(const uint64_t *table, uint64_t mask, uint64_t hashed) noexcept nogil:
+    """Return whether a hash is in a table that is not full."""
+    cdef uint64_t slot = hashed & mask
+    while table[slot] and table[slot] != hashed:
+        slot = (slot + 1) & mask
+    return table[slot] == hashed
 
 
 cdef inline bint is_blank(uint8_t byte) noexcept nogil:

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from tieaware import _trec
 from tieaware.inputs import read_qrels, read_run, trec
-from tieaware.inputs.trec import NotContiguous, stream_run
+from tieaware.inputs.lists import NotContiguous
+from tieaware.inputs.trec import stream_run
 
 BLANKS = b" \t\r\v\f"
 

@@ -51,13 +51,17 @@ def evaluate(
 ) -> Results:
     """Evaluate runs against judgments.
 
-    Files are read in a stream: memory does not grow with a run whose lines are grouped by query.
+    Files, and streams and lazy frames, are read in a stream: memory does not grow with a run whose rows are grouped by
+    query.
 
     Parameters
     ----------
-    qrels : Qrels, path, binary file, or {query: {document: label}}
-    runs : Run, path, binary file, or {query: {document: score}}; a list of these; or {name: run}
-        A run in a file is named after the file, without folder and the usual extensions.
+    qrels : Qrels, path, binary file, {query: {document: label}}, data frame, or Arrow table or stream
+        For the columns of tables, see `Qrels.from_frame`.
+    runs : Run, path, binary file, {query: {document: score}}, data frame, Arrow table or stream; a list; {name: run}
+        A run in a file is named after the file, without folder and the usual extensions; the path may be a folder's, or
+        a pattern such as "runs/*.run". A table with a column run, system or tag is as many runs as that names; see
+        `Run.from_frame`.
     measures : sequence of str or Measure
         For example ``["AP", "nDCG@10"]``.
     ties : str

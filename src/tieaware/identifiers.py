@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _join, _order
+from tieaware import _dicts, _join, _order
 from tieaware.arrays import Integers, Offsets, as_offsets, flat_array
 from tieaware.checks import shown, unexpected
 from tieaware.errors import InputError
@@ -148,12 +148,14 @@ class Identifiers:
         listed: list[Any] = list(values)
         types = set(map(type, listed))
         kind = _kind_of(types)
+        if types <= {str, bytes}:
+            found = _dicts.object_identifiers(np.fromiter(listed, object, len(listed)), 0, len(listed))
+            if found is not None:
+                return cls.of(*found, kind)
         try:
-            if types <= {str} or types == {int}:
-                texts = listed if kind == "text" else list(map(str, listed))
-                text = "".join(texts)
-                if text.isascii():
-                    return cls.of(np.frombuffer(text.encode(), np.uint8), _offsets_of(texts), kind)
+            if types == {int}:
+                texts = list(map(str, listed))
+                return cls.of(np.frombuffer("".join(texts).encode(), np.uint8), _offsets_of(texts), kind)
             encodings = [encoded(value) for value in listed]
         except (TypeError, ValueError):
             raise unusable(listed, argument) from None

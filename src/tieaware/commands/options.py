@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from tieaware.checks import unexpected
 from tieaware.commands import streams
-from tieaware.errors import InputError
-from tieaware.inputs import RunFile
-from tieaware.inputs.files import label_of, reason
+from tieaware.inputs import RunSource, sources_at
+from tieaware.inputs.files import label_of
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import parse_measure
 from tieaware.results import Results
@@ -112,31 +111,11 @@ def _folder(text: str) -> str:
     return text
 
 
-def run_files(arguments: argparse.Namespace, *others: str) -> list[RunFile]:
+def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
     """Return the runs, to be read; standard input can be but one of them and the other files."""
     check_one_stdin(*others, *arguments.runs)
-    paths = [path for given in arguments.runs for path in (_files(given) if os.path.isdir(given) else [given])]
-    return [RunFile(path, arguments.score_dtype, arguments.duplicates) for path in paths]
-
-
-def _files(folder: str) -> list[str]:
-    """Return the files in a folder, by name; hidden ones are none of ours."""
-    try:
-        files = sorted(entry.path for entry in os.scandir(folder) if entry.name[0] != "." and _is_run(entry))
-    except OSError as error:
-        raise InputError(f"{folder}: {reason(error)}") from None
-    if not files:
-        raise unexpected(folder, "files of runs", "none")
-    return files
-
-
-def _is_run(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file, or a link that leads nowhere: to pass over that would lose a run without a word."""
-    try:
-        return entry.is_file() or not os.path.exists(entry.path)
-    except OSError:
-        # A link to itself; what opens it says so.
-        return True
+    reading = arguments.score_dtype, arguments.duplicates
+    return [source for given in arguments.runs for source in sources_at(given, *reading)]
 
 
 def how_to_leave_out(message: str, arguments: argparse.Namespace) -> str:
@@ -156,7 +135,7 @@ def matrix(arguments: argparse.Namespace, measure: str) -> Results:
     return Results(read.values[:, :, None], read.systems, topics, (parse_measure(measure),))
 
 
-def judged_runs(arguments: argparse.Namespace) -> list[RunFile]:
+def judged_runs(arguments: argparse.Namespace) -> list[RunSource]:
     """Return the runs, of which the parser does not ask that there are any."""
     if not arguments.runs:
         raise unexpected("RUN", "QRELS and at least one RUN, or --matrix FILE", "none")

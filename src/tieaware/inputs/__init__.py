@@ -6,7 +6,7 @@ from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
 from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
-from tieaware.inputs.sources import QrelsLike, RunLike, RunSource, as_qrels, as_sources, over_parts
+from tieaware.inputs.sources import QrelsLike, RunLike, RunSource, as_qrels, as_sources, over_parts, sources_at
 from tieaware.inputs.trec import read_qrels, read_run
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "over_parts",
     "read_qrels",
     "read_run",
+    "sources_at",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import importlib
 import io
 import os
@@ -22,7 +23,7 @@ COMPRESSED_BLOCK = 1 << 18
 # Enough to recognise every format by.
 LONGEST_START = 10
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-SUFFIXES = (".run", ".txt", ".trec", ".res")
+SUFFIXES = (".run", ".txt", ".trec", ".res", ".csv", ".tsv", ".parquet", ".feather", ".arrow", ".arrows", ".ipc")
 
 
 class Decompressor(Protocol):
@@ -308,6 +309,44 @@ def reason(error: Exception) -> str:
     """Say on one line what an exception says."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(text).split())
+
+
+def without_compression(path: str) -> str:
+    """Return a path without the suffix of compression."""
+    for suffix in COMPRESSED_SUFFIXES:
+        path = path.removesuffix(suffix)
+    return path
+
+
+def files_at(path: str) -> list[str]:
+    """Return the files of a folder, or that fit a pattern, by name; the path itself, if it is neither.
+
+    Raises
+    ------
+    InputError
+        There are none, or the folder cannot be read. Hidden ones are none of ours.
+    """
+    if os.path.isdir(path):
+        try:
+            files = [each.path for each in os.scandir(path) if each.name[0] != "." and _is_run(each)]
+        except OSError as error:
+            raise InputError(f"{label_of(path)}: {reason(error)}") from None
+    elif glob.has_magic(path) and not os.path.exists(path):
+        files = [each for each in glob.glob(path, recursive=True) if os.path.isfile(each)]
+    else:
+        return [path]
+    if not files:
+        raise unexpected(label_of(path), "files of runs", "none")
+    return sorted(files)
+
+
+def _is_run(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file, or a link that leads nowhere: to pass over that would lose a run without a word."""
+    try:
+        return entry.is_file() or not os.path.exists(entry.path)
+    except OSError:
+        # A link to itself; what opens it says so.
+        return True
 
 
 def name_of(label: str) -> str:

@@ -15,6 +15,10 @@ from tieaware.checks import shown, unexpected
 from tieaware.identifiers import Identifiers, quoted
 
 
+class NotContiguous(Exception):  # noqa: N818 (no error: the run is good, and must be read whole)
+    """The rows of a query are not together, and some were handed over already."""
+
+
 @dataclass(slots=True)
 class Lists:
     """A list of documents, each with a value, for every query.

@@ -14,6 +14,8 @@ from tieaware import _dicts, _join
 from tieaware.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_array, unwrapped
 from tieaware.checks import shown, unexpected
 from tieaware.identifiers import Identifiers, frozen, quoted
+from tieaware.inputs.columns import Rows, judged_columns, whole_labels
+from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.lists import Lists, flattened, from_columns, grouped
 from tieaware.judgments import Judgments
 
@@ -192,6 +194,78 @@ class Qrels:
         lists = from_columns(query, doc, labels, "label")
         return cls.of(without_repeats(lists, lambda row: f"doc[{row}]"), name)
 
+    @classmethod
+    def from_frame(
+        cls, frame: Any, *, query: str | None = None, doc: str | None = None, label: str | None = None,
+        name: str = "qrels",
+    ) -> Qrels:  # fmt: skip
+        """Make judgments of a data frame, or of anything that `from_arrow` takes.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, polars.DataFrame or LazyFrame, or table with the Arrow PyCapsule interface
+            A judgment in each row, in any order.
+        query, doc, label : str, optional
+            The names of the columns. By default those that are called query_id, qid, q_id, query, query-id, user_id or
+            user; doc_id, docno, did, doc, corpus-id, item_id or item; relevance, label, rel or score.
+        name : str
+            What error messages call them.
+
+        Returns
+        -------
+        Qrels
+            Queries in the order of their first appearance. A (query, document) twice with the same label counts once.
+
+        Raises
+        ------
+        InputError
+            A column is missing or two fit, a value is missing, a label is no whole number of 32 bits, or a (query,
+            document) has two labels.
+
+        Examples
+        --------
+        >>> import polars
+        >>> frame = polars.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [1, 0]})
+        >>> Qrels.from_frame(frame)
+        Qrels('qrels', 1 queries, 2 judgments)
+        """
+        return judgments_of(frame_of(frame, name), name, (query, doc, label))
+
+    @classmethod
+    def from_arrow(
+        cls, table: Any, *, query: str | None = None, doc: str | None = None, label: str | None = None,
+        name: str = "qrels",
+    ) -> Qrels:  # fmt: skip
+        """Make judgments of a table with the Arrow PyCapsule interface, as of pyarrow or DuckDB.
+
+        Parameters
+        ----------
+        table : object with __arrow_c_stream__ or __arrow_c_array__
+            A judgment in each row, in any order.
+        query, doc, label : str, optional
+            The names of the columns, as for `from_frame`.
+        name : str
+            What error messages call them.
+
+        Returns
+        -------
+        Qrels
+            Queries in the order of their first appearance.
+
+        Raises
+        ------
+        InputError
+            As of `from_frame`; or it is no such table, or cannot be read.
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> table = pyarrow.table({"query-id": [1, 1], "corpus-id": ["d1", "d2"], "score": [1.0, 0.0]})
+        >>> Qrels.from_arrow(table).labels.tolist()
+        [1, 0]
+        """
+        return judgments_of(arrow_of(table, name), name, (query, doc, label))
+
     @property
     def judgments(self) -> Judgments:
         """The labels alone, query by query: what measures ask."""
@@ -230,6 +304,15 @@ class Qrels:
     def __reduce__(self) -> tuple[Any, ...]:
         lists = Lists(self.queries, np.asarray(self.offsets), self.documents, np.asarray(self.labels))
         return Qrels.of, (lists, self.name)
+
+
+def judgments_of(
+    frame: Frame, name: str, columns: tuple[str | None, str | None, str | None] = (None, None, None)
+) -> Qrels:
+    """Make judgments of a table, of columns that are named or found."""
+    rows = Rows(frame, judged_columns(frame, name, *columns), name)
+    piece = rows.whole()
+    return Qrels.of(without_repeats(rows.lists(piece, whole_labels), rows.place(piece)), name)
 
 
 # What names the relevant documents of a query, without labels.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 from tieaware.arrays import Offsets, Place, Scores, as_scores, check_no_nan, unwrapped
 from tieaware.checks import one_of, unexpected
 from tieaware.identifiers import Identifiers, frozen, quoted
+from tieaware.inputs.columns import Piece, Rows, exact_scores, run_columns, runs_of
+from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.lists import Lists, flattened, from_columns, grouped
 from tieaware.inputs.qrels import checked_columns
 
@@ -203,6 +205,88 @@ class Run:
         warn_of(dropped, name)
         return cls.of(lists, name)
 
+    @classmethod
+    def from_frame(
+        cls, frame: Any, *, query: str | None = None, doc: str | None = None, score: str | None = None,
+        run: str | None = None, name: str | None = None, duplicates: str = "error",
+    ) -> Run:  # fmt: skip
+        """Make a run of a data frame, or of anything that `from_arrow` takes.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, polars.DataFrame or LazyFrame, or table with the Arrow PyCapsule interface
+            A retrieved document in each row; the rows of a query need not be together.
+        query, doc, score : str, optional
+            The names of the columns. By default those that are called query_id, qid, q_id, query, query-id, user_id or
+            user; doc_id, docno, did, doc, corpus-id, item_id or item; score, rating, prediction or sim.
+        run : str, optional
+            The name of the column that says which run it is, by default the one called run, system or tag, if there is
+            one. It must say the same in all rows: `evaluate` takes frames of several runs.
+        name : str, optional
+            What results and error messages call it; by default what that column says, or "run".
+        duplicates : "error" or "first"
+            What a document that appears twice for a query is: an error, or ignored but for a warning.
+
+        Returns
+        -------
+        Run
+            Queries in the order of their first appearance, and the documents of each in that of the rows. Scores are
+            float64; or float32, if the column is that, or float16 or integers of up to 16 bits.
+
+        Raises
+        ------
+        InputError
+            A column is missing or two fit, a value is missing, a score is no number or is NaN, a document appears
+            twice for a query, or there are several runs.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> frame = pandas.DataFrame({"user_id": [7, 7], "item_id": [3, 5], "prediction": [0.5, 0.5]})
+        >>> Run.from_frame(frame).queries.to_list()
+        [7]
+        """
+        label = name or "run"
+        return run_in(frame_of(frame, label), label, name, duplicates, columns=(query, doc, score), column=run)
+
+    @classmethod
+    def from_arrow(
+        cls, table: Any, *, query: str | None = None, doc: str | None = None, score: str | None = None,
+        run: str | None = None, name: str | None = None, duplicates: str = "error",
+    ) -> Run:  # fmt: skip
+        """Make a run of a table with the Arrow PyCapsule interface, as of pyarrow or DuckDB.
+
+        Parameters
+        ----------
+        table : object with __arrow_c_stream__ or __arrow_c_array__
+            A retrieved document in each row; the rows of a query need not be together.
+        query, doc, score, run : str, optional
+            The names of the columns, as for `from_frame`.
+        name : str, optional
+            What results and error messages call it; by default what the column of runs says, or "run".
+        duplicates : "error" or "first"
+            What a document that appears twice for a query is: an error, or ignored but for a warning.
+
+        Returns
+        -------
+        Run
+            As of `from_frame`.
+
+        Raises
+        ------
+        InputError
+            As of `from_frame`; or it is no such table, or cannot be read.
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> table = pyarrow.table({"qid": ["q1"], "docno": ["d1"], "score": [0.5], "run": ["bm25"]})
+        >>> Run.from_arrow(table)
+        Run('bm25', 1 queries, 1 documents)
+        """
+        label = name or "run"
+        return run_in(arrow_of(table, label), label, name, duplicates, columns=(query, doc, score), column=run)
+
     def parts(self) -> Iterator[Run]:
         """Yield the run, whole, as every form of a run can be had in parts.
 
@@ -246,6 +330,33 @@ class Run:
     def __reduce__(self) -> tuple[Any, ...]:
         lists = Lists(self.queries, np.asarray(self.offsets), self.documents, np.asarray(self.scores))
         return Run.of, (lists, self.name, self.tag)
+
+
+def run_in(
+    frame: Frame, label: str, name: str | None, duplicates: str, score_dtype: str = "float64", *,
+    columns: tuple[str | None, str | None, str | None] = (None, None, None), column: str | None = None,
+) -> Run:  # fmt: skip
+    """Make a run of a table that holds one, of columns that are named or found."""
+    check_duplicates(duplicates)
+    runs = runs_of(Rows(frame, run_columns(frame, label, *columns), label), column)
+    if len(runs) > 1:
+        few = ", ".join(list(runs)[:3]) + (", …" if len(runs) > 3 else "")
+        raise unexpected(label, "one run (evaluate takes several)", f"{len(runs)}: {few}")
+    ((found, rows),) = runs.items()
+    run, dropped = run_of(rows, rows.whole(), name or found or label, duplicates, score_dtype)
+    warn_of(dropped, label)
+    return run
+
+
+def run_of(
+    rows: Rows, piece: Piece, name: str, duplicates: str, score_dtype: str = "float64"
+) -> tuple[Run, Dropped]:
+    """Make a run of some rows of a table, whose scores stay what they are unless they are to be float32."""
+    lists = rows.lists(piece, exact_scores)
+    if score_dtype == "float32":
+        lists = replace(lists, values=rounded(lists.values, score_dtype))
+    lists, dropped = without_repeats(lists, rows.place(piece), duplicates)
+    return Run.of(lists, name), dropped
 
 
 def checked_scores(values: Any, where: str, place: Place | None = None) -> Scores:

@@ -1,7 +1,7 @@
 """The one door for judgments and runs: whatever they are given as.
 
 Each form of a run is a source, which has a ``name``, its ``parts()`` one after another, and can be had ``whole()``. To
-take another form, write its class and name it in `_source`.
+take another form, write its class and name it in `_sources`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from tieaware.checks import shown, unexpected
-from tieaware.inputs.files import label_of
+from tieaware.inputs.files import files_at, label_of, name_of
+from tieaware.inputs.frames import frame_of, is_frame
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
 from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
+from tieaware.inputs.run_frame import RunFrame
+from tieaware.inputs.table_files import table_file
 from tieaware.inputs.trec import read_qrels
 
-__all__ = ["QrelsLike", "RunLike", "RunSource", "as_qrels", "as_sources", "over_parts"]
+__all__ = ["QrelsLike", "RunLike", "RunSource", "as_qrels", "as_sources", "over_parts", "sources_at"]
+
 
 class RunSource(Protocol):
     """A run, whatever it was given as."""
@@ -34,9 +38,17 @@ class RunSource(Protocol):
         """Return the run as columns."""
 
 
-RunLike: TypeAlias = RunSource | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]]
+class Stream(Protocol):
+    """A table with the Arrow PyCapsule interface, as most libraries of data frames give it."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return a capsule with a stream of batches."""
+
+
+# Also pandas' frames without pyarrow, and polars' lazy ones.
+RunLike: TypeAlias = RunSource | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]] | Stream
 JudgedLike: TypeAlias = Mapping[str, float] | Set[str] | list[str] | tuple[str, ...]
-QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, JudgedLike]
+QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, JudgedLike] | Stream
 
 
 def as_qrels(qrels: Any) -> Qrels:
@@ -56,10 +68,10 @@ def as_sources(runs: Any) -> dict[str, RunSource]:
         for name in runs:
             if not isinstance(name, str):
                 raise unexpected("runs", "names that are strings", shown(name))
-        named = [(name, _source(run)) for name, run in runs.items()]
+        named = [(name, _source(run, name)) for name, run in runs.items()]
     else:
         several = runs if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) else [runs]
-        named = _named([_source(run) for run in several])
+        named = _named([source for run in several for source in _sources(run)])
     if not named:
         raise unexpected("runs", "at least one", "none")
     by_name: dict[str, RunSource] = {}
@@ -72,21 +84,45 @@ def as_sources(runs: Any) -> dict[str, RunSource]:
 
 def over_parts(source: RunSource, work: Callable[[Run | RunDict], None], threads: int) -> None:
     """Call `work` with each part of a run, in as many threads."""
-    if isinstance(source, RunFile) and source.over_pieces(work, threads):
+    if isinstance(source, RunFile | RunFrame) and source.over_pieces(work, threads):
         return
     for part in source.parts():
         work(part)
 
 
-def _source(run: Any) -> RunSource:
-    """Find out what a run was given as."""
-    if isinstance(run, Run | RunFile | RunDict):
-        return run
+def _sources(run: Any, name: str = "run") -> Sequence[RunSource]:
+    """Find out what a run was given as; or several, of which the messages have this name."""
+    if isinstance(run, Run | RunFile | RunDict | RunFrame):
+        return [run]
     if isinstance(run, Mapping):
-        return RunDict(run)
+        return [RunDict(run)]
     if isinstance(run, Qrels):
         raise unexpected("runs", "a run", "Qrels")
-    return RunFile(run)
+    if is_frame(run):
+        return RunFrame.all_of(frame_of(run, name), name)
+    return sources_at(run)
+
+
+def sources_at(path: Any, score_dtype: str = "float64", duplicates: str = "error") -> list[RunSource]:
+    """Return the runs in a file, in all files of a folder, or in those that fit a pattern such as "runs/*.run"."""
+    paths = files_at(os.fsdecode(path)) if isinstance(path, str | os.PathLike) else [path]
+    sources: list[RunSource] = []
+    for each in paths:
+        frame = table_file(each)
+        if frame is None:
+            sources.append(RunFile(each, score_dtype, duplicates))
+        else:
+            label = label_of(each)
+            sources += RunFrame.all_of(frame, label, name_of(label), score_dtype, duplicates)
+    return sources
+
+
+def _source(run: Any, name: str) -> RunSource:
+    """Find out what the run of this name was given as."""
+    found = _sources(run, name)
+    if len(found) > 1:
+        raise unexpected(f"runs[{shown(name)}]", "one run", f"{len(found)}: {', '.join(each.name for each in found)}")
+    return found[0]
 
 
 def _is_run(mapping: Mapping[Any, Any]) -> bool:
@@ -103,5 +139,13 @@ def _named(sources: list[RunSource]) -> list[tuple[str, RunSource]]:
     names = [source.name for source in sources]
     if len(set(names)) < len(names):
         # The same file name in several folders: the paths tell them apart.
-        names = [label_of(source.path) if isinstance(source, RunFile) else source.name for source in sources]
+        names = [_path_of(source) for source in sources]
     return list(zip(names, sources, strict=True))
+
+
+def _path_of(source: RunSource) -> str:
+    if isinstance(source, RunFile):
+        return label_of(source.path)
+    if isinstance(source, RunFrame) and source.name == name_of(source.rows.label):
+        return source.rows.label
+    return source.name

@@ -18,13 +18,24 @@ from tieaware import _trec
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.identifiers import Identifiers, quoted
-from tieaware.inputs.files import ByteStream, Path
-from tieaware.inputs.lists import Lists, grouped
-from tieaware.inputs.qrels import Qrels
+from tieaware.inputs.files import ByteStream, Path, label_of, name_of
+from tieaware.inputs.frames import frame_of, is_frame
+from tieaware.inputs.lists import Lists, NotContiguous, grouped
+from tieaware.inputs.qrels import Qrels, judgments_of
 from tieaware.inputs.qrels import without_repeats as without_repeated_judgments
-from tieaware.inputs.run import Dropped, Run, check_dtype, check_duplicates, rounded, warn_of, without_repeats
+from tieaware.inputs.run import (
+    Dropped,
+    Run,
+    check_dtype,
+    check_duplicates,
+    rounded,
+    run_in,
+    warn_of,
+    without_repeats,
+)
+from tieaware.inputs.table_files import table_file
 
-__all__ = ["NotContiguous", "read_qrels", "read_run", "stream_run"]
+__all__ = ["read_qrels", "read_run", "stream_run"]
 
 # What is read at a time: it and what comes of it fit in a second-level cache.
 BLOCK = 1 << 18
@@ -40,17 +51,14 @@ NUMBER = re.compile(
 NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
 
-class NotContiguous(Exception):  # noqa: N818 (no error: the file is good, and must be read whole)
-    """The lines of a query are not together, and some were handed over already."""
-
-
 def read_qrels(path: Path) -> Qrels:
     r"""Read judgments.
 
     Parameters
     ----------
-    path : str, os.PathLike or binary file object
-        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content.
+    path : str, os.PathLike, binary file object, or table
+        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content, and so are Parquet and
+        Arrow files (Feather); CSV and TSV by name and header. Of tables, see `from_frame`.
 
     Returns
     -------
@@ -70,6 +78,11 @@ def read_qrels(path: Path) -> Qrels:
     >>> qrels.queries.to_list(), qrels.documents.to_list(), qrels.labels.tolist()
     (['301'], ['d1', 'd2'], [1, 0])
     """
+    if is_frame(path):
+        return Qrels.from_frame(path)
+    table = table_file(path)
+    if table is not None:
+        return judgments_of(table, label_of(path))
     with ByteStream(path) as stream:
         reader = Reader(stream, judgments=True)
         for _ in reader.blocks():
@@ -84,8 +97,9 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
 
     Parameters
     ----------
-    path : str, os.PathLike or binary file object
-        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content.
+    path : str, os.PathLike, binary file object, or table
+        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content, and so are Parquet and
+        Arrow files (Feather); CSV and TSV by name and header. Of tables, see `from_frame`.
     score_dtype : "float64" or "float32"
         What scores are rounded to: as trec_eval 10 does, or as its earlier versions did.
     duplicates : "error" or "first"
@@ -113,6 +127,11 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     """
     check_duplicates(duplicates)
     check_dtype(score_dtype)
+    if is_frame(path):
+        return run_in(frame_of(path, "run"), "run", None, duplicates, score_dtype)
+    table = table_file(path)
+    if table is not None:
+        return run_in(table, label_of(path), name_of(label_of(path)), duplicates, score_dtype)
     with ByteStream(path) as stream:
         run, dropped = whole_run(stream, score_dtype, duplicates)
     warn_of(dropped, stream.label)

@@ -1,0 +1,76 @@
+"""A run that is still in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tieaware.inputs.columns import PART, Piece, Rows, run_columns, runs_of
+from tieaware.inputs.frames import Frame
+from tieaware.inputs.lists import NotContiguous
+from tieaware.inputs.run import Dropped, Run, run_of, warn_of
+from tieaware.threads import over_items
+
+__all__ = ["RunFrame"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFrame:
+    """A run in a table, to be read when it is evaluated; scores are rounded if they are to be float32."""
+
+    rows: Rows
+    name: str
+    score_dtype: str = "float64"
+    duplicates: str = "error"
+
+    @classmethod
+    def all_of(
+        cls, frame: Frame, label: str, name: str | None = None, score_dtype: str = "float64", duplicates: str = "error"
+    ) -> list[RunFrame]:  # fmt: skip
+        """Return the runs of a table: several, if it has a column that names them; a single one may have a name."""
+        rows = Rows(frame, run_columns(frame, label, None, None, None), label)
+        runs = runs_of(rows, None)
+        if len(runs) == 1 and name is not None:
+            runs = dict.fromkeys([name], *runs.values())
+        return [cls(each, found or label, score_dtype, duplicates) for found, each in runs.items()]
+
+    def parts(self) -> Iterator[Run]:
+        """Read the run in parts, each of whole queries.
+
+        Where a query comes back after its part was read, the whole run follows as one more part.
+        """
+        total = Dropped()
+        try:
+            for piece in self.rows.pieces(PART):
+                part, dropped = self._part(piece)
+                total += dropped
+                yield part
+        except NotContiguous:
+            yield self.whole()
+        else:
+            warn_of(total, self.rows.label)
+
+    def over_pieces(self, work: Callable[[Run], None], threads: int) -> bool:
+        """Call `work` with each part of the run, in as many threads."""
+
+        def one(piece: Piece) -> Dropped:
+            part, dropped = self._part(piece)
+            work(part)
+            return dropped
+
+        try:
+            dropped = over_items(one, self.rows.pieces(PART), threads)
+        except NotContiguous:
+            work(self.whole())
+        else:
+            warn_of(sum(dropped, Dropped()), self.rows.label)
+        return True
+
+    def whole(self) -> Run:
+        """Read the run."""
+        run, dropped = self._part(self.rows.whole())
+        warn_of(dropped, self.rows.label)
+        return run
+
+    def _part(self, piece: Piece) -> tuple[Run, Dropped]:
+        return run_of(self.rows, piece, self.name, self.duplicates, self.score_dtype)

@@ -1,0 +1,206 @@
+"""Tables in files: Parquet, Feather and Arrow's IPC formats, which pyarrow reads, and CSV and TSV with a header."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tieaware.arrays import Integers
+from tieaware.checks import shown, unexpected
+from tieaware.errors import InputError
+from tieaware.extras import MissingExtraError, load
+from tieaware.identifiers import Identifiers
+from tieaware.inputs.columns import DOCUMENTS, QUERIES
+from tieaware.inputs.files import ByteStream, label_of, reason, without_compression
+from tieaware.inputs.frames import ArrowFrame, BadCell, Batch, Batches, Frame, Objects
+
+__all__ = ["table_file"]
+
+# How many rows are read at a time.
+ROWS = 1 << 17
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+LONGEST_HEADER = 1 << 16
+
+
+def table_file(path: Any) -> Frame | None:
+    """Return the table in a file; None for anything else, of which nothing was read.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+        It is a table that cannot be read, or not without pyarrow.
+    """
+    if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
+        return None
+    label = label_of(path)
+    try:
+        with open(path, "rb") as file:
+            start = file.read(8)
+    except OSError:
+        return None
+    for magic, make in ((b"PAR1", ParquetFile), (b"ARROW1\0\0", ArrowFile), (b"\xff\xff\xff\xff", ArrowStreamFile)):
+        if start.startswith(magic):
+            return make(os.fspath(path), label)
+    delimiter = DELIMITERS.get(os.path.splitext(without_compression(os.fspath(path)))[1].lower())
+    if delimiter is None:
+        return None
+    frame = DelimitedFile(path, label, delimiter)
+    # What has no header may be in TREC's format, with tabs between the fields.
+    return frame if delimiter == "," or ({*QUERIES} & {*frame.names} and {*DOCUMENTS} & {*frame.names}) else None
+
+
+class _OfPyarrow:
+    """A file that pyarrow reads: a schema, and batches."""
+
+    again = True
+
+    def __init__(self, path: Any, label: str) -> None:
+        self.path = path
+        self.label = label
+        self.names = tuple(self._try(lambda: self._schema().names))
+
+    def _schema(self) -> Any:
+        raise NotImplementedError
+
+    def _batches(self, names: list[str]) -> Iterable[Any]:
+        raise NotImplementedError
+
+    def _try(self, read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except (MissingExtraError, InputError, MemoryError):
+            raise
+        except Exception as error:
+            raise InputError(f"{self.label}: the file cannot be read: {reason(error)}") from None
+
+    def batches(self, columns: Sequence[int]) -> Batches:
+        """Read these columns, batch by batch."""
+        names = [self.names[i] for i in columns]
+        batches = iter(self._try(lambda: self._batches(names)))
+        first = 0
+        while (batch := self._try(lambda: next(batches, None))) is not None:
+            found = batch.schema.names
+            for read in ArrowFrame(batch, self.label).batches([found.index(name) for name in names]):
+                yield read._replace(first=first)
+            first += len(batch)
+
+
+class ParquetFile(_OfPyarrow):
+    """Parquet: its columns are read in batches, whatever the groups of rows."""
+
+    def _schema(self) -> Any:
+        with load("pyarrow.parquet", "arrow").ParquetFile(self.path) as file:
+            return file.schema_arrow
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        with load("pyarrow.parquet", "arrow").ParquetFile(self.path) as file:
+            yield from file.iter_batches(batch_size=ROWS, columns=names)
+
+
+class ArrowFile(_OfPyarrow):
+    """Arrow's IPC file format, which is Feather's."""
+
+    def _opened(self, **options: Any) -> Any:
+        ipc = load("pyarrow.ipc", "arrow")
+        return ipc.open_file(load("pyarrow", "arrow").memory_map(self.path), options=ipc.IpcReadOptions(**options))
+
+    def _schema(self) -> Any:
+        return self._opened().schema
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        file = self._opened(included_fields=[self.names.index(name) for name in names])
+        return (file.get_batch(i) for i in range(file.num_record_batches))
+
+
+class ArrowStreamFile(ArrowFile):
+    """Arrow's IPC stream format."""
+
+    def _opened(self, **options: Any) -> Any:
+        ipc = load("pyarrow.ipc", "arrow")
+        return ipc.open_stream(load("pyarrow", "arrow").memory_map(self.path), options=ipc.IpcReadOptions(**options))
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        return iter(self._opened(included_fields=[self.names.index(name) for name in names]))
+
+
+class Cells(Objects):
+    """A column of text whose type nobody has said: identifiers that match text and integers, or numbers."""
+
+    def identifiers(self, start: int, stop: int) -> Identifiers:
+        found = super().identifiers(start, stop)
+        empty = found.offsets[1:] == found.offsets[:-1]
+        if empty.any():
+            raise BadCell(start + int(empty.argmax()), "an empty field")
+        return found.undecided()
+
+    def identifiers_at(self, rows: Integers) -> Identifiers:
+        return super().identifiers_at(rows).undecided()
+
+    def numbers(self, start: int, stop: int) -> NDArray[Any]:
+        cells = super().numbers(start, stop)
+        try:
+            return cells.astype(np.float64)
+        except ValueError:
+            for row, cell in enumerate(cells.tolist(), start):
+                try:
+                    float(cell)
+                except ValueError:
+                    raise BadCell(row, shown(cell) if cell else "an empty field") from None
+            raise
+
+
+class DelimitedFile:
+    """CSV or TSV whose first line names the columns, plain or compressed."""
+
+    again = True
+
+    def __init__(self, path: str | os.PathLike[str], label: str, delimiter: str) -> None:
+        self.path = path
+        self.label = label
+        self.delimiter = delimiter
+        self.names = tuple(name.strip() for name in next(self._records(), []))
+
+    def _records(self) -> Iterator[list[str]]:
+        with ByteStream(self.path) as stream:
+            text = io.TextIOWrapper(io.BufferedReader(_Raw(stream)), "utf-8-sig", "surrogateescape", newline="")
+            records = csv.reader(text, delimiter=self.delimiter)
+            try:
+                yield from records
+            except csv.Error as error:
+                raise InputError(f"{self.label}:{records.line_num}: {reason(error)}") from None
+
+    def batches(self, columns: Sequence[int]) -> Batches:
+        """Read these columns, batch by batch."""
+        records = self._records()
+        next(records, None)
+        first, n = 0, len(self.names)
+        # What is empty but for its end is no row.
+        rows = (record for record in records if record)
+        while block := list(islice(rows, ROWS)):
+            for i, record in enumerate(block):
+                if len(record) != n:
+                    where = f"{self.label}: row {first + i}"
+                    raise unexpected(where, f"{n} fields, as the header has", f"{len(record)}")
+            of_all = [[record[i] for record in block] for i in columns]
+            yield Batch.of([Cells(np.array(cells, object)) for cells in of_all], first)
+            first += len(block)
+
+
+class _Raw(io.RawIOBase):
+    """A stream of bytes, as Python's text files want it."""
+
+    def __init__(self, stream: ByteStream) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        return self._stream.read_into(memoryview(room).cast("B"))

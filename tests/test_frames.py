@@ -1,0 +1,313 @@
+"""Judgments and runs in data frames and Arrow tables: every door gives what the files give, and says what is wrong."""
+
+import sys
+
+import duckdb
+import nanoarrow
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import tieaware
+from tieaware.errors import InputError
+from tieaware.inputs import Qrels, Run, columns, read_qrels, read_run
+from tieaware.inputs.frames import frame_of
+
+MEASURES = ["AP", "nDCG@10", "RR", "Bpref"]
+QUERY = [f"q{i // 50}" for i in range(1000)]
+DOC = [f"doc{i * 7919 % 1009}" for i in range(1000)]
+SCORE = [(i * 31 % 17) / 8 for i in range(1000)]
+LABEL = [i * 7 % 5 // 3 for i in range(1000)]
+TEXT = {"query_id": QUERY, "doc_id": DOC}
+
+
+def in_chunks(table):
+    """Cut a table into chunks of other lengths for each column."""
+    return pa.table(
+        {
+            name: pa.chunked_array([table[name].slice(i, step).combine_chunks() for i in range(0, len(table), step)])
+            for name, step in zip(table.column_names, (33, 7, 100, 55), strict=False)
+        }
+    )
+
+
+def pandas_as(*kinds):
+    return lambda rows: pd.DataFrame(rows).astype(dict(zip(("query_id", "doc_id"), kinds, strict=True)))
+
+
+DOORS = {
+    "pyarrow": pa.table,
+    "record batch": lambda rows: pa.table(rows).to_batches()[0],
+    "reader": lambda rows: pa.table(rows).to_reader(max_chunksize=77),
+    "chunks": lambda rows: in_chunks(pa.table(rows)),
+    "slice": lambda rows: pa.table({name: [values[0], *values] for name, values in rows.items()}).slice(1),
+    "dictionaries": lambda rows: pa.table({**rows, **{k: pa.array(rows[k]).dictionary_encode() for k in TEXT}}),
+    "views": lambda rows: pa.table({**rows, **{name: pa.array(rows[name], pa.string_view()) for name in TEXT}}),
+    "nanoarrow": lambda rows: nanoarrow.ArrayStream(pa.table(rows)),
+    "duckdb": lambda rows: duckdb.from_arrow(pa.table(rows)),
+    "polars": pl.DataFrame,
+    "polars in chunks": lambda rows: pl.concat([pl.DataFrame(rows)[:300], pl.DataFrame(rows)[300:]], rechunk=False),
+    "polars lazy": lambda rows: pl.DataFrame(rows).lazy(),
+    "polars categorical": lambda rows: pl.DataFrame(rows).with_columns(pl.col(*TEXT).cast(pl.Categorical)),
+    "polars enum": lambda rows: pl.DataFrame(rows).with_columns(pl.col("query_id").cast(pl.Enum(sorted(set(QUERY))))),
+    "pandas": pd.DataFrame,
+    "pandas object": pandas_as(object, object),
+    "pandas string[python]": pandas_as("string[python]", "string[python]"),
+    "pandas string[pyarrow]": pandas_as("string[pyarrow]", "string[pyarrow]"),
+    "pandas categorical": pandas_as("category", "category"),
+    "pandas ArrowDtype": pandas_as(pd.ArrowDtype(pa.string()), pd.ArrowDtype(pa.large_string())),
+    "pandas strided": lambda rows: pd.DataFrame({k: np.repeat(v, 2) for k, v in rows.items()}).iloc[::2],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return tieaware.evaluate(
+        Qrels.from_columns(QUERY, DOC, LABEL), Run.from_columns(QUERY, DOC, SCORE), MEASURES
+    ).values  # fmt: skip
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door(door, expected, monkeypatch):
+    """Judgments and runs, whole and in parts of a few queries, by one thread and two: the same bits."""
+    made = DOORS[door]
+    judged, run = {**TEXT, "relevance": LABEL}, {**TEXT, "score": SCORE}
+    for threads, part in ((1, 1 << 16), (2, 120)):
+        monkeypatch.setattr("tieaware.inputs.run_frame.PART", part)
+        result = tieaware.evaluate(made(judged), made(run), MEASURES, threads=threads)
+        assert result.values.tobytes() == expected.tobytes()
+        assert (result.runs, result.queries[:2]) == (("run",), ("q0", "q1"))
+    assert read_qrels(made(judged)).labels.tolist() == LABEL
+    assert read_run(made(run), "float32").scores.tolist() == SCORE
+    whole = Run.from_frame(made(run), name="mine")
+    assert (whole.name, whole.documents.to_list(), whole.scores.tolist()) == ("mine", DOC, SCORE)
+
+
+@pytest.mark.parametrize("door", ["pyarrow", "polars", "pandas object", "duckdb", "polars lazy"])
+def test_rows_in_any_order(door, expected, monkeypatch):
+    """The rows of a query need not be together in what can be read again."""
+    order = np.random.default_rng(5).permutation(1000).tolist()
+    rows = {name: [values[i] for i in order] for name, values in {**TEXT, "score": SCORE}.items()}
+    monkeypatch.setattr("tieaware.inputs.run_frame.PART", 100)
+    judged = DOORS[door]({**TEXT, "relevance": LABEL})
+    assert tieaware.evaluate(judged, DOORS[door](rows), MEASURES).values.tobytes() == expected.tobytes()
+
+
+def test_a_stream_whose_queries_come_back(monkeypatch):
+    """It is read but once, so that is an error, which says where; but one that fits into a part is not streamed."""
+    table = pa.table({"qid": ["a", "a", "b", "b", "a"], "docno": list("vwxyz"), "score": [1.0] * 5})
+    qrels = {"a": {"z": 1}}
+    assert tieaware.evaluate(qrels, table.to_reader(), "P@3").mean().item() == pytest.approx(1 / 3)
+    for size in (1, 2, 3):
+        monkeypatch.setattr("tieaware.inputs.run_frame.PART", 2)
+        for threads in (1, 2):
+            with pytest.raises(InputError) as caught:
+                tieaware.evaluate(qrels, table.to_reader(max_chunksize=size), "AP", threads=threads)
+            assert str(caught.value) == (
+                "run: qid[4]: expected the rows of a query together, in a stream that is read but once "
+                "(sort it, or give a table), found 'a' again after another query"
+            )
+        assert tieaware.evaluate(qrels, table, "P@3").mean().item() == pytest.approx(1 / 3)
+    reader = table.slice(0, 4).to_reader()
+    tieaware.evaluate({"a": {"v": 1}}, reader, "AP")
+    with pytest.raises(InputError, match=r"^run: "):
+        tieaware.evaluate(qrels, reader, "AP")
+
+
+@pytest.mark.parametrize("kind", ["i8", "u8", "i4", "Int64", "pyarrow", "polars", "objects", "categorical"])
+def test_integer_identifiers(kind):
+    """They match integers, are integers in the results, and text they do not match."""
+    rows = {"user_id": [10, 10, 7], "item_id": [1, 2, 1]}
+    make = {
+        "Int64": lambda rows: pd.DataFrame(rows).astype({"user_id": "Int64", "item_id": "Int64"}),
+        "pyarrow": pa.table, "polars": pl.DataFrame,
+        "objects": lambda rows: pd.DataFrame(rows).astype({"user_id": object, "item_id": object}),
+        "categorical": lambda rows: pd.DataFrame(rows).astype({"user_id": "category", "item_id": "category"}),
+    }.get(kind, lambda rows: pd.DataFrame(rows).astype({"user_id": kind, "item_id": kind}))  # fmt: skip
+    result = tieaware.evaluate(make({**rows, "rel": [1, 0, 1]}), make({**rows, "prediction": [0.5, 0.5, 0.1]}), "RR")
+    assert (result.queries, result.values.tolist()) == ((10, 7), [[[0.75], [1.0]]])
+    text = pl.DataFrame({"qid": ["10"], "docno": ["1"], "score": [1.0]})
+    with pytest.raises(InputError, match=r"found text such as '10'; make both text, or both integers$"):
+        tieaware.evaluate(make({**rows, "rel": [1, 0, 1]}), text, "RR")
+
+
+@pytest.mark.parametrize("door", ["pyarrow", "reader", "polars", "pandas", "pandas object", "duckdb"])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_several_runs(door, shuffled, expected):
+    """A column of runs tells them apart, whether their rows are together or not."""
+    rows = {**TEXT, "score": SCORE, "system": ["b"] * 1000}
+    other = {**rows, "score": [-score for score in SCORE], "system": ["a"] * 1000}
+    both = {name: rows[name] + other[name] for name in rows}
+    if shuffled:
+        order = np.random.default_rng(5).permutation(2000).tolist()
+        both = {name: [values[i] for i in order] for name, values in both.items()}
+    qrels = Qrels.from_columns(QUERY, DOC, LABEL)
+    result = tieaware.evaluate(qrels, DOORS[door](both), MEASURES)
+    assert result["b"].values.tobytes() == expected.tobytes()
+    reverse = tieaware.evaluate(qrels, Run.from_columns(QUERY, DOC, other["score"]), MEASURES)
+    assert result["a"].values.tobytes() == reverse.values.tobytes()
+    one = DOORS[door](rows)
+    assert tieaware.evaluate(qrels, [one], MEASURES).runs == ("b",)
+    assert tieaware.evaluate(qrels, {"mine": DOORS[door](rows)}, MEASURES).runs == ("mine",)
+    assert Run.from_frame(DOORS[door](rows)).name == "b"
+    with pytest.raises(InputError, match=r"^run: expected one run \(evaluate takes several\), found 2: [ab], [ab]$"):
+        Run.from_frame(DOORS[door](both))
+    with pytest.raises(InputError, match=r"^runs\['x'\]: expected one run, found 2: [ab], [ab]$"):
+        tieaware.evaluate(qrels, {"x": DOORS[door](both)}, MEASURES)
+
+
+def table_of(**changed):
+    rows = {"qid": ["a", "a", "b"], "docno": ["x", "y", "x"], "score": [3.0, 2.0, 1.0], **changed}
+    return {name: values for name, values in rows.items() if values is not None}
+
+
+NONE = "text, bytes or an integer, found"
+COLUMNS = "the columns qid, docno, score"
+WRONG = [
+    ({"qid": ["a", None, "b"]}, {}, f"run: qid[1]: expected {NONE} a missing value"),
+    ({"docno": ["x", "y", None]}, {}, f"run: docno[2]: expected {NONE} a missing value"),
+    ({"score": [1.0, None, 2.0]}, {}, "run: score[1]: expected a number, found a missing value"),
+    ({"score": [1.0, float("nan"), 2.0]}, {}, "run: score[1]: expected a number, found NaN"),
+    ({"score": ["1", "2", "3"]}, {}, "run: score: expected a column of numbers, found one of "),
+    ({"docno": [1.5, 2.5, 3.5]}, {}, "run: docno: expected a column of text, bytes or integers, found one of "),
+    ({"docno": ["x", "x", "x"]}, {}, "run: docno[1]: expected document 'x' of query 'a' once, "
+     'or duplicates="first", found it again, first at run: docno[0]'),
+    ({"score": [1, 2**53 + 1, 3]}, {}, "run: score[1]: expected a number that float64 holds, lest it tie by rounding, "
+     "found 9007199254740993"),
+    ({"qid": None}, {}, "run: expected a column for query= (query_id, qid, q_id, query, query-id, user_id, user, or "
+     "one named by it), found the columns docno, score"),
+    ({"sim": [1.0] * 3}, {}, "run: expected one column for score=, named by it if several fit, found score and sim "
+     f"among {COLUMNS}, sim"),
+    ({}, {"doc": "document"}, f"run: expected a column 'document', as doc= says, found {COLUMNS}"),
+    ({"run": ["a", None, "b"]}, {}, "run: run[1]: expected the name of a run, found a missing value"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("door", ["pyarrow", "reader", "polars", "pandas string[pyarrow]"])
+@pytest.mark.parametrize(("changed", "options", "message"), WRONG)
+def test_refusals(door, changed, options, message):
+    """One line names the column and the row, in every door."""
+    made = pd.DataFrame if door.startswith("pandas") else DOORS[door]
+    rows = table_of(**changed)
+    if door.startswith("pandas"):
+        rows = {name: pd.array(v, dtype="string[pyarrow]") if isinstance(v[0], str) else v for name, v in rows.items()}
+        if rows.get("score") == [1.0, None, 2.0]:
+            # A missing float of pandas is NaN.
+            message = message.replace("a missing value", "NaN")
+    with pytest.raises(InputError) as caught:
+        Run.from_frame(made(rows), **options)
+    found = str(caught.value)
+    assert found == message or (message.endswith("one of ") and found.startswith(message))
+
+
+def test_refusals_of_pandas():
+    """Objects and nullable integers that are missing, and what identifies nothing."""
+    for values, found in [(["a", None, "b"], "None"), (["a", 1.5, "b"], "1.5"), (["a", pd.NA, "b"], "<NA>")]:
+        for column in ("qid", "docno"):
+            rows = table_of(**{column: pd.Series(values, dtype=object)})
+            with pytest.raises(InputError) as caught:
+                Run.from_frame(pd.DataFrame(rows))
+            assert str(caught.value) == f"run: {column}[1]: expected {NONE} {found}"
+    for column, values in (("docno", pd.array([1, None, 2], "Int64")), ("score", pd.array([1, None, 2], "Float64"))):
+        with pytest.raises(InputError, match=rf"^run: {column}\[1\]: expected a value, found a missing value$"):
+            Run.from_frame(pd.DataFrame(table_of(**{column: values})))
+    with pytest.raises(InputError, match=r"^run: qid\[1\]: expected text, bytes or an integer, found a missing value$"):
+        Run.from_frame(pd.DataFrame(table_of(qid=pd.Categorical(["a", None, "b"]))))
+    with pytest.raises(InputError, match=r"^qrels: score\[1\]: expected a whole number from .*, found 0.5$"):
+        Qrels.from_frame(pd.DataFrame(table_of(score=[1.0, 0.5, 0.0])))
+    with pytest.raises(InputError, match=r"^qrels: docno\[1\]: expected label 3 for document 'x' of query 'a', as at "):
+        Qrels.from_arrow(pa.table(table_of(docno=["x"] * 3)))
+
+
+def test_errors_name_the_row_of_the_table(monkeypatch):
+    """Whatever the batches, parts and threads, and however the rows of several runs were moved."""
+    monkeypatch.setattr("tieaware.inputs.run_frame.PART", 40)
+    scores = list(SCORE)
+    scores[700] = float("nan")
+    for door in ("pyarrow", "reader", "chunks", "polars in chunks", "duckdb", "pandas object"):
+        for threads in (1, 2):
+            with pytest.raises(InputError, match=r"^run: score\[700\]: expected a number, found NaN$"):
+                tieaware.evaluate({"q1": {"d": 1}}, DOORS[door]({**TEXT, "score": scores}), "AP", threads=threads)
+        several = {**TEXT, "score": scores, "run": [str(i % 3) for i in range(1000)]}
+        with pytest.raises(InputError, match=r"^run: score\[700\]: expected a number, found NaN$"):
+            tieaware.evaluate({"q1": {"doc1": 1}}, DOORS[door](several), "AP")
+
+
+def test_types_of_values():
+    """float32 stays; float16, bools and small integers fit into it; whole floats are labels."""
+    for dtype, wanted in (("f4", "f4"), ("f8", "f8"), ("f2", "f4"), ("i2", "f4"), ("i8", "f8"), ("?", "f4")):
+        for made in (pa.table, pl.DataFrame, pd.DataFrame):
+            if made is pl.DataFrame and dtype == "f2":
+                continue
+            run = Run.from_frame(made(table_of(score=np.array([1, 0, 1], dtype))))
+            assert (run.scores.dtype, run.scores.tolist()) == (np.dtype(wanted), [1, 0, 1])
+            assert Qrels.from_frame(made(table_of(score=np.array([1, 0, 1], dtype)))).labels.tolist() == [1, 0, 1]
+
+
+def test_a_run_owns_what_it_must():
+    """What happens to the frame afterwards is nothing to it."""
+    frame = pd.DataFrame(table_of())
+    run = Run.from_frame(frame)
+    frame.loc[0, "score"] = 7.0
+    assert run.scores.tolist() == [3.0, 2.0, 1.0]
+
+
+def test_duplicates_are_dropped_and_counted():
+    rows = table_of(docno=["x", "x", "x"])
+    with pytest.warns(UserWarning, match=r"^run: 1 duplicate row is ignored; run: docno\[1\]: document 'x' of query"):
+        assert len(Run.from_frame(pa.table(rows), duplicates="first").scores) == 2
+
+
+def test_nothing():
+    """A table without rows is a run without queries, whatever its columns are made of."""
+    for made in (pa.table, pl.DataFrame, pd.DataFrame):
+        assert len(Run.from_frame(made(table_of(qid=[], docno=[], score=[])))) == 0
+        with pytest.raises(InputError, match=r"a query in common"):
+            tieaware.evaluate({"q": {"d": 1}}, made(table_of(qid=[], docno=[], score=[])), "AP")
+
+
+def test_pandas_without_pyarrow(monkeypatch, expected):
+    """Columns of objects, numbers and categories need no other package."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    judged, run = {**TEXT, "relevance": LABEL}, {**TEXT, "score": SCORE}
+    for door in ("pandas object", "pandas string[python]"):
+        result = tieaware.evaluate(DOORS[door](judged), DOORS[door](run), MEASURES)
+        assert result.values.tobytes() == expected.tobytes()
+
+
+def test_a_collection(collection):
+    """The files of a whole collection, as frames: the same bits."""
+    sample = collection.runs[:3]
+    files = tieaware.evaluate(collection.qrels, sample, MEASURES)
+
+    def rows_of(made, values):
+        sizes = np.diff(made.offsets)
+        return {
+            "query_id": np.repeat(made.queries.to_list(), sizes).tolist(),
+            "doc_id": made.documents.to_list(), values: getattr(made, values + "s"),
+        }  # fmt: skip
+
+    qrels = rows_of(read_qrels(collection.qrels), "label")
+    runs = [(name, rows_of(read_run(path), "score")) for name, path in zip(files.runs, sample, strict=True)]
+    for made in (pl.DataFrame, pd.DataFrame, pa.table, lambda rows: duckdb.from_arrow(pa.table(rows))):
+        result = tieaware.evaluate(made(qrels), {name: made(rows) for name, rows in runs}, MEASURES)
+        assert result.values.tobytes() == files.values.tobytes()
+        assert result.queries == files.queries
+    together = pl.concat([pl.DataFrame(rows).with_columns(run=pl.lit(name)) for name, rows in runs])
+    assert tieaware.evaluate(pl.DataFrame(qrels), together, MEASURES).values.tobytes() == files.values.tobytes()
+
+
+def test_pieces_are_of_whole_queries():
+    """However small the batches and the pieces, no query is in two of them, and no row is lost."""
+    rng = np.random.default_rng(3)
+    queries = np.repeat(np.arange(40), rng.integers(1, 9, 40)).astype(str)
+    table = pa.table({"qid": queries, "docno": np.arange(len(queries)).astype(str), "score": np.ones(len(queries))})
+    for batch in (1, 2, 5, 999):
+        for least in (1, 3, 17, 999):
+            frame = columns.Rows(frame_of(table.to_reader(batch), "run"), (0, 1, 2), "run")
+            pieces = [frame.lists(piece, columns.exact_scores) for piece in frame.pieces(least)]
+            found = [query for piece in pieces for query in piece.queries.to_list()]
+            assert found == [str(i) for i in range(40)]
+            assert [d for piece in pieces for d in piece.documents.to_list()] == table["docno"].to_pylist()
