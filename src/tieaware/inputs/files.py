@@ -319,22 +319,21 @@ def without_compression(path: str) -> str:
 
 
 def files_at(path: str) -> list[str]:
-    """Return the files of a folder, or that fit a pattern, by name; the path itself, if it is neither.
+    """Return the files of a folder, or that fit a pattern, by name; the path itself, if it is neither or none fits.
 
     Raises
     ------
     InputError
-        There are none, or the folder cannot be read. Hidden ones are none of ours.
+        The folder has none, or cannot be read. Hidden ones are none of ours.
     """
-    if os.path.isdir(path):
-        try:
-            files = [each.path for each in os.scandir(path) if each.name[0] != "." and _is_run(each)]
-        except OSError as error:
-            raise InputError(f"{label_of(path)}: {reason(error)}") from None
-    elif glob.has_magic(path) and not os.path.exists(path):
-        files = [each for each in glob.glob(path, recursive=True) if os.path.isfile(each)]
-    else:
-        return [path]
+    if not os.path.isdir(path):
+        is_pattern = glob.has_magic(path) and not os.path.exists(path)
+        fitting = filter(os.path.isfile, glob.glob(path, recursive=True)) if is_pattern else ()
+        return sorted(fitting) or [path]
+    try:
+        files = [each.path for each in os.scandir(path) if each.name[0] != "." and _is_run(each)]
+    except OSError as error:
+        raise InputError(f"{label_of(path)}: {reason(error)}") from None
     if not files:
         raise unexpected(label_of(path), "files of runs", "none")
     return sorted(files)
