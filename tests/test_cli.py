@@ -260,4 +260,4 @@ def test_the_names_of_files_that_are_no_text_are_readable_and_unique(files, capf
     status, out, _ = run(capfd, "eval", "qrels.txt", *map(os.fsdecode, names), "-m", "RR", "--format", "csv")
     assert status == 0
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["a\\x1b[31m", "caf\\xe9", "caf\\xe8", "café"]
-    assert run(capfd, "eval", "qrels.txt", "no\x1b[31m")[2] == "no\\x1b[31m: there is no such file\n"
+    assert run(capfd, "eval", "qrels.txt", "no\x1b(B")[2] == "no\\x1b(B: there is no such file\n"

@@ -193,7 +193,7 @@ def test_files_that_cannot_be_read(directory):
     assert message_of(read_run, "none.run") == "none.run: there is no such file"
     assert message_of(read_qrels, directory) == f"{directory}: expected a file, found a directory"
     assert message_of(read_run, "no\nfile") == "no\\nfile: there is no such file"
-    assert message_of(read_run, "a\0b") == "'a\\x00b': the file cannot be opened: embedded null byte"
+    assert message_of(read_run, "a\0b") == "a\\x00b: the file cannot be opened: embedded null byte"
     assert message_of(read_run, "a/" * 4000).endswith(": the file cannot be opened: File name too long")
     for found, file in (("a text file", io.StringIO("q Q0 d 1 1 t")), ("5", 5), ("None", None)):
         assert message_of(read_run, file) == (
