@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import tieaware
-from tieaware import _arrow
+from tieaware import _arrow, _buffers
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run
 
@@ -103,11 +103,11 @@ def test_missing_values(name):
     for read in (column.segments, column.numbers if name in ("double", "bool") else column.identifiers):
         if read == column.segments and name == "bool":
             continue
-        with pytest.raises(_arrow.BadCell) as caught:
+        with pytest.raises(_buffers.BadCell) as caught:
             read(0, len(column))
         assert caught.value.args == (row, "a missing value")
     holed = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None]))
-    with pytest.raises(_arrow.BadCell):
+    with pytest.raises(_buffers.BadCell):
         column_of(holed).identifiers(0, 2)
 
 
@@ -126,7 +126,7 @@ def test_tables_slices_and_structures():
     assert stream.read([0]) is None
     struct = pa.StructArray.from_arrays([pa.array(["a", "b", "c"])], ["q"], mask=pa.array([False, False, True]))
     assert identifiers(column_of(struct[1:2])) == [b"b"]
-    with pytest.raises(_arrow.BadCell) as caught:
+    with pytest.raises(_buffers.BadCell) as caught:
         column_of(struct[1:]).identifiers(0, 2)
     assert caught.value.args == (1, "a missing value")
 
@@ -136,7 +136,7 @@ def test_other_types_can_be_left_unread():
     columns = _arrow.Stream(table.__arrow_c_stream__()).read(range(4))
     assert [column.holds for column in columns] == ["other", "other", "number", "other"]
     for read in (columns[0].identifiers, columns[1].identifiers):
-        with pytest.raises(_arrow.BadCell):
+        with pytest.raises(_buffers.BadCell):
             read(0, 1)
     with pytest.raises(TypeError, match="date32"):
         columns[1].numbers(0, 1)
@@ -307,7 +307,7 @@ def test_bad_offsets(form, offsets, row):
     """Offsets that decrease or point beyond the last are refused, with their row, and nothing is read there."""
     producer = Producer(form, 1, dtype=np.int32 if form == b"u" else np.int64)
     producer.values[:] = offsets
-    with pytest.raises(_arrow.BadCell) as caught:
+    with pytest.raises(_buffers.BadCell) as caught:
         read_all(producer)
     assert caught.value.args == (row, "a value outside of its buffer")
 
@@ -321,12 +321,12 @@ def test_bad_views_and_indices():
         changed[at] = value
         data = [None, pa.py_buffer(changed), *long.buffers()[2:]]
         array = pa.Array.from_buffers(pa.string_view(), 2, data)
-        with pytest.raises(_arrow.BadCell) as caught:
+        with pytest.raises(_buffers.BadCell) as caught:
             column_of(array).identifiers(0, 2)
         assert caught.value.args == (0, "a value outside of its buffer")
     indices = pa.array([0, 7], pa.int8())
     array = pa.DictionaryArray.from_arrays(indices, pa.array(["a"]), safe=False)
-    with pytest.raises(_arrow.BadCell) as caught:
+    with pytest.raises(_buffers.BadCell) as caught:
         column_of(array).identifiers(0, 2)
     assert caught.value.args == (1, "a value outside of its buffer")
 

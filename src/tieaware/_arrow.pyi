@@ -1,26 +1,8 @@
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from tieaware._buffers import Column
 
-class BadCell(Exception): ...  # noqa: N818 (a kernel says so, and its caller where)
-class BadStream(Exception): ...  # noqa: N818
-
-class Column:
-    type: str
-    holds: str
-    @staticmethod
-    def of_array(array: NDArray[Any]) -> Column: ...
-    @staticmethod
-    def of_identifiers(data: NDArray[np.uint8], offsets: NDArray[np.int64], holds: str = "text") -> Column: ...
-    @staticmethod
-    def of_codes(codes: NDArray[Any], values: Column) -> Column: ...
-    def __len__(self) -> int: ...
-    def segments(self, start: int, stop: int) -> NDArray[np.int64]: ...
-    def identifiers(self, start: int, stop: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]: ...
-    def identifiers_at(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]: ...
-    def numbers(self, start: int, stop: int) -> NDArray[Any]: ...
+class BadStream(Exception): ...  # noqa: N818 (a kernel says so, and its caller where)
 
 class Stream:
     names: tuple[str, ...]

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _arrow, _dicts
-from tieaware._arrow import BadCell, BadStream
+from tieaware import _arrow, _buffers, _dicts
+from tieaware._arrow import BadStream
+from tieaware._buffers import BadCell
 from tieaware.arrays import Integers
 from tieaware.checks import shown, unexpected
 from tieaware.errors import InputError
@@ -112,7 +113,7 @@ class Frame(Protocol):
 class Buffers:
     """A column of a kernel."""
 
-    def __init__(self, column: _arrow.Column, kind: Kind | None = None) -> None:
+    def __init__(self, column: _buffers.Column, kind: Kind | None = None) -> None:
         self.column = column
         self.type, self.holds = column.type, column.holds
         self._kind: Kind = kind or ("integer" if column.holds == "integer" else "text")
@@ -177,7 +178,7 @@ def _identifies(value: object) -> bool:
 
 def of_identifiers(identifiers: Identifiers) -> Column:
     """Make a column of identifiers."""
-    return Buffers(_arrow.Column.of_identifiers(identifiers.data, identifiers.offsets), identifiers.kind)
+    return Buffers(_buffers.Column.of_identifiers(identifiers.data, identifiers.offsets), identifiers.kind)
 
 
 def of_array(array: NDArray[Any]) -> Column:
@@ -186,7 +187,7 @@ def of_array(array: NDArray[Any]) -> Column:
         # True is the label, or the score, 1.
         array = array.astype(np.float16)
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):
-        return Buffers(_arrow.Column.of_array(array))
+        return Buffers(_buffers.Column.of_array(array))
     return Objects(array.astype(object))
 
 
@@ -299,8 +300,8 @@ class PandasFrame:
                 known = values.identifiers(0, len(values))
             except BadCell as bad:
                 raise unexpected(f"{self._label}: {name}", "categories that identify", bad.args[1]) from None
-            categories = _arrow.Column.of_identifiers(known.data, known.offsets, values.holds)
-            return Buffers(_arrow.Column.of_codes(series.cat.codes.to_numpy(), categories))
+            categories = _buffers.Column.of_identifiers(known.data, known.offsets, values.holds)
+            return Buffers(_buffers.Column.of_codes(series.cat.codes.to_numpy(), categories))
         plain = getattr(dtype, "numpy_dtype", None)
         if plain is not None:
             missing = series.isna().to_numpy()
