@@ -26,6 +26,7 @@ FLOORS = (
     ("preparation", "cube"),
     ("exports", "formats", "storage", "paper_table"),
     ("results", "evaluator", "_evaluate", "worst_cases", "samples"),
+    ("trec_eval",),
     ("experiments", "demo"),
     ("commands",),
     ("cli",),
