@@ -1,0 +1,8 @@
+"""One module per tool that people already use: change one line, and it runs on tieaware.
+
+===============  =====================================================================================================
+``pytrec_eval``  takes the place of ``import pytrec_eval``
+===============  =====================================================================================================
+
+Nothing of it is imported by ``import tieaware``; a module whose tool is missing says which extra installs it.
+"""
