@@ -41,7 +41,8 @@ constraints:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
-	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,analysis,examples,test,bench,lint]'
+	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,analysis,examples,ir-measures,test,bench,lint]'
+	build/constraints/bin/python -m pip install --quiet --no-deps beir
 	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
 	(echo '# Versions known to work together, for development alone. Made by: make constraints'; cat build/constraints/frozen) > constraints.txt
 
@@ -63,10 +64,17 @@ $(VENV)/installed-%: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet 'tieaware[$*]'
 	touch $@
 
+# And beir without what it requires for its models, torch among it: its evaluation needs none of that.
+$(VENV)/installed-test: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet 'tieaware[test]'
+	$(BIN)/python -m pip install --quiet --no-deps beir
+	touch $@
+
 .venv-checked/installed: $(KERNELS) $(CONSTRAINTS)
 	$(PYTHON) -m venv .venv-checked
 	.venv-checked/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	.venv-checked/bin/python -m pip install --quiet --no-build-isolation --editable . \
 	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/checked
 	.venv-checked/bin/python -m pip install --quiet 'tieaware[test]'
+	.venv-checked/bin/python -m pip install --quiet --no-deps beir
 	touch $@

@@ -26,9 +26,11 @@ FLOORS = (
     ("preparation", "cube"),
     ("exports", "formats", "storage", "paper_table"),
     ("results", "evaluator", "_evaluate", "worst_cases", "samples"),
+    ("trec_eval",),
     ("experiments", "demo"),
     ("commands",),
     ("cli",),
+    ("integrations",),
 )
 
 
@@ -83,6 +85,13 @@ def test_imports_run_down(module):
     assert "tieaware" not in IMPORTS[module]
     above = {name for name in IMPORTS[module] if _floor(name) > _floor(module)}
     assert not above
+
+
+def test_nobody_imports_the_integrations():
+    """Nor what opens the front door."""
+    inside = {name for name in MODULES if name.startswith("tieaware.integrations")}
+    assert inside
+    assert not [name for name in IMPORTS if name not in inside and IMPORTS[name] & inside]
 
 
 def test_the_reader_of_imports_sees_all_of_them(tmp_path):

@@ -40,5 +40,5 @@ def test_every_requirement_has_a_version_that_it_allows(requirement):
 
 
 def test_every_extra_is_recorded():
-    """`make constraints` installs each of them."""
-    assert set(re.search(r"'\.\[(.*?)\]'", MAKEFILE)[1].split(",")) == set(EXTRAS)
+    """`make constraints` installs each of them; beir by itself, without torch."""
+    assert {*re.search(r"'\.\[(.*?)\]'", MAKEFILE)[1].split(","), "beir"} == set(EXTRAS)

@@ -4,8 +4,11 @@ import doctest
 import importlib
 import importlib.util
 import inspect
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import docstrings
@@ -31,12 +34,31 @@ def test_the_examples_in_docstrings_run(name):
     assert doctest.testmod(module, globs={**vars(tieaware), **vars(module)}).failed == 0
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/data.md"])
+TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrations/*.md"))
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/data.md", *TOOLS]
+WITHOUT_EXAMPLES = ("CONTRIBUTING.md", "docs/integrations/README.md", "docs/integrations/trec_eval.md")
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_examples_in_the_documents_run(name):
     """Every doctest of the file passes; those for users have some."""
     results = doctest.testfile(str(ROOT / name), module_relative=False, encoding="utf-8")
     assert results.failed == 0
-    assert results.attempted > 0 or name == "CONTRIBUTING.md"
+    assert results.attempted > 0 or name in WITHOUT_EXAMPLES
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if "```console" in (ROOT / name).read_text("utf-8")])
+def test_the_commands_in_the_documents_print_what_follows_them(name, tmp_path):
+    """In blocks of a console, a line that begins with a dollar is a command; the errors are part of the output."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for block in re.findall("```console\n(.*?)```", (ROOT / name).read_text("utf-8"), re.DOTALL):
+        for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = example.partition("\n")
+            done = subprocess.run(
+                command, shell=True, cwd=tmp_path, env={**os.environ, "PATH": path}, encoding="utf-8",
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            assert done.stdout == expected, command
 
 
 def test_the_readme_shows_what_the_demo_prints():

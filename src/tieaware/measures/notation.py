@@ -66,6 +66,8 @@ def _several(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | M
     """Measures as they were given, one or several."""
     if isinstance(measures, str | Measure):
         return (measures,)
+    if _is_of_ir_measures(measures):
+        return (measures,)  # type: ignore[return-value]  # by what it has
     if isinstance(measures, set | frozenset):
         raise unexpected("measures", "a list, whose order the values have", shown(measures))
     try:
@@ -98,7 +100,7 @@ def parse_measure(text: str | Measure) -> Measure:
     ----------
     text : str or Measure
         For example ``"nDCG@10"``, ``"AP(rel=2)@100"``, ``"RBP(p=0.85)"``, ``"ndcg_cut_10"``, ``"map"``. A measure is
-        returned as it is.
+        returned as it is; a measure object of ir_measures serves too.
 
     Returns
     -------
@@ -118,6 +120,8 @@ def parse_measure(text: str | Measure) -> Measure:
     if isinstance(text, Measure):
         return text
     if not isinstance(text, str):
+        if _is_of_ir_measures(text):
+            return _of_ir_measures(text)
         raise unexpected("measure", "a name such as 'nDCG@10', or a tieaware.Measure", shown(text))
     if len(text) > _LONGEST:
         raise unexpected("measure", "a name such as 'nDCG@10'", f"{len(text)} characters, {shown(text[:20])}…")
@@ -144,6 +148,26 @@ def _read(text: str) -> Measure:
     if not re.fullmatch(r"-?\d{1,18}", cutoff, re.ASCII):
         raise unexpected(f"cut-off of measure {text!r}", "a whole number of at least 1", repr(cutoff))
     return measure @ int(cutoff)
+
+
+def _is_of_ir_measures(value: Any) -> bool:
+    """Tell ir_measures' measure objects, by what they have."""
+    return isinstance(getattr(value, "NAME", None), str) and isinstance(getattr(value, "params", None), dict)
+
+
+def _of_ir_measures(measure: Any) -> Measure:
+    """Return the measure that one of ir_measures' is; its own parameters say what it requires."""
+    name, given = measure.NAME, dict(measure.params)
+    for required, info in measure.SUPPORTED_PARAMS.items():
+        if info.required and required not in given:
+            raise unexpected(f"measure {measure}", f"{required}, which {name} requires in ir_measures", "none")
+    if name not in _BY_NAME:
+        raise unexpected("measure", "one that tieaware has", f"{measure} of ir_measures")
+    if name == "RBP" and "rel" not in given:
+        raise unexpected(f"measure {measure}", "rel, as in RBP(rel=1)", "none, for RBP of gains")
+    if name == "NumRet" and "rel" in given:
+        name = "NumRelRet"
+    return Measure(_BY_NAME[name], given.pop("cutoff", None), **given)
 
 
 def _by_trec_name(text: str) -> Measure | None:

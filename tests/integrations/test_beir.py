@@ -1,0 +1,98 @@
+"""tieaware in the place of beir's evaluation: against the installed beir, which needs none of its models for it."""
+
+import copy
+import sys
+
+import pytest
+from collections_of_dicts import collection
+
+from tieaware import InputError
+from tieaware.integrations import beir as ours
+from tieaware.integrations import pytrec_eval
+
+KS = [1, 3, 5, 10, 100]
+QRELS = {"q": {"a": 1}}
+METRICS = ("mrr", "MRR@k", "recall_cap", "hole", "acc", "top_k_accuracy")
+
+
+@pytest.fixture
+def theirs():
+    return pytest.importorskip("beir.retrieval.evaluation", reason="beir is missing: pip install --no-deps beir")
+
+
+def with_identical_names(seed, *, tied):
+    """A collection in which some documents have the name of a query, and every query of the run is judged."""
+    qrels, run = collection(seed, tied=tied, labels=(0, 0, 1, 2))
+    del run["q7"]
+    run["q0"]["q0"] = run["q1"]["q2"] = 3.0
+    return qrels, run
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_values_are_beirs(theirs, seed, tied):
+    """To the five decimals that both round to: under beir's rules of ties, and under any where nothing ties."""
+    qrels, run = with_identical_names(seed, tied=tied)
+    for metric in METRICS:
+        expected = theirs.EvaluateRetrieval.evaluate_custom(qrels, run, KS, metric)
+        assert ours.evaluate_custom(qrels, run, KS, metric, ties="run_order") == expected
+        if not tied:
+            assert ours.EvaluateRetrieval.evaluate_custom(qrels, run, KS, metric) == expected
+    for ignored in (True, False):
+        given = copy.deepcopy(run)
+        found = ours.evaluate(qrels, given, KS, ignored, ties="trec_eval")
+        assert given == run
+        expected = theirs.EvaluateRetrieval.evaluate(qrels, given, KS, ignored)
+        assert found == expected
+        if not tied:
+            assert ours.EvaluateRetrieval.evaluate(qrels, copy.deepcopy(run), KS, ignored) == expected
+
+
+def test_the_class_is_beirs_with_other_values(theirs):
+    """A constant scorer that lists the relevant document first."""
+    qrels, constant = {"q": {"a": 1}}, {"q": dict.fromkeys("abcdefghij", 0.5)}
+    theirs_of, ours_of = theirs.EvaluateRetrieval(k_values=[10]), ours.EvaluateRetrieval(k_values=[10])
+    assert isinstance(ours_of, theirs.EvaluateRetrieval)
+    assert theirs_of.evaluate_custom(qrels, constant, [10], "mrr") == {"MRR@10": 1.0}
+    assert ours_of.evaluate_custom(qrels, constant, ours_of.k_values, "mrr") == {"MRR@10": 0.2929}
+    assert [theirs_of.evaluate(qrels, constant, [1])[0], ours_of.evaluate(qrels, constant, [1])[0]] == [
+        {"NDCG@1": 0.0}, {"NDCG@1": 0.1},
+    ]  # fmt: skip
+
+
+def test_beirs_own_function_runs_on_the_pytrec_eval_of_tieaware(theirs, monkeypatch):
+    """One import changed in beir: the values stay, to the five decimals."""
+    qrels, run = with_identical_names(5, tied=True)
+    expected = theirs.EvaluateRetrieval.evaluate(qrels, copy.deepcopy(run), KS)
+    monkeypatch.setattr(theirs, "pytrec_eval", pytrec_eval)
+    assert theirs.EvaluateRetrieval.evaluate(qrels, copy.deepcopy(run), KS) == expected
+
+
+def test_queries_without_answers_or_relevant_documents_count_as_zero():
+    qrels, run = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}, "q4": {}}, {"q1": {"a": 1.0}, "q3": {"a": 1.0}}
+    assert ours.evaluate_custom(qrels, run, [1], "r_cap") == {"R_cap@1": 0.25}
+    assert ours.evaluate_custom(qrels, {}, [1], "mrr") == {"MRR@1": 0.0}
+    assert ours.evaluate_custom(qrels, {"q9": {"a": 1.0, "b": 0.5}}, [2], "hole") == {"Hole@2": 0.125}
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda: ours.evaluate_custom(QRELS, {}, [1], "mpr"), "metric: expected one of mrr, .*; did you mean mrr"),
+        (lambda: ours.evaluate_custom(QRELS, {"x": {}}, [1], "mrr"), "results: expected queries that are judged"),
+        (lambda: ours.evaluate(QRELS, {"q": {"a": 1.0}}, [0]), "k_values: expected a whole number of at least 1"),
+        (lambda: ours.evaluate(QRELS, {"q": {"a": 1.0}}, 5), "k_values: expected a list of whole numbers, found 5"),
+        (lambda: ours.evaluate(QRELS, {"x": {"a": 1.0}}, [1]), "run: expected a query in common with qrels"),
+    ],
+)
+def test_errors_are_one_line(call, problem):
+    with pytest.raises(InputError, match=f"^{problem}"):
+        call()
+
+
+def test_a_missing_tool_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "beir", None)
+    monkeypatch.setitem(sys.modules, "beir.retrieval.evaluation", None)
+    ours._class.cache_clear()
+    with pytest.raises(ImportError, match=r"^beir is not installed: pip install 'tieaware\[beir\]'$"):
+        _ = ours.EvaluateRetrieval

@@ -1,0 +1,212 @@
+"""tieaware as a provider of the installed ir_measures."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import ir_measures
+import pandas as pd
+import pytest
+from collections_of_dicts import collection
+from ir_measures import (
+    AP,
+    ERR,
+    RBP,
+    RR,
+    Accuracy,
+    Bpref,
+    Compat,
+    IPrec,
+    Judged,
+    NumQ,
+    NumRel,
+    NumRet,
+    P,
+    R,
+    Rprec,
+    SetAP,
+    SetF,
+    SetP,
+    SetR,
+    Success,
+    infAP,
+    nDCG,
+)
+
+import tieaware
+from tieaware import InputError
+from tieaware.integrations import ir_measures as ours
+
+# Of each measure that ir_measures takes from pytrec_eval, with every parameter.
+TREC = [
+    P @ 5, P(rel=2) @ 3, P(judged_only=True) @ 4, R @ 5, R(rel=2, judged_only=True) @ 10, AP, AP @ 7, AP(rel=2) @ 10,
+    AP(judged_only=True), RR, RR(rel=2), RR(judged_only=True), nDCG, nDCG @ 5, nDCG(judged_only=True) @ 5,
+    nDCG(gains={1: 3, 2: 5}) @ 5, nDCG(gains={2: 1}), Success @ 3, Success(rel=2, judged_only=True) @ 3, Rprec,
+    Rprec(rel=2), Bpref, Bpref(rel=2), infAP, infAP(rel=2), IPrec @ 0.1, IPrec @ 0.33, IPrec(rel=2) @ 0.5,
+    IPrec(judged_only=True) @ 0.25, SetP, SetP(relative=True), SetP(rel=2), SetR, SetR(rel=2), SetF, SetF(beta=0.5),
+    SetAP, NumQ, NumRel, NumRet, NumRet(rel=2),
+]  # fmt: skip
+# And of those that other providers have; gdeval prints five digits.
+OTHERS = [
+    (ir_measures.judged, [Judged @ 5, Judged], 1e-12),
+    (ir_measures.accuracy, [Accuracy, Accuracy @ 5, Accuracy(rel=2)], 1e-12),
+    (ir_measures.msmarco, [RR @ 3, RR(rel=2) @ 4], 1e-12),
+    (ir_measures.cwl_eval, [RBP(rel=1), RBP(rel=2, p=0.6)], 1e-12),
+    (ir_measures.gdeval, [nDCG(dcg="exp-log2") @ 5, ERR @ 5], 5.1e-6),
+]
+
+
+@pytest.fixture
+def installed():
+    """Install tieaware under any rule, and take it out again."""
+    yield ours.install
+    ours.uninstall()
+
+
+def values(provider, measures, qrels, run):
+    return {(m.query_id, m.measure): m.value for m in provider.iter_calc(measures, qrels, run)}
+
+
+def assert_same(measures, theirs, provider, qrels, run, tolerance=1e-12):
+    expected = values(theirs, measures, qrels, run)
+    assert values(provider, measures, qrels, run) == pytest.approx(expected, rel=0, abs=tolerance)
+    aggregated = theirs.calc_aggregate(measures, qrels, run)
+    assert provider.calc_aggregate(measures, qrels, run) == pytest.approx(aggregated, rel=0, abs=tolerance, nan_ok=True)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_measure_of_pytrec_eval_has_its_values(seed):
+    """With ties by document id on tied runs, and under any rule where nothing ties."""
+    qrels, run = collection(seed, tied=seed % 2)
+    assert all(ir_measures.pytrec_eval.supports(measure) for measure in TREC)
+    for rule in ("trec_eval", *(() if seed % 2 else ("average", "optimistic"))):
+        assert_same(TREC, ir_measures.pytrec_eval, ours.provider(rule), qrels, run)
+
+
+@pytest.mark.parametrize(("theirs", "measures", "tolerance"), OTHERS, ids=lambda each: getattr(each, "NAME", None))
+def test_the_measures_of_other_providers_have_their_values(theirs, measures, tolerance):
+    if theirs is ir_measures.gdeval and shutil.which("perl") is None:
+        pytest.skip("gdeval is a Perl script, and perl is missing")
+    for seed in range(4):
+        lowest = 0 if theirs is ir_measures.gdeval else -1
+        qrels, run = collection(seed, tied=False, labels=(lowest, 0, 1, 2))
+        qrels, run = ({query[1:]: each for query, each in dicts.items()} for dicts in (qrels, run))
+        assert_same(measures, theirs, ours.provider(), qrels, run, tolerance)
+
+
+def test_every_measure_that_is_supported_is_compared():
+    compared = {measure.NAME for measure in [*TREC, *(each for _, measures, _ in OTHERS for each in measures)]}
+    assert {measure.NAME for measure in ours.provider().SUPPORTED_MEASURES} == compared
+
+
+def test_what_ir_measures_tests_expect():
+    """Numbers that its own tests publish, of untied data."""
+    qrels = {"0": {"D0": 1, "D1": -1, "D2": 0, "D3": 2, "D4": 0}, "1": {"D0": 1, "D3": 2, "D4": -1, "D5": 0}}
+    run = {"0": {"D0": 0.8, "D2": 0.7, "D1": 0.3, "D3": 0.4, "D4": 0.1}}
+    run["1"] = {"D1": 0.8, "D4": 0.7, "D3": 0.3, "D2": 0.4}
+    published = {AP: 0.47916666666666663, infAP: 0.510416, AP(rel=2): 0.2917, infAP(rel=2): 0.3542}
+    assert ours.provider().calc_aggregate(list(published), qrels, run) == pytest.approx(published, abs=5e-5)
+    qrels["0"] |= {"D1": 1, "D2": 2}
+    published = {IPrec @ 0.25: 0.625, IPrec @ 0.5: 0.625, IPrec @ 0.75: 0.5, IPrec(rel=2) @ 0.1: 0.4583}
+    assert ours.provider().calc_aggregate(list(published), qrels, run) == pytest.approx(published, abs=5e-5)
+    graded = {"0": {"D0": 0, "D1": 1, "D2": 1, "D3": 2, "D4": 0}, "1": {"D0": 1, "D3": 2, "D5": 2}}
+    run["1"] = {"D1": 0.8, "D3": 0.7, "D4": 0.3, "D2": 0.4}
+    published = {ERR @ 20: 0.09775, ERR @ 2: 0.0625, Judged @ 3: 2 / 3, nDCG(dcg="exp-log2") @ 20: 0.485545}
+    assert ours.provider().calc_aggregate(list(published), graded, run) == pytest.approx(published, abs=1e-5)
+
+
+def test_installing_changes_what_the_functions_of_ir_measures_return(installed):
+    """It can be done twice, under another rule, and undone; what tieaware does not have is asked of the others."""
+    qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0, "d3": 2.0}}
+    pipeline = ir_measures.DefaultPipeline
+    before, compat = list(pipeline.providers), Compat.calc_aggregate(qrels, run)
+    assert ir_measures.calc_aggregate([RR], qrels, run) == {RR: 1 / 6}
+    for rule, value in (("average", 11 / 18), ("average", 11 / 18), ("optimistic", 1.0), ("pessimistic", 1 / 3)):
+        installed(rule)
+        assert len(pipeline.providers) == len(before) + 1
+        assert RR.calc_aggregate(qrels, run) == pytest.approx(value / 2)
+        assert ir_measures.evaluator([RR], qrels).calc_aggregate(run) == {RR: pytest.approx(value / 2)}
+        assert ir_measures.calc([RR], qrels, run).per_query[0].value == pytest.approx(value)
+        assert Compat.calc_aggregate(qrels, run) == compat
+        assert {m.query_id: m.value for m in ir_measures.iter_calc([RR, Compat], qrels, run) if m.measure == RR} == {
+            "q1": pytest.approx(value), "q2": 0.0,
+        }  # fmt: skip
+    ours.uninstall()
+    ours.uninstall()
+    assert pipeline.providers == before
+    with pytest.raises(InputError, match="ties: expected one of average"):
+        installed("random")
+    assert pipeline.providers == before
+
+
+def test_every_form_that_ir_measures_takes(installed, tmp_path):
+    """Dicts, tuples, generators, files and frames: with more columns, as PyTerrier's experiments hand them over."""
+    qrels, run = collection(1, tied=True)
+    installed()
+    measures = [AP, nDCG @ 10, Judged @ 5]
+    expected = {(m.query_id, m.measure): m.value for m in ir_measures.iter_calc(measures, qrels, run)}
+    judged = [ir_measures.Qrel(q, d, label) for q, labels in qrels.items() for d, label in labels.items()]
+    scored = [ir_measures.ScoredDoc(q, d, score) for q, scores in run.items() for d, score in scores.items()]
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {label}\n" for q, d, label, _ in judged))
+    (tmp_path / "run").write_text("".join(f"{q} Q0 {d} 0 {score} t\n" for q, d, score in scored))
+    files = ir_measures.read_trec_qrels(str(tmp_path / "qrels")), ir_measures.read_trec_run(str(tmp_path / "run"))
+    frames = pd.DataFrame(judged), pd.DataFrame(scored).assign(rank=0, docid=1)
+    for given in ((judged, scored), (iter(judged), iter(scored)), files, frames, (frames[0], run)):
+        assert {(m.query_id, m.measure): m.value for m in ir_measures.iter_calc(measures, *given)} == expected
+    with pytest.raises(ValueError, match="missing columns"):
+        ir_measures.calc_aggregate(measures, qrels, frames[1].drop(columns="doc_id"))
+    for nothing in ({}, {"q7": {"d": 1.0}}):
+        assert ir_measures.calc_aggregate(measures, qrels, nothing) == dict.fromkeys(measures, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_experiments_of_pyterrier_run_on_it(installed):
+    """Through the real pt.Experiment, where there is one; `test_every_form_that_ir_measures_takes` has its calls."""
+    pt = pytest.importorskip("pyterrier")
+    topics = pd.DataFrame([["q1", "a"], ["q2", "b"]], columns=["qid", "query"])
+    qrels = pd.DataFrame([["q1", "d1", 1], ["q1", "d5", 1], ["q2", "d2", 2]], columns=["qid", "docno", "label"])
+    scored = [["q1", "d1", 7.0], ["q1", "d2", 7.0], ["q1", "d3", 7.0], ["q2", "d2", 3.0], ["q2", "d9", 3.0]]
+    system = pt.Transformer.from_df(pd.DataFrame(scored, columns=["qid", "docno", "score"]))
+
+    def values():
+        means = pt.Experiment([system], topics, qrels, [RR, AP], names=["system"])
+        queries = pt.Experiment([system], topics, qrels, [RR], names=["system"], perquery=True)
+        return [*means.loc[0, ["RR", "AP"]], *queries["value"]]
+
+    assert values() == pytest.approx([5 / 12, 1 / 3, 1 / 3, 1 / 2])
+    installed()
+    assert values() == pytest.approx([49 / 72, 19 / 36, 11 / 18, 3 / 4])
+
+
+def test_its_measures_serve_wherever_a_measure_does():
+    qrels, run = {"q1": {"d1": 1, "d4": 2}}, {"q1": {"d1": 7.0, "d2": 7.0, "d3": 6.5}}
+    measures = [nDCG @ 10, AP(rel=2) @ 100, RBP(rel=1, p=0.5), NumRet(rel=1), SetP(rel=2), IPrec @ 0.5, Accuracy]
+    named = ["nDCG@10", "AP(rel=2)@100", "RBP(p=0.5)", "NumRelRet", "SetP(rel=2)", "IPrec@0.5", "AUC"]
+    result = tieaware.evaluate(qrels, run, measures)
+    assert result.measures == tuple(map(tieaware.parse_measure, named))
+    assert result["run", nDCG @ 10, "q1"] == result["nDCG@10"][0]
+    assert tieaware.Evaluator([1, 0], RR)([1.0, 1.0]).item() == 0.75
+    assert tieaware.worst_case(RR, 2, depth=10).value == tieaware.worst_case("RR", 2, depth=10).value
+
+
+@pytest.mark.parametrize(
+    ("measure", "problem"),
+    [
+        (RBP(p=0.5), r"measure RBP\(p=0.5\): expected rel, as in RBP\(rel=1\), found none, for RBP of gains"),
+        (P, "measure P: expected cutoff, which P requires in ir_measures, found none"),
+        (nDCG(gains={1: 3}) @ 5, "parameter of nDCG: expected one of dcg, judged_only, found 'gains'"),
+        (Compat(p=0.8), r"measure: expected one that tieaware has, found Compat\(p=0.8\) of ir_measures"),
+    ],
+)
+def test_measures_of_another_meaning_are_refused(measure, problem):
+    with pytest.raises(InputError, match=f"^{problem}$"):
+        tieaware.parse_measure(measure)
+
+
+def test_a_missing_tool_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    ours.provider.cache_clear()
+    for function in (ours.install, ours.uninstall, ours.provider):
+        with pytest.raises(ImportError, match=r"^ir_measures is not installed: pip install 'tieaware\[ir-measures\]'$"):
+            function()

@@ -1,0 +1,143 @@
+"""``tieaware trec_eval`` against trec_eval's own expected outputs, byte for byte; and under other rules of ties."""
+
+import itertools
+import math
+
+import pytest
+import pytrec_eval
+
+from tieaware import InputError, read_qrels, read_run
+from tieaware.cli import main
+from tieaware.trec_eval import MEASURES, evaluate_lines, lines, requests
+
+# The outputs of trec_eval's own tests, with the options that they are made with; but for those of other input files.
+PARAMETERS = (
+    "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35 "
+    "-mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20"
+)
+OUTPUTS = {
+    "out.test": ("", "qrels.test", "results.test"),
+    "out.test.a": ("-m all_trec", "qrels.test", "results.test"),
+    "out.test.aq": ("-m all_trec -q", "qrels.test", "results.test"),
+    "out.test.aqc": ("-m all_trec -q -c", "qrels.test", "results.trunc"),
+    "out.test.aqcM": ("-m all_trec -q -c -M100", "qrels.test", "results.trunc"),
+    "out.test.aql": ("-m all_trec -mrelstring.20 -q -l2", "qrels.rel_level", "results.test"),
+    "out.test.meas_params": (PARAMETERS, "qrels.test", "results.test"),
+    "out.comment.test": ("", "qrels.comment.test", "results.comment.test"),
+}
+
+
+def printed(capfd, *arguments):
+    status = main(["trec_eval", *map(str, arguments)])
+    output = capfd.readouterr()
+    return status, output.out, output.err
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_the_output_is_trec_evals(data, capfd, output):
+    folder = data / "trec_eval_tests"
+    options, qrels, run = OUTPUTS[output]
+    status, out, _ = printed(capfd, *options.split(), folder / qrels, folder / run)
+    assert (status, out) == (0, (folder / output).read_text())
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A query whose documents tie but for one, a query that is not answered, and one that is not judged."""
+    (tmp_path / "qrels").write_text(
+        "q1 0 a 2\nq1 0 b 0\nq1 0 c 1\nq1 0 e 1\nq1 0 p -1\nq2 0 a 1\n"
+    )
+    (tmp_path / "run").write_text(
+        "q1 Q0 z 1 3 tag\nq1 Q0 a 2 2 tag\nq1 Q0 b 3 2 tag\nq1 Q0 c 4 2 tag\nq1 Q0 p 5 2 tag\nq9 Q0 a 1 1 tag\n"
+    )
+    return tmp_path / "qrels", tmp_path / "run"
+
+
+def expected_over_orders(measure, level):
+    """The mean of trec_eval's values over all orders of the four tied documents."""
+    judged = {"q1": {"a": 2, "b": 0, "c": 1, "e": 1, "p": -1}}
+    evaluator = pytrec_eval.RelevanceEvaluator(judged, {measure}, level)
+    values = [
+        evaluator.evaluate({"q1": {"z": 9.0} | {d: float(i) for i, d in enumerate(order)}})["q1"]
+        for order in itertools.permutations("abcp")
+    ]
+    return {name: math.fsum(each[name] for each in values) / len(values) for name in values[0]}
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_the_average_is_the_mean_over_all_orders(files, level):
+    """Of every measure of trec_eval 9 that has a value of a query."""
+    qrels, run = (read(path) for read, path in zip((read_qrels, read_run), files, strict=True))
+    compared = 0
+    for name in sorted(pytrec_eval.supported_nicknames["all_trec"] - {"runid", "relstring", "gm_map", "gm_bpref"}):
+        evaluated = evaluate_lines(
+            qrels, run, lines(requests([name]), level=level), ties="average", level=level, recalls_up=True
+        )
+        found = {line.name: value for line, value in zip(evaluated.lines, evaluated.values[0], strict=True)}
+        assert found == pytest.approx(expected_over_orders(name, level), rel=1e-12, abs=1e-12), name
+        compared += len(found)
+    assert compared > 90
+
+
+def test_what_trec_eval_10_adds_is_averaged_too(files):
+    """RBP with gains, its residual, and unjudged documents: from the means of the slots."""
+    qrels, run = (read(path) for read, path in zip((read_qrels, read_run), files, strict=True))
+    evaluated = evaluate_lines(qrels, run, lines(requests(["rbp.p=0.5", "rbp_resid", "unj.2"])), ties="average")
+    assert [line.name for line in evaluated.lines] == ["rbp_p=0.5", "rbp_resid", "unj_2"]
+    patience = [0.9**i for i in range(1, 5)]
+    expected = [0.5 * (0.75 / 2) * (15 / 16), 0.9**5 + 0.1 * (1 + sum(patience) / 4), (1 + 1 / 4) / 2]
+    assert evaluated.values[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_options(files, capfd):
+    """-n, -M, -J, -N, -l, --ties, long names, and the first parameters of a family."""
+    assert printed(capfd, "-n", *files) == (0, "", "")
+    _, out, _ = printed(capfd, "-q", "-m", "P.1,3", "-m", "P.2", "-mrelstring", "-mrunid", "-mnum_q", *files)
+    assert out == (
+        "P_1                   \tq1\t0.0000\nP_3                   \tq1\t0.3333\nrelstring             \tq1\t'-.102'\n"
+        "runid                 \tall\ttag\nnum_q                 \tall\t1\n"
+        "P_1                   \tall\t0.0000\nP_3                   \tall\t0.3333\n"
+    )
+    _, out, _ = printed(capfd, "--ties=average", "-qn", "-m", "relstring", "-m", "P.2", *files)
+    assert out == "P_2                   \tq1\t0.2500\nrelstring             \tq1\t'-????'\n"
+    _, out, _ = printed(capfd, "--Judged_docs_only", "-M4", "-c", "-m", "num_ret", "-m", "set_P", *files)
+    assert out == "num_ret               \tall\t2\nset_P                 \tall\t0.2500\n"
+    _, out, _ = printed(capfd, "-l2", "-N", 10, "-m", "utility.0,0,1,1", "-m", "num_rel", *files)
+    assert out == "num_rel               \tall\t1\nutility_0,0,1,1       \tall\t5.0000\n"
+    _, out, _ = printed(capfd, "--ties", "optimistic", "-q", "-n", "-m", "relstring.3", *files)
+    assert out == "relstring_3           \tq1\t'-21'\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["-m", "ndgc"], "measure: expected one of trec_eval's, found 'ndgc'; did you mean ndcg"),
+        (["-m", "all_prefs"], "measure: expected one of judgments and a run, found 'all_prefs', which is of other"),
+        (["-m", "P.0"], "parameters of measure 'P': expected ranks from 1, each once, found '0'"),
+        (["-m", "P.5,x"], "parameters of measure 'P': expected numbers with commas between them, found '5,x'"),
+        (["-m", "ndcg.3"], "parameters of measure 'ndcg': expected name=number, with commas between them, found '3'"),
+        (["-m", "utility.1"], "parameters of measure 'utility': expected four numbers, found '1'"),
+        (["-M3", "--ties=average"], "rank 3 of query 'q1': expected no tie there, or a rule that orders it, found one"),
+        (["-R", "prefs"], "-R: expected one of qrels, found 'prefs'"),
+    ],
+)
+def test_errors_are_one_line(files, capfd, options, problem):
+    status, out, err = printed(capfd, *options, *files)
+    assert (status, out) == (2, "")
+    assert err.startswith(problem)
+    assert err.count("\n") == 1
+
+
+def test_a_tied_group_that_takes_g_too_long_is_refused(tmp_path):
+    """G goes through the sums that some of the tied gains can have."""
+    (tmp_path / "qrels").write_text("".join(f"q 0 d{i} {i % 5}\n" for i in range(1000)))
+    (tmp_path / "run").write_text("".join(f"q Q0 d{i} 1 1 t\n" for i in range(1000)))
+    qrels, run = read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run")
+    with pytest.raises(InputError, match="G: expected smaller tied groups or a rule that orders them, found 1000"):
+        evaluate_lines(qrels, run, lines(requests(["G"])), ties="average")
+    assert evaluate_lines(qrels, run, lines(requests(["all_trec"]))).values[0, -1] == 0
+
+
+def test_families_are_trec_evals():
+    """What pytrec_eval says that trec_eval 9 has, and what 10 has added."""
+    assert set(MEASURES) == {*pytrec_eval.supported_measures, "rbp", "rbp_resid", "unj"}
