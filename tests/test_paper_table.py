@@ -145,7 +145,7 @@ def test_the_command_has_the_same_defaults():
 def test_what_cannot_be_tested_is_refused():
     """But shown without a test; one run needs none."""
     qrels, run = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1}, "q2": {"a": 1}}
-    silent = tieaware.evaluate(qrels, {"x": run, "y": {"q1": {"b": 1}}}, "AP", queries="both")
+    silent = tieaware.evaluate(qrels, {"x": run, "y": {"q1": {"b": 1, "a": 0}}}, "AP", queries="both")
     single = tieaware.evaluate({"q1": {"a": 1}}, {"x": run, "y": run}, "AP")
     for results, found in ((silent, "a run has no value of a query"), (single, "there are fewer than two queries")):
         with pytest.raises(InputError, match=f"^test: expected 'none' where {found}.*, found 't'$"):
