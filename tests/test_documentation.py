@@ -35,7 +35,7 @@ def test_the_examples_in_docstrings_run(name):
 
 
 TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrations/*.md"))
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/data.md", *TOOLS]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/data.md", "docs/results.md", "docs/tie_rules.md", *TOOLS]
 WITHOUT_EXAMPLES = ("CONTRIBUTING.md", "docs/integrations/README.md", "docs/integrations/trec_eval.md")
 
 
