@@ -21,7 +21,7 @@ test: $(VENV)/installed-test
 # The integrations of the tools that bring torch, in an environment of their own: several gigabytes, of which most is torch.
 # tests/integrations skips what is not installed, but here nothing is.
 test-tools: .venv-tools/installed
-	.venv-tools/bin/python -m pytest tests/integrations
+	.venv-tools/bin/python -m pytest tests/tools tests/integrations
 
 # The whole suite against kernels that check indices and every access to memory. Python itself is not built for that,
 # so the sanitizer must be loaded first, with the C++ library whose exceptions it wraps, and knows nothing of what Python
