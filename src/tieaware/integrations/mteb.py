@@ -55,6 +55,11 @@ def install(ties: str = "average") -> None:
 def uninstall() -> None:
     """Give mteb its own functions back.
 
+    Raises
+    ------
+    MissingExtraError
+        If mteb is no longer installed.
+
     Examples
     --------
     >>> uninstall()
