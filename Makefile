@@ -10,13 +10,18 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test checked bench lint constraints clean
+.PHONY: demo test test-tools checked bench lint constraints constraints-tools clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+
+# The integrations of the tools that bring torch, in an environment of their own: several gigabytes, of which most is torch.
+# tests/integrations skips what is not installed, but here nothing is.
+test-tools: .venv-tools/installed
+	.venv-tools/bin/python -m pytest tests/tools tests/integrations
 
 # The whole suite against kernels that check indices and every access to memory. Python itself is not built for that,
 # so the sanitizer must be loaded first, with the C++ library whose exceptions it wraps, and knows nothing of what Python
@@ -46,8 +51,17 @@ constraints:
 	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
 	(echo '# Versions known to work together, for development alone. Made by: make constraints'; cat build/constraints/frozen) > constraints.txt
 
+constraints-tools: CONSTRAINTS =
+constraints-tools:
+	rm -rf build/constraints
+	$(PYTHON) -m venv build/constraints
+	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
+	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) '.[test,tools]'
+	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
+	(echo '# Versions known to work together, of the tools that bring torch, for development alone. Made by: make constraints-tools'; cat build/constraints/frozen) > constraints-tools.txt
+
 clean:
-	rm -rf $(VENV) .venv-checked build dist
+	rm -rf $(VENV) .venv-checked .venv-tools build dist
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -77,4 +91,14 @@ $(VENV)/installed-test: $(VENV)/installed
 	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/checked
 	.venv-checked/bin/python -m pip install --quiet 'tieaware[test]'
 	.venv-checked/bin/python -m pip install --quiet --no-deps beir
+	touch $@
+
+# The tools ask for other versions of some packages than the rest of the development does, so that these have their own
+# file. Kernels are built into a folder of their own, lest this environment and the other build over each other.
+.venv-tools/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-tools.txt)
+.venv-tools/installed: $(KERNELS) constraints-tools.txt
+	$(PYTHON) -m venv .venv-tools
+	.venv-tools/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
+	.venv-tools/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/tools
+	.venv-tools/bin/python -m pip install --quiet 'tieaware[test,tools]'
 	touch $@

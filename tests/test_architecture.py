@@ -28,7 +28,7 @@ FLOORS = (
     ("results", "evaluator", "_evaluate", "worst_cases", "samples"),
     ("trec_eval",),
     ("experiments", "demo"),
-    ("commands",),
+    ("commands", "integrations"),
     ("cli",),
     ("integrations",),
 )

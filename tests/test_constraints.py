@@ -11,9 +11,12 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LINES = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+# Of the tools that bring torch, whose environment is its own.
+TOOL_LINES = (ROOT / "constraints-tools.txt").read_text(encoding="utf-8").splitlines()
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
-EXTRAS = PROJECT["project"]["optional-dependencies"]
+EXTRAS = dict(PROJECT["project"]["optional-dependencies"])
+TOOLS = EXTRAS.pop("tools")
 REQUIREMENTS = {
     *PROJECT["build-system"]["requires"],
     *PROJECT["project"]["dependencies"],
@@ -23,17 +26,20 @@ REQUIREMENTS = {
 } - {each for extra in EXTRAS.values() for each in extra if each.startswith("tieaware[")}  # fmt: skip
 
 
-def test_every_line_is_a_package_and_its_version():
+@pytest.mark.parametrize("lines", [LINES, TOOL_LINES], ids=["constraints.txt", "constraints-tools.txt"])
+def test_every_line_is_a_package_and_its_version(lines):
     """No file of this machine, no address, nothing of the package itself."""
-    assert LINES[0].startswith("#")
-    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in LINES[1:])
-    assert not any(line.startswith("tieaware==") for line in LINES)
+    assert lines[0].startswith("#")
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines[1:])
+    assert not any(line.startswith("tieaware==") for line in lines)
 
 
-@pytest.mark.parametrize("requirement", sorted(REQUIREMENTS))
-def test_every_requirement_has_a_version_that_it_allows(requirement):
-    """After a change of pyproject.toml, `make constraints` is due."""
-    recorded = dict(line.split("==") for line in LINES[1:])
+@pytest.mark.parametrize(
+    ("lines", "requirement"), [(LINES, each) for each in sorted(REQUIREMENTS)] + [(TOOL_LINES, each) for each in TOOLS]
+)
+def test_every_requirement_has_a_version_that_it_allows(lines, requirement):
+    """After a change of pyproject.toml, `make constraints` or `make constraints-tools` is due."""
+    recorded = dict(line.split("==") for line in lines[1:])
     versions = {canonicalize_name(name): version for name, version in recorded.items()}
     required = Requirement(requirement)
     assert required.specifier.contains(versions[canonicalize_name(required.name)])

@@ -93,3 +93,31 @@ def test_the_textbooks_zone_weight_and_window():
     assert smallest_window(["strained", "mercy"], quality) == 4
     assert smallest_window(["mercy", "mercy"], quality) is None
     assert smallest_window(["a", "b"], ["a", "x", "b", "a"]) == 2
+
+
+def test_what_tools_report_of_graders_is_not_what_they_are_worth(capsys):
+    """The page shows what the example prints, and what it says of it holds."""
+    main = runpy.run_path(str(EXAMPLES / "graders.py"))["main"]
+    logits, sigmoids, grades, verdicts = main([])
+    printed = capsys.readouterr().out
+    page = (EXAMPLES.parent / "docs" / "integrations" / "graders.md").read_text(encoding="utf-8")
+    assert printed.strip() in page
+
+    for values in (*logits.reported.values(), logits.min, logits.max):
+        np.testing.assert_allclose(values, logits.average, rtol=0, atol=1e-12)
+    assert not logits.std.any()
+    # By the order of the list, coarser scores seem better than what they were made of; they are worse.
+    assert sigmoids.reported["run_order"][0] > logits.average[0] + 0.01
+    assert logits.average[0] > sigmoids.average[0] + 0.05
+    previous = logits
+    for each in (sigmoids, grades, verdicts):
+        assert each.distinct < previous.distinct
+        assert (each.average < previous.average).all()
+        assert (each.max - each.min > previous.max - previous.min).all()
+        for values in each.reported.values():
+            assert ((each.min - 1e-12 <= values) & (values <= each.max + 1e-12)).all()
+        # Names know nothing of relevance: one draw of what the average is the expectation of.
+        for rule in ("trec_eval", "docid_ascending"):
+            assert (abs(each.reported[rule] - each.average) <= 4 * each.std).all()
+        assert (each.reported["run_order"] > each.average + 10 * each.std).all()
+        previous = each

@@ -25,6 +25,7 @@ from tieaware.statistics import Ties, count_ties, kendall_tau
 from tieaware.statistics.tie_counts import added_up
 from tieaware.tables import Cell, Table
 from tieaware.ties import RULES
+from tieaware.ties_by_tool import tools_by_rule
 from tieaware.views import View
 
 if TYPE_CHECKING:
@@ -299,6 +300,7 @@ class TiePrevalence(Experiment):
             "orders, which is the expectation. by topic, by run: the largest absolute difference "
             "from the average over all orders, of a value and of a run's mean. tau: Kendall's τ_b of the ordering of "
             "the runs by mean with that by the average.",
+            *tools_by_rule(),
         )
         return Table("What the order of the tied does to the measures", columns, rows, notes)
 

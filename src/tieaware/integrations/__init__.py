@@ -1,10 +1,12 @@
 """One module per tool that people already use: change one line, and it runs on tieaware.
 
-===============  =====================================================================================================
-``ir_measures``  ``install()`` puts tieaware first among the providers of ir_measures, which PyTerrier evaluates with
-``pytrec_eval``  takes the place of ``import pytrec_eval``
-``beir``         takes the place of beir's ``EvaluateRetrieval``
-===============  =====================================================================================================
+=========================  ===========================================================================================
+``ir_measures``            ``install()`` puts tieaware first among its providers, which PyTerrier evaluates with
+``pytrec_eval``            takes the place of ``import pytrec_eval``
+``beir``                   takes the place of beir's ``EvaluateRetrieval``
+``mteb``                   ``install()`` puts tie-aware functions in the place of mteb's
+``sentence_transformers``  has its reranking and information-retrieval evaluators
+=========================  ===========================================================================================
 
 Nothing of it is imported by ``import tieaware``; a module whose tool is missing says which extra installs it.
 """

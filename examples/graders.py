@@ -1,0 +1,116 @@
+"""LLM graders and rerankers tie: what tools report of them, the range that it hides, and what they are worth.
+
+One reranker, whose logits do not tie, is read in four ways: as logits, as sigmoids in bfloat16 (which are 1.0 from a
+logit of 6.24 on), as grades from 0 to 10, and as yes or no. The candidates are listed as a first stage ranked them. A
+tool that sorts then reports a part of the first stage, or of the document identifiers, as if the grader had ranked.
+
+    python examples/graders.py [--small]
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tieaware import Evaluator
+from tieaware.precision import BFloat16
+
+MEASURES = ("nDCG@10", "RR@10")
+# The rules of tools (docs/tie_rules.md), and of whoever reads np.argsort from its end.
+REPORTED = ("run_order", "reversed", "trec_eval", "docid_ascending")
+
+Floats = NDArray[np.float64]
+
+
+class Graded(NamedTuple):
+    """The means of a grader by each rule, and what the order of the ties leaves open; [n_measures] each."""
+
+    name: str
+    distinct: float
+    reported: dict[str, Floats]
+    average: Floats
+    std: Floats
+    min: Floats
+    max: Floats
+
+
+class Lists(NamedTuple):
+    """Candidates as a first stage ranked them, and what a reranker makes of them: [n_queries, depth] each."""
+
+    labels: NDArray[np.int32]
+    logits: Floats
+    documents: list[str]
+
+
+def make_lists(n_queries: int, depth: int = 50, seed: int = 6) -> Lists:
+    """Draw lists in which a tenth is relevant; the first stage sees a little of that, the reranker much."""
+    rng = np.random.default_rng(seed)
+    relevant = rng.random((n_queries, depth)) < 0.1
+    order = np.argsort(-(0.8 * relevant + rng.normal(size=relevant.shape)), axis=1, kind="stable")
+    labels = np.take_along_axis(relevant, order, axis=1).astype(np.int32)
+    logits = 3.0 + 4.0 * labels + 3.0 * rng.normal(size=labels.shape)
+    documents = [f"d{number:07}" for number in rng.permutation(labels.size)]
+    return Lists(labels, logits, documents)
+
+
+def graders(logits: Floats) -> dict[str, Floats]:
+    """Read logits in four ways."""
+    sigmoids = 1 / (1 + np.exp(-logits))
+    stored = BFloat16().coarsen(sigmoids.ravel(), np.array([0, sigmoids.size])).reshape(sigmoids.shape)
+    return {
+        "logits": logits,
+        "bfloat16 sigmoids": stored,
+        "grades 0-10": np.rint(10 * sigmoids),
+        "yes or no": np.rint(sigmoids),
+    }
+
+
+def grade(name: str, lists: Lists, scores: Floats) -> Graded:
+    """Evaluate one grader by every rule."""
+
+    def reported(rule: str) -> Floats:
+        if rule == "reversed":
+            return Evaluator(lists.labels[:, ::-1], MEASURES, ties="run_order").mean(scores[:, ::-1])
+        return Evaluator(lists.labels, MEASURES, ties=rule, docids=documents.get(rule)).mean(scores)
+
+    documents = dict.fromkeys(("trec_eval", "docid_ascending"), lists.documents)
+    spread = Evaluator(lists.labels, MEASURES).spread(scores)
+    return Graded(
+        name,
+        float(np.mean([len(np.unique(each)) for each in scores])),
+        {rule: reported(rule) for rule in REPORTED},
+        spread.mean.mean(axis=0),
+        # Queries are independent: the variances of their values add up.
+        np.sqrt((spread.std**2).sum(axis=0)) / len(scores),
+        spread.min.mean(axis=0),
+        spread.max.mean(axis=0),
+    )
+
+
+def main(arguments: list[str] | None = None) -> list[Graded]:
+    """Evaluate the four graders, and print what each rule makes of them."""
+    parser = argparse.ArgumentParser(description="What ties make of LLM graders and rerankers.")
+    parser.add_argument("--small", action="store_true", help="few queries")
+    lists = make_lists(50 if parser.parse_args(arguments).small else 500)
+    results = [grade(name, lists, scores) for name, scores in graders(lists.logits).items()]
+
+    print(f"{len(lists.labels)} queries of {lists.labels.shape[1]} candidates, listed as a first stage ranked them\n")
+    for m, measure in enumerate(MEASURES):
+        print(
+            f"{measure:<18}{'distinct':>9}{''.join(f'{rule:>16}' for rule in REPORTED)}{'average':>10}{'± std':>8}",
+            end="",
+        )
+        print(f"{'min':>8}{'max':>8}")
+        for each in results:
+            reported = "".join(f"{each.reported[rule][m]:>16.4f}" for rule in REPORTED)
+            print(f"{each.name:<18}{each.distinct:>9.1f}{reported}{each.average[m]:>10.4f}{each.std[m]:>8.4f}", end="")
+            print(f"{each.min[m]:>8.4f}{each.max[m]:>8.4f}")
+        print()
+    return results
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""Every tool orders ties as src/tieaware/ties_by_tool.py says: each is run on a run full of ties."""
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware.ties import RULES
+from tieaware.ties_by_tool import TOOLS, table, tools_by_rule
+
+# Importing them warns of this and that.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+ROOT = Path(__file__).parents[2]
+N = 64
+
+# Three queries; each document has one of three scores, and the order of the list is that of neither scores nor names.
+_rng = np.random.default_rng(11)
+RUN = {f"q{q}": {f"d{document:02}": float(_rng.integers(3)) for document in _rng.permutation(N)} for q in range(3)}
+QRELS = {query: {document: int(_rng.random() < 0.15) for document in documents} for query, documents in RUN.items()}
+LABELS = [np.array([QRELS[query][document] for document in documents]) for query, documents in RUN.items()]
+SCORES = [np.array(list(documents.values())) for documents in RUN.values()]
+
+
+def mean_of(function):
+    return float(np.mean([function(*each) for each in zip(LABELS, SCORES, strict=True)]))
+
+
+def pytrec_eval():
+    import pytrec_eval
+
+    values = pytrec_eval.RelevanceEvaluator(QRELS, {"recip_rank", "map", "ndcg"}).evaluate(RUN).values()
+    names = {"RR": "recip_rank", "AP": "map", "nDCG": "ndcg"}
+    return {measure: np.mean([each[name] for each in values]) for measure, name in names.items()}
+
+
+def ir_measures(*measures):
+    import ir_measures
+
+    parsed = [ir_measures.parse_measure(each) for each in measures]
+    return {str(measure): value for measure, value in ir_measures.calc_aggregate(parsed, QRELS, RUN).items()}
+
+
+def pyterrier(*measures):
+    import ir_measures
+    import pandas as pd
+    import pyterrier
+
+    rows = [(q, d, s) for q, documents in RUN.items() for d, s in documents.items()]
+    judged = [(q, d, label) for q, documents in QRELS.items() for d, label in documents.items()]
+    outcome = pyterrier.Experiment(
+        [pd.DataFrame(rows, columns=["qid", "docno", "score"])],
+        pd.DataFrame({"qid": list(RUN), "query": list(RUN)}),
+        pd.DataFrame(judged, columns=["qid", "docno", "label"]),
+        [ir_measures.parse_measure(each) for each in measures],
+        names=["run"],
+    )
+    return {measure: outcome[measure].item() for measure in measures}
+
+
+def ranx():
+    import ranx
+
+    values = ranx.evaluate(ranx.Qrels(QRELS), ranx.Run(RUN), ["mrr", "map"], threads=1)
+    return {"RR": values["mrr"], "AP": values["map"]}
+
+
+def mteb():
+    from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
+
+    result = calculate_retrieval_scores(RUN, QRELS, [1, N])
+    return {"RR": result.mrr[f"MRR@{N}"], "AP": result.map[f"MAP@{N}"], "P@1": result.precision["P@1"]}
+
+
+def beir():
+    from beir.retrieval.evaluation import EvaluateRetrieval
+
+    ndcg, average, _, _ = EvaluateRetrieval.evaluate(QRELS, RUN, [N])
+    return {"nDCG": ndcg[f"NDCG@{N}"], "AP": average[f"MAP@{N}"]}
+
+
+def beir_custom():
+    from beir.retrieval.evaluation import EvaluateRetrieval
+
+    return {
+        "RR": EvaluateRetrieval.evaluate_custom(QRELS, RUN, [N], "mrr")[f"MRR@{N}"],
+        "Success@1": EvaluateRetrieval.evaluate_custom(QRELS, RUN, [1], "top_k_acc")["Accuracy@1"],
+    }
+
+
+def information_retrieval():
+    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+
+    relevant = {query: {d for d, label in labels.items() if label} for query, labels in QRELS.items()}
+    evaluator = InformationRetrievalEvaluator(
+        {query: query for query in RUN}, {f"d{i:02}": "" for i in range(N)}, relevant, mrr_at_k=[N], ndcg_at_k=[N]
+    )
+    hits = [[{"corpus_id": d, "score": s} for d, s in documents.items()] for documents in RUN.values()]
+    values = evaluator.compute_metrics(hits)
+    return {"RR": values["mrr@k"][N], "nDCG": values["ndcg@k"][N]}
+
+
+def reranking(measure):
+    from sentence_transformers.cross_encoder.evaluation import CrossEncoderRerankingEvaluator
+
+    column = ("RR", "nDCG", "AP").index(measure)
+    evaluator = CrossEncoderRerankingEvaluator([], at_k=N)
+    return {measure: mean_of(lambda labels, scores: evaluator.compute_metrics(labels, scores)[column])}
+
+
+def scikit_learn(name):
+    import sklearn.metrics
+
+    if name == "ndcg_score":
+        return {"nDCG": mean_of(lambda labels, scores: sklearn.metrics.ndcg_score([labels], [scores]))}
+    return {"AP": mean_of(sklearn.metrics.average_precision_score)}
+
+
+def lightgbm():
+    import lightgbm
+
+    # A model of no trees: its scores are those that it begins with.
+    group, labels, scores = [N] * len(RUN), np.concatenate(LABELS), np.concatenate(SCORES)
+    data = lightgbm.Dataset(np.zeros((len(labels), 1)), labels, group=group, init_score=scores, params={"verbose": -1})
+    parameters = {"objective": "lambdarank", "metric": "ndcg,map", "eval_at": [N], "verbose": -1, "num_threads": 1}
+    values = {name: value for _, name, value, _ in lightgbm.Booster(parameters, data).eval_train()}
+    return {"nDCG": values[f"ndcg@{N}"], "AP": values[f"map@{N}"]}
+
+
+def xgboost():
+    import xgboost
+
+    labels, scores = np.concatenate(LABELS), np.concatenate(SCORES)
+    data = xgboost.DMatrix(np.zeros((len(labels), 1)), labels, base_margin=scores, group=[N] * len(RUN))
+    model = xgboost.Booster({"objective": "rank:ndcg", "eval_metric": ["ndcg", "map"], "nthread": 1}, [data])
+    ndcg, average = (float(each.partition(":")[2]) for each in model.eval(data).split()[1:])
+    return {"nDCG": ndcg, "AP": average}
+
+
+def torchmetrics(*names):
+    import torch
+    import torchmetrics.functional.retrieval as functions
+
+    def value(name):
+        function = getattr(functions, f"retrieval_{name}")
+        return mean_of(lambda labels, scores: function(torch.tensor(scores), torch.tensor(labels)))
+
+    measures = {"normalized_dcg": "nDCG", "reciprocal_rank": "RR", "average_precision": "AP"}
+    return {measures[name]: value(name) for name in names}
+
+
+# How each is run, in the order of TOOLS: a module that must be there, and what gives the values by measure.
+RUNS = [
+    ("pytrec_eval", pytrec_eval),
+    ("ir_measures", lambda: ir_measures("AP", "nDCG", "P@5", "RR")),
+    ("ir_measures", lambda: ir_measures("RR@10")),
+    ("pyterrier", lambda: pyterrier("AP", "nDCG", "P@5", "RR")),
+    ("pyterrier", lambda: pyterrier("RR@10")),
+    ("torch", ranx),  # It compiles for a minute: only where `make test-tools` runs.
+    ("mteb", mteb),
+    ("beir", beir),
+    ("beir", beir_custom),
+    ("sentence_transformers", information_retrieval),
+    ("sentence_transformers", lambda: reranking("RR")),
+    ("sentence_transformers", lambda: reranking("nDCG")),
+    ("sentence_transformers", lambda: reranking("AP")),
+    ("sklearn", lambda: scikit_learn("ndcg_score")),
+    ("sklearn", lambda: scikit_learn("average_precision_score")),
+    ("lightgbm", lightgbm),
+    ("xgboost", xgboost),
+    ("torchmetrics", lambda: torchmetrics("normalized_dcg")),
+    ("torchmetrics", lambda: torchmetrics("reciprocal_rank", "average_precision")),
+]
+
+
+@pytest.mark.parametrize(
+    ("tool", "module", "values"),
+    [(tool, *run) for tool, run in zip(TOOLS, RUNS, strict=True)],
+    ids=[f"{tool.package}: {tool.computes}" for tool in TOOLS],
+)
+def test_a_tool_follows_its_tie_rule_and_no_other(tool, module, values):
+    """Where it follows none, not one of them gives its values."""
+    if find_spec(module) is None:
+        pytest.skip(f"{tool.package} is not installed: `make test-tools` tries it")
+    found = values()
+    expected = {rule: tieaware.evaluate(QRELS, RUN, list(found), ties=rule).mean()[0] for rule in RULES}
+    # beir and mteb round to five decimals; float32 has seven.
+    followed = {rule for rule, each in expected.items() if np.allclose(list(found.values()), each, rtol=0, atol=6e-6)}
+    assert followed == ({tool.rule} if tool.rule else set())
+
+
+def test_the_page_and_the_command_say_so():
+    assert table() in (ROOT / "docs" / "tie_rules.md").read_text(encoding="utf-8")
+    line = next(line for line in tools_by_rule() if line.startswith("docid_ascending: "))
+    assert "sentence-transformers" in line
+    assert "lightgbm" not in line
+    assert {rule for rule in RULES if not any(tool.rule == rule for tool in TOOLS)} == {"optimistic", "pessimistic"}
+
+
+def test_the_versions_are_those_that_development_takes():
+    """Of each that is recorded, in either file."""
+    text = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("constraints.txt", "constraints-tools.txt"))
+    recorded = {}
+    for name, version in re.findall(r"^([\w.-]+)==(\S+)$", text, re.MULTILINE):
+        recorded.setdefault(re.sub("[-_.]+", "-", name).lower(), set()).add(version)
+    assert {tool.package: {tool.version} for tool in TOOLS} == {tool.package: recorded[tool.package] for tool in TOOLS}

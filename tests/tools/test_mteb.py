@@ -1,0 +1,111 @@
+"""mteb's tasks with tie-aware values: through mteb.evaluate, with a model and a task made in memory."""
+
+import math
+
+import numpy as np
+import pytest
+from stand_ins import cross_encoder, reranking_task
+
+import tieaware
+from tieaware.integrations import mteb as tie_aware
+
+CANDIDATES = {"q1": [f"d{i}" for i in range(7, -1, -1)], "q2": [f"d{i}" for i in range(7, -1, -1)]}
+RELEVANT = {"q1": ["d7"], "q2": ["d7", "d6"]}
+
+
+@pytest.fixture(autouse=True)
+def _own_functions_back():
+    yield
+    tie_aware.uninstall()
+
+
+def scores(model, relevant=RELEVANT):
+    import mteb
+
+    task = reranking_task(CANDIDATES, relevant)
+    results = mteb.evaluate(
+        model, task, cache=None, overwrite_strategy="always", encode_kwargs={"batch_size": 8}, show_progress_bar=False
+    )
+    return results.task_results[0].scores["test"][0]
+
+
+def assert_same(one, other):
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        if isinstance(value, float):
+            assert other[name] == pytest.approx(value, abs=1e-9, nan_ok=True), name
+        else:
+            assert other[name] == value
+
+
+def test_a_constant_scorer_earns_what_it_is_worth():
+    """Issue 5092: the same score for every candidate, and MRR@10 of 1, or of 1/8, as names have it."""
+    own, reversed_names = scores(cross_encoder()), scores(cross_encoder(), {"q1": ["d0"], "q2": ["d0", "d1"]})
+    assert own["main_score"] == own["mrr_at_10"] == own["ndcg_at_10"] == 1
+    assert reversed_names["mrr_at_10"] == pytest.approx((1 / 8 + 1 / 7) / 2)
+
+    tie_aware.install()
+    first, second = scores(cross_encoder()), scores(cross_encoder(), {"q1": ["d0"], "q2": ["d0", "d1"]})
+    assert_same(first, second)
+    # Σ 1/j / 8 over eight places; two relevant of eight: Σ (8 - j) / 28 / j.
+    one, two = sum(1 / j for j in range(1, 9)) / 8, sum((8 - j) / 28 / j for j in range(1, 9))
+    assert first["main_score"] == first["mrr_at_10"] == pytest.approx((one + two) / 2)
+    assert first["accuracy"] == first["recall_at_1"] == pytest.approx(1 / 8)
+    assert first.keys() == own.keys()
+
+    tie_aware.install("optimistic")
+    assert scores(cross_encoder())["mrr_at_10"] == 1
+    tie_aware.uninstall()
+    assert_same(scores(cross_encoder()), own)
+
+
+@pytest.mark.parametrize(("ties", "levels"), [("trec_eval", 3), ("average", 8)])
+def test_all_that_mteb_reports_is_its_own_by_its_rule_or_without_ties(ties, levels):
+    model = cross_encoder(lambda document: hash_of(document) % levels)
+    own = scores(model)
+    tie_aware.install(ties)
+    found = scores(model)
+    assert_same(own, found)
+    assert any("nauc" in name and math.isfinite(value) for name, value in found.items() if isinstance(value, float))
+
+
+def hash_of(document):
+    """Eight different numbers, in no order."""
+    return 5 * int(document[1:]) % 8
+
+
+def test_each_function_is_mtebs_by_its_rule():
+    """On lists of several lengths, an empty one too, with graded labels and documents that nobody judged."""
+    from mteb._evaluators import retrieval_metrics
+
+    rng = np.random.default_rng(2)
+    run = {f"q{q}": {f"d{d:02}": float(rng.integers(4)) for d in rng.permutation(40)[: 3 * q]} for q in range(8)}
+    qrels = {query: {f"d{d:02}": int(rng.integers(3)) for d in rng.permutation(30)[:12]} for query in run}
+    ks = [1, 3, 10, 100]
+    for name in ("mrr", "recall_cap", "hole"):
+        own = getattr(retrieval_metrics, name)(qrels, run, ks)
+        found = getattr(tie_aware, name)(qrels, run, ks, ties="trec_eval")
+        assert own.keys() == found.keys()
+        for key, values in own.items():
+            assert found[key] == pytest.approx(values, abs=1e-12), key
+    own = retrieval_metrics.top_k_accuracy(qrels, run, ks)
+    found = tie_aware.top_k_accuracy(qrels, run, ks, ties="trec_eval")
+    assert {key: sum(values) for key, values in found.items()} == {key: sum(values) for key, values in own.items()}
+
+    del run["q0"]  # Of nothing mteb takes no greatest score.
+    for skip in (False, True):
+        own = retrieval_metrics.calculate_retrieval_scores(run, qrels, ks, skip)
+        found = tie_aware.calculate_retrieval_scores(run, qrels, ks, skip, ties="trec_eval")
+        assert type(found) is type(own)
+        assert found.all_scores.keys() == own.all_scores.keys()
+        for field in own._fields[1:]:
+            assert getattr(found, field) == pytest.approx(getattr(own, field), abs=1.1e-5, nan_ok=True), field
+
+
+def test_a_rule_that_is_none_installs_nothing():
+    from mteb._evaluators import retrieval_metrics
+
+    own = retrieval_metrics.mrr
+    with pytest.raises(tieaware.InputError, match="ties: expected one of"):
+        tie_aware.install("averge")
+    assert retrieval_metrics.mrr is own

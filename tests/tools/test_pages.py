@@ -1,0 +1,15 @@
+"""The pages of the tools that bring torch run, and print what they say."""
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+PAGES = Path(__file__).parents[2] / "docs" / "integrations"
+
+
+@pytest.mark.parametrize("name", ["mteb", "pyterrier", "sentence_transformers"])
+def test_the_examples_of_a_page_run(name):
+    results = doctest.testfile(str(PAGES / f"{name}.md"), module_relative=False, encoding="utf-8")
+    assert results.attempted > 0
+    assert results.failed == 0

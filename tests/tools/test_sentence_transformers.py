@@ -1,0 +1,126 @@
+"""sentence-transformers' evaluators with tie-aware values: the real ones, with a model made in memory."""
+
+import pickle
+
+import numpy as np
+import pytest
+from stand_ins import Scorer
+
+import tieaware
+
+CORPUS = {f"d{i:02}": f"{i}" for i in range(20)}
+RELEVANT = {"q1": {"d00", "d19"}, "q2": {"d05", "missing", "d06"}}
+QUERIES = {"q1": "a", "q2": "b", "unjudged": "c"}
+
+
+def retrieval(ties="average", **options):
+    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+
+    from tieaware.integrations import sentence_transformers as tie_aware
+
+    cls = InformationRetrievalEvaluator if ties is None else tie_aware.InformationRetrievalEvaluator
+    options = {"map_at_k": [2, 10], "mrr_at_k": [1, 10], "corpus_chunk_size": 7, **options}
+    evaluator = cls(QUERIES, CORPUS, RELEVANT, **options)
+    if ties is not None:
+        evaluator.ties = ties
+    return evaluator
+
+
+def reranking(samples, tie_aware=True):
+    from sentence_transformers.cross_encoder import evaluation
+
+    from tieaware.integrations import sentence_transformers as ours
+
+    source = ours if tie_aware else evaluation
+    return source.CrossEncoderRerankingEvaluator(samples, at_k=10)(Scorer())
+
+
+def test_a_constant_reranker_earns_what_it_is_worth():
+    """One relevant of ten candidates: the original puts it last, averages nDCG, and takes AP at the group's end."""
+    samples = [{"query": "q", "positive": ["p"], "negative": list("abcdefghi")}]
+    own, found = reranking(samples, tie_aware=False), reranking(samples)
+    assert own["mrr@10"] == own["map"] == pytest.approx(0.1)
+    assert [found["mrr@10"], found["map"]] == pytest.approx([sum(1 / j for j in range(1, 11)) / 10] * 2)
+    assert found["ndcg@10"] == pytest.approx(own["ndcg@10"])
+
+
+def test_a_reranker_without_ties_earns_what_it_did():
+    from sentence_transformers.cross_encoder.evaluation import CrossEncoderRerankingEvaluator as Own
+
+    from tieaware.integrations.sentence_transformers import CrossEncoderRerankingEvaluator
+
+    samples = [
+        {"query": "a", "positive": ["3", "8"], "documents": ["1", "8", "2", "9"]},
+        {"query": "b", "positive": ["7"], "documents": ["1", "2"]},
+    ]
+    for options in ({}, {"always_rerank_positives": False}, {"at_k": 1}):
+        own, found = (cls(samples, **options)(Scorer(float)) for cls in (Own, CrossEncoderRerankingEvaluator))
+        assert found == pytest.approx(own, abs=1e-12)
+
+
+def test_a_constant_encoder_earns_what_it_is_worth():
+    """Its own evaluator takes the lowest identifiers; nothing says that relevant documents are among them."""
+    own, found = retrieval(None)(Scorer()), retrieval()(Scorer())
+    assert found.keys() == own.keys()
+    assert own["dot_mrr@1"] == 0.5
+    assert found["dot_mrr@1"] == found["dot_accuracy@1"] == pytest.approx(2 / 20)
+    run = {query: dict.fromkeys(CORPUS, 0.5) for query in RELEVANT}
+    expected = tieaware.evaluate(as_qrels(), run, ["RR@10", "nDCG@10", "R@5", "P@3", "Success@10"]).mean()[0]
+    names = ["dot_mrr@10", "dot_ndcg@10", "dot_recall@5", "dot_precision@3", "dot_accuracy@10"]
+    assert [found[name] for name in names] == pytest.approx(expected.tolist())
+    # The ten that are kept of each chunk, or of all, say nothing of the rest; chunks change nothing.
+    assert retrieval(corpus_chunk_size=3)(Scorer()) == pytest.approx(found, abs=1e-15)
+
+
+def as_qrels():
+    return {query: dict.fromkeys(documents, 1) for query, documents in RELEVANT.items()}
+
+
+@pytest.mark.parametrize(("ties", "levels"), [("docid_ascending", 3), ("docid_ascending", 1), ("average", 100)])
+def test_an_encoder_earns_what_it_did_by_their_rule_or_without_ties(ties, levels):
+    model = Scorer(lambda text: float(int(text) * 7 % 20 % levels))
+    assert retrieval(ties)(model) == pytest.approx(retrieval(None)(model), abs=1e-12)
+
+
+def test_several_score_functions_each_have_their_own_ties():
+    functions = {
+        "flat": lambda q, d: q @ d.T * 0,
+        "dot": lambda q, d: q @ d.T,
+        "rough": lambda q, d: (q @ d.T).bfloat16(),
+    }
+    model = Scorer(lambda text: 1 + float(int(text)) / 1000)
+    evaluator = retrieval(score_functions=functions)
+    found, own = evaluator(model), retrieval(None, score_functions=functions)(model)
+    assert evaluator.score_functions is functions
+    dot = {name: value for name, value in own.items() if name.startswith("dot")}
+    assert {name: found[name] for name in dot} == pytest.approx(dot, abs=1e-12)
+    assert found["flat_mrr@1"] == pytest.approx(2 / 20)
+    scores = np.array([model.score(text) for text in CORPUS.values()], dtype=np.float32)
+    run = {query: dict(zip(CORPUS, scores.tolist(), strict=True)) for query in RELEVANT}
+    expected = tieaware.evaluate(as_qrels(), run, "RR@10", precision="bfloat16").mean().item()
+    assert found["rough_mrr@10"] == pytest.approx(expected)
+
+
+def test_files_are_written_as_before(tmp_path):
+    for name, ties in (("own", None), ("found", "docid_ascending")):
+        retrieval(ties, write_predictions=True)(Scorer(float), output_path=str(tmp_path / name))
+    own, found = ({path.name: path.read_bytes() for path in (tmp_path / each).iterdir()} for each in ("own", "found"))
+    assert own.keys() == found.keys()
+    name = next(name for name in own if name.endswith("jsonl"))
+    assert own[name] == found[name]
+
+
+def test_scores_that_are_none_are_refused():
+    with pytest.raises(tieaware.InputError, match="found NaN"):
+        retrieval()(Scorer(lambda text: float("nan") if text == "3" else 1.0))
+
+
+def test_the_classes_are_one_each_and_can_be_pickled():
+    from tieaware.integrations import sentence_transformers as tie_aware
+
+    assert tie_aware.InformationRetrievalEvaluator is tie_aware.InformationRetrievalEvaluator
+    assert (
+        pickle.loads(pickle.dumps(tie_aware.CrossEncoderRerankingEvaluator)) is tie_aware.CrossEncoderRerankingEvaluator
+    )
+    with pytest.raises(AttributeError, match="no attribute 'TripletEvaluator'"):
+        tie_aware.TripletEvaluator  # noqa: B018
