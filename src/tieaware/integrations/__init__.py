@@ -4,6 +4,9 @@
 ``ir_measures``  ``install()`` puts tieaware first among the providers of ir_measures, which PyTerrier evaluates with
 ``pytrec_eval``  takes the place of ``import pytrec_eval``
 ``beir``         takes the place of beir's ``EvaluateRetrieval``
+``lightgbm``     ``metric`` is for ``feval`` and ``eval_metric``
+``xgboost``      ``metric`` is for ``custom_metric``
+``sklearn``      ``scorer`` is for ``scoring``: it takes the documents of every query as a list
 ===============  =====================================================================================================
 
 Nothing of it is imported by ``import tieaware``; a module whose tool is missing says which extra installs it.
