@@ -46,7 +46,7 @@ constraints:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
-	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,analysis,examples,ir-measures,test,bench,lint]'
+	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,analysis,examples,ir-measures,lightgbm,xgboost,scikit-learn,test,bench,lint]'
 	build/constraints/bin/python -m pip install --quiet --no-deps beir
 	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
 	(echo '# Versions known to work together, for development alone. Made by: make constraints'; cat build/constraints/frozen) > constraints.txt

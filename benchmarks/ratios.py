@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.processes import Process
 
-PEERS = ("pytrec_eval-terrier", "ranx", "ir_measures", "scikit-learn", "tie-aware-retrieval-metrics")
+PEERS = ("pytrec_eval-terrier", "ranx", "ir_measures", "scikit-learn", "tie-aware-retrieval-metrics", "lightgbm")
 
 _BLOCK = re.compile(r"(<!-- table: begin -->\n).*?(<!-- table: end -->)", re.DOTALL)
 

@@ -67,6 +67,26 @@ def test_only_the_tie_oblivious_ranking_of_features_depends_on_the_order_of_docu
     assert run_order.relevant_last[0] < 0.01
 
 
+def test_only_a_metric_that_averages_over_ties_stops_whatever_the_order_of_rows(capsys):
+    pytest.importorskip("lightgbm", reason="lightgbm is missing: pip install 'tieaware[lightgbm]'")
+    results = run_small("early_stopping", capsys)
+    own = {each.rows: each for each in results if each.metric == "LightGBM's"}
+    average = {each.rows: each for each in results if each.metric == "average"}
+    assert set(own) == set(average) == {"relevant first", "shuffled", "relevant last"}
+
+    # The same round, the same bits: the order of the rows is no part of the average.
+    first = average["relevant first"]
+    assert all(each == first._replace(rows=each.rows) for each in average.values())
+    assert first.reported == first.validation
+
+    flattered = own["relevant first"]
+    assert flattered.best_round < 5 < first.best_round
+    assert flattered.reported > first.reported + 0.1
+    assert flattered.validation < flattered.reported - 0.3
+    assert flattered.test < first.test - 0.1
+    assert own["relevant last"].reported < own["relevant last"].validation
+
+
 def test_windows_leave_less_open_than_zones(capsys):
     zones, windows, both = run_small("zone_scores", capsys)
     assert (zones.name, windows.name, both.name) == ("zones", "windows", "both")

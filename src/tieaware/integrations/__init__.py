@@ -6,6 +6,9 @@
 ``beir``                   takes the place of beir's ``EvaluateRetrieval``
 ``mteb``                   ``install()`` puts tie-aware functions in the place of mteb's
 ``sentence_transformers``  has its reranking and information-retrieval evaluators
+``lightgbm``               ``metric`` is for ``feval`` and ``eval_metric``
+``xgboost``                ``metric`` is for ``custom_metric``
+``sklearn``                ``scorer`` is for ``scoring``: it takes the documents of every query as a list
 =========================  ===========================================================================================
 
 Nothing of it is imported by ``import tieaware``; a module whose tool is missing says which extra installs it.

@@ -1,0 +1,25 @@
+"""Lists for boosters, and the tables of their own values in the documentation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+DOCS = Path(__file__).parents[2] / "docs" / "integrations"
+
+
+def lists(levels):
+    """Labels 0 to 4 of lists of 50 documents, the first without a relevant one; scores of some levels, or distinct."""
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 5, (30, 50)) * (rng.random((30, 50)) < 0.2)
+    labels[0] = 0
+    distinct = rng.permuted(np.tile(np.arange(50), (30, 1)), axis=1)
+    return labels, (distinct if levels is None else distinct * levels // 50) / 64
+
+
+def own_values(tool):
+    """The rows of the table of a tool's own values, without marks of code."""
+    section = (DOCS / f"{tool}.md").read_text(encoding="utf-8").partition("## The tool's own values\n")[2]
+    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
+    return [tuple(cell.strip().replace("`", "") for cell in row) for row in rows]

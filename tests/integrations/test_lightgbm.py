@@ -1,0 +1,132 @@
+"""tieaware among the metrics of the installed LightGBM."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import sys
+
+import lightgbm
+import numpy as np
+import pytest
+from booster_data import lists, own_values
+
+from tieaware import Evaluator, InputError
+from tieaware.extras import MissingExtraError
+from tieaware.integrations.lightgbm import metric
+
+QUIET = {"objective": "lambdarank", "verbosity": -1, "num_threads": 1, "min_data_in_leaf": 2, "num_leaves": 4}
+
+
+def data(labels, scores=None, **parameters):
+    """A data set of lists of one length, with two features that say a little."""
+    n_queries, depth = labels.shape
+    features = np.random.default_rng(1).integers(0, 4, (labels.size, 2)) + labels.reshape(-1, 1)
+    return lightgbm.Dataset(
+        features, labels.ravel(), group=np.full(n_queries, depth), params={**QUIET, **parameters},
+        init_score=None if scores is None else scores.ravel(), free_raw_data=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("row", own_values("lightgbm"), ids=" ".join)
+@pytest.mark.parametrize("levels", [3, 25, None])
+def test_the_tools_own_values(row, levels):
+    """The table of the page holds: with many ties, with some and with none."""
+    theirs, ours, remark = row
+    name, cutoff = theirs.split("@")
+    labels, scores = lists(levels)
+    gain = {"label_gain": [0, 1, 2, 3, 4]} if "label_gain=" in remark else {}
+    rows = data(labels, scores)
+    booster = lightgbm.Booster({**QUIET, **gain, "metric": name, "eval_at": [int(cutoff)]}, rows)
+    mine = metric(ours, ties="run_order", undefined=1)
+    ((_, _, expected, _), (_, _, found, larger)) = booster.eval_train(feval=mine)
+    assert found == pytest.approx(expected, rel=1e-14)
+    assert larger
+    ((_, average, _),) = metric(ours, undefined=1)(scores.ravel(), rows)
+    assert (average == pytest.approx(expected, rel=1e-12)) == (levels is None)
+
+
+def test_both_faces_call_it_and_stop_by_it():
+    labels, _ = lists(3)
+    training, validation = data(labels), data(labels[::-1].copy())
+    params = {**QUIET, "metric": "None"}
+    record = {}
+    model = lightgbm.train(
+        params, training, 6, valid_sets=[validation], valid_names=["v"], feval=metric(["nDCG@5", "ESL"]),
+        callbacks=[
+            lightgbm.record_evaluation(record),
+            lightgbm.early_stopping(6, verbose=False, first_metric_only=True),
+        ],
+    )  # fmt: skip
+    expected = Evaluator(labels[::-1], ["nDCG@5", "ESL"])
+    features = validation.get_data()
+    for round_ in range(model.num_trees()):
+        means = expected.mean(model.predict(features, num_iteration=round_ + 1).reshape(labels.shape))
+        assert [record["v"][name][round_] for name in ("nDCG@5", "ESL")] == means.tolist()
+    assert model.best_iteration == 1 + int(np.argmax(record["v"]["nDCG@5"]))
+
+    sizes = np.full(len(labels), labels.shape[1])
+    options = {"num_leaves": 4, "min_child_samples": 2, "verbosity": -1, "n_jobs": 1}
+    ranker = lightgbm.LGBMRanker(n_estimators=model.num_trees(), **options)
+    ranker.fit(
+        training.get_data(), labels.ravel(), group=sizes, eval_X=features, eval_y=labels[::-1].ravel(),
+        eval_group=[sizes], eval_metric=metric(["nDCG@5", "ESL"]),
+    )  # fmt: skip
+    scores = ranker.predict(features).reshape(labels.shape)
+    found = [ranker.evals_result_["valid_0"][name][-1] for name in ("nDCG@5", "ESL")]
+    assert found == expected.mean(scores).tolist()
+
+    folds = lightgbm.cv(params, training, 2, nfold=2, feval=metric("nDCG@5"))
+    assert 0 < folds["valid nDCG@5-mean"][-1] <= 1
+
+
+def test_labels_are_prepared_once_and_anew_when_they_change(monkeypatch):
+    labels, scores = lists(3)
+    measured, made = metric("AP"), []
+    prepared = type(measured)._prepared
+    monkeypatch.setattr(type(measured), "_prepared", lambda *each: made.append(1) or prepared(*each))
+
+    def value(rows):
+        ((_, found, _),) = measured(scores.ravel(), rows)
+        return found
+
+    rows, others = data(labels).construct(), data(labels[::-1].copy()).construct()
+    first, second = Evaluator(labels, "AP").mean(scores)[0], Evaluator(labels[::-1], "AP").mean(scores)[0]
+    assert [value(rows), value(others), value(rows), value(others)] == [first, second, first, second]
+    assert len(made) == 2
+    rows.set_label(labels[::-1].ravel())
+    assert [value(rows), value(rows), len(made)] == [second, second, 3]
+    rows.set_group([labels.size])
+    assert [value(rows), len(made)] == [Evaluator(labels[::-1].ravel(), "AP").mean(scores.ravel())[0], 4]
+
+    # What was prepared goes with the data, before another data set can be where it was.
+    del rows, others
+    gc.collect()
+    assert not measured._kept
+    for turn in range(20):
+        labels = np.roll(labels, turn)
+        assert value(data(labels).construct()) == Evaluator(labels, "AP").mean(scores)[0]
+
+
+def test_a_copy_for_another_process_has_the_options_alone():
+    labels, scores = lists(3)
+    measured = metric(["AP", "nDCG@5"], ties="pessimistic", undefined=float("nan"))
+    rows = data(labels).construct()
+    values = measured(scores.ravel(), rows)
+    copied = pickle.loads(pickle.dumps(measured))
+    assert not copied._kept
+    assert copied(scores.ravel(), rows) == values
+
+
+def test_errors_name_what_was_expected(monkeypatch):
+    labels, scores = lists(3)
+    flat = lightgbm.Dataset(np.eye(labels.size), labels.ravel(), params={"verbosity": -1})
+    with pytest.raises(InputError, match=r"group: expected the sizes of the lists, .* found none"):
+        metric("AP")(scores.ravel(), flat.construct())
+    with pytest.raises(InputError, match="docids: expected the document identifiers"):
+        metric("AP", ties="trec_eval")
+    with pytest.raises(InputError, match="measure"):
+        metric("nothing")
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(MissingExtraError, match=r"lightgbm is not installed: pip install 'tieaware\[lightgbm\]'"):
+        metric("AP")

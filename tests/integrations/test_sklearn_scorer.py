@@ -1,0 +1,109 @@
+"""tieaware among the scorers of the installed scikit-learn."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+
+import numpy as np
+import pytest
+import sklearn
+import xgboost
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
+from sklearn.tree import DecisionTreeRegressor
+
+from tieaware import Evaluator, InputError
+from tieaware.extras import MissingExtraError
+from tieaware.integrations.sklearn import scorer
+
+
+@pytest.fixture(autouse=True)
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.fixture
+def rows():
+    """Features, labels and queries of 240 documents in twenty lists, which are not together."""
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 2, 240)
+    return rng.normal(size=(240, 2)) + labels[:, None], labels, 10 * rng.integers(0, 20, 240)
+
+
+def by_hand(measure, labels, scores, query):
+    order = np.argsort(query, kind="stable")
+    return Evaluator(labels[order], measure, qid=query[order]).mean(scores[order])[0]
+
+
+def test_a_search_scores_every_query_by_itself(rows):
+    X, y, query = rows
+    depths, cv = [1, 3], GroupKFold(3)
+    model = DecisionTreeRegressor(random_state=0)
+    search = GridSearchCV(model, {"max_depth": depths}, scoring=scorer("nDCG@5"), cv=cv, error_score="raise")
+    search.fit(X, y, groups=query)
+    for i, depth in enumerate(depths):
+        for fold, (train, test) in enumerate(cv.split(X, y, query)):
+            scores = DecisionTreeRegressor(max_depth=depth, random_state=0).fit(X[train], y[train]).predict(X[test])
+            expected = by_hand("nDCG@5", y[test], scores, query[test])
+            assert search.cv_results_[f"split{fold}_test_score"][i] == expected
+
+
+def test_several_at_once_in_other_processes_too(rows):
+    """Less is better of ESL, so its sign is turned; and a classifier says how sure it is, not which class."""
+    X, y, query = rows
+    measures = ("AP", "ESL")
+    scoring = {name: scorer(name).set_score_request(qid="query") for name in measures}
+    model, cv = LogisticRegression(), KFold(2)
+    found = cross_validate(
+        model, X, y, scoring=pickle.loads(pickle.dumps(scoring)), cv=cv, params={"query": query}, error_score="raise"
+    )
+    for fold, (train, test) in enumerate(cv.split(X)):
+        scores = model.fit(X[train], y[train]).decision_function(X[test])
+        expected = [by_hand(name, y[test], scores, query[test]) for name in measures]
+        assert [found["test_AP"][fold], -found["test_ESL"][fold]] == expected
+
+
+def test_a_ranker_takes_the_queries_too(rows):
+    """XGBRanker, which wants rows sorted by query; the order that GroupKFold leaves them in."""
+    X, y, query = (each[np.argsort(rows[2], kind="stable")] for each in rows)
+    ranker = xgboost.XGBRanker(n_estimators=2, n_jobs=1).set_fit_request(qid="groups")
+    search = GridSearchCV(ranker, {"max_depth": [1, 2]}, scoring=scorer("RR"), cv=GroupKFold(2), error_score="raise")
+    assert 0 < search.fit(X, y, groups=query).best_score_ <= 1
+
+
+def test_one_big_list_is_refused(rows):
+    X, y, query = rows
+    model = DecisionTreeRegressor().fit(X, y)
+    with pytest.raises(InputError, match=r"qid: expected the query of each document, .* found none"):
+        scorer("AP")(model, X, y)
+    with pytest.raises(InputError, match="qid: expected 240, one for each document, found shape"):
+        scorer("AP")(model, X, y, qid=[80, 80, 80])
+    search = GridSearchCV(model, {"max_depth": [1]}, scoring=scorer("AP"), cv=KFold(2), error_score="raise")
+    with pytest.raises(InputError, match="qid: expected the query"):
+        search.fit(X, y)
+    with pytest.raises(ValueError, match="'groups' parameter should not be None"):
+        search.set_params(cv=GroupKFold(2)).fit(X, y)
+    with pytest.raises(UnsetMetadataPassedError):
+        search.set_params(scoring=scorer("AP").set_score_request(qid=None), cv=KFold(2)).fit(X, y, qid=query)
+    # All of one query are one list, for who says so.
+    assert scorer("AP")(model, X, y, qid=np.zeros(240)) == Evaluator(y, "AP").mean(model.predict(X))[0]
+
+
+def test_options_and_errors(rows, monkeypatch):
+    X, y, query = rows
+    model = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, y)
+    rules = ("pessimistic", "average", "optimistic")
+    worst, average, best = (scorer("AP", ties=rule)(model, X, y, qid=query) for rule in rules)
+    assert worst < average < best
+    assert repr(scorer("nDCG@10")).startswith("make_scorer(nDCG@10")
+    with pytest.raises(InputError, match="docids: expected the document identifiers"):
+        scorer("AP", ties="trec_eval")
+    sklearn.set_config(enable_metadata_routing=False)
+    with pytest.raises(InputError, match="enable_metadata_routing=True"):
+        scorer("AP")
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(MissingExtraError, match=r"sklearn is not installed: pip install 'tieaware\[scikit-learn\]'"):
+        scorer("AP")

@@ -1,0 +1,104 @@
+"""tieaware among the metrics of the installed XGBoost."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import sys
+
+import numpy as np
+import pytest
+import xgboost
+from booster_data import lists, own_values
+
+from tieaware import Evaluator, InputError
+from tieaware.extras import MissingExtraError
+from tieaware.integrations.xgboost import metric
+
+QUIET = {"objective": "rank:ndcg", "verbosity": 0, "nthread": 1, "max_depth": 2, "base_score": 0}
+
+
+def data(labels, scores=None):
+    """A data set of lists of one length, with two features that say a little."""
+    features = np.random.default_rng(1).integers(0, 4, (labels.size, 2)) + labels.reshape(-1, 1)
+    queries = np.repeat(np.arange(len(labels)), labels.shape[1])
+    margin = None if scores is None else scores.ravel()
+    return xgboost.DMatrix(features, labels.ravel(), qid=queries, base_margin=margin)
+
+
+@pytest.mark.parametrize("row", own_values("xgboost"), ids=" ".join)
+@pytest.mark.parametrize("levels", [3, 25, None])
+def test_the_tools_own_values(row, levels):
+    """The table of the page holds: with many ties, with some and with none."""
+    theirs, ours, undefined, remark = row
+    labels, scores = lists(levels)
+    if theirs.startswith(("map", "pre")):
+        labels = np.minimum(labels, 1)
+    params = {**QUIET, "eval_metric": theirs} | ({"ndcg_exp_gain": False} if "ndcg_exp_gain" in remark else {})
+    rows = data(labels, scores)
+    shown = xgboost.Booster(params, [rows]).eval(rows)
+    name, expected = shown.split("\teval-")[1].split(":")
+    assert name == theirs
+    ((_, found),) = metric(ours, ties="run_order", undefined=float(undefined))(scores.ravel(), rows)
+    assert found == pytest.approx(float(expected), rel=1e-14)
+    ((_, average),) = metric(ours, undefined=float(undefined))(scores.ravel(), rows)
+    assert (average == pytest.approx(float(expected), rel=1e-12)) == (levels is None)
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_train_calls_it_and_stops_by_it(maximize):
+    """By the last of the measures: by the greatest value if told so, else by the least."""
+    labels, _ = lists(3)
+    training, validation = data(labels), data(labels[::-1].copy())
+    record = {}
+    model = xgboost.train(
+        QUIET, training, 6, evals=[(validation, "v")], evals_result=record, verbose_eval=False,
+        custom_metric=metric(["RR", "nDCG@5"]), early_stopping_rounds=6, maximize=maximize or None,
+    )  # fmt: skip
+    expected = Evaluator(labels[::-1], ["RR", "nDCG@5"])
+    for round_ in range(6):
+        means = expected.mean(model.predict(validation, iteration_range=(0, round_ + 1)).reshape(labels.shape))
+        assert [record["v"][name][round_] for name in ("RR", "nDCG@5")] == pytest.approx(means, abs=6e-7)
+    values = record["v"]["nDCG@5"]
+    assert values[model.best_iteration] == (max if maximize else min)(values)
+
+
+def test_labels_are_prepared_once_and_anew_when_they_change(monkeypatch):
+    labels, scores = lists(3)
+    measured, made = metric("AP"), []
+    prepared = type(measured)._prepared
+    monkeypatch.setattr(type(measured), "_prepared", lambda *each: made.append(1) or prepared(*each))
+    rows = data(labels)
+
+    def value(rows):
+        return measured(scores.ravel(), rows)[0][1]
+
+    assert value(rows) == value(rows) == Evaluator(labels, "AP").mean(scores)[0]
+    assert len(made) == 1
+    rows.set_label(labels[::-1].ravel())
+    assert value(rows) == value(rows) == Evaluator(labels[::-1], "AP").mean(scores)[0]
+    assert len(made) == 2
+    rows.set_group([labels.size])
+    assert value(rows) == Evaluator(labels[::-1].ravel(), "AP").mean(scores.ravel())[0]
+    del rows
+    gc.collect()
+    assert not measured._kept
+    assert not pickle.loads(pickle.dumps(measured))._kept
+
+
+def test_errors_name_what_was_expected(monkeypatch):
+    labels, scores = lists(3)
+    with pytest.raises(InputError, match="data: expected a DMatrix with qid or group, found neither"):
+        metric("AP")(scores.ravel(), xgboost.DMatrix(np.eye(labels.size), labels.ravel()))
+    with pytest.raises(InputError, match="docids: expected the document identifiers"):
+        metric("AP", ties="trec_eval")
+    queries = np.repeat(np.arange(len(labels)), labels.shape[1])
+    ranker = xgboost.XGBRanker(n_estimators=1, eval_metric=metric("AP"))
+    with pytest.raises(InputError, match=r"data: expected a DMatrix, as xgboost.train gives .* found ndarray"):
+        ranker.fit(
+            scores.reshape(-1, 1), labels.ravel(), qid=queries, eval_qid=[queries],
+            eval_set=[(scores.reshape(-1, 1), labels.ravel())],
+        )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    with pytest.raises(MissingExtraError, match=r"xgboost is not installed: pip install 'tieaware\[xgboost\]'"):
+        metric("AP")
