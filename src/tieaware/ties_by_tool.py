@@ -100,8 +100,8 @@ TOOLS = (
         how="a stable sort: in the order of the rows",
     ),
     Tool(
-        package="xgboost-cpu", version="3.2.0", computes="ndcg, map", rule=None,
-        how="an unstable sort: in the order of the rows up to 16 documents",
+        package="xgboost-cpu", version="3.2.0", computes="ndcg, map", rule="run_order",
+        how="a stable sort: in the order of the rows",
     ),
     Tool(
         package="torchmetrics", version="1.9.0", computes="RetrievalNormalizedDCG", rule="average",

@@ -135,7 +135,9 @@ def xgboost():
 
     labels, scores = np.concatenate(LABELS), np.concatenate(SCORES)
     data = xgboost.DMatrix(np.zeros((len(labels), 1)), labels, base_margin=scores, group=[N] * len(RUN))
-    model = xgboost.Booster({"objective": "rank:ndcg", "eval_metric": ["ndcg", "map"], "nthread": 1}, [data])
+    # Without @, both end at rank 32.
+    params = {"objective": "rank:ndcg", "eval_metric": [f"ndcg@{N}", f"map@{N}"], "nthread": 1}
+    model = xgboost.Booster(params, [data])
     ndcg, average = (float(each.partition(":")[2]) for each in model.eval(data).split()[1:])
     return {"nDCG": ndcg, "AP": average}
 
