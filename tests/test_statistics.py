@@ -2,6 +2,7 @@
 
 import csv
 import math
+import operator
 import re
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
@@ -86,6 +87,28 @@ def test_permutation_with_few_pairs_goes_through_all_signs(alternative):
     more, less = (means >= differences.mean()).mean(), (means <= differences.mean()).mean()
     expected = {"two-sided": min(1, 2 * min(more, less)), "greater": more, "less": less}[alternative]
     assert paired_test(differences, 0.0, "permutation", alternative).p == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize(
+    "decimals",
+    [
+        "0.1 0.2 -0.3 0.7 -0.7 0.4 -0.4",  # whose mean is 0, but for rounding; SciPy's tolerance is a share of it
+        "0.1 0.2 -0.3 0.6 -0.6 0.05 -0.0499",
+        "0.3 0.3 -0.1 -0.1 -0.1 0.2 -0.2 0.7",
+        "1e10 -1e10 0.1 0.2 -0.3",
+    ],
+)
+def test_permutation_counts_means_that_tie(decimals, alternative):
+    """Against sums of fractions."""
+    exact = [Fraction(each) for each in decimals.split()]
+    sums = [sum(map(operator.mul, exact, signs)) for signs in product((1, -1), repeat=len(exact))]
+    more, less = (
+        Fraction(sum(compare(each, sum(exact)) for each in sums), len(sums)) for compare in (operator.ge, operator.le)
+    )
+    expected = {"two-sided": min(1, 2 * min(more, less)), "greater": more, "less": less}[alternative]
+    differences = [float(each) for each in exact]
+    assert paired_test(differences, np.zeros(len(exact)), "permutation", alternative).p == float(expected)
 
 
 @pytest.mark.parametrize("n", [6, 20])
