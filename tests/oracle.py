@@ -90,7 +90,8 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
     if name == "NumQ":
         return Fraction(1)
     if name == "Judged":
-        return Fraction(sum(label >= 0 for label in top), len(top)) if top else Fraction(0)
+        counted = [label >= 0 or (label < -1 and bool(measure["pool"])) for label in top]
+        return Fraction(sum(counted), len(top)) if top else Fraction(0)
     if name == "RBPResidual":
         p = Fraction(measure["p"])
         return 1 - (1 - p) * sum((p**j for j, label in enumerate(order) if label >= 0), Fraction(0))
@@ -199,7 +200,7 @@ def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
         unjudged = -1 if measure.parameters["judged_only"] else 0
         return tuple(label if label > 0 else 0 if label == 0 else unjudged for label in order)
     least = int(measure.parameters.get("rel", 1))
-    if measure.name in ("infAP", "Q"):
+    if measure.name in ("infAP", "Q", "Judged"):
         return tuple(-2 if label < -1 else label for label in order)
     if measure.name in ("Bpref", "Judged", "RBPResidual") or measure.parameters.get("judged_only"):
         return tuple(least if _is_relevant(label, least) else -1 if label < 0 else 0 for label in order)

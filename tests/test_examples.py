@@ -1,11 +1,14 @@
 """The examples run, and show what they say: run small, they return what they print."""
 
+import re
 import runpy
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tieaware import Evaluator
 
 pytestmark = pytest.mark.slow
 
@@ -141,3 +144,45 @@ def test_what_tools_report_of_graders_is_not_what_they_are_worth(capsys):
             assert (abs(each.reported[rule] - each.average) <= 4 * each.std).all()
         assert (each.reported["run_order"] > each.average + 10 * each.std).all()
         previous = each
+
+
+def test_sampled_negatives_and_sorted_ties_mislead_about_recommenders(capsys):
+    """And the page shows the figures, which differ by little where sums are rounded otherwise."""
+    pytest.importorskip("implicit", reason="implicit is missing: pip install 'tieaware[examples]'")
+    results = run_small("recommender", capsys)
+    factors, neighbours, popularity, binned, constant = results
+    assert (neighbours.mean > factors.mean).all()
+    assert (neighbours.sampled < factors.sampled)[:2].all()
+    for each in results:
+        assert (each.sampled > 1.4 * each.mean).all()
+        for sorted_ties in (each.run_order, each.reversed, each.partitioned):
+            assert (each.min <= sorted_ties + 1e-12).all()
+            assert (sorted_ties <= each.max + 1e-12).all()
+    assert np.ptp([factors.min, factors.mean, factors.max, factors.run_order, factors.reversed], axis=0).max() < 1e-3
+    for each in (binned, constant):
+        assert (each.reversed < each.mean).all()
+        assert (each.mean < each.run_order).all()
+    assert constant.run_order[0] > 1.5 * constant.mean[0]
+    assert (constant.min == 0).all()
+    assert popularity.mean[0] > binned.mean[0] > constant.mean[0]
+
+    page = (EXAMPLES.parent / "docs" / "integrations" / "recommenders.md").read_text(encoding="utf-8")
+    for each in results:
+        of_all, by_order = re.findall(rf"^{each.name}  .*$", page, re.MULTILINE)
+        shown = [float(number) for number in re.findall(r"\d\.\d{4}", of_all)]
+        assert shown == pytest.approx([*each.mean, *each.sampled], abs=0.03)
+        shown = [float(number) for number in re.findall(r"\d\.\d{4}", by_order)]
+        ordered = each.run_order, each.reversed, each.partitioned, each.mean, each.min, each.max
+        assert shown == pytest.approx([values[0] for values in ordered], abs=0.03)
+
+
+def test_run_order_of_a_catalogue_is_a_stable_sort():
+    """Of scores whose excluded items were overwritten with the lowest."""
+    sp = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(0)
+    scores, drawn = rng.integers(0, 4, (50, 60)).astype(np.float32), rng.random((50, 60))
+    relevant, seen = drawn < 0.1, drawn > 0.8
+    evaluator = Evaluator.from_sparse(sp.csr_array(relevant), "AP", exclude=sp.csr_array(seen), ties="run_order")
+    order = np.argsort(np.where(seen, np.inf, -scores), axis=1, kind="stable")
+    ranked = np.take_along_axis(np.where(seen, -1, relevant), order, axis=1)
+    np.testing.assert_array_equal(evaluator(scores), Evaluator(ranked, "AP")(-np.arange(3000.0).reshape(50, 60)))

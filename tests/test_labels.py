@@ -133,7 +133,7 @@ def test_sums_of_gains_that_are_not_exact_are_refused():
 
 def test_measures_of_different_definitions_differ():
     """What is prepared for one is not taken for the other."""
-    other = Measure(replace(DEFINITIONS["P"], weighting=DEFINITIONS["Judged"].weighting), 2)
+    other = Measure(replace(DEFINITIONS["P"], weighting=DEFINITIONS["RBPResidual"].weighting), 2)
     mine = tieaware.P @ 2
     assert str(other) == str(mine)
     assert other != mine

@@ -111,6 +111,16 @@ def test_judged_and_accuracy_are_those_of_ir_measures(untied):
     assert compared >= 5 * 80
 
 
+def test_with_the_pool_judged_counts_negative_labels_as_ir_measures_does():
+    qrels = {"q1": {"a": 1, "b": 0, "c": -1, "d": -2}}
+    run = {"q1": {name: float(-i) for i, name in enumerate("cxaydbz")}}
+    for k in range(1, 9):
+        (theirs,) = ir_measures.iter_calc([ir_measures.Judged @ k], qrels, run)
+        ours = tieaware.evaluate(qrels, run, [f"Judged(pool=True)@{k}", f"Judged@{k}"]).mean()[0]
+        assert ours[0] == pytest.approx(theirs.value, abs=1e-15)
+        assert ours[1] < ours[0]
+
+
 def test_residual_is_what_rbp_lacks(untied):
     """RBP of the judged documents, were they all relevant, and the residual make 1."""
     qrels, runs = untied

@@ -1,8 +1,12 @@
 """Statistics, against SciPy, exact enumeration, and the figures of the papers and the textbook."""
 
+import csv
 import math
+import operator
+import re
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +24,7 @@ from tieaware.statistics import (
     kendall_taus,
     paired_test,
     rbo,
+    rbo_bounds,
     resolve_ties,
     shares_of_changes,
     smooth,
@@ -82,6 +87,28 @@ def test_permutation_with_few_pairs_goes_through_all_signs(alternative):
     more, less = (means >= differences.mean()).mean(), (means <= differences.mean()).mean()
     expected = {"two-sided": min(1, 2 * min(more, less)), "greater": more, "less": less}[alternative]
     assert paired_test(differences, 0.0, "permutation", alternative).p == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize(
+    "decimals",
+    [
+        "0.1 0.2 -0.3 0.7 -0.7 0.4 -0.4",  # whose mean is 0, but for rounding; SciPy's tolerance is a share of it
+        "0.1 0.2 -0.3 0.6 -0.6 0.05 -0.0499",
+        "0.3 0.3 -0.1 -0.1 -0.1 0.2 -0.2 0.7",
+        "1e10 -1e10 0.1 0.2 -0.3",
+    ],
+)
+def test_permutation_counts_means_that_tie(decimals, alternative):
+    """Against sums of fractions."""
+    exact = [Fraction(each) for each in decimals.split()]
+    sums = [sum(map(operator.mul, exact, signs)) for signs in product((1, -1), repeat=len(exact))]
+    more, less = (
+        Fraction(sum(compare(each, sum(exact)) for each in sums), len(sums)) for compare in (operator.ge, operator.le)
+    )
+    expected = {"two-sided": min(1, 2 * min(more, less)), "greater": more, "less": less}[alternative]
+    differences = [float(each) for each in exact]
+    assert paired_test(differences, np.zeros(len(exact)), "permutation", alternative).p == float(expected)
 
 
 @pytest.mark.parametrize("n", [6, 20])
@@ -388,6 +415,62 @@ def test_rbo_of_long_rankings_reads_no_deeper_than_matters():
     a, b = rng.random(50_000), rng.random(50_000)
     deep = rbo(a, b, 0.5, depth=100, extrapolate=False)
     assert rbo(a, b, 0.5) == pytest.approx(deep, abs=1e-15)
+
+
+def _read_ranking(text):
+    """Read "red (blue green)", in which tied items stand in brackets."""
+    groups = [group.strip("()").split() for group in re.findall(r"\(.*?\)|\S+", text)]
+    return {item: -i for i, group in enumerate(groups) for item in group}
+
+
+PAPER = (Path(__file__).parent / "rbo_of_the_paper.csv").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("row", list(csv.DictReader(PAPER)))
+def test_rbo_is_that_of_its_authors(row):
+    """Some of the tests of https://github.com/julian-urbano/sigir2024-rbo; most of their rankings differ in length."""
+    a, b, p = _read_ranking(row["x"]), _read_ranking(row["y"]), float(row["p"])
+    for ties in "wab":
+        expected = [float(row[f"{ties}.{score}"]) for score in ("ext", "min", "max", "res")]
+        for pair in ((a, b), (b, a)):
+            bounds = rbo_bounds(*pair, p, ties)
+            assert [*bounds, bounds.residual] == pytest.approx(expected, abs=1e-13)
+            assert rbo(*pair, p, ties) == bounds.extrapolated
+
+
+@pytest.mark.parametrize("ties", ["w", "a", "b"])
+@pytest.mark.parametrize(("length", "other"), [(3, 3), (2, 5), (1, 1)])
+def test_the_bounds_of_rbo_are_reached_by_longer_rankings(ties, length, other):
+    """Which have nothing more in common, or all that is left to them, as soon as can be."""
+    a, b = list("uvw")[:length], list("vxuyz")[:other]
+    bounds = rbo_bounds(_untied(a), _untied(b), 0.7, ties)
+    rest = range(150)
+    least = _untied([*a, *(f"a{i}" for i in rest)]), _untied([*b, *(f"b{i}" for i in rest)])
+    assert rbo(*least, 0.7, ties, extrapolate=False) == pytest.approx(bounds.least, abs=1e-12)
+    missing_of_a, missing_of_b = [x for x in b if x not in a], [x for x in a if x not in b]
+    # What one has and the other lacks first, and then the same items in both.
+    a, b = a + missing_of_a, b + missing_of_b
+    greatest = _untied([*a, *map(str, rest)]), _untied([*b, *map(str, rest)])
+    assert rbo(*greatest, 0.7, ties, extrapolate=False) == pytest.approx(bounds.greatest, abs=1e-12)
+
+
+def _untied(items):
+    return {item: -i for i, item in enumerate(items)}
+
+
+def test_rbo_without_anything_below_is_less_than_the_least_that_it_can_be():
+    """Of two rankings that agree on their one item: 0.1, where one common item for ever is worth 0.2558."""
+    assert rbo([1], [1], 0.9, extrapolate=False) == pytest.approx(0.1, abs=1e-15)
+    assert rbo_bounds([1], [1], 0.9).least == pytest.approx(math.log(10) / 9, abs=1e-15)
+    assert rbo_bounds([1], [1], 0.9)[::2] == pytest.approx([1, 1], abs=1e-15)
+
+
+def test_rbo_down_to_a_rank_sees_nothing_deeper():
+    a, b = _untied("uvwxyz"), _untied("vuzq")
+    for depth in range(1, 8):
+        cut = _untied("uvwxyz"[:depth]), _untied("vuzq"[:depth])
+        for options in ({}, {"extrapolate": False}):
+            assert rbo(a, b, depth=depth, **options) == rbo(*cut, **options)
 
 
 def test_rbo_says_what_is_wrong():

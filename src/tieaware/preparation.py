@@ -271,7 +271,7 @@ def weigh_besides(measures: tuple[Measure, ...]) -> dict[str, bool]:
     """Which documents besides those with labels from 1 on weigh anything: those of label 0, those of the pool."""
     weights = _weights_to(measures, 0, False)
     zeros = bool(weights.table[:, -weights.first].any())
-    return {"zeros": zeros, "pool": any(measure.definition.needs_pool for measure in measures)}
+    return {"zeros": zeros, "pool": any(measure.definition.needs_pool(measure) for measure in measures)}
 
 
 def _engine_of(

@@ -9,6 +9,7 @@
 ``lightgbm``               ``metric`` is for ``feval`` and ``eval_metric``
 ``xgboost``                ``metric`` is for ``custom_metric``
 ``sklearn``                ``scorer`` is for ``scoring``: it takes the documents of every query as a list
+``link_prediction``        takes the place of ``ogb.linkproppred.Evaluator``
 =========================  ===========================================================================================
 
 Nothing of it is imported by ``import tieaware``; a module whose tool is missing says which extra installs it.

@@ -95,8 +95,8 @@ class Definition:
         Whether it is known how far the order of tied documents moves it: standard deviation, minimum and maximum.
     own_extremes : callable
         Takes the measure; whether other orders of tied documents than those by label are the best and the worst.
-    needs_pool : bool
-        Whether it looks at documents that are pooled and not judged.
+    needs_pool : callable
+        Takes the measure; whether it looks at documents that are pooled and not judged.
     limit, spread_limit : str, optional
         What its kernel refuses, by an infinite value, because it would take too long or too much memory; always, or for
         the spread alone: what an error says then.
@@ -124,7 +124,7 @@ class Definition:
     less_is_better: bool = False
     has_spread: bool = True
     own_extremes: Callable[[Measure], bool] = lambda measure: False
-    needs_pool: bool = False
+    needs_pool: Callable[[Measure], bool] = lambda measure: False
     limit: str | None = None
     spread_limit: str | None = None
     aliases: tuple[str, ...] = ()

@@ -11,11 +11,13 @@ from tieaware.measures.formulas import (
     GAIN,
     GRADES,
     JUDGED,
+    JUDGED_OR_POOLED,
     NOTHING,
     POOLED_OR_JUDGED,
     PREFERRED,
     RELEVANCE,
     RELEVANCE_AND_GAIN,
+    always,
     by_depth,
     by_depth_reached,
     by_mean_of_depth_and_total,
@@ -36,6 +38,7 @@ from tieaware.measures.formulas import (
     reciprocal_slots,
     relevant_documents,
     stops,
+    with_pool,
 )
 from tieaware.measures.parameters import Flag, Number, Parameter, WholeNumber, Word
 
@@ -127,7 +130,7 @@ Bpref = _measure(Definition(
 infAP = _measure(Definition(  # noqa: N816 - the field's name
     name="infAP", title="average precision inferred where a part of the pool is judged",
     kernel="inferred_precision", weighting=POOLED_OR_JUDGED, total=relevant_documents, norm=by_total,
-    parameters=_BINARY, has_cutoff=False, has_spread=False, needs_pool=True, aliases=("InfAP",), trec_name="infAP",
+    parameters=_BINARY, has_cutoff=False, has_spread=False, needs_pool=always, aliases=("InfAP",), trec_name="infAP",
 ))
 Q = _measure(Definition(
     name="Q", title="Q-measure: average precision with cumulated gains",
@@ -153,7 +156,9 @@ ESL = _measure(Definition(
 ))
 Judged = _measure(Definition(
     name="Judged", title="share of judged documents",
-    kernel="hits", weighting=JUDGED, total=every_query, norm=by_depth_reached,
+    kernel="hits", weighting=JUDGED_OR_POOLED, total=every_query, norm=by_depth_reached,
+    parameters={"pool": Flag(False, "whether documents under a negative label in the judgments count as judged")},
+    needs_pool=with_pool,
 ))
 RBPResidual = _measure(Definition(
     name="RBPResidual", title="what unjudged documents might add to RBP",

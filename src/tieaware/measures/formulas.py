@@ -39,6 +39,11 @@ def _judged(labels: Labels) -> Values:
     return (labels >= 0).astype(np.float64)
 
 
+def _judged_or_pooled(labels: Labels, pool: bool) -> Values:
+    """1 for a judged document, and with the pool also for one that is in it."""
+    return ((labels >= 0) | ((labels <= POOLED) & pool)).astype(np.float64)
+
+
 def _preferred(labels: Labels, rel: int) -> Values:
     """Whether it is relevant, and whether it is judged nonrelevant: two rows."""
     relevant = _relevance(labels, rel)
@@ -73,6 +78,7 @@ def _nothing(labels: Labels) -> Values:
 RELEVANCE = Weighting(_relevance, ("rel",))
 GAIN = Weighting(_gain, ("dcg",))
 JUDGED = Weighting(_judged)
+JUDGED_OR_POOLED = Weighting(_judged_or_pooled, ("pool",))
 PREFERRED = Weighting(_preferred, ("rel",))
 POOLED_OR_JUDGED = Weighting(_pooled, ("rel", "judged_only"))
 RELEVANCE_AND_GAIN = Weighting(_relevance_and_gain, ("rel",))
@@ -222,3 +228,16 @@ def stops(measure: Measure, depth: int) -> Values:
 def has_cutoff(measure: Measure) -> bool:
     """Not those by label, where the measure has a cut-off."""
     return measure.cutoff is not None
+
+
+# Which measures look at documents that are pooled and not judged.
+
+
+def always(measure: Measure) -> bool:
+    """All of the family."""
+    return True
+
+
+def with_pool(measure: Measure) -> bool:
+    """Those that are asked to."""
+    return bool(measure["pool"])

@@ -438,8 +438,8 @@ def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> fl
     return variance_of_precision(groups, judged, N, rel) if N else 0.0
 
 
-def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> float:
-    """Give the share of judged documents within the cut-off, or of a list that is shorter: ir_measures' Judged.
+def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
+    """Give the share of judged documents within the cut-off, or of a list that is shorter.
 
     Parameters
     ----------
@@ -449,6 +449,9 @@ def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> flo
         The labels of all judged documents of the query, retrieved or not.
     k : int or None
         The cut-off, at least 1; None for the whole list.
+    pool : bool
+        Whether documents of the pool (label -2) count as judged, as those of any label in the judgments do in
+        ir_measures.
 
     Returns
     -------
@@ -457,21 +460,21 @@ def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> flo
 
     Examples
     --------
-    >>> judged_share([0, None, 1], [0, 1], k=2)
-    0.5
+    >>> judged_share([0, None, 1], [0, 1], k=2), judged_share([0, -2, 1], [0, 1], k=2, pool=True)
+    (0.5, 1.0)
     """
-    top = ranking[:k]
+    top = _with_pool(ranking[:k], pool)
     return relevant(top, 0) / len(top) if top else 0.0
 
 
-def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
+def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
     """Give the mean of :func:`judged_share`: expected hits, where every judged document is one.
 
     Parameters
     ----------
     groups : sequence of sequences of int or None
         The labels of each tied group, the highest score first.
-    judged, k
+    judged, k, pool
         As in :func:`judged_share`.
 
     Returns
@@ -485,17 +488,17 @@ def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) 
     0.25
     """
     depth = number_of_documents(groups) if k is None else min(k, number_of_documents(groups))
-    return mean_of_hits(groups, k, 0) / depth if depth else 0.0
+    return mean_of_hits([_with_pool(group, pool) for group in groups], k, 0) / depth if depth else 0.0
 
 
-def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
+def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
     """Give the variance of :func:`judged_share`.
 
     Parameters
     ----------
     groups : sequence of sequences of int or None
         The labels of each tied group, the highest score first.
-    judged, k
+    judged, k, pool
         As in :func:`judged_share`.
 
     Returns
@@ -509,7 +512,12 @@ def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = No
     0.25
     """
     depth = number_of_documents(groups) if k is None else min(k, number_of_documents(groups))
-    return variance_of_hits(groups, k, 0) / depth**2 if depth else 0.0
+    return variance_of_hits([_with_pool(group, pool) for group in groups], k, 0) / depth**2 if depth else 0.0
+
+
+def _with_pool(labels: Ranking, pool: bool) -> Ranking:
+    """Return labels in which documents of the pool, -2, are judged nonrelevant, if they count."""
+    return [0 if pool and label is not None and label < -1 else label for label in labels]
 
 
 MEASURES: dict[str, Functions] = {

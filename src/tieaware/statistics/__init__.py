@@ -6,13 +6,14 @@ p = 1.
 
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.paired_tests import PairedTest, holm, paired_test
-from tieaware.statistics.rank_correlation import kendall_tau, kendall_taus, rbo, tau_ap
+from tieaware.statistics.rank_correlation import OverlapBounds, kendall_tau, kendall_taus, rbo, rbo_bounds, tau_ap
 from tieaware.statistics.scores import smooth, standardize
 from tieaware.statistics.tie_counts import Ties, count_ties
 from tieaware.statistics.verdicts import PairTests, Resolutions, all_pairs, resolve_ties, shares_of_changes
 
 __all__ = [
     "Kappa",
+    "OverlapBounds",
     "PairTests",
     "PairedTest",
     "Resolutions",
@@ -26,6 +27,7 @@ __all__ = [
     "kendall_taus",
     "paired_test",
     "rbo",
+    "rbo_bounds",
     "resolve_ties",
     "shares_of_changes",
     "smooth",

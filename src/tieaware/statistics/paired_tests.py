@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tieaware.arrays import Values
 from tieaware.checks import is_whole, number, one_of, shown, unexpected, whole_number
 from tieaware.extras import load
-from tieaware.statistics.values import finite
+from tieaware.statistics.values import ROUNDING, finite
 
 
 class PairedTest(NamedTuple):
@@ -192,8 +192,25 @@ def _permutation(differences: Values, alternative: str, confidence: float, repea
             (samples[alike],), mean_of, permutation_type="samples", vectorized=True, axis=-1, batch=100,
             n_resamples=repeats, alternative=alternative, rng=np.random.default_rng(seed),
         )  # fmt: skip
-        p[alike] = test.pvalue
+        p[alike] = _share_as_extreme(test.null_distribution, samples[alike], alternative, repeats)
     return PairedTest(mean, mean, p.reshape(mean.shape))
+
+
+def _share_as_extreme(drawn: Values, samples: Values, alternative: str, repeats: int) -> Values:
+    """Return how often a mean under random signs, of drawn[n_drawn, n_samples], is as extreme as that of the sample.
+
+    Means that differ by less than rounding are one: rounding of the differences, not of their mean, which may be 0, and
+    of which SciPy's own tolerance is a share.
+    """
+    observed, rounding = samples.mean(axis=-1), ROUNDING * np.abs(samples).mean(axis=-1)
+    # Signs that were drawn at random may have missed those of the sample, which are one of their orders.
+    missed = 0 if 2.0 ** samples.shape[-1] <= repeats else 1
+    less, greater = (
+        ((sign * (drawn - observed) <= rounding).sum(axis=0) + missed) / (len(drawn) + missed) for sign in (1, -1)
+    )
+    shares = {"two-sided": np.minimum(2.0 * np.minimum(less, greater), 1.0), "less": less, "greater": greater}
+    share: Values = shares[alternative]
+    return share
 
 
 _METHODS: dict[str, Callable[[Values, str, float, int, int], PairedTest]] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Integers, Values
+from tieaware.arrays import Values
 from tieaware.checks import number, one_of, unexpected, whole_number
 from tieaware.extras import load
 from tieaware.statistics.values import finite
@@ -202,10 +202,11 @@ def rbo(
         "b": the same overlap over what it could be at most, √(Σ share_a² Σ share_b²), so that a ranking with ties
         agrees fully with itself.
     depth : int, optional
-        Compare down to this rank; at most, and by default, to the end of the shorter ranking.
+        Compare down to this rank; at most, and by default, to the end of the longer ranking.
     extrapolate : bool
-        True: below, the rankings go on to agree as well as at that rank. False: they share nothing more, and the
-        result is the least that it can be.
+        True: where one ranking has ended, and below both, they go on to agree as well as they did (RBO_EXT). False: the
+        sum over the ranks compared of the agreement that is seen, without anything below: less than the least that it
+        can be, for what both hold stays common to them; `rbo_bounds` has that.
 
     Returns
     -------
@@ -232,22 +233,127 @@ def rbo(
     p = number("p", p, 0, 1, ends=False)
     one_of("ties", ties, ("w", "a", "b"))
     deepest = None if depth is None else whole_number("depth", depth, 1)
-    tops, sizes, shorter = _groups(a, b)
-    last = shorter if deepest is None else min(deepest, shorter)
-    # What is deeper weighs less than rounding, but for the extrapolation, which wants the agreement at the last rank.
-    read = min(last, math.ceil(math.log(1e-17) / math.log(p)))
-    agreement = _agreement(tops, sizes, np.arange(1, read + 1), ties)
-    overlap = (1.0 - p) / p * float((p ** np.arange(1, read + 1) * agreement).sum())
+    rankings = _groups(a, b)
+    last = rankings.longer if deepest is None else min(deepest, rankings.longer)
+    read = _read(last, p)
+    agreement = _agreement(rankings, read, ties)
+    overlap = _summed(agreement.extrapolated if extrapolate else agreement.seen, p)
     if extrapolate and read == last:
-        overlap += p**last * float(agreement[-1])
+        overlap += p**last * float(agreement.extrapolated[-1])
     return overlap
 
 
-def _groups(a: Ranking, b: Ranking) -> tuple[Values, Values, int]:
-    """The first rank and the size of each item's group in both rankings, [2, n_items]; and the shorter length.
+class OverlapBounds(NamedTuple):
+    """What the overlap of two rankings is, as far as they are seen.
+
+    Attributes
+    ----------
+    extrapolated : float
+        Where they go on to agree as well as they did: RBO_EXT, which `rbo` returns.
+    least : float
+        Where they have nothing more in common: RBO_MIN.
+    greatest : float
+        Where they have all in common that they can have: RBO_MAX.
+    """
+
+    extrapolated: float
+    least: float
+    greatest: float
+
+    @property
+    def residual(self) -> float:
+        """How much is open: greatest − least, RBO_RES."""
+        return self.greatest - self.least
+
+
+def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a") -> OverlapBounds:
+    """Compare two rankings by rank-biased overlap, and bound what it would be if they were longer.
+
+    Parameters
+    ----------
+    a, b : {item: score}, or float[n_items] of the same items
+        As for `rbo`. Either is the beginning of a ranking that goes on without end.
+    p : float
+        The persistence, between 0 and 1.
+    ties : str
+        "w", "a" or "b", as for `rbo`.
+
+    Returns
+    -------
+    OverlapBounds
+
+    Raises
+    ------
+    InputError
+        As by `rbo`.
+
+    References
+    ----------
+    Corsi, M. and Urbano, J. (2024). The treatment of ties in rank-biased overlap. SIGIR 2024.
+
+    Examples
+    --------
+    >>> bounds = rbo_bounds({"x": 3, "y": 2, "z": 2}, {"x": 5, "y": 4}, p=0.8)
+    >>> [round(value, 4) for value in (*bounds, bounds.residual)]
+    [0.9067, 0.5647, 0.96, 0.3953]
+    """
+    p = number("p", p, 0, 1, ends=False)
+    one_of("ties", ties, ("w", "a", "b"))
+    rankings = _groups(a, b)
+    read = _read(rankings.longer, p)
+    agreement = _agreement(rankings, read, ties)
+    extrapolated, least, greatest = (_summed(part, p) for part in agreement)
+    if read == rankings.longer:
+        longer, common = rankings.longer, rankings.common
+        extrapolated += p**longer * float(agreement.extrapolated[-1])
+        # Below both, as many items stay common; or each new one is found in the other, until all are.
+        least += (1.0 - p) / p * common * _reciprocal_tail(longer, p)
+        both = longer + rankings.shorter - common
+        d = np.arange(longer + 1, both + 1)
+        greatest += (1.0 - p) / p * float((p**d * (2.0 * d - longer - rankings.shorter + common) / d).sum()) + p**both
+    return OverlapBounds(extrapolated, least, greatest)
+
+
+def _read(last: int, p: float) -> int:
+    """How many ranks to read: what is deeper weighs less than rounding."""
+    return min(last, math.ceil(math.log(1e-17) / math.log(p)))
+
+
+def _summed(agreement: Values, p: float) -> float:
+    """(1-p)/p Σ_d p^d A_d."""
+    return (1.0 - p) / p * float((p ** np.arange(1, len(agreement) + 1) * agreement).sum())
+
+
+def _reciprocal_tail(n: int, p: float) -> float:
+    """Σ_{d > n} p^d / d."""
+    d = np.arange(1, n + 1)
+    return max(-math.log1p(-p) - float((p**d / d).sum()), 0.0)
+
+
+class _Rankings(NamedTuple):
+    """Two rankings, the shorter first: the first rank and the size of each item's group in both, [2, n_items].
 
     An item that a ranking does not hold is infinitely deep there.
     """
+
+    tops: Values
+    sizes: Values
+
+    @property
+    def shorter(self) -> int:
+        return int(np.isfinite(self.tops[0]).sum())
+
+    @property
+    def longer(self) -> int:
+        return int(np.isfinite(self.tops[1]).sum())
+
+    @property
+    def common(self) -> int:
+        return int(np.isfinite(self.tops).all(axis=0).sum())
+
+
+def _groups(a: Ranking, b: Ranking) -> _Rankings:
+    """Number the items of both rankings, and find their groups."""
     rankings: list[Mapping[Any, float]] = []
     for name, ranking in (("a", a), ("b", b)):
         given = ranking if isinstance(ranking, Mapping) else _numbered(ranking, name)
@@ -265,7 +371,8 @@ def _groups(a: Ranking, b: Ranking) -> tuple[Values, Values, int]:
         first, end = (np.searchsorted(ascending, scores, side=side) for side in ("left", "right"))
         tops[i, items] = len(scores) - end + 1
         sizes[i, items] = end - first
-    return tops, sizes, min(map(len, rankings))
+    order = [0, 1] if len(rankings[0]) <= len(rankings[1]) else [1, 0]
+    return _Rankings(tops[order], sizes[order])
 
 
 def _numbered(ranking: npt.ArrayLike, name: str) -> dict[int, float]:
@@ -275,18 +382,44 @@ def _numbered(ranking: npt.ArrayLike, name: str) -> dict[int, float]:
     return dict(enumerate(scores.tolist()))
 
 
-def _agreement(tops: Values, sizes: Values, depths: Integers, ties: str) -> Values:
-    """A_d for each depth."""
-    reached = (tops <= depths[-1]).any(axis=0)
-    tops, sizes = tops[:, reached], sizes[:, reached]
-    agreement = np.empty(len(depths))
-    for i, d in enumerate(depths):
-        whole = (tops <= d).astype(np.float64)
-        share = np.clip((d - tops + 1.0) / sizes, 0.0, 1.0)
+class _Agreement(NamedTuple):
+    """A_d for each depth: as in `OverlapBounds`, where the shorter ranking has ended; the same before."""
+
+    extrapolated: Values
+    seen: Values
+    greatest: Values
+
+
+def _agreement(rankings: _Rankings, read: int, ties: str) -> _Agreement:
+    """Compare two rankings at the depths 1 … read.
+
+    Where the shorter has ended, at s, its next d - s items are not known. Each may be one that it shares with the
+    longer, which counts with its share there: with the chance A_s, or certainly, best the first that the longer alone
+    holds; or with none.
+    """
+    ended = rankings.shorter
+    reached = (rankings.tops <= read).any(axis=0)
+    tops, sizes = rankings.tops[:, reached], rankings.sizes[:, reached]
+    alone = np.flatnonzero(np.isinf(tops[0]))
+    alone = alone[np.argsort(tops[1, alone], kind="stable")]
+    found = np.empty((3, read))
+    at_end = 0.0
+    for i in range(read):
+        d = i + 1
+        share = (tops <= d).astype(np.float64) if ties == "w" else np.clip((d - tops + 1.0) / sizes, 0.0, 1.0)
+        common = (share[0] * share[1]).sum() + np.zeros(3)
+        squares = (share**2).sum(axis=1)
+        if d > ended:
+            open_items = share[1, alone]
+            common[0] += (d - ended) * at_end * open_items[open_items > 0.0].mean()
+            common[2] += open_items[: d - ended].sum()
+            squares[0] = d
         if ties == "w":
-            agreement[i] = 2.0 * (whole[0] * whole[1]).sum() / whole.sum()
+            found[:, i] = 2.0 * common / squares.sum()
         elif ties == "a":
-            agreement[i] = (share[0] * share[1]).sum() / d
+            found[:, i] = common / d
         else:
-            agreement[i] = (share[0] * share[1]).sum() / math.sqrt((share[0] ** 2).sum() * (share[1] ** 2).sum())
-    return agreement
+            found[:, i] = common / math.sqrt(squares[0] * squares[1])
+        if d == ended:
+            at_end = found[0, i]
+    return _Agreement(*found)

@@ -1,0 +1,145 @@
+"""Link prediction: against the enumeration of all orders, an evaluator of whole lists, and the tools' formulas."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+
+from tieaware import Evaluator, InputError
+from tieaware.integrations import link_prediction
+from tieaware.integrations.link_prediction import evaluate
+
+MEASURES = ("RR", "RR@3", "Hits@1", "Hits@10", "nDCG@4", "nDCG", "AP@2", "R@3", "P@5", "RBP(p=0.85)", "AUC")
+RULES = ("average", "optimistic", "pessimistic")
+
+
+def tied(n, m, dtype=np.float64, seed=0):
+    """Scores of few values."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 4, n).astype(dtype), rng.integers(0, 4, (n, m)).astype(dtype)
+
+
+def realistic(positive, negatives):
+    """The mean of optimistic and pessimistic rank, as OGB and PyKEEN take it."""
+    at_least = np.count_nonzero(negatives >= positive[:, None], axis=1)
+    return 1 + (at_least + np.count_nonzero(negatives > positive[:, None], axis=1)) / 2
+
+
+def test_the_values_are_those_of_all_orders():
+    positive, negatives = tied(40, 5)
+    values = evaluate(positive, negatives, MEASURES)
+    best, worst = (evaluate(positive, negatives, MEASURES, ties=rule) for rule in RULES[1:])
+    for i, scores in enumerate(np.column_stack((positive, negatives)).tolist()):
+        orders = oracle.enumerate_orders(scores, [1, -1, -1, -1, -1, -1])
+        for j, measure in enumerate(MEASURES):
+            exact = oracle.over_orders(measure, orders, [1])
+            assert values[i, j] == pytest.approx(float(exact.mean), abs=1e-15)
+            assert best[i, j] == pytest.approx(float(exact.maximum), abs=1e-15)
+            assert worst[i, j] == pytest.approx(float(exact.minimum), abs=1e-15)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (1, 1), (7, 9), (300, 700), (2, 70_000)])
+@pytest.mark.parametrize(("first", "second"), [("f8", "f8"), ("f4", "f4"), ("f4", "f8"), ("i4", "f2")])
+def test_the_bits_are_those_of_an_evaluator_of_whole_lists(n, m, first, second, rule):
+    """In whatever blocks they were read."""
+    positive, negatives = tied(n, m)
+    positive, negatives = positive.astype(first), negatives.astype(second)
+    labels = np.full((n, m + 1), -1)
+    labels[:, 0] = 1
+    expected = Evaluator(labels, MEASURES, ties=rule)(np.column_stack((positive, negatives)).astype(np.float64))
+    np.testing.assert_array_equal(evaluate(positive, negatives, MEASURES, ties=rule), expected)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_excluded_negatives_and_lists_of_different_lengths(rule):
+    """What does not count may as well not be there; its scores may be anything."""
+    positive, negatives = tied(400, 200)
+    mask = np.random.default_rng(1).random(negatives.shape) < 0.3
+    lists = [row[~out] for row, out in zip(negatives, mask, strict=True)]
+    one_by_one = np.concatenate([
+        evaluate(positive[i : i + 1], each[None], MEASURES, ties=rule) for i, each in enumerate(lists)
+    ])  # fmt: skip
+    negatives[mask] = np.nan
+    np.testing.assert_array_equal(evaluate(positive, negatives, MEASURES, exclude=mask, ties=rule), one_by_one)
+    np.testing.assert_array_equal(evaluate(positive, lists, MEASURES, ties=rule), one_by_one)
+
+
+def test_shared_negatives_and_other_forms():
+    positive, (negatives, *_) = tied(50, 30)
+    expected = evaluate(positive, np.tile(negatives, (50, 1)))
+    np.testing.assert_array_equal(evaluate(positive, negatives), expected)
+    np.testing.assert_array_equal(evaluate(list(positive), [list(negatives)] * 50), expected)
+    np.testing.assert_array_equal(evaluate(positive, np.tile(negatives, (50, 1)).T.copy().T), expected)
+
+
+def test_one_of_the_mean_rank_is_less_than_the_mean_of_one_of_the_rank():
+    """Unless nothing ties: then they are equal, and so are the hits."""
+    for g, e, theirs, exact in [(0, 1, Fraction(2, 3), Fraction(3, 4)), (0, 9, Fraction(2, 11), Fraction(7381, 25200))]:
+        positive, negatives = np.array([1.0]), np.array([[2.0] * g + [1.0] * e + [0.0]])
+        assert 1 / realistic(positive, negatives)[0] == pytest.approx(float(theirs), abs=1e-15)
+        assert evaluate(positive, negatives, "RR")[0, 0] == pytest.approx(float(exact), abs=1e-15)
+    positive, negatives = tied(200, 60)
+    assert (evaluate(positive, negatives, "RR")[:, 0] >= 1 / realistic(positive, negatives) - 1e-15).all()
+    untied = np.random.default_rng(3).permutation(200 * 61).reshape(200, 61)
+    rank = realistic(untied[:, 0], untied[:, 1:])
+    np.testing.assert_array_equal(evaluate(untied[:, 0], untied[:, 1:]), np.column_stack((1 / rank, rank <= 10)))
+
+
+def test_the_face_of_ogb_has_its_keys():
+    positive, negatives = tied(30, 20)
+    result = link_prediction.Evaluator("ogbl-wikikg2").eval({"y_pred_pos": positive, "y_pred_neg": negatives})
+    assert list(result) == ["hits@1_list", "hits@3_list", "hits@10_list", "mrr_list"]
+    expected = evaluate(positive, negatives, ["Hits@1", "Hits@3", "Hits@10", "RR"])
+    np.testing.assert_array_equal(np.column_stack(list(result.values())), expected)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_face_of_ogb_with_shared_negatives(rule):
+    """Its hits@K is how many positives are above the K-th best negative; its area is scikit-learn's."""
+    rng = np.random.default_rng(2)
+    scores = {"y_pred_pos": rng.integers(8, 20, 90), "y_pred_neg": rng.integers(0, 16, 400).astype(np.float32)}
+    face = link_prediction.Evaluator("ogbl-ddi", ties=rule)
+    assert (face.name, face.eval_metric) == ("ogbl-ddi", "hits@20")
+    ((name, hits),) = face.eval(scores).items()
+    expected = evaluate(*scores.values(), ["Hits@20", "AUC"], ties=rule).mean(axis=0)
+    assert (name, hits) == ("hits@20", pytest.approx(expected[0], abs=1e-15))
+    if rule == "pessimistic":
+        threshold = np.sort(scores["y_pred_neg"])[-20]
+        assert hits == np.mean(scores["y_pred_pos"] > threshold)
+    few = {**scores, "y_pred_neg": scores["y_pred_neg"][:19]}
+    assert face.eval(few) == {"hits@20": 1.0}
+    area = link_prediction.Evaluator("ogbl-vessel", ties=rule).eval(scores)
+    assert area == {"rocauc": pytest.approx(expected[1], abs=1e-15)}
+
+
+def test_what_is_wrong_is_said():
+    nan = [[0.0, 1.0], [0.0, np.nan]]
+    for arguments, message in [
+        (([1.0], [[0.0], [1.0]]), r"negatives: expected shape \(1, m\), a row .*, found shape \(2, 1\)"),
+        ((np.ones((1, 1)), [[0.0]]), r"positive: expected one dimension, found shape \(1, 1\)"),
+        (([1.0, 1.0], nan), r"negatives\[1, 1\]: expected a number, found NaN"),
+        (([1.0, np.nan], [[0.0, 1.0]] * 2), r"positive\[1\]: expected a number, found NaN"),
+        (([1.0, 1.0], [[0.0], nan[1]]), r"negatives\[1\]\[1\]: expected a number, found NaN"),
+        (([1.0], [[0.0], [1.0, 2.0]]), "negatives: expected 1 lists, one for each positive, found 2"),
+        (([1.0], [[0.0]], "Bpref"), "measures: expected some of ranks alone, for nobody .*, found Bpref"),
+        (([1.0], [[0.0]], "AP(judged_only=True)"), "measures: expected some of ranks alone"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            evaluate(*arguments)
+    for options, message in [
+        ({"ties": "run_order"}, "ties: expected one of average, optimistic, pessimistic"),
+        ({"exclude": [[0, 1]]}, r"exclude: expected bools of shape \(1, 2\)"),
+        ({"exclude": [[True]]}, r"exclude: expected bools of shape \(1, 2\)"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            evaluate([1.0], [[0.0, 1.0]], **options)
+    with pytest.raises(InputError, match=r"negatives\[0, 1\]: expected a number, found NaN"):
+        evaluate([1.0], [[np.nan, np.nan]], exclude=[[True, False]])
+    with pytest.raises(InputError, match=r"name: expected one of ogbl-ppa, .*; did you mean ogbl-ddi"):
+        link_prediction.Evaluator("ogbl-did")
+    with pytest.raises(InputError, match="input_dict: expected y_pred_pos and y_pred_neg, found no y_pred_neg"):
+        link_prediction.Evaluator("ogbl-ddi").eval({"y_pred_pos": [1.0]})
