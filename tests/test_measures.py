@@ -22,6 +22,7 @@ VALUES = {
     "dcg": st.sampled_from(["log2", "exp-log2"]),
     "judged_only": st.booleans(),
     "relative": st.booleans(),
+    "pool": st.booleans(),
     "beta": st.floats(0.0, 1e8, exclude_min=True),
     "i": st.integers(1, 2**31),
     "max_rel": st.integers(1, 50),
