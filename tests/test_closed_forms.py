@@ -83,14 +83,15 @@ class Block:
 
     def values(self, t: int, n: int, r: int, R: int, judged: int, notation: list[str]) -> dict[str, float]:
         """Evaluate a block of n documents after t, of which r, and the R before, are relevant."""
-        self.labels[t - R : t + r] = 1
-        self.scores[: t - R] = 3.0
-        self.scores[t - R : t] = 2.0
-        self.scores[t : t + n] = 1.0
-        self.scores[t + n :] = 0.0
-        evaluate = Evaluator(self.labels, notation, judgments=(np.ones(judged, dtype=np.int32), np.array([0, judged])))
-        values = evaluate(self.scores)[0]
-        self.labels[t - R : t + r] = -1
+        labels, scores = self.labels[: t + n + 5], self.scores[: t + n + 5]
+        labels[t - R : t + r] = 1
+        scores[: t - R] = 3.0
+        scores[t - R : t] = 2.0
+        scores[t : t + n] = 1.0
+        scores[t + n :] = 0.0
+        evaluate = Evaluator(labels, notation, judgments=(np.ones(judged, dtype=np.int32), np.array([0, judged])))
+        values = evaluate(scores)[0]
+        labels[t - R : t + r] = -1
         return dict(zip(notation, values.tolist(), strict=True))
 
 
