@@ -16,7 +16,7 @@ demo: $(VENV)/installed
 	$(BIN)/tieaware demo
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # The integrations of the tools that bring torch, in an environment of their own: several gigabytes, of which most is torch.
 # tests/integrations skips what is not installed, but here nothing is.

@@ -7,9 +7,8 @@ import random
 from pathlib import Path
 
 import numpy as np
-import oracle
 import pytest
-from queries import MEASURES, Query, random_query
+from queries import Query, random_query
 from trec_files import Collection, ranked
 
 from tieaware import samples
@@ -35,15 +34,6 @@ def sweep() -> list[Query]:
         Query((1.0,) * 7, (4, 3, 2, 1, 0, -1, 0), (4, 4, 3, 2, 1, 0, 0)),
     ]
     return special + [random_query(rng, 7) for _ in range(250)]
-
-
-@pytest.fixture(scope="session")
-def exact(sweep: list[Query]) -> np.ndarray:
-    """Give the measures over all orders of the sweep's queries, as `oracle.over_queries` does.
-
-    Seconds of work: tests that ask for it are marked with xdist_group("exact"), so that one process does it for all.
-    """
-    return oracle.over_queries(MEASURES, sweep)
 
 
 @pytest.fixture(scope="session")

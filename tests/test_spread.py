@@ -7,11 +7,8 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
-import oracle
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from queries import MEASURES, Query, evaluator, queries, scores_of
+from queries import MEASURES, Query, evaluator, scores_of
 
 import tieaware
 from tieaware import Evaluator, InputError, reference
@@ -23,28 +20,6 @@ from tieaware.preparation import COUNTING_LIMIT
 pytestmark = pytest.mark.slow
 
 KINDS = ("mean", "std", "min", "max")
-
-
-def assert_exact(some: list[Query], expected: np.ndarray) -> None:
-    """Hold the spread against `oracle.over_queries`."""
-    spread = evaluator(some).spread(scores_of(some))
-    np.testing.assert_allclose(spread.std**2, expected[1], rtol=1e-9, atol=1e-15)
-    # Where nothing varies, nothing does: no rounding, which a square root would magnify.
-    assert not spread.std[expected[1] == 0.0].any()
-    for kind, values in zip(("mean", "min", "max"), expected[[0, 2, 3]], strict=True):
-        np.testing.assert_allclose(getattr(spread, kind), values, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.xdist_group("exact")
-def test_the_spread_is_exact(sweep, exact):
-    """For many small queries, every measure."""
-    assert_exact(sweep, exact)
-
-
-@given(some=st.lists(queries(), min_size=1, max_size=2))
-@settings(deadline=None, max_examples=40)
-def test_the_spread_is_exact_for_any_query(some):
-    assert_exact(some, oracle.over_queries(MEASURES, some))
 
 
 def long_lists(distinct: int) -> list[Query]:

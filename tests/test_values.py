@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,33 +24,8 @@ BY_DOCUMENT = tuple(name for name, rule in TIE_RULES.items() if rule.by_document
 RULES = (*EXTREMES, "run_order", *BY_DOCUMENT)
 
 
-def by_rule(exact: np.ndarray) -> dict[str, np.ndarray]:
-    """Give the values under each tie rule that has an exact one, of `oracle.over_queries`."""
-    mean, _, minimum, maximum = exact
-    less = [parse_measure(measure).definition.less_is_better for measure in MEASURES]
-    best, worst = np.where(less, minimum, maximum), np.where(less, maximum, minimum)
-    return dict(zip(EXTREMES, (mean, best, worst), strict=True))
-
-
 def assert_close(values: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_allclose(values, expected, rtol=TOLERANCE, atol=TOLERANCE)
-
-
-@pytest.mark.xdist_group("exact")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.longdouble])
-@pytest.mark.parametrize("ties", EXTREMES)
-def test_values_are_exact(sweep, exact, ties, dtype):
-    """Mean, maximum and minimum over all orders equal enumeration, in one call for many queries."""
-    values = evaluator(sweep, ties=ties)(scores_of(sweep, dtype))
-    assert_close(values, by_rule(exact)[ties])
-
-
-@given(some=st.lists(queries(), min_size=1, max_size=2))
-@settings(deadline=None, max_examples=40)
-def test_values_are_exact_for_any_query(some):
-    """The same for queries that hypothesis looks for."""
-    for ties, expected in by_rule(oracle.over_queries(MEASURES, some)).items():
-        assert_close(evaluator(some, ties=ties)(scores_of(some)), expected)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -59,20 +33,6 @@ def test_a_measure_alone_is_the_measure_among_others(sweep, measure):
     """What else is computed does not change a bit of a measure."""
     together = evaluator(sweep)(scores_of(sweep))[:, [MEASURES.index(measure)]]
     np.testing.assert_array_equal(evaluator(sweep, [measure])(scores_of(sweep)), together)
-
-
-@pytest.mark.xdist_group("exact")
-def test_undefined(sweep, exact):
-    """A query without relevant judged documents has the value that was asked for, and others keep theirs."""
-    measures = [parse_measure(measure) for measure in MEASURES]
-    values = evaluator(sweep, undefined=np.nan)(scores_of(sweep))
-    for i, query in enumerate(sweep):
-        for j, measure in enumerate(measures):
-            relevant = any(x >= 0 and x >= measure.parameters.get("rel", 1) for x in query.judged)
-            if measure.definition.is_count or measure.name in ("Judged", "RBPResidual") or relevant:
-                assert values[i, j] == pytest.approx(exact[0, i, j], abs=TOLERANCE)
-            else:
-                assert np.isnan(values[i, j]), (query, measure)
 
 
 def test_judged_documents_of_the_lists_are_the_default(sweep):
