@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -56,7 +57,7 @@ def table_file(path: Any) -> Frame | None:
     return frame if delimiter == "," or ({*QUERIES} & {*frame.names} and {*DOCUMENTS} & {*frame.names}) else None
 
 
-class _OfPyarrow:
+class _OfPyarrow(ABC):
     """A file that pyarrow reads: a schema, and batches."""
 
     again = True
@@ -66,11 +67,13 @@ class _OfPyarrow:
         self.label = label
         self.names = tuple(self._try(lambda: self._schema().names))
 
+    @abstractmethod
     def _schema(self) -> Any:
-        raise NotImplementedError
+        """Return the schema, of pyarrow."""
 
+    @abstractmethod
     def _batches(self, names: list[str]) -> Iterable[Any]:
-        raise NotImplementedError
+        """Return the batches of these columns, of pyarrow."""
 
     def _try(self, read: Callable[[], Any]) -> Any:
         try:
