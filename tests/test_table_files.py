@@ -137,6 +137,8 @@ def test_folders_and_patterns(expected, tmp_path, monkeypatch):
         ("a.csv", "qid,docno,score\nq,d,1\nq,e\n", "a.csv: row 1: expected 3 fields, as the header has, found 2"),
         ("a.csv", "qid,docno,score\nq,d,1\nq,e,x\n", "a.csv: score[1]: expected a number, found 'x'"),
         ("a.csv", "qid,docno,score\nq,d,1\nq,e,\n", "a.csv: score[1]: expected a number, found an empty field"),
+        ("a.csv", f"qid,docno,score\nq,d,{2**53}\nq,e,{2**53 + 1}\n", "a.csv: score[1]: expected a number, found "
+         f"{2**53 + 1}, which float64 does not hold"),
         ("a.csv", "qid,docno,score\nq,d,1\nq,e,nan\n", "a.csv: score[1]: expected a number, found NaN"),
         ("a.csv", "qid,docno,score\nq,d,1\nq,,1\n", "a.csv: docno[1]: expected text, bytes or an integer, found an "
          "empty field"),

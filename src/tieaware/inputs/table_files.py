@@ -149,7 +149,7 @@ class Cells(Objects):
     def numbers(self, start: int, stop: int) -> NDArray[Any]:
         cells = super().numbers(start, stop)
         try:
-            return cells.astype(np.float64)
+            numbers = cells.astype(np.float64)
         except ValueError:
             for row, cell in enumerate(cells.tolist(), start):
                 try:
@@ -157,6 +157,11 @@ class Cells(Objects):
                 except ValueError:
                     raise BadCell(row, shown(cell) if cell else "an empty field") from None
             raise
+        # Two large integers would tie by rounding.
+        for i in np.flatnonzero(np.abs(numbers) >= 2.0**53):
+            if cells[i].strip().lstrip("+-").isdecimal() and int(cells[i]) != int(numbers[i]):
+                raise BadCell(start + int(i), f"{cells[i]}, which float64 does not hold")
+        return numbers
 
 
 class DelimitedFile:
