@@ -57,9 +57,10 @@ cdef enum:
     DIGITS = 19
     LARGEST_FIVE = 27
 
-# What reading a number comes to; LATER leaves it to a general conversion.
+# What reading a number comes to; LATER leaves it to a general conversion, and ROUNDED is a whole number that double does
+# not hold, two of which would tie by rounding.
 cdef enum Text:
-    BAD, DONE, LATER
+    BAD, DONE, LATER, ROUNDED
 
 
 cdef inline uint64_t eight_digits(uint64_t word) noexcept nogil:
@@ -248,6 +249,9 @@ cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score)
             value *= TENS[exponent]
     elif exponent == 0:
         value = <double>mantissa
+        # Rounded up it may be 2^64, which 64 bits do not hold.
+        if (value == 18446744073709551616.0 or <uint64_t>value != mantissa) and read_digits(p, &mantissa) == end:
+            return ROUNDED
     elif -LARGEST_FIVE <= exponent < 0:
         value = divide_exactly(mantissa, -exponent)
     else:

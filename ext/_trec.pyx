@@ -13,10 +13,11 @@ begins before the newline.
 """
 
 cimport numpy as cnp
+from libc.math cimport isinf
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from tieaware._decimal cimport BAD, LATER, Text, read_label, read_score
+from tieaware._decimal cimport BAD, LATER, ROUNDED, Text, read_label, read_score
 
 import numpy as np
 
@@ -62,7 +63,7 @@ cdef struct Columns:
     # The rows before which the line number does not just grow by one, and their lines.
     int64_t *jump_rows
     int64_t *jump_lines
-    # (row, begin, end) of the numbers that are converted afterwards.
+    # (row, begin, end, line) of the numbers that are converted afterwards.
     int64_t *later
     uint32_t *marks
     uint32_t *newlines
@@ -145,14 +146,15 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
                         outcome = BAD
             else:
                 outcome = read_score(text + marks[j + 8], text + marks[j + 9], &values[n_rows])
-        if outcome == BAD:
+        if outcome == BAD or outcome == ROUNDED:
             columns.bad_begin = begin
             columns.bad_end = newline
             break
         if outcome == LATER:
-            columns.later[3 * columns.n_later] = n_rows
-            columns.later[3 * columns.n_later + 1] = marks[j + 8]
-            columns.later[3 * columns.n_later + 2] = marks[j + 9]
+            columns.later[4 * columns.n_later] = n_rows
+            columns.later[4 * columns.n_later + 1] = marks[j + 8]
+            columns.later[4 * columns.n_later + 2] = marks[j + 9]
+            columns.later[4 * columns.n_later + 3] = line
             columns.n_later += 1
         if line != row_line + 1 or n_rows == 0:
             columns.jump_rows[columns.n_jumps] = n_rows
@@ -245,6 +247,12 @@ cdef object first_elements(object column, Py_ssize_t size):
     """Give up the column as an array of its first elements."""
     column.resize(size, refcheck=False)
     return column
+
+
+cdef bint rounded(bytes number, double value):
+    """Whether a number is written as a whole one that its double does not hold."""
+    cdef bytes digits = number.lstrip(b"+-").lstrip(b"0")
+    return digits.isdigit() and (len(digits) > 309 or isinf(value) or int(digits) != int(abs(value)))
 
 
 cdef class Parser:
@@ -370,12 +378,13 @@ cdef class Parser:
         self.columns.newlines = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.newlines)
         with nogil:
             good = read_lines(&self.columns, text, size, self.judgments)
+        if not self.convert_later(text, size):
+            return False
         if not good:
             self.bad_line = text[self.columns.bad_begin:self.columns.bad_end]
             return False
         if self.tag is None and self.columns.tag_begin >= 0:
             self.tag = text[self.columns.tag_begin:self.columns.tag_end]
-        self.convert_later(text)
         return True
 
     cdef reserve(self, const uint8_t *text, Py_ssize_t size):
@@ -385,7 +394,7 @@ cdef class Parser:
         if size > STEP:
             # Most lines are several times as long, and one may be very long.
             n_lines = min(n_lines, count_newlines(text, size))
-        self.later = roomy(self.later, 3 * n_lines)
+        self.later = roomy(self.later, 4 * n_lines)
         self.documents = roomy(self.documents, columns.n_documents + size + SLACK)
         self.document_offsets = roomy(self.document_offsets, columns.n_rows + n_lines + 1)
         self.values = roomy(self.values, columns.n_rows + n_lines)
@@ -404,14 +413,26 @@ cdef class Parser:
         columns.jump_rows = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.jump_rows)
         columns.jump_lines = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.jump_lines)
 
-    cdef convert_later(self, const uint8_t *text):
+    cdef bint convert_later(self, const uint8_t *text, Py_ssize_t size) except -1:
         """Convert the numbers that the fast exact paths leave, as Python does and whatever the locale."""
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, begin, end
         cdef const int64_t *later = self.columns.later
         cdef bytes number
+        cdef double value
         for i in range(self.columns.n_later):
-            number = text[later[3 * i + 1]:later[3 * i + 2]]
-            self.columns.values[later[3 * i]] = PyOS_string_to_double(number, NULL, NULL)
+            begin, end = later[4 * i + 1], later[4 * i + 2]
+            number = text[begin:end]
+            value = PyOS_string_to_double(number, NULL, NULL)
+            if rounded(number, value):
+                while begin and text[begin - 1] != c"\n":
+                    begin -= 1
+                while end < size and text[end] != c"\n":
+                    end += 1
+                self.bad_line = text[begin:end]
+                self.columns.line = later[4 * i + 3]
+                return False
+            self.columns.values[later[4 * i]] = value
+        return True
 
     def take(self, Py_ssize_t n_segments):
         """Hand over the columns of the first segments, and keep the others.

@@ -10,6 +10,7 @@ import struct
 import sys
 import threading
 from fractions import Fraction
+from math import isinf
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tieaware import _trec
+from tieaware.errors import InputError
 from tieaware.inputs import read_qrels, read_run, trec
 from tieaware.inputs.lists import NotContiguous
 from tieaware.inputs.trec import stream_run
@@ -178,8 +180,19 @@ def scores_of(texts):
     return run_of(content).scores.tolist()
 
 
+def rounded(text):
+    """Whether a text is a whole number that float64 does not hold, of which two would tie by rounding."""
+    digits = text.lstrip("+-").lstrip("0")
+    return digits.isdigit() and (len(digits) > 309 or isinf(float(text)) or int(digits) != abs(int(float(text))))
+
+
 def check_numbers(texts):
-    for text, score in zip(texts, scores_of(texts), strict=True):
+    for text in filter(rounded, texts):
+        message = r":1: expected a number as the score, field 5, found .*, which float64 does not hold$"
+        with pytest.raises(InputError, match=message):
+            scores_of([text])
+    texts = [text for text in texts if not rounded(text)]
+    for text, score in zip(texts, scores_of(texts) if texts else [], strict=True):
         assert bits(score) == bits(float(text)), text
 
 
@@ -198,6 +211,16 @@ NUMBERS = """
 @pytest.mark.parametrize("text", NUMBERS.split())
 def test_numbers(text):
     check_numbers([text])
+
+
+@pytest.mark.parametrize("number", ["9007199254740993", "-18446744073709551617"])
+def test_a_rounded_number_is_located(number):
+    """Whole numbers that two rows of a run would tie by, whichever way they are converted."""
+    lines = [b"# a comment", b"q Q0 d1 1 9007199254740992 t", b"q Q0 d2 2 %s t" % number.encode(), b"q Q0 d3 3 x t"]
+    message = f"<file>:3: expected a number as the score, field 5, found '{number}', which float64 does not hold"
+    with pytest.raises(InputError) as caught:
+        run_of(b"\n".join(lines))
+    assert str(caught.value) == message
 
 
 def test_long_numbers():

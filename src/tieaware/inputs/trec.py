@@ -275,4 +275,6 @@ def complaint(line: bytes, judgments: bool, first: bool) -> str:
             return f'expected a line of a run, "{RUN_LINE}", found one of judgments, "{JUDGMENT_LINE}"'
         return f'expected 6 fields, "{RUN_LINE}", found {n}'
     found = "NaN" if NAN.fullmatch(fields[4]) else quoted(fields[4])
+    if INTEGER.fullmatch(fields[4]):
+        found += ", which float64 does not hold"
     return f"expected a number as the score, field 5, found {found}"
