@@ -57,8 +57,8 @@ cdef enum:
     DIGITS = 19
     LARGEST_FIVE = 27
 
-# What reading a number comes to; LATER leaves it to a general conversion, and ROUNDED is a whole number that double does
-# not hold, two of which would tie by rounding.
+# What reading a number comes to; LATER leaves it to a general conversion, and ROUNDED is a whole number that double
+# does not hold, two of which would tie by rounding.
 cdef enum Text:
     BAD, DONE, LATER, ROUNDED
 
