@@ -1,9 +1,10 @@
-"""Python's own objects, into columns: judgments that are a dict of dicts, and arrays of objects."""
+"""Python's own objects, into columns, and back: judgments that are a dict of dicts, arrays of objects, text."""
 
 cimport cython
 cimport numpy as cnp
 from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy
@@ -217,3 +218,16 @@ def object_identifiers(array, int64_t start, int64_t stop):
         return taken(&names), offsets
     finally:
         free(names.data)
+
+
+# ---- and back -------------------------------------------------------------------------------------
+
+def texts(cnp.ndarray data not None, cnp.ndarray offsets not None):
+    """Return the identifiers of uint8[:] and int64[n + 1] as a list of str: UTF-8, other bytes as surrogates."""
+    cdef const char *p = <const char *>cnp.PyArray_DATA(data)
+    cdef const int64_t *bound = <const int64_t *>cnp.PyArray_DATA(offsets)
+    cdef Py_ssize_t i
+    return [
+        PyUnicode_DecodeUTF8(p + bound[i], bound[i + 1] - bound[i], "surrogateescape")
+        for i in range(offsets.shape[0] - 1)
+    ]

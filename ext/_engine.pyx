@@ -71,11 +71,53 @@ cdef const double* data_of(table) except? NULL:
     return <const double*>cnp.PyArray_DATA(array)
 
 
+cdef class Measures:
+    """What the kernels know of each measure, whatever the lists.
+
+    `fields` has one dict per measure, with the fields of _measure.pxd's struct: the name of a kernel for its row, -1
+    for no cut-off, None for no table; and the limit, what an infinite value of the measure means. Immutable.
+    """
+    cdef readonly Py_ssize_t n
+    # The limits of the measures that have one, by their positions.
+    cdef readonly dict limits
+    cdef list fields
+    cdef Measure* of
+
+    def __cinit__(self, list fields not None):
+        cdef Py_ssize_t i
+        cdef Measure* measure
+        self.n = len(fields)
+        self.fields = fields
+        self.limits = {i: known["limit"] for i, known in enumerate(fields) if known["limit"]}
+        self.of = <Measure*>malloc(max(self.n, 1) * sizeof(Measure))
+        if self.of == NULL:
+            raise MemoryError("no memory for the measures")
+        for i, known in enumerate(fields):
+            measure = &self.of[i]
+            measure.kernel = kernel_named(known["kernel"])
+            measure.always_defined = known["always_defined"]
+            measure.cutoff = known["cutoff"] if known["cutoff"] >= 0 else NO_CUTOFF
+            measure.measure_number = known["measure_number"]
+            measure.weight = known["weight"]
+            measure.n_weights = known["n_weights"]
+            measure.square = known["square"]
+            measure.table = data_of(known["table"])
+            measure.squares = data_of(known["squares"])
+            measure.judged_only = known["judged_only"]
+            measure.less_is_better = known["less_is_better"]
+            measure.geometric = known["geometric"]
+
+    def __dealloc__(self):
+        free(self.of)
+
+    def __reduce__(self):
+        return Measures, (self.fields,)
+
+
 cdef class Engine:
     """Lists and measures, prepared.
 
-    `measures` has one dict per measure, with the fields of _measure.pxd's struct: the name of a kernel for its row, -1
-    for no cut-off, None for no table. `norms` is float64[n_queries, n_measures], what the sum over a query's groups is
+    `norms` is float64[n_queries, n_measures], what the sum over a query's groups is
     divided by; 0 marks a query where the measure has no meaning, whose value is `undefined`, unless the measure is
     `always_defined`. `query_numbers`, of the same shape, is what kernels take of a query besides; `table_starts`, as
     int64, is where the query's part of the measure's table begins.
@@ -85,6 +127,7 @@ cdef class Engine:
     """
     cdef PreparedLists lists
     cdef readonly Py_ssize_t n_measures
+    cdef readonly dict limits
     cdef object arguments
     cdef const double* norms
     cdef const double* query_numbers
@@ -92,42 +135,22 @@ cdef class Engine:
     cdef double undefined
     cdef int judged
     cdef const int64_t* lengths
-    cdef Measure* measures
+    cdef const Measure* measures
 
-    def __cinit__(self, PreparedLists lists not None, list measures not None, cnp.ndarray norms not None,
+    def __cinit__(self, PreparedLists lists not None, Measures measures not None, cnp.ndarray norms not None,
                   cnp.ndarray query_numbers not None, cnp.ndarray table_starts not None, double undefined, int judged,
                   cnp.ndarray lengths not None):
-        cdef Py_ssize_t i
-        cdef Measure* measure
         self.lists = lists
         self.arguments = (lists, measures, norms, query_numbers, table_starts, undefined, judged, lengths)
-        self.n_measures = len(measures)
+        self.n_measures = measures.n
+        self.limits = measures.limits
         self.norms = <const double*>cnp.PyArray_DATA(norms)
         self.query_numbers = <const double*>cnp.PyArray_DATA(query_numbers)
         self.table_starts = <const int64_t*>cnp.PyArray_DATA(table_starts)
         self.undefined = undefined
         self.judged = judged
         self.lengths = <const int64_t*>cnp.PyArray_DATA(lengths)
-        self.measures = <Measure*>malloc(max(self.n_measures, 1) * sizeof(Measure))
-        if self.measures == NULL:
-            raise MemoryError("no memory for the measures")
-        for i, fields in enumerate(measures):
-            measure = &self.measures[i]
-            measure.kernel = kernel_named(fields["kernel"])
-            measure.always_defined = fields["always_defined"]
-            measure.cutoff = fields["cutoff"] if fields["cutoff"] >= 0 else NO_CUTOFF
-            measure.measure_number = fields["measure_number"]
-            measure.weight = fields["weight"]
-            measure.n_weights = fields["n_weights"]
-            measure.square = fields["square"]
-            measure.table = data_of(fields["table"])
-            measure.squares = data_of(fields["squares"])
-            measure.judged_only = fields["judged_only"]
-            measure.less_is_better = fields["less_is_better"]
-            measure.geometric = fields["geometric"]
-
-    def __dealloc__(self):
-        free(self.measures)
+        self.measures = measures.of
 
     def __reduce__(self):
         return Engine, self.arguments

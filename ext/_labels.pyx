@@ -225,6 +225,18 @@ def longest(cnp.ndarray offsets not None):
     return most
 
 
+def clear_undefined(cnp.ndarray norms not None, cnp.ndarray totals not None):
+    """Make the norms 0 where the totals, of the same shape and both C-contiguous float64, are not positive."""
+    cdef double* norm = <double*>cnp.PyArray_DATA(norms)
+    cdef const double* total = <const double*>cnp.PyArray_DATA(totals)
+    cdef Py_ssize_t i
+    if cnp.PyArray_SIZE(norms) != cnp.PyArray_SIZE(totals):
+        raise ValueError("norms and totals of different shapes")
+    for i in range(cnp.PyArray_SIZE(norms)):
+        if not total[i] > 0.0:
+            norm[i] = 0.0
+
+
 def keys(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.ndarray labels not None, int32_t first,
          cnp.ndarray table not None):
     """Choose the documents that weigh anything, and write what they weigh.

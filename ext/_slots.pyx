@@ -6,7 +6,7 @@ doubles the same difference has lost eight digits at t = 10⁴.
 """
 cimport numpy as cnp
 import numpy as np
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware._exact cimport add, double_double, log2_exact, product, scale, two_product
@@ -93,26 +93,31 @@ def squares(cnp.ndarray slots not None):
     return table
 
 
-def ideal(cnp.ndarray gains not None, cnp.ndarray offsets not None, cnp.ndarray slots not None, Py_ssize_t depth):
+def ideal(cnp.ndarray labels not None, cnp.ndarray gains not None, cnp.ndarray offsets not None,
+          cnp.ndarray slots not None, Py_ssize_t depth):
     """Σ g_j d_j over the first `depth` gains g of each list, the best first, d_j being the weight of slot j.
 
     The sum is that of _expected.pyx over documents that each are a group, to the last bit.
 
     Parameters
     ----------
-    gains : float64[n]
-        None of them negative.
+    labels : int32[n]
+    gains : float64[n_labels]
+        Those of the labels from 0; none of them negative. Lower labels have none.
     offsets : int64[n_lists + 1]
+        Of the lists of labels.
     slots : float64[depth + 1 or more, 2]
         The prefix sums of the weights.
     """
+    cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
     cdef const double* gain = <const double*>cnp.PyArray_DATA(gains)
     cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
     cdef const double* prefix = <const double*>cnp.PyArray_DATA(slots)
-    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, i, j, n
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_labels = gains.shape[0], i, j, n
+    cdef bint good = True
     cdef cnp.ndarray sums = np.zeros(n_lists)
     cdef double* into = <double*>cnp.PyArray_DATA(sums)
-    cdef double* sorted_gains = <double*>malloc(max(gains.shape[0], 1) * sizeof(double))
+    cdef double* sorted_gains = <double*>malloc(max(labels.shape[0], 1) * sizeof(double))
     cdef double_double d
     if sorted_gains == NULL:
         raise MemoryError("no memory to sort the gains")
@@ -121,12 +126,18 @@ def ideal(cnp.ndarray gains not None, cnp.ndarray offsets not None, cnp.ndarray 
             n = 0
             for j in range(bound[i], bound[i + 1]):
                 # A gain of 0 adds nothing, wherever it stands.
-                if gain[j] != 0.0:
-                    sorted_gains[n] = gain[j]
+                if label[j] < 0:
+                    continue
+                if label[j] >= n_labels:
+                    good = False
+                elif gain[label[j]] != 0.0:
+                    sorted_gains[n] = gain[label[j]]
                     n += 1
             sort(sorted_gains, n)
             for j in range(min(depth, n)):
                 d = between(prefix, j, 1)
                 into[i] += sorted_gains[n - 1 - j] * (d.high + d.low)
     free(sorted_gains)
+    if not good:
+        raise ValueError("a label beyond the gains")
     return sums

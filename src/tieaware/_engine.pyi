@@ -5,12 +5,18 @@ import numpy.typing as npt
 
 from tieaware._groups import PreparedLists
 
+class Measures:
+    n: int
+    limits: dict[int, str]
+    def __init__(self, fields: list[dict[str, Any]]) -> None: ...
+
 class Engine:
     n_measures: int
+    limits: dict[int, str]
     def __init__(
         self,
         lists: PreparedLists,
-        measures: list[dict[str, Any]],
+        measures: Measures,
         norms: npt.NDArray[np.float64],
         query_numbers: npt.NDArray[np.float64],
         table_starts: npt.NDArray[np.int64],

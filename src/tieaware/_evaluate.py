@@ -116,8 +116,7 @@ def evaluate_views(
 
     See `evaluate` for the parameters.
     """
-    asked = asked_measures(measures)
-    parsed = tuple(asked.values())
+    parsed, asked = asked_measures(measures)
     one_of("queries", queries, ("judged", "both"))
     workers = checked_threads(threads)
     judged, sources = as_qrels(qrels), as_sources(runs)
@@ -153,7 +152,7 @@ def evaluate_views(
         std, least, greatest = by_table[start + 1 : end] if view.spread else (None, None, None)
         precision = None if view.precision is None else str(view.precision)
         made = Provenance(view.rule.name, precision, queries, __version__)
-        results.append(Results(by_table[start], *labels, std, least, greatest, tuple(asked), made))
+        results.append(Results(by_table[start], *labels, std, least, greatest, asked, made))
     return results
 
 

@@ -200,7 +200,7 @@ class Identifiers:
         """Return them as integers if they are, else as text: UTF-8, with ``surrogateescape`` for bytes that are not."""
         if self.kind == "integer":
             return list(map(int, self))
-        return [identifier.decode("utf-8", "surrogateescape") for identifier in self]
+        return _dicts.texts(self.data, self.offsets)
 
     def order(self, offsets: Offsets, *, descending: bool) -> Integers:
         """Return the positions of each list ``offsets[i]:offsets[i + 1]`` by identifier, compared as bytes."""

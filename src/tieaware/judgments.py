@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware import _labels, _slots
+from tieaware import _labels
 from tieaware.arrays import Integers, Labels, Offsets, Values, no_label
 
 # The label of a document that was pooled and not judged, as lower ones are. That of one outside the pool is -1.
@@ -67,23 +67,6 @@ class Judgments:
     def best_first(self, worth: npt.NDArray[np.generic]) -> Integers:
         """Return the documents of each query in the order of what they are worth, descending."""
         return np.lexsort((-worth.astype(np.float64), self.query))
-
-    def discounted(self, gains: Values, slots: Values, cutoff: int | None) -> Values:
-        """Return the sum of the gains of each query, the best first, each times the weight of its rank.
-
-        Parameters
-        ----------
-        gains : float64[n_judged]
-        slots : float64[depth + 1, 2]
-            Prefix sums of the weights; see ext/_slots.pyx.
-        cutoff : int or None
-
-        Returns
-        -------
-        float64[n_queries]
-        """
-        depth = len(slots) - 1 if cutoff is None else min(cutoff, len(slots) - 1)
-        return _slots.ideal(gains, self.offsets, slots, depth)
 
     def cumulated(self, gains: Values) -> tuple[Values, Integers]:
         """Return the sums of the gains of each query, the best first; and where each query's sums start.

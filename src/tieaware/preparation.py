@@ -22,7 +22,7 @@ from tieaware.judgments import POOLED, Excluded, JudgedLists
 from tieaware.means import means
 from tieaware.measures import Measure
 from tieaware.measures.definition import LEAST_INEXACT, check_exact
-from tieaware.measures.formulas import SMALL_DEPTH, by_total
+from tieaware.measures.formulas import HIGHEST_IN_TABLE, SMALL_DEPTH, by_total
 from tieaware.threads import even_chunks, over_chunks
 from tieaware.ties import RULES, TieRule, by_label
 from tieaware.totals import Totals
@@ -42,9 +42,6 @@ _NO_CUTOFF = 2**62
 
 # To hand chunks to other threads takes longer than to evaluate so few documents.
 _WORTH_THREADS = 8192
-
-# Up to here, labels are weighed whether they occur or not, so that lists with the same highest one share a table.
-_HIGHEST_IN_TABLE = 255
 
 
 @dataclass(eq=False)
@@ -128,11 +125,7 @@ class Prepared:
     @property
     def in_kernel(self) -> bool:
         """Whether the engine alone gives the values: of scores as they are, by this order, without a limit to check."""
-        return self.wanted.coarsening is None and not self.bands and self.extremes is None and not self._limits
-
-    @property
-    def _limits(self) -> dict[int, str]:
-        return _limits(self.measures, self.wanted.spread)
+        return self.wanted.coarsening is None and not self.bands and self.extremes is None and not self.engine.limits
 
     @cached_property
     def _chunks(self) -> Integers:
@@ -172,21 +165,10 @@ class Prepared:
         if self.extremes is not None:
             self.extremes.evaluate(scores, values, first, last)
         if failed == -1:
-            for i, limit in self._limits.items():
+            for i, limit in self.engine.limits.items():
                 if np.isinf(values[..., first:last, i]).any():
                     raise InputError(f"{self.measures[i]}: {limit}")
         return failed
-
-
-@lru_cache(maxsize=256)
-def _limits(measures: tuple[Measure, ...], spread: bool) -> dict[int, str]:
-    """What is said of measures that refuse what would take too long, by their column."""
-    limits = {}
-    for i, measure in enumerate(measures):
-        limit = measure.definition.limit or (measure.definition.spread_limit if spread else None)
-        if limit:
-            limits[i] = limit
-    return limits
 
 
 class _Extremes(NamedTuple):
@@ -314,6 +296,7 @@ class _Weights(NamedTuple):
     # For each measure what the kernels know of it: its first row and how many, for a spread the row of squares of the
     # first, and all that depends on the measure alone. The slot weights are those of lists that are not long.
     fields: list[dict[str, Any]]
+    kernels: _engine.Measures
     # The row that weighs the documents with a label by 1, where a measure looks at these alone; else -1.
     judged: int
     # The most that a document weighs in any row.
@@ -327,7 +310,7 @@ class _Weights(NamedTuple):
     def of(cls, measures: tuple[Measure, ...], labels: Labels, squared: bool) -> tuple[_Weights, Labels]:
         """Return the weights of all labels that there are, and those of the documents as the table has them."""
         highest = _labels.highest(labels)
-        if highest <= _HIGHEST_IN_TABLE:
+        if highest <= HIGHEST_IN_TABLE:
             weights = _weights_to(measures, highest, squared)
         else:
             # The table is of the labels that occur, by their numbers.
@@ -366,9 +349,10 @@ class _Weights(NamedTuple):
         fields = []
         for measure in measures:
             row, n_rows = known[measure.definition.weighting.key(measure)]
-            fields.append(_fields(measure, row, n_rows, squares[row]))
+            fields.append(_fields(measure, row, n_rows, squares[row], squared))
         not_by_total = [i for i, measure in enumerate(measures) if measure.definition.norm is not by_total]
-        return cls(np.stack(rows), first, fields, judged, most, _deepest_cutoff(measures), not_by_total)
+        table, kernels, deepest = np.stack(rows), _engine.Measures(fields), _deepest_cutoff(measures)
+        return cls(table, first, fields, kernels, judged, most, deepest, not_by_total)
 
 
 @lru_cache(maxsize=256)
@@ -401,7 +385,7 @@ def _keyed_lists(
         wanted.rule.placement,
         depth,
         counting_limit,
-        _sorted_lists(lists.lengths, key_offsets, depth, sorting),
+        _sorted_lists(lists, key_offsets, depth, sorting),
         as_kernels_want(lists.offsets, np.int64),
         key_offsets,
         positions,
@@ -435,14 +419,14 @@ def _excluded_documents(
 
 
 def _sorted_lists(
-    lengths: Integers, key_offsets: Integers, depth: int, sorting: bool | None
+    lists: JudgedLists, key_offsets: Integers, depth: int, sorting: bool | None
 ) -> npt.NDArray[np.bool_] | None:
     """Return which lists are sorted; None for none, as is often plain from the number of all keys."""
     if sorting is not None:
-        return np.full(len(lengths), sorting)
+        return np.full(len(key_offsets) - 1, sorting)
     if key_offsets[-1] <= _FEW_KEYS:
         return None
-    return sorting_pays(lengths, key_offsets[1:] - key_offsets[:-1], depth)
+    return sorting_pays(lists.lengths, key_offsets[1:] - key_offsets[:-1], depth)
 
 
 def sorting_pays(lengths: Integers, n_keys: Integers, depth: int) -> npt.NDArray[np.bool_]:
@@ -483,10 +467,10 @@ def sorting_pays(lengths: Integers, n_keys: Integers, depth: int) -> npt.NDArray
 
 def _kernels(
     measures: Sequence[Measure], totals: Totals, weights: _Weights, longest: int, spread: bool
-) -> list[dict[str, Any]]:
-    """Return the measures as the kernels know them: the fields of the struct in ext/_measure.pxd."""
+) -> _engine.Measures:
+    """Return the measures as the kernels know them."""
     if longest <= SMALL_DEPTH and totals.has_no_table and not spread:
-        return weights.fields
+        return weights.kernels
     kernels = []
     for i, measure in enumerate(measures):
         definition = measure.definition
@@ -497,11 +481,11 @@ def _kernels(
             if spread and table.ndim == 2:
                 squares = _slots.squares(table[: depth + 1])
         kernels.append({**weights.fields[i], "table": table, "squares": squares})
-    return kernels
+    return _engine.Measures(kernels)
 
 
-def _fields(measure: Measure, row: int, n_rows: int, square: int) -> dict[str, Any]:
-    """Return what the kernels know of a measure, whatever the lists, unless these are long."""
+def _fields(measure: Measure, row: int, n_rows: int, square: int, spread: bool) -> dict[str, Any]:
+    """Return the fields of the struct in ext/_measure.pxd, for lists that are not long; and what the kernel refuses."""
     definition = measure.definition
     return {
         "kernel": definition.kernel,
@@ -516,6 +500,7 @@ def _fields(measure: Measure, row: int, n_rows: int, square: int) -> dict[str, A
         "geometric": definition.summary == "geometric",
         "table": definition.slots(measure, SMALL_DEPTH) if definition.slots else None,
         "squares": None,
+        "limit": definition.limit or (definition.spread_limit if spread else None),
     }
 
 
@@ -524,14 +509,10 @@ def _norms(
 ) -> Values:
     """Return what the sums are divided by: float64[n_queries, n_measures], 0 where the measure says nothing."""
     norms = totals.copy()
-    if not_by_total:
-        all_lengths = retrieved.astype(np.float64)
-        judged_lengths = all_lengths if judged is retrieved else judged.astype(np.float64)
-        for i in not_by_total:
-            measure = measures[i]
-            lengths = judged_lengths if measure.judged_only else all_lengths
-            norms[:, i] = measure.definition.norm(measure, totals[:, i], lengths)
-        norms[totals <= 0.0] = 0.0
+    for i in not_by_total:
+        measure = measures[i]
+        norms[:, i] = measure.definition.norm(measure, totals[:, i], judged if measure.judged_only else retrieved)
+    _labels.clear_undefined(norms, totals)
     return norms
 
 

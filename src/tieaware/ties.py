@@ -38,6 +38,9 @@ class Arranged(NamedTuple):
     rank: Integers | None
 
 
+_AS_THEY_LIE = Arranged(None, None)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TieRule:
     """What tied documents are taken to be.
@@ -89,7 +92,7 @@ class TieRule:
             What `order` returned, for a rule that goes by documents; of another length, the order of every list.
         """
         if self.placement == AVERAGE:
-            return Arranged(None, None)
+            return _AS_THEY_LIE
         if self.placement != IN_ORDER:
             return Arranged(by_label(key_offsets, labels), None)
         if order is None:

@@ -111,7 +111,7 @@ class Definition:
     kernel: str
     weighting: Weighting
     total: Callable[[Measure, Judgments], Values]
-    norm: Callable[[Measure, Values, Values], Values | float]
+    norm: Callable[[Measure, Values, Integers], Values | Integers | float]
     slots: Callable[[Measure, int], Values] | None = None
     query_number: Callable[[Measure, Judgments], Values] | None = None
     query_table: Callable[[Measure, Judgments], tuple[Values, Integers]] | None = None

@@ -9,11 +9,14 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from tieaware import _slots
+from tieaware import _labels, _slots
 from tieaware.arrays import Integers, Labels, Values
 from tieaware.checks import unexpected
 from tieaware.judgments import POOLED, Judgments
-from tieaware.measures.definition import Measure, Weighting, check_exact
+from tieaware.measures.definition import LEAST_INEXACT, Measure, Weighting, check_exact
+
+# Up to here, labels are weighed whether they occur or not, so that lists with the same highest one share a table.
+HIGHEST_IN_TABLE = 255
 
 # What a document is worth.
 
@@ -107,9 +110,24 @@ def nonrelevant_of_relevant(measure: Measure, judgments: Judgments) -> Values:
 
 def ideal_gain(measure: Measure, judgments: Judgments) -> Values:
     """The discounted gain of the judged documents in the best order, within the cut-off."""
-    gains = GAIN.weigh(measure, judgments.labels)
-    check_exact(measure, gains)
-    return judgments.discounted(gains[0], discounted_slots(measure, judgments.deepest(measure.cutoff)), measure.cutoff)
+    labels = judgments.labels
+    highest = _labels.highest(labels)
+    if highest <= HIGHEST_IN_TABLE:
+        gains = _gains_to(measure, highest)
+    if highest > HIGHEST_IN_TABLE or gains[-1] * len(labels) >= LEAST_INEXACT:
+        # Each document has a gain of its own.
+        check_exact(measure, GAIN.weigh(measure, labels))
+        gains, labels = GAIN.weigh(measure, labels)[0], np.arange(len(labels), dtype=np.int32)
+    slots = discounted_slots(measure, judgments.deepest(measure.cutoff))
+    depth = len(slots) - 1 if measure.cutoff is None else min(measure.cutoff, len(slots) - 1)
+    return _slots.ideal(labels, gains, judgments.offsets, slots, depth)
+
+
+@lru_cache(maxsize=256)
+def _gains_to(measure: Measure, highest: int) -> Values:
+    """Return the gains of the labels from 0 to the highest."""
+    gains: Values = GAIN.weigh(measure, np.arange(highest + 1, dtype=np.int32))[0]
+    return gains
 
 
 def ideal_labels(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
@@ -125,50 +143,50 @@ def every_query(measure: Measure, judgments: Judgments) -> Values:
 # What the sum over the groups is divided by, from the total and the number of retrieved documents.
 
 
-def one(measure: Measure, total: Values, retrieved: Values) -> float:
+def one(measure: Measure, total: Values, retrieved: Integers) -> float:
     """Nothing: the sum is the value."""
     return 1.0
 
 
-def by_total(measure: Measure, total: Values, retrieved: Values) -> Values:
+def by_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
     """The total."""
     return total
 
 
-def by_depth(measure: Measure, total: Values, retrieved: Values) -> Values | float:
+def by_depth(measure: Measure, total: Values, retrieved: Integers) -> Values | float:
     """k, even where the list is shorter; without a cut-off, the number of retrieved documents."""
     return np.maximum(retrieved, 1.0) if measure.cutoff is None else float(measure.cutoff)
 
 
-def by_mean_of_depth_and_total(measure: Measure, total: Values, retrieved: Values) -> Values:
+def by_mean_of_depth_and_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
     """(k + N) / 2, so that hits divided by it are the harmonic mean of precision and recall."""
     depth = retrieved if measure.cutoff is None else float(measure.cutoff)
     return (depth + total) / 2.0
 
 
-def by_depth_reached(measure: Measure, total: Values, retrieved: Values) -> Values:
+def by_depth_reached(measure: Measure, total: Values, retrieved: Integers) -> Values:
     """k, or the length of a shorter list."""
     reached = np.maximum(retrieved, 1.0)
     return reached if measure.cutoff is None else np.minimum(reached, measure.cutoff)
 
 
-def by_retrieved_or_total(measure: Measure, total: Values, retrieved: Values) -> Values:
+def by_retrieved_or_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
     """The number of retrieved documents; with ``relative``, no more than there are relevant ones."""
     return np.maximum(np.minimum(retrieved, total) if measure["relative"] else retrieved, 1.0)
 
 
-def by_weighted_mean(measure: Measure, total: Values, retrieved: Values) -> Values:
+def by_weighted_mean(measure: Measure, total: Values, retrieved: Integers) -> Values:
     """(retrieved + beta N) / (1 + beta), so that hits divided by it are the weighted harmonic mean."""
     beta = float(measure["beta"])
     return (retrieved + beta * total) / (1.0 + beta)
 
 
-def by_retrieved_times_total(measure: Measure, total: Values, retrieved: Values) -> Values:
+def by_retrieved_times_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
     """The product of both, so that squared hits divided by it are precision times recall."""
     return np.maximum(retrieved, 1.0) * total
 
 
-def by_retrieved(measure: Measure, total: Values, retrieved: Values) -> Values:
+def by_retrieved(measure: Measure, total: Values, retrieved: Integers) -> Integers:
     """The number of retrieved documents."""
     return retrieved
 

@@ -6,8 +6,8 @@ import ast
 import copyreg
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any
+from functools import _lru_cache_wrapper, lru_cache
+from typing import Any, TypeVar
 
 from tieaware.checks import did_you_mean, shown, unexpected
 from tieaware.measures.definition import Measure
@@ -22,6 +22,8 @@ _BY_OTHER_TREC_NAME = {"set_relative_P": SetP(relative=True)}
 
 _NOTATION = re.compile(r"(?P<name>\w+)\s*(?:\((?P<parameters>.*)\))?\s*(?:@\s*(?P<cutoff>\S+))?", re.ASCII)
 _LONGEST = 200
+
+Read = TypeVar("Read")
 
 
 def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
@@ -41,15 +43,10 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     InputError
         If there is none, or one is none of `parse_measure`'s.
     """
-    given = _several(measures)
-    try:
-        return _parsed(given)
-    except TypeError:
-        # One that cannot be hashed is none.
-        return tuple(map(parse_measure, given))
+    return _cached(_parsed, measures)
 
 
-def asked_measures(measures: str | Measure | Sequence[str | Measure]) -> dict[str, Measure]:
+def asked_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
     """Read measures as `parse_measures` does, and keep what each is called: "map" is AP, and stays "map".
 
     Raises
@@ -57,9 +54,16 @@ def asked_measures(measures: str | Measure | Sequence[str | Measure]) -> dict[st
     InputError
         Also if two are called the same, for one would stand in the place of the other.
     """
+    return _cached(_asked, measures)
+
+
+def _cached(read: _lru_cache_wrapper[Read], measures: str | Measure | Sequence[str | Measure]) -> Read:
     given = _several(measures)
-    parsed = parse_measures(given)
-    return dict(zip(_called(given), parsed, strict=True))
+    try:
+        return read(given)
+    except TypeError:
+        # One that cannot be hashed is none, which needs words.
+        return read.__wrapped__(given)
 
 
 def _several(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | Measure, ...]:
@@ -85,12 +89,13 @@ def _parsed(measures: tuple[str | Measure, ...]) -> tuple[Measure, ...]:
 
 
 @lru_cache(maxsize=256)
-def _called(measures: tuple[str | Measure, ...]) -> tuple[str, ...]:
+def _asked(measures: tuple[str | Measure, ...]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
+    parsed = tuple(map(parse_measure, measures))
     names = tuple(" ".join(str(measure).split()) for measure in measures)
     for i, name in enumerate(names):
         if name in names[:i]:
             raise unexpected("measures", "each of them once", f"{name} twice")
-    return names
+    return parsed, names
 
 
 def parse_measure(text: str | Measure) -> Measure:
