@@ -46,6 +46,28 @@ def test_the_tools_own_values(row, levels):
     assert (average == pytest.approx(expected, rel=1e-12)) == (levels is None)
 
 
+def test_weights_are_those_of_the_tool():
+    """A query has the mean of its rows' weights; one without a relevant document counts as 1 there, always."""
+    labels, scores = lists(3)
+    weights = np.random.default_rng(5).integers(1, 9, labels.shape).astype(np.float32)
+    weights[0] = 1
+    of_queries = weights.mean(axis=1, dtype=np.float64)
+    rows = data(labels, scores).set_weight(weights.ravel())
+    booster = lightgbm.Booster({**QUIET, "metric": "ndcg,map", "eval_at": [100]}, rows)
+    measured = metric(["nDCG(dcg='exp-log2')@100", "AP@100"], ties="run_order", undefined=1)
+    *theirs, first, second = booster.eval_train(feval=measured)
+    assert [first[2], second[2]] == pytest.approx([each[2] for each in theirs], rel=1e-6)
+    # Summed in single precision there. By hand, and through the other face:
+    expected = np.average(Evaluator(labels, "AP", undefined=1)(scores)[:, 0], weights=of_queries)
+    sizes = np.full(len(labels), labels.shape[1])
+    ((_, found, _),) = metric("AP", undefined=1)(labels.ravel(), scores.ravel(), weights.ravel(), sizes)
+    assert found == pytest.approx(expected, rel=1e-14)
+    left_out = np.average(Evaluator(labels[1:], "AP")(scores[1:])[:, 0], weights=of_queries[1:])
+    assert metric("AP", undefined=np.nan)(scores.ravel(), rows)[0][1] == pytest.approx(left_out, rel=1e-14)
+    with pytest.raises(InputError, match="weight: expected none, for GMAP has a geometric mean, found some"):
+        metric(["AP", "GMAP"])(scores.ravel(), rows)
+
+
 def test_both_faces_call_it_and_stop_by_it():
     labels, _ = lists(3)
     training, validation = data(labels), data(labels[::-1].copy())

@@ -45,6 +45,18 @@ def test_the_tools_own_values(row, levels):
     assert (average == pytest.approx(float(expected), rel=1e-12)) == (levels is None)
 
 
+def test_weights_are_those_of_the_tool():
+    """Of queries; one without a relevant document XGBoost counts as 0, if told so, else as 1, whatever its weight."""
+    labels, scores = lists(3)
+    rows = data(np.minimum(labels, 1), scores)
+    rows.set_weight(np.random.default_rng(5).random(len(labels)))
+    names = {"ndcg@5-": "nDCG@5", "map@100-": "AP@100", "pre@5": "P@5"}
+    shown = xgboost.Booster({**QUIET, "eval_metric": list(names)}, [rows]).eval(rows)
+    theirs = [float(each.split(":")[1]) for each in shown.split("\t")[1:]]
+    found = [value for _, value in metric(list(names.values()), ties="run_order")(scores.ravel(), rows)]
+    assert found == pytest.approx(theirs, rel=1e-14)
+
+
 @pytest.mark.parametrize("maximize", [True, False])
 def test_train_calls_it_and_stops_by_it(maximize):
     """By the last of the measures: by the greatest value if told so, else by the least."""
