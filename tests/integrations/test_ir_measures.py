@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 
 import ir_measures
 import pandas as pd
@@ -232,11 +231,3 @@ def test_its_measures_serve_wherever_a_measure_does():
 def test_measures_of_another_meaning_are_refused(measure, problem):
     with pytest.raises(InputError, match=f"^{problem}$"):
         tieaware.parse_measure(measure)
-
-
-def test_a_missing_tool_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ir_measures", None)
-    ours.provider.cache_clear()
-    for function in (ours.install, ours.uninstall, ours.provider):
-        with pytest.raises(ImportError, match=r"^ir_measures is not installed: pip install 'tieaware\[ir-measures\]'$"):
-            function()
