@@ -48,11 +48,11 @@ TOOLS = (
         how="by code of its own: by document id, ascending",
     ),
     Tool(
-        package="python-terrier", version="1.0", computes="AP, nDCG, P, R, RR, …", rule="trec_eval",
+        package="pyterrier", version="1.1.2", computes="AP, nDCG, P, R, RR, …", rule="trec_eval",
         how="pt.Experiment computes by ir_measures",
     ),
     Tool(
-        package="python-terrier", version="1.0", computes="RR@k, Judged@k", rule="docid_ascending",
+        package="pyterrier", version="1.1.2", computes="RR@k, Judged@k", rule="docid_ascending",
         how="pt.Experiment computes by ir_measures",
     ),
     Tool(

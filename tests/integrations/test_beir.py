@@ -1,7 +1,6 @@
 """tieaware in the place of beir's evaluation: against the installed beir, which needs none of its models for it."""
 
 import copy
-import sys
 
 import pytest
 from collections_of_dicts import collection
@@ -88,11 +87,3 @@ def test_queries_without_answers_or_relevant_documents_count_as_zero():
 def test_errors_are_one_line(call, problem):
     with pytest.raises(InputError, match=f"^{problem}"):
         call()
-
-
-def test_a_missing_tool_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "beir", None)
-    monkeypatch.setitem(sys.modules, "beir.retrieval.evaluation", None)
-    ours._class.cache_clear()
-    with pytest.raises(ImportError, match=r"^beir is not installed: pip install 'tieaware\[beir\]'$"):
-        _ = ours.EvaluateRetrieval

@@ -1,12 +1,9 @@
 """What mteb and sentence-transformers are given: values by hand, where neither is installed."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
 from tieaware.errors import InputError
-from tieaware.extras import MissingExtraError
 from tieaware.integrations import mteb
 from tieaware.integrations import sentence_transformers as embedders
 
@@ -51,11 +48,3 @@ def test_all_that_ties_with_the_last_wanted_is_kept():
             expected = np.flatnonzero(row >= np.sort(row)[-min(depth, 50)])
             np.testing.assert_array_equal(places, expected)
             np.testing.assert_array_equal(values, row[expected])
-
-
-@pytest.mark.skipif(find_spec("torch") is not None, reason="the tools are installed")
-def test_a_tool_that_is_missing_is_named_with_its_extra():
-    with pytest.raises(MissingExtraError, match=r"^mteb is not installed: pip install 'tieaware\[tools\]'$"):
-        mteb.install()
-    with pytest.raises(MissingExtraError, match=r"^sentence_transformers is not installed: .*\[tools\]'$"):
-        embedders.InformationRetrievalEvaluator  # noqa: B018

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 
 import ir_measures
 import pandas as pd
@@ -33,6 +32,7 @@ from ir_measures import (
     infAP,
     nDCG,
 )
+from published_values import TABLES
 
 import tieaware
 from tieaware import InputError
@@ -89,8 +89,8 @@ def test_the_measures_of_other_providers_have_their_values(theirs, measures, tol
     if theirs is ir_measures.gdeval and shutil.which("perl") is None:
         pytest.skip("gdeval is a Perl script, and perl is missing")
     for seed in range(4):
-        lowest = 0 if theirs is ir_measures.gdeval else -1
-        qrels, run = collection(seed, tied=False, labels=(lowest, 0, 1, 2))
+        lower = (0, 0) if theirs is ir_measures.gdeval else (-2, -1)
+        qrels, run = collection(seed, tied=False, labels=(*lower, 0, 1, 2))
         qrels, run = ({query[1:]: each for query, each in dicts.items()} for dicts in (qrels, run))
         assert_same(measures, theirs, ours.provider(), qrels, run, tolerance)
 
@@ -100,20 +100,49 @@ def test_every_measure_that_is_supported_is_compared():
     assert {measure.NAME for measure in ours.provider().SUPPORTED_MEASURES} == compared
 
 
-def test_what_ir_measures_tests_expect():
-    """Numbers that its own tests publish, of untied data."""
-    qrels = {"0": {"D0": 1, "D1": -1, "D2": 0, "D3": 2, "D4": 0}, "1": {"D0": 1, "D3": 2, "D4": -1, "D5": 0}}
-    run = {"0": {"D0": 0.8, "D2": 0.7, "D1": 0.3, "D3": 0.4, "D4": 0.1}}
-    run["1"] = {"D1": 0.8, "D4": 0.7, "D3": 0.3, "D2": 0.4}
-    published = {AP: 0.47916666666666663, infAP: 0.510416, AP(rel=2): 0.2917, infAP(rel=2): 0.3542}
-    assert ours.provider().calc_aggregate(list(published), qrels, run) == pytest.approx(published, abs=5e-5)
-    qrels["0"] |= {"D1": 1, "D2": 2}
-    published = {IPrec @ 0.25: 0.625, IPrec @ 0.5: 0.625, IPrec @ 0.75: 0.5, IPrec(rel=2) @ 0.1: 0.4583}
-    assert ours.provider().calc_aggregate(list(published), qrels, run) == pytest.approx(published, abs=5e-5)
-    graded = {"0": {"D0": 0, "D1": 1, "D2": 1, "D3": 2, "D4": 0}, "1": {"D0": 1, "D3": 2, "D5": 2}}
-    run["1"] = {"D1": 0.8, "D3": 0.7, "D4": 0.3, "D2": 0.4}
-    published = {ERR @ 20: 0.09775, ERR @ 2: 0.0625, Judged @ 3: 2 / 3, nDCG(dcg="exp-log2") @ 20: 0.485545}
-    assert ours.provider().calc_aggregate(list(published), graded, run) == pytest.approx(published, abs=1e-5)
+@pytest.mark.parametrize("table", TABLES, ids=[table.source for table in TABLES])
+def test_what_ir_measures_publishes_holds(installed, table):
+    """To the digits that are published, by query and aggregated, of all measures at once."""
+    installed()
+    qrels, run = table.qrels(), table.run()
+    expected = {ir_measures.parse_measure(text): values for text, values in table.values.items()}
+    found = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(list(expected), qrels, run)}
+    assert found == {
+        (measure, query): pytest.approx(value, abs=6e-5)
+        for measure, values in expected.items() for query, value in zip(qrels, values, strict=True)
+    }  # fmt: skip
+    assert ir_measures.calc_aggregate(list(expected), qrels, run) == {
+        measure: pytest.approx(sum(values) / (1 if measure.NAME.startswith("Num") else len(values)), abs=6e-5)
+        for measure, values in expected.items()
+    }
+
+
+def test_what_ir_measures_publishes_of_empty_input_holds(installed):
+    """And of Accuracy, which has no value where nothing relevant is found."""
+    installed()
+    (accuracy,) = (table for table in TABLES if table.source == "accuracy")
+    qrels, run, measures = accuracy.qrels(), accuracy.run(), [P @ 5, ERR @ 5, Judged @ 5, RR @ 5]
+    for judged, retrieved, value in ((qrels, {}, 0.0), ({}, run, float("nan")), ({}, {}, float("nan"))):
+        found = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(measures, judged, retrieved)}
+        assert found == {(measure, query): 0.0 for measure in measures for query in judged}
+        expected = pytest.approx(dict.fromkeys(measures, value), nan_ok=True)
+        assert ir_measures.calc_aggregate(measures, judged, retrieved) == expected
+        assert list(Accuracy.iter_calc(judged, retrieved)) == []
+        assert Accuracy.calc_aggregate(judged, retrieved) == pytest.approx(float("nan"), nan_ok=True)
+    second = Accuracy(rel=2)
+    assert {m.query_id: m.value for m in second.iter_calc(qrels, run)} == {"0": pytest.approx(2 / 3), "1": 0.75}
+
+
+def test_judged_documents_alone_are_what_remains_of_a_run(installed):
+    """A published relation: `judged_only` is the run without documents whose label is negative, or that have none."""
+    installed()
+    qrels, run = {"0": {"D0": -1, "D1": 1, "D3": 2, "D4": 1}}, TABLES[1].run()
+    run = {"0": run["0"]}
+    kept = {"0": {document: score for document, score in run["0"].items() if qrels["0"].get(document, -1) >= 0}}
+    for measure in (P @ 4, RR, Rprec, AP, AP @ 4, nDCG, nDCG @ 4, R @ 2, SetP, SetAP, SetF, Success @ 2, IPrec @ 0.5):
+        value = measure(judged_only=True).calc_aggregate(qrels, run)
+        assert value == pytest.approx(measure.calc_aggregate(qrels, kept), abs=1e-15)
+        assert value != pytest.approx(measure.calc_aggregate(qrels, run), abs=1e-3)
 
 
 def test_installing_changes_what_the_functions_of_ir_measures_return(installed):
@@ -202,11 +231,3 @@ def test_its_measures_serve_wherever_a_measure_does():
 def test_measures_of_another_meaning_are_refused(measure, problem):
     with pytest.raises(InputError, match=f"^{problem}$"):
         tieaware.parse_measure(measure)
-
-
-def test_a_missing_tool_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ir_measures", None)
-    ours.provider.cache_clear()
-    for function in (ours.install, ours.uninstall, ours.provider):
-        with pytest.raises(ImportError, match=r"^ir_measures is not installed: pip install 'tieaware\[ir-measures\]'$"):
-            function()

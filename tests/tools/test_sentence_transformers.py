@@ -58,6 +58,39 @@ def test_a_reranker_without_ties_earns_what_it_did():
         assert found == pytest.approx(own, abs=1e-12)
 
 
+@pytest.mark.parametrize("batched", [True, False])
+def test_an_encoder_that_reranks(batched):
+    """Its own evaluator has three rules too; where nothing ties, and of nDCG, the values are its own."""
+    from sentence_transformers.sentence_transformer.evaluation import RerankingEvaluator as Own
+    from sentence_transformers.util import dot_score
+
+    from tieaware.integrations.sentence_transformers import RerankingEvaluator
+
+    samples = [
+        {"query": "a", "positive": ["3", "8"], "negative": ["1", "2", "9"]},
+        {"query": "b", "positive": "7", "negative": ["1", "12"]},
+        {"query": "c", "positive": [], "negative": ["4"]},
+    ]
+    options = {"samples": samples, "similarity_fct": dot_score, "use_batched_encoding": batched}
+    for at_k in (1, 10):
+        own, found = (cls(**options, at_k=at_k, name="n")(Scorer(float)) for cls in (Own, RerankingEvaluator))
+        assert found == pytest.approx(own, abs=1e-12)
+    own, evaluator = Own(**options)(Scorer()), RerankingEvaluator(**options)
+    found = evaluator(Scorer())
+    assert evaluator.similarity_fct is dot_score
+    assert found["ndcg@10"] == pytest.approx(own["ndcg@10"], abs=1e-12)
+    # One relevant of three, and two of five: the first is at rank j with probability 4/10, 3/10, 2/10, 1/10.
+    assert found["mrr@10"] == pytest.approx(((1 + 1 / 2 + 1 / 3) / 3 + 0.4 + 0.3 / 2 + 0.2 / 3 + 0.1 / 4) / 2)
+    assert own["map"] == pytest.approx((1 / 3 + 2 / 5) / 2)
+    run = {"a": dict.fromkeys("38129", 0.5), "b": dict.fromkeys(["7", "1", "12"], 0.5)}
+    expected = tieaware.evaluate({"a": {"3": 1, "8": 1}, "b": {"7": 1}}, run, "AP").mean().item()
+    assert found["map"] == pytest.approx(expected, abs=1e-15)
+    evaluator.ties = "optimistic"
+    assert set(evaluator(Scorer()).values()) == {1.0}
+    with pytest.raises(tieaware.InputError, match="found NaN"):
+        evaluator(Scorer(lambda text: float("nan")))
+
+
 def test_a_constant_encoder_earns_what_it_is_worth():
     """Its own evaluator takes the lowest identifiers; nothing says that relevant documents are among them."""
     own, found = retrieval(None)(Scorer()), retrieval()(Scorer())

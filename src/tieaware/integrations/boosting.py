@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tieaware.arrays import Values
+from tieaware.checks import unexpected
 from tieaware.evaluator import Evaluator
+from tieaware.extras import load
+from tieaware.means import means
 from tieaware.measures import Measure
+from tieaware.precision import Coarsening
 
 
 class _Kept(NamedTuple):
@@ -29,11 +35,21 @@ class BoostingMetric:
 
     Parameters
     ----------
-    measures, **options
-        As in `Evaluator`.
+    measures : str, Measure, or a sequence of them
+        What to compute.
+    ties : str
+        The tie rule, one of `tieaware.ties.RULES` that does not go by document identifiers.
+    precision : str or Coarsening, optional
+        What the scores are coarsened to first.
+    threads : int or None
+        How many threads a call may use; None for one per core.
+    undefined : float
+        The value of a query without a relevant document; 1 in LightGBM and XGBoost. With NaN such a query is left out.
 
     Raises
     ------
+    MissingExtraError
+        An ImportError, if the booster is not installed.
     InputError
         If there is no such measure or option.
 
@@ -46,16 +62,36 @@ class BoostingMetric:
     [0.8154648767857287]
     """
 
-    def __init__(self, measures: Any, **options: Any) -> None:
-        self._options = options
-        self.measures: tuple[Measure, ...] = Evaluator([], measures, **options).measures
+    # The booster's package, which has the name of the extra that brings it.
+    tool: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        measures: str | Measure | Sequence[str | Measure],
+        *,
+        ties: str = "average",
+        precision: str | Coarsening | None = None,
+        threads: int | None = 1,
+        undefined: float = 0.0,
+    ) -> None:
+        if self.tool:
+            load(self.tool, self.tool)
+        self._options: dict[str, Any] = {
+            "ties": ties, "precision": precision, "threads": threads, "undefined": undefined,
+        }  # fmt: skip
+        self.measures: tuple[Measure, ...] = Evaluator([], measures, **self._options).measures
         self._kept: dict[int, _Kept] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (type(self), self.measures, self._options)
 
     def means(
-        self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any], scores: npt.NDArray[Any]
+        self,
+        data: Any,
+        labels: npt.NDArray[Any],
+        sizes: npt.NDArray[Any],
+        scores: npt.NDArray[Any],
+        weights: npt.NDArray[Any] | None = None,
     ) -> list[float]:
         """Average over the lists.
 
@@ -69,6 +105,8 @@ class BoostingMetric:
             The sizes of its lists.
         scores : shape (n_docs,)
             What the booster says of its documents.
+        weights : shape (n_queries,), optional
+            How much each list counts; all of them the same, if there are none.
 
         Returns
         -------
@@ -78,10 +116,19 @@ class BoostingMetric:
         Raises
         ------
         InputError
-            If the labels or scores cannot be used.
+            If the labels or scores cannot be used, or there are weights for a geometric mean.
         """
-        averages: list[float] = self._evaluator(data, labels, sizes).mean(scores).tolist()
-        return averages
+        evaluator = self._evaluator(data, labels, sizes)
+        averages = evaluator.mean(scores) if weights is None else self._weighted(evaluator(scores), weights)
+        return [float(each) for each in averages]
+
+    def _weighted(self, values: Values, weights: npt.NDArray[Any]) -> Values:
+        """Average with weights, as the sum of weighted values by that of the weights, where there are values."""
+        geometric = [str(measure) for measure in self.measures if measure.definition.summary == "geometric"]
+        if geometric:
+            raise unexpected("weight", f"none, for {geometric[0]} has a geometric mean", "some")
+        counted = np.where(np.isnan(values), np.nan, np.asarray(weights, np.float64)[:, None])
+        return means(values * counted, self.measures) / means(counted, self.measures)
 
     def _evaluator(self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Evaluator:
         kept = self._kept.get(id(data))

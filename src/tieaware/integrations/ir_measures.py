@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tieaware.arrays import Values
 from tieaware.checks import one_of
 from tieaware.extras import load
@@ -196,25 +194,24 @@ def _found(accuracy: Measure) -> Measure:
 
 
 def _tasks(measures: Iterable[Any], judged: Mapping[Any, Mapping[Any, int]]) -> list[_Task]:
-    """Sort measures by the judgments that they take: as they are, with other gains, or all documents of the pool."""
-    by_labels: dict[Any, dict[Any, Measure]] = defaultdict(dict)
+    """Sort measures by the judgments that they take: as they are, or with other gains."""
+    by_gains: dict[Any, dict[Any, Measure]] = defaultdict(dict)
     for measure in measures:
-        gains = measure.params.get("gains") if measure.NAME == "nDCG" else None
-        plain = type(measure)(**{name: value for name, value in measure.params.items() if name != "gains"})
-        key = "judged" if measure.NAME == "Judged" else tuple(sorted(gains.items())) if gains else ()
-        by_labels[key][measure] = parse_measure(plain)
+        parameters = dict(measure.params)
+        gains = parameters.pop("gains", None) or {}
+        plain = parse_measure(type(measure)(**parameters))
+        # In ir_measures, documents under a negative label were judged.
+        by_gains[tuple(sorted(gains.items()))][measure] = plain(pool=True) if measure.NAME == "Judged" else plain
     queries = list(judged)
-    return [_Task(queries, Qrels.from_dict(_relabelled(judged, key)), each) for key, each in by_labels.items()]
+    return [_Task(queries, Qrels.from_dict(_relabelled(judged, dict(key))), each) for key, each in by_gains.items()]
 
 
-def _relabelled(judged: Mapping[Any, Mapping[Any, int]], key: Any) -> Mapping[Any, Mapping[Any, int]]:
-    """Return judgments with other gains; or, for Judged, with none that is negative, for there they count."""
-    if key == ():
+def _relabelled(judged: Mapping[Any, Mapping[Any, int]], gains: Mapping[int, int]) -> Mapping[Any, Mapping[Any, int]]:
+    """Return judgments with other gains."""
+    if not gains:
         return judged
-    gains = dict(key) if key != "judged" else {}
-    lowest = 0 if key == "judged" else -np.inf
     return {
-        query: {document: int(max(gains.get(label, label), lowest)) for document, label in labels.items()}
+        query: {document: gains.get(label, label) for document, label in labels.items()}
         for query, labels in judged.items()
     }
 

@@ -1,8 +1,8 @@
 """sentence-transformers' evaluators, tie-aware: change where they are imported from.
 
-`CrossEncoderRerankingEvaluator` and `InformationRetrievalEvaluator` are subclasses of those of the same names, made
-when they are asked for. The mixins serve other subclasses, such as that for sparse encoders: each stands first among
-the bases.
+`CrossEncoderRerankingEvaluator`, `RerankingEvaluator` and `InformationRetrievalEvaluator` are subclasses of those of
+the same names, made when they are asked for. The mixins serve other subclasses, such as those for sparse encoders:
+each stands first among the bases.
 """
 
 from __future__ import annotations
@@ -72,6 +72,60 @@ class TieAwareReranking:
         evaluator = Evaluator(np.asarray(y_true), [f"RR@{self.at_k}", f"nDCG@{self.at_k}", "AP"], ties=self.ties)
         rr, ndcg, ap = evaluator(np.asarray(y_pred))[0].tolist()
         return rr, ndcg, ap
+
+
+class TieAwareEmbeddingReranking:
+    """Mixed in before RerankingEvaluator, that of encoders: the same three measures by one tie rule.
+
+    Attributes
+    ----------
+    ties, at_k
+        As in `TieAwareReranking`.
+    """
+
+    ties = "average"
+
+    # Of RerankingEvaluator.
+    at_k: int
+    samples: list[dict[str, Any]]
+    similarity_fct: Callable[[Any, Any], Any]
+
+    def compute_metrics(self, model: Any) -> dict[str, float]:
+        """Encode the samples and evaluate their candidates.
+
+        Parameters
+        ----------
+        model : SentenceTransformer
+            What encodes.
+
+        Returns
+        -------
+        dict of str to float
+            "map", "mrr" and "ndcg": the means over the samples.
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, or the tie rule is none.
+        """
+        similarity, samples, values = self.similarity_fct, iter(self.samples), []
+        of_sample = TieAwareReranking()
+        of_sample.ties, of_sample.at_k = self.ties, self.at_k
+
+        def kept(query: Any, documents: Any) -> Any:
+            # It is called once for each sample, in their order, with the positives before the negatives.
+            scores, sample = similarity(query, documents), next(samples)
+            relevant = np.repeat([1, 0], [len(sample["positive"]), len(sample["negative"])])
+            values.append(of_sample.compute_metrics(relevant, _as_array(scores).reshape(-1)))
+            return scores
+
+        self.similarity_fct = kept
+        try:
+            super().compute_metrics(model)  # type: ignore[misc]
+        finally:
+            self.similarity_fct = similarity
+        rr, ndcg, ap = np.reshape(values, (-1, 3)).mean(axis=0).tolist()
+        return {"map": ap, "mrr": rr, "ndcg": ndcg}
 
 
 class TieAwareInformationRetrieval:
@@ -286,6 +340,7 @@ _MEASURES = {
 # The evaluators that are served: what is mixed in, and where they come from.
 _EVALUATORS = {
     "CrossEncoderRerankingEvaluator": (TieAwareReranking, "sentence_transformers.cross_encoder.evaluation"),
+    "RerankingEvaluator": (TieAwareEmbeddingReranking, "sentence_transformers.sentence_transformer.evaluation"),
     "InformationRetrievalEvaluator": (
         TieAwareInformationRetrieval,
         "sentence_transformers.sentence_transformer.evaluation",
