@@ -28,7 +28,6 @@ cdef extern from "blanks.h" nogil:
     void portable_masks(const uint8_t *text, uint64_t *blanks, uint64_t *newlines)
 
 cdef extern from "identifier.h" nogil:
-    uint64_t identifier_hash(const uint8_t *p, size_t n)
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
 
 cdef extern from "Python.h":
@@ -508,76 +507,6 @@ cdef class Parser:
         columns.n_documents -= document
         columns.n_jumps = kept + 1
         return taken
-
-
-cdef class Seen:
-    """The queries that were handed over, by their hashes alone: at most 32 bytes a query, however long it is.
-
-    Two queries of one hash (among ten million, a chance of three in a million) look like the same.
-    """
-
-    cdef object table
-    cdef Py_ssize_t n
-
-    def __cinit__(self):
-        self.table = np.zeros(1024, np.uint64)
-
-    def add(self, const uint8_t[::1] data, const int64_t[::1] offsets):
-        """Add the identifiers of a column; return whether all of them are new."""
-        cdef Py_ssize_t i
-        cdef uint64_t hashed
-        cdef uint64_t[::1] table
-        cdef bint good = True
-        if 2 * (self.n + offsets.shape[0]) > self.table.size:
-            self.grow(self.n + offsets.shape[0])
-        table = self.table
-        for i in range(offsets.shape[0] - 1):
-            hashed = identifier_hash(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
-            # Zero marks what is free.
-            good &= put(&table[0], table.shape[0] - 1, hashed + (hashed == 0))
-            self.n += 1
-        return good
-
-    def known(self, const uint8_t[::1] data, const int64_t[::1] offsets):
-        """Return the first identifier of a column that was added before, or -1."""
-        cdef Py_ssize_t i
-        cdef uint64_t hashed
-        cdef uint64_t[::1] table = self.table
-        for i in range(offsets.shape[0] - 1):
-            hashed = identifier_hash(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
-            if has(&table[0], table.shape[0] - 1, hashed + (hashed == 0)):
-                return i
-        return -1
-
-    cdef grow(self, Py_ssize_t n):
-        cdef uint64_t[::1] old = self.table
-        cdef Py_ssize_t size = old.shape[0], i
-        while size < 2 * n:
-            size *= 2
-        cdef uint64_t[::1] new = np.zeros(size, np.uint64)
-        for i in range(old.shape[0]):
-            if old[i]:
-                put(&new[0], size - 1, old[i])
-        self.table = new.base
-
-
-cdef bint put(uint64_t *table, uint64_t mask, uint64_t hashed) noexcept nogil:
-    """Enter a hash into a table that is not full; return whether it was not there."""
-    cdef uint64_t slot = hashed & mask
-    while table[slot]:
-        if table[slot] == hashed:
-            return False
-        slot = (slot + 1) & mask
-    table[slot] = hashed
-    return True
-
-
-cdef bint has(const uint64_t *table, uint64_t mask, uint64_t hashed) noexcept nogil:
-    """Return whether a hash is in a table that is not full."""
-    cdef uint64_t slot = hashed & mask
-    while table[slot] and table[slot] != hashed:
-        slot = (slot + 1) & mask
-    return table[slot] == hashed
 
 
 cdef inline bint is_blank(uint8_t byte) noexcept nogil:

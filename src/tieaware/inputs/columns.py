@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _join, _trec
+from tieaware import _join
+from tieaware._seen import Seen
 from tieaware.arrays import Integers, Offsets, Place, as_labels, as_scores, check_no_nan
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
@@ -122,7 +123,7 @@ class Rows:
         NotContiguous
             A query of a piece that was handed over comes again: read the whole. InputError, if that cannot be.
         """
-        seen = _trec.Seen()
+        seen = Seen()
         for piece in self._cut(least):
             _, firsts = _join.number(piece.queries.data, piece.queries.offsets)
             queries = piece.queries.take(firsts)

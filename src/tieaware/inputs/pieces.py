@@ -7,6 +7,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from tieaware import _trec
+from tieaware._seen import Seen
 from tieaware.identifiers import Identifiers
 from tieaware.inputs.files import ByteStream
 from tieaware.inputs.lists import grouped
@@ -45,7 +46,7 @@ class Pieces:
         self._stream = stream
         self._size = size
         self._score_dtype = score_dtype
-        self._seen = _trec.Seen()
+        self._seen = Seen()
         self._lock = Lock()
 
     def __iter__(self) -> Iterator[Piece]:

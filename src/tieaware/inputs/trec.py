@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware import _trec
+from tieaware._seen import Seen
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.identifiers import Identifiers, quoted
@@ -163,7 +164,7 @@ def streamed(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
             yield run
         else:
             reader = Reader(stream, judgments=False)
-            seen = _trec.Seen()
+            seen = Seen()
             for final in reader.blocks():
                 # Further lines may belong to the last query.
                 n_segments = reader.parser.n_segments - (not final)

@@ -1,0 +1,6 @@
+import numpy as np
+from numpy.typing import NDArray
+
+class Seen:
+    def known(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> int: ...
+    def add(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> bool: ...
