@@ -6,7 +6,10 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import sys
+import time
+import tracemalloc
 import zlib
 from functools import partial
 
@@ -330,3 +333,42 @@ def test_zstd(directory, reader, monkeypatch):
         )
     (directory / "a.run").write_bytes(compressed[:20] + b"\xff" * 40 + compressed[60:])
     assert message_of(read_run, "a.run").startswith("a.run: corrupt zstd data: ")
+
+
+@pytest.mark.parametrize("reader", ["compression.zstd", "backports.zstd", "zstandard"])
+def test_a_bomb_of_zstd_takes_no_memory(directory, reader, monkeypatch):
+    """And no more time than one of gzip: 64 MB of newlines in a few KB."""
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+    pytest.importorskip(reader, reason=f"{reader} is not installed")
+    for other in {"compression.zstd", "backports.zstd", "zstandard"} - {reader}:
+        monkeypatch.setitem(sys.modules, other, None)
+    newlines = b"\n" * (1 << 26)
+    (directory / "a.gz").write_bytes(gzip.compress(newlines, 1))
+    (directory / "a.zst").write_bytes(zstandard.ZstdCompressor().compress(newlines))
+    del newlines
+    assert os.path.getsize("a.zst") < 1 << 14
+
+    def taken(path):
+        start, size, room = time.process_time(), 0, memoryview(bytearray(1 << 18))
+        with files.ByteStream(path) as stream:
+            while n := stream.read_into(room):
+                size += n
+        assert size == 1 << 26
+        return time.process_time() - start
+
+    assert taken("a.zst") < 10 * taken("a.gz") + 0.2
+    tracemalloc.start()
+    taken("a.zst")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 << 20
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_many_short_members(directory, compress):
+    """What follows a member is not copied for each of them; and padding may be long."""
+    empty = (compress(b"") + b"\0" * 5) * 10_000 + b"\0" * 3_000_000
+    (directory / "a").write_bytes(compress(GOOD) + empty + compress(b"q\n"))
+    start = time.process_time()
+    assert message_of(read_run, "a").startswith("a:2: expected 6 fields")
+    assert time.process_time() - start < 2

@@ -6,6 +6,7 @@ import glob
 import importlib
 import io
 import os
+import re
 import stat
 import sys
 import zlib
@@ -20,6 +21,9 @@ __all__ = ["ByteStream", "Path"]
 Path = str | os.PathLike[str] | BinaryIO
 
 COMPRESSED_BLOCK = 1 << 18
+# What a decompressor gets first: it copies what follows the end of its member, and there may be many short members.
+FIRST_STEP = 1 << 10
+PADDING = re.compile(rb"\0*")
 # Enough to recognise every format by.
 LONGEST_START = 10
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
@@ -62,9 +66,13 @@ class Gzip:
 class Zstandard:
     """The decompressor of one frame of the package `zstandard`, in the form of the others."""
 
+    # It gives whatever comes of its input at once, and 4 bytes can be 128 KB of output: 16 MB at a time.
+    STEP = 512
+
     def __init__(self, module: Any) -> None:
         self._zstd = module.ZstdDecompressor().decompressobj()
-        self._output = b""
+        self._input = memoryview(b"")
+        self._output = memoryview(b"")
 
     @property
     def eof(self) -> bool:
@@ -72,13 +80,16 @@ class Zstandard:
 
     @property
     def unused_data(self) -> bytes:
-        return bytes(self._zstd.unused_data)
+        return bytes(self._zstd.unused_data) + bytes(self._input)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        if data and not self._zstd.eof:
-            self._output += self._zstd.decompress(data)
+        if data:
+            self._input = memoryview(bytes(self._input) + data)
+        while self._input and not self._output and not self._zstd.eof:
+            self._output = memoryview(self._zstd.decompress(self._input[: self.STEP]))
+            self._input = self._input[self.STEP :]
         output, self._output = self._output[:max_length], self._output[max_length:]
-        return output
+        return bytes(output)
 
 
 def gzip_module() -> Any:
@@ -161,7 +172,10 @@ class ByteStream:
         self._opened = False
         self.reopenable = False
         self._member: Decompressor | None = None
+        # Of a compressed file: a block, how much of it the decompressors have had, and how much they get next.
         self._input = b""
+        self._taken = 0
+        self._step = FIRST_STEP
         self.label = label_of(path)
         self.name = name_of(self.label)
         if isinstance(path, str | os.PathLike):
@@ -241,31 +255,46 @@ class ByteStream:
     def _decompressed(self, size: int) -> bytes:
         assert self._format is not None
         name, make, errors = self._format
+        # At first none: the member may have output left.
+        data = b""
         while True:
             if self._member is None:
                 # Members follow one another, with padding of zeros in between.
-                while not self._input:
-                    block = self._read_raw(COMPRESSED_BLOCK)
-                    if not block:
-                        return b""
-                    self._input = block.lstrip(b"\0")
+                data = self._more_input(padded=True)
+                if not data:
+                    return b""
                 self._member = make()
             try:
-                block = self._member.decompress(self._input, size)
+                block = self._member.decompress(data, size)
             except errors as error:
                 raise InputError(f"{self.label}: corrupt {name} data: {reason(error)}") from None
-            self._input = b""
             if self._member.eof:
-                self._input = self._member.unused_data.lstrip(b"\0")
+                self._taken -= len(self._member.unused_data)
+                self._step = FIRST_STEP
                 self._member = None
             if block:
                 return block
             if self._member is not None:
-                self._input = self._read_raw(COMPRESSED_BLOCK)
-                if not self._input:
+                data = self._more_input()
+                if not data:
                     raise InputError(
                         f"{self.label}: truncated {name} data: the file ends before its end is marked"
                     )
+
+    def _more_input(self, *, padded: bool = False) -> bytes:
+        """Return what a decompressor gets next, behind padding if there may be some; nothing at the end of the file."""
+        while True:
+            if padded and (zeros := PADDING.match(self._input, self._taken)):
+                self._taken = zeros.end()
+            if self._taken < len(self._input):
+                break
+            self._input, self._taken = self._read_raw(COMPRESSED_BLOCK), 0
+            if not self._input:
+                return b""
+        data = self._input[self._taken : self._taken + self._step]
+        self._taken += len(data)
+        self._step = min(2 * self._step, COMPRESSED_BLOCK)
+        return data
 
     def check_rest(self) -> None:
         """Read a compressed file to its end, for the InputError that a corrupt one raises only there."""
