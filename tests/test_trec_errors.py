@@ -159,6 +159,16 @@ def test_arguments():
         )
 
 
+def test_numbers_that_are_none_are_told_in_linear_time(directory):
+    """Whether a line of judgments is one of a run is asked of a field as long as a line may be."""
+    (directory / "a").write_bytes(b"q 0 d 99999999999 " + b"9" * 200_000 + b"x 1\n")
+    start = time.process_time()
+    assert message_of(read_qrels, "a").endswith("as the label, field 4, found '99999999999'")
+    (directory / "a").write_bytes(b"q Q0 d 1 nan(" + b")" * 200_000 + b"x t\n")
+    assert "found 'nan()))" in message_of(read_run, "a")
+    assert time.process_time() - start < 2
+
+
 # ---- files ----------------------------------------------------------------------------------------
 
 CONTENT = b"".join(b"q%d Q0 document-%d 1 %d t\n" % (i // 100, i, i * 7919 % 1000) for i in range(20_000))

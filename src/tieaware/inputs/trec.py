@@ -47,7 +47,7 @@ RUN_LINE = "query Q0 document rank score tag"
 JUDGMENT_LINE = "query iteration document label"
 INTEGER = re.compile(rb"[+-]?[0-9]+")
 NUMBER = re.compile(
-    rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE
+    rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE
 )
 NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
