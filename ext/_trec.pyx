@@ -46,6 +46,10 @@ cdef enum:
     STEP = 1 << 18
     # Positions are 32 bits wide.
     LONGEST_BUFFER = 0x7fffffff
+    # Of a line, which is held whole; longer than a step, so that such a line is a step of its own.
+    LONGEST = 1 << 20
+
+LONGEST_LINE = LONGEST
 
 
 # ---- lines ---------------------------------------------------------------------------------------
@@ -258,8 +262,9 @@ cdef class Parser:
     """Columns of a run or of judgments, from text that arrives in blocks.
 
     Write a block into `room(size)` and call `parse(written)`; after the last block, `parse(0, True)`. A line
-    that cannot be used stops the parser: `parse` returns False, `line` is its number and `bad_line` its text.
-    `continued` says that the text is not the beginning of a file, where a mark of UTF-8 would be dropped.
+    that cannot be used stops the parser: `parse` returns False, `line` is its number and `bad_line` its text; of a
+    line of more bytes than LONGEST_LINE, one more than these. `continued` says that the text is not the beginning of a
+    file, where a mark of UTF-8 would be dropped.
 
     One thread at a time: a second one that enters gets a RuntimeError.
     """
@@ -318,7 +323,7 @@ cdef class Parser:
         self.enter()
         try:
             if size < 1 or size > LONGEST_BUFFER or self.n_text + size + SLACK > LONGEST_BUFFER:
-                raise OverflowError("a line is longer than 2 GiB")
+                raise OverflowError("fewer than 2 GiB are read at once")
             if self.text.size < self.n_text + size + SLACK:
                 # A new array, for the last memoryview may be in use.
                 text = np.empty(self.n_text + self.n_text // 2 + size + SLACK, np.uint8)
@@ -348,23 +353,32 @@ cdef class Parser:
             while stop > self.n_text and text[stop - 1] != c"\n":
                 stop -= 1
             if stop == self.n_text:
-                self.n_text = written
-                return True
-            if self.columns.line == 0 and not self.continued and memcmp(text, b"\xef\xbb\xbf", 3) == 0:
+                stop = 0
+            elif self.columns.line == 0 and not self.continued and memcmp(text, b"\xef\xbb\xbf", 3) == 0:
                 # The mark that some editors put before UTF-8 is no part of the first query.
                 memset(text, c" ", 3)
-            self.reserve(text, stop)
+            if stop:
+                self.reserve(text, stop)
             begin = 0
             while begin < stop:
                 end = line_end(text, begin, stop)
+                if end - begin - 1 > LONGEST:
+                    return self.too_long(text + begin)
                 if not self.read_step(text + begin, end - begin):
                     return False
                 begin = end
+            if written - stop > LONGEST:
+                return self.too_long(text + stop)
             memmove(text, text + stop, written - stop)
             self.n_text = written - stop
             return True
         finally:
             self.busy = False
+
+    cdef bint too_long(self, const uint8_t *line) except -1:
+        self.columns.line += 1
+        self.bad_line = line[:LONGEST + 1]
+        return False
 
     cdef bint read_step(self, const uint8_t *text, Py_ssize_t size) except -1:
         """Append the lines of a part of what `reserve` has made room for; return whether all could be used."""
@@ -513,11 +527,13 @@ cdef inline bint is_blank(uint8_t byte) noexcept nogil:
     return byte == c" " or 9 <= byte <= 13
 
 
-cdef Py_ssize_t find_last_query(const uint8_t *text, Py_ssize_t stop) noexcept nogil:
-    cdef Py_ssize_t start, begin, end, found = 0, n = 0
+cdef Py_ssize_t find_last_query(const uint8_t *text, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t start, begin, end, found = 0, n = 0, stop = size
     cdef const uint8_t *query = NULL
     while stop and text[stop - 1] != c"\n":
         stop -= 1
+    if size - stop > LONGEST:
+        return -1
     # From the last line up: text[start:stop] is a line, and text[begin:end] its first field.
     while stop:
         start = stop - 1
@@ -538,11 +554,14 @@ cdef Py_ssize_t find_last_query(const uint8_t *text, Py_ssize_t stop) noexcept n
         elif end - begin != n or not identifier_equal(text + begin, query, n):
             return found
         found = start
-    return 0
+    return 0 if query != NULL or size <= LONGEST else -1
 
 
 def last_query(const uint8_t[::1] text not None):
-    """Return where the lines of the last query begin, among the complete lines of a text; 0 if there is no other."""
+    """Return where the lines of the last query begin, among the complete lines of a text; 0 if there is no other.
+
+    -1: reading on does not help, as the line at the end of the text is too long, or a text of that length has no query.
+    """
     cdef Py_ssize_t found
     with nogil:
         found = find_last_query(&text[0] if text.shape[0] else NULL, text.shape[0])

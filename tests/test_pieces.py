@@ -217,9 +217,9 @@ def test_every_tie_rule_has_the_same_values(tmp_path, ties):
 
 
 def test_a_file_of_several_pieces_as_they_are(tmp_path, taken):
-    """Without smaller ones, and with a line and a query that are longer than a piece."""
+    """Without smaller ones, and with a line that is as long as they may be, and a query longer than a piece."""
     path = tmp_path / "a.run"
-    long = b"query3 Q0 " + b"d" * 3_000_000 + b" 1 9 t\n"
+    long = b"query3 Q0 " + b"d" * 1_000_000 + b" 1 9 t\n"
     many = b"".join(b"query4 Q0 doc%d 1 %d t\n" % (d, d % 1000) for d in range(250_000))
     path.write_bytes(lines_of(3, 3000) + long + many + lines_of(55, 6000, 5))
     assert path.stat().st_size > 16 << 20

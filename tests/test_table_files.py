@@ -13,9 +13,10 @@ import pyarrow.parquet
 import pytest
 
 import tieaware
+from tieaware._trec import LONGEST_LINE
 from tieaware.errors import InputError
 from tieaware.extras import MissingExtraError
-from tieaware.inputs import read_qrels, read_run
+from tieaware.inputs import read_qrels, read_run, table_files
 
 MEASURES = ["AP", "nDCG@10"]
 RUN = {
@@ -169,6 +170,38 @@ def test_tabs_without_a_header_are_trecs(tmp_path):
     for name in ("trec.tsv", "beir.tsv"):
         qrels = read_qrels(tmp_path / name)
         assert (qrels.documents.to_list(), qrels.labels.tolist()) == (["12", "13"], [1, 0])
+
+
+def test_lines_and_rows_are_at_most_so_long(tmp_path, monkeypatch):
+    """However a line ends; and a row whose quotes hold ends of lines is as short."""
+    monkeypatch.chdir(tmp_path)
+    for end in ("\n", "\r\n", "\r"):
+        header = end.join(["qid,docno,score,a,b,c", ""])
+        for before in ("", end.join(["q,d,1,,,", f'q,"e{end}f",2,,,', ""])):
+            line = 2 + 3 * bool(before)
+            many = ("x" * 130_000 + ",") * 8
+            for more, message in (
+                (0, f"a.csv: row {2 * bool(before)}: expected 6 fields, as the header has, found 9"),
+                (1, f"a.csv:{line}: expected a line of at most 1,048,576 bytes, found a longer one"),
+            ):
+                with open("a.csv", "w", newline="") as file:
+                    file.write(header + before + many + "x" * (LONGEST_LINE + more - len(many)) + end)
+                with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+                    read_run("a.csv")
+
+
+def test_long_rows_are_read_a_few_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_files, "LONGEST_BLOCK", 100_000)
+    monkeypatch.setattr(table_files, "SOME_ROWS", 8)
+    path = tmp_path / "a.csv"
+    path.write_text("qid,docno,score\n" + "".join(f"q,{i:01000},1\n" for i in range(1000)))
+    frame = table_files.table_file(path)
+    sizes = [len(batch.columns[0]) for batch in frame.batches([0, 1])]
+    assert (sum(sizes), max(sizes) < 150) == (1000, True)
+    assert len(read_run(path).scores) == 1000
+    path.write_text("qid,docno,score\n" + '"\n",' * 100_000)
+    with pytest.raises(InputError, match="a line of at most"):
+        read_run(path)
 
 
 def test_without_pyarrow(tmp_path, monkeypatch):

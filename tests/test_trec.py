@@ -153,7 +153,7 @@ def test_blocks_may_end_anywhere(monkeypatch):
 
 def test_a_very_long_line(monkeypatch):
     monkeypatch.setattr(trec, "BLOCK", 1 << 16)
-    long = b"d" * 3_000_000
+    long = b"d" * 1_048_000
     content = b"q Q0 a 1 1 t\nq Q0 " + long + b" 1 2 t\nq Q0 b 1 3 " + long + b"\nq Q0 c 1 4 t"
     run = run_of(content)
     assert list(run.documents) == [b"a", long, b"b", b"c"]

@@ -15,6 +15,8 @@ from functools import partial
 
 import pytest
 
+from tieaware import evaluate
+from tieaware._trec import LONGEST_LINE
 from tieaware.errors import InputError
 from tieaware.inputs import files, read_qrels, read_run, trec
 from tieaware.inputs.trec import stream_run
@@ -167,6 +169,40 @@ def test_numbers_that_are_none_are_told_in_linear_time(directory):
     (directory / "a").write_bytes(b"q Q0 d 1 nan(" + b")" * 200_000 + b"x t\n")
     assert "found 'nan()))" in message_of(read_run, "a")
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("before", [b"", GOOD, GOOD * 20_000, b"\n" * 300_000, GOOD + b"q Q0 " + b"e" * 500_000])
+def test_lines_are_at_most_so_long(directory, before, monkeypatch):
+    """The same is said wherever blocks begin, by all that reads a file, and whatever comes behind."""
+    number = before.count(b"\n") + 1
+    message = f"a:{number}: expected a line of at most 1,048,576 bytes, found a longer one"
+    last_line = len(before) - (before.rfind(b"\n") + 1)
+    for block in (1 << 16, 1 << 18):
+        monkeypatch.setattr(trec, "BLOCK", block)
+        for rest in (b"", b"\n", b" 1 1 t\n" + GOOD, b"\0" * 3_000_000):
+            (directory / "a").write_bytes(before + b"x" * (LONGEST_LINE + 1 - last_line) + rest)
+            for reader in (read_run, read_qrels) if number == 1 else (read_run,):
+                assert message_of(reader, "a") == message
+            for threads in (1, 2):
+                assert message_of(evaluate, {"q": {"d": 1}}, "a", ["AP"], threads=threads) == message
+        filled = before + b" " * (LONGEST_LINE - last_line - 7)
+        if b"e" in before:
+            (directory / "a").write_bytes(filled + b" 1 3 t ")
+            assert read_run("a").scores.tolist() == [2.5, 3]
+
+
+def test_a_line_without_an_end_takes_no_memory(directory):
+    (directory / "a").write_bytes(b"")
+    os.truncate("a", 1 << 28)
+    (directory / "b").write_bytes(GOOD)
+    os.truncate("b", 1 << 28)
+    tracemalloc.start()
+    for name, line in (("a", 1), ("b", 2)):
+        for threads in (1, 2):
+            assert message_of(evaluate, {"q": {"d": 1}}, name, ["AP"], threads=threads).startswith(f"{name}:{line}: ")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 25
 
 
 # ---- files ----------------------------------------------------------------------------------------

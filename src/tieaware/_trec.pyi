@@ -1,6 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+LONGEST_LINE: int
+
 class Parser:
     bad_line: bytes | None
     tag: bytes | None

@@ -66,6 +66,8 @@ class Pieces:
                 yield Piece(parser, filled)
                 return
             cut = _trec.last_query(room)
+            if cut < 0:
+                raise Unusual
             if cut:
                 yield Piece(parser, cut)
                 continued = True

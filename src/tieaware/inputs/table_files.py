@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tieaware._trec import LONGEST_LINE
 from tieaware.arrays import Integers
 from tieaware.checks import shown, unexpected
 from tieaware.errors import InputError
@@ -26,8 +28,11 @@ __all__ = ["table_file"]
 
 # How many rows are read at a time.
 ROWS = 1 << 17
+# And of CSV and TSV so many at once, until these are a block, or their text is as long as this.
+SOME_ROWS = 64
+LONGEST_BLOCK = SOME_ROWS * LONGEST_LINE
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-LONGEST_HEADER = 1 << 16
+LINE_END = re.compile(rb"[\r\n]")
 
 
 def table_file(path: Any) -> Frame | None:
@@ -173,25 +178,44 @@ class DelimitedFile:
         self.path = path
         self.label = label
         self.delimiter = delimiter
-        self.names = tuple(name.strip() for name in next(self._records(), []))
+        header = next(self._blocks(1), [[]])[0]
+        self.names = tuple(name.strip() for name in header)
 
-    def _records(self) -> Iterator[list[str]]:
+    def _blocks(self, rows: int) -> Iterator[list[list[str]]]:
+        """Yield the lines, so many at a time; fewer where they are long, for memory does not depend on the file."""
         with ByteStream(self.path) as stream:
-            text = io.TextIOWrapper(io.BufferedReader(_Raw(stream)), "utf-8-sig", "surrogateescape", newline="")
+            raw = _Raw(stream)
+            text = io.TextIOWrapper(io.BufferedReader(raw), "utf-8-sig", "surrogateescape", newline="")
             records = csv.reader(text, delimiter=self.delimiter)
             try:
-                yield from records
+                while block := self._block(records, raw, rows):
+                    yield block
             except csv.Error as error:
                 raise InputError(f"{self.label}:{records.line_num}: {reason(error)}") from None
+            except _LongLine:
+                where, wanted = f"{self.label}:{records.line_num + 1}", f"a line of at most {LONGEST_LINE:,} bytes"
+                raise unexpected(where, wanted, "a longer one") from None
+
+    @staticmethod
+    def _block(records: Iterator[list[str]], raw: _Raw, rows: int) -> list[list[str]]:
+        block: list[list[str]] = []
+        longest = raw.n_read + LONGEST_BLOCK
+        while len(block) < rows and raw.n_read < longest:
+            # In quotes, a record may have many lines.
+            raw.last = raw.n_read + 2 * LONGEST_BLOCK
+            some = list(islice(records, min(SOME_ROWS, rows - len(block))))
+            if not some:
+                break
+            block += some
+        return block
 
     def batches(self, columns: Sequence[int]) -> Batches:
         """Read these columns, batch by batch."""
-        records = self._records()
-        next(records, None)
-        first, n = 0, len(self.names)
-        # What is empty but for its end is no row.
-        rows = (record for record in records if record)
-        while block := list(islice(rows, ROWS)):
+        first, n, is_header = 0, len(self.names), True
+        for records in self._blocks(ROWS):
+            # What is empty but for its end is no row.
+            block = [record for record in records[is_header:] if record]
+            is_header = False
             for i, record in enumerate(block):
                 if len(record) != n:
                     where = f"{self.label}: row {first + i}"
@@ -201,14 +225,33 @@ class DelimitedFile:
             first += len(block)
 
 
+class _LongLine(Exception):  # noqa: N818 (who knows its number says so)
+    """A line is longer than what is held."""
+
+
 class _Raw(io.RawIOBase):
-    """A stream of bytes, as Python's text files want it."""
+    """A stream of bytes, as Python's text files want it, as long as its lines are not too long.
+
+    `n_read` bytes were read, and no more will be than `last`.
+    """
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
+        # Of the line that has not ended yet.
+        self._length = 0
+        self.n_read = 0
+        self.last = 2 * LONGEST_BLOCK
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, room: Any) -> int:
-        return self._stream.read_into(memoryview(room).cast("B"))
+        view = memoryview(room).cast("B")
+        n = self._stream.read_into(view)
+        text = bytes(view[:n])
+        end = LINE_END.search(text)
+        self.n_read += n
+        if self._length + (end.start() if end else n) > LONGEST_LINE or self.n_read > self.last:
+            raise _LongLine
+        self._length = n - 1 - max(text.rfind(b"\n"), text.rfind(b"\r")) if end else self._length + n
+        return n

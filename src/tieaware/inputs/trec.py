@@ -216,11 +216,7 @@ class Reader:
         """
         empty = True
         while True:
-            try:
-                room = self.parser.room(BLOCK)
-            except OverflowError as error:
-                raise InputError(f"{self.stream.label}:{self.parser.line + 1}: {error}") from None
-            size = self.stream.read_into(room)
+            size = self.stream.read_into(self.parser.room(BLOCK))
             good = self.parser.parse(size, final=size == 0)
             if not good:
                 assert self.parser.bad_line is not None
@@ -262,6 +258,8 @@ def complaint(line: bytes, judgments: bool, first: bool) -> str:
     first : bool
         Whether it is the first line with a field, so that the file may be of the other kind.
     """
+    if len(line) > _trec.LONGEST_LINE:
+        return f"expected a line of at most {_trec.LONGEST_LINE:,} bytes, found a longer one"
     # At most this many fields matter, and a line may be very long.
     fields = line.split(None, 6)
     n = len(fields)
