@@ -19,8 +19,11 @@ import numpy as np
 
 cnp.import_array()
 
+cdef extern from "hashing.h":
+    int identifier_seed() except -1
+    uint64_t identifier_hash(const uint8_t *p, size_t n) nogil
+
 cdef extern from "identifier.h" nogil:
-    uint64_t identifier_hash(const uint8_t *p, size_t n)
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
 
 cdef extern from "Python.h":
@@ -36,6 +39,8 @@ cdef extern from "Python.h":
 
 cdef object LONG_DOUBLE = np.longdouble
 cdef object ARRAY = np.ndarray
+
+identifier_seed()
 
 
 cdef int check_flat(cnp.ndarray array, char kind, int size) except -1:

@@ -6,8 +6,11 @@ from tieaware._column cimport Column, bytes_of, column_of, size_of
 
 import numpy as np
 
-cdef extern from "identifier.h" nogil:
-    uint64_t identifier_hash(const uint8_t *p, size_t n)
+cdef extern from "hashing.h":
+    int identifier_seed() except -1
+    uint64_t identifier_hash(const uint8_t *p, size_t n) nogil
+
+identifier_seed()
 
 
 cdef class Seen:
@@ -81,3 +84,8 @@ cdef bint has(const uint64_t *table, uint64_t mask, uint64_t hashed) noexcept no
     while table[slot] and table[slot] != hashed:
         slot = (slot + 1) & mask
     return table[slot] == hashed
+
+
+def hash_of(bytes identifier not None):
+    """The hash of an identifier in this process, by which no result goes."""
+    return identifier_hash(<const uint8_t *>identifier, len(identifier))

@@ -1,4 +1,4 @@
-/* Identifiers are runs of bytes: how to load, hash and compare them.
+/* Identifiers are runs of bytes: how to load and compare them.
  *
  * Nothing here reads a byte outside [p, p + n). */
 #ifndef TIEAWARE_IDENTIFIER_H
@@ -34,41 +34,6 @@ static inline uint64_t load_prefix(const uint8_t *p, size_t n)
     for (size_t i = 0; i < n; i++)
         word |= (uint64_t)p[i] << (56 - 8 * i);
     return word;
-}
-
-/* Both halves of the product: each bit of the result depends on nearly every bit of a and of b. */
-static inline uint64_t identifier_mix(uint64_t a, uint64_t b)
-{
-    unsigned __int128 product = (unsigned __int128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* The length takes part, so that a prefix, or an identifier that ends in NUL bytes, hashes differently. */
-static inline uint64_t identifier_hash(const uint8_t *p, size_t n)
-{
-    /* Odd constants with as many zeros as ones, from the digits of pi, e and the square root of two. */
-    const uint64_t k0 = UINT64_C(0x243f6a8885a308d3), k1 = UINT64_C(0xb7e151628aed2a6b),
-                   k2 = UINT64_C(0x6a09e667f3bcc909);
-    uint64_t state = k0, a, b;
-    if (n > 16) {
-        size_t i = 0;
-        for (; i + 16 < n; i += 16)
-            state = identifier_mix(load_8(p + i) ^ k1, load_8(p + i + 8) ^ state);
-        a = load_8(p + n - 16);
-        b = load_8(p + n - 8);
-    } else if (n >= 8) {
-        a = load_8(p);
-        b = load_8(p + n - 8);
-    } else if (n >= 4) {
-        a = load_4(p);
-        b = load_4(p + n - 4);
-    } else if (n > 0) {
-        a = (uint64_t)p[0] << 16 | (uint64_t)p[n / 2] << 8 | p[n - 1];
-        b = 0;
-    } else {
-        a = b = 0;
-    }
-    return identifier_mix(identifier_mix(a ^ k1, b ^ state) ^ k2, k1 ^ n);
 }
 
 static inline int identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)

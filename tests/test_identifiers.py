@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +17,7 @@ from hypothesis import strategies as st
 
 import tieaware
 from tieaware import _join, _order
+from tieaware._seen import Seen, hash_of
 from tieaware.errors import InputError
 from tieaware.inputs import Identifiers, Qrels, Run, match
 
@@ -132,6 +137,61 @@ def test_order_of_prefixes_and_of_many():
     random = np.random.default_rng(2)
     common = b"clueweb09-en0000-"
     check_order([[common + b"%d" % i for i in random.permutation(5000)], [b"%d" % i for i in range(1000)]])
+
+
+# ---- hashes ---------------------------------------------------------------------------------------
+
+
+def test_identifiers_that_shared_a_hash_take_as_long_as_others():
+    """With public keys, whatever begins with one of them is multiplied by zero."""
+    random = np.random.default_rng(3)
+    others = [random.bytes(16) for _ in range(16_000)]
+
+    def taken(identifiers):
+        column = Identifiers.from_sequence(identifiers)
+        start = time.process_time()
+        assert len(_join.number(column.data, column.offsets)[1]) == len(column)
+        assert len(_join.duplicates(column.data, column.offsets, np.array([0, len(column)]))) == 0
+        assert Seen().add(column.data, column.offsets)
+        assert Qrels.from_columns(["q"] * len(column), column, [1] * len(column)).index.n_queries == 1
+        return time.process_time() - start
+
+    expected = min(taken(others) for _ in range(3))
+    # The second takes part in the other factor.
+    for word in (0xB7E151628AED2A6B, 0x243F6A8885A308D3):
+        assert taken([word.to_bytes(8, "little") + other[8:] for other in others]) < 20 * expected
+        assert taken([other[:8] + word.to_bytes(8, "little") for other in others]) < 20 * expected
+
+
+def test_the_seed_is_secret_and_changes_no_result(tmp_path):
+    """It is Python's own; some identifiers are short, some long, and some come twice."""
+    lines = [f"q{i % 3} Q0 {'d' * (i % 40)}{i % 97} 1 {i % 5} t\n" for i in range(290)]
+    (tmp_path / "run").write_text("".join(dict.fromkeys(lines)))
+    (tmp_path / "qrels").write_text("".join(f"q{i % 3} 0 {'d' * (i % 40)}{i % 97} {i % 2}\n" for i in range(0, 290, 2)))
+    program = """if True:
+        import sys, tieaware, warnings
+        from tieaware._seen import hash_of
+        warnings.simplefilter("ignore")
+        run = tieaware.read_run("run", duplicates="first")
+        print(hash_of(b"d1"), run.documents.to_list(), tieaware.evaluate("qrels", run, ["AP", "nDCG"]).values.tolist())
+        """
+    printed = []
+    for seed in ("random", "0", "0"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        child = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, check=True, text=True
+        )
+        printed.append(child.stdout.partition(" "))
+    hashes, _, results = zip(*printed, strict=True)
+    assert len(set(results)) == 1
+    assert hashes[0] != hashes[1] == hashes[2]
+
+
+def test_hashes_of_all_lengths_differ():
+    identifiers = [b"\0" * n for n in range(100)] + [b"\0" * n + b"d" for n in range(100)]
+    assert len({hash_of(identifier) for identifier in identifiers}) == 200
+    column = Identifiers.from_sequence(["", ""])
+    assert not Seen().add(column.data, column.offsets)
 
 
 # ---- integers and text ----------------------------------------------------------------------------
