@@ -34,7 +34,7 @@ def test_values_are_checked_before_they_are_timed(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_queries": 19}, "n_queries: expected a whole number of at least 20, found 19"),
+        ({"n_queries": 19}, "n_queries: expected a whole number from 20 to 100,000,000, found 19"),
         ({"rounds": 0}, "rounds: expected a whole number of at least 1, found 0"),
     ],
 )

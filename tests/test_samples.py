@@ -149,10 +149,10 @@ def test_effectiveness_is_that_of_real_runs(collection):
     ("arguments", "message"),
     [
         ({"seed": -1}, "seed: expected a whole number of at least 0, found -1"),
-        ({"n_queries": 0}, "n_queries: expected a whole number of at least 1, found 0"),
-        ({"depth": 0}, "depth: expected a whole number of at least 1, found 0"),
-        ({"pool_depth": 0}, "pool_depth: expected a whole number of at least 1, found 0"),
-        ({"n_documents": 99}, "n_documents: expected a whole number of at least 100, found 99"),
+        ({"n_queries": 0}, "n_queries: expected a whole number from 1 to 1,000,000,000, found 0"),
+        ({"depth": 0}, "depth: expected a whole number from 1 to 1,000,000,000, found 0"),
+        ({"pool_depth": 0}, "pool_depth: expected a whole number from 1 to 1,000,000,000, found 0"),
+        ({"n_documents": 99}, "n_documents: expected a whole number from 100 to 1,000,000,000, found 99"),
     ],
 )
 def test_generate_rejects(arguments, message):
@@ -256,7 +256,7 @@ def test_the_command_makes_the_same_bytes_each_time(tmp_path):
 
 def test_the_command_reports_an_error_in_one_line(tmp_path, capsys):
     assert main(["--out", str(tmp_path / "sample"), "--queries", "0"]) == 2
-    assert capsys.readouterr() == ("", "n_queries: expected a whole number of at least 1, found 0\n")
+    assert capsys.readouterr() == ("", "n_queries: expected a whole number from 1 to 1,000,000,000, found 0\n")
     assert main(["--out", str(tmp_path), "--queries", "1"]) == 2
     assert capsys.readouterr() == ("", f"{tmp_path}: exists; expected a new folder\n")
 
@@ -297,9 +297,9 @@ def test_discrete_lists_have_a_relevant_document_at_the_limits_too(mean_length, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_queries": 0}, "n_queries: expected a whole number of at least 1, found 0"),
+        ({"n_queries": 0}, "n_queries: expected a whole number from 1 to 2,147,483,647, found 0"),
         ({"seed": -1}, "seed: expected a whole number of at least 0, found -1"),
-        ({"grades": 0}, "grades: expected a whole number of at least 1, found 0"),
+        ({"grades": 0}, "grades: expected a whole number from 1 to 2,147,483,647, found 0"),
         ({"mean_length": 0.5}, r"mean_length: expected a number from 1 to 1e\+15, found 0\.5"),
         ({"mean_length": math.inf}, r"mean_length: expected a number from 1 to 1e\+15, found inf"),
         ({"relevant": 1.5}, r"relevant: expected a number from 0 to 1, found 1\.5"),

@@ -89,11 +89,11 @@ def test_prior_information_helps(matrix):
         ({"values": np.full((4, 9), np.nan), "topics": 3}, "values: expected finite numbers, found nan"),
         ({"values": np.zeros((4, 9)), "topics": 3, "alphas": ()}, "alphas: expected at least one, found none"),
         ({"values": np.zeros((4, 9)), "topics": 3, "alphas": (2,)}, r"alphas\[0\]: expected .* from 0 to 1, found 2"),
-        ({"values": np.zeros((4, 9)), "topics": 0}, "topics: expected a whole number of at least 1, found 0"),
-        ({"values": np.zeros((4, 9)), "topics": 3, "repeats": 0}, r"repeats: expected .* at least 1, found 0"),
+        ({"values": np.zeros((4, 9)), "topics": 0}, "topics: expected a whole number from 1 to 1,000,000,000, found 0"),
+        ({"values": np.zeros((4, 9)), "topics": 3, "repeats": 0}, r"repeats: expected .* from 1 to .*, found 0"),
         ({"values": np.zeros((4, 9)), "topics": 3, "seed": -1}, r"seed: expected .* at least 0, found -1"),
         ({"values": [["x"] * 9] * 4, "topics": 3}, "values: expected numbers, found could not convert"),
-        ({"values": np.zeros((4, 9)), "measure": "AP"}, r"measure: expected none beside an array, .* found AP"),
+        ({"values": np.zeros((4, 9)), "measure": "AP"}, r"measure: expected none beside an array, .* found 'AP'"),
     ],
 )
 def test_it_says_what_is_wrong(arguments, message):

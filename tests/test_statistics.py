@@ -167,7 +167,7 @@ def test_a_constant_difference_is_certain():
         ({"a": [1, 2], "b": 0, "method": "z"}, "method: expected one of t, wilcoxon, sign, permutation, found 'z'"),
         ({"a": [1, 2], "b": 0, "alternative": "more"}, "two-sided, greater, less, found 'more'"),
         ({"a": [1, 2], "b": 0, "confidence": 1.0}, r"confidence: expected a number between 0 and 1, found 1\.0"),
-        ({"a": [1, 2], "b": 0, "repeats": 0}, "repeats: expected a whole number of at least 1, found 0"),
+        ({"a": [1, 2], "b": 0, "repeats": 0}, "repeats: expected a whole number from 1 to 1,000,000,000, found 0"),
         ({"a": [1, 2], "b": 0, "seed": -1}, "seed: expected a whole number of at least 0, found -1"),
         ({"a": [1, 2], "b": 0, "axis": 1}, r"axis: expected an axis of an array of shape \(2,\), found 1"),
         ({"a": [1, 2], "b": [0, 1, 2]}, r"a, b: expected shapes that broadcast, found \(2,\) and \(3,\)"),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tieaware._join import in_order
 from tieaware._version import __version__
 from tieaware.arrays import Integers, Values
-from tieaware.checks import one_of, unexpected
+from tieaware.checks import flag, one_of, unexpected
 from tieaware.cube import Provenance
 from tieaware.inputs import (
     Matched,
@@ -100,7 +100,8 @@ def evaluate(
     >>> tieaware.evaluate(qrels, run, ["AP", "RR"]).mean().round(4)
     array([[0.7083, 0.75  ]])
     """
-    return evaluate_views(qrels, runs, measures, [View(ties, precision, spread)], queries=queries, threads=threads)[0]
+    view = View(ties, precision, flag("spread", spread))
+    return evaluate_views(qrels, runs, measures, [view], queries=queries, threads=threads)[0]
 
 
 def evaluate_views(

@@ -86,11 +86,24 @@ def number(where: str, value: Any, least: float, most: float, *, ends: bool = Tr
         converted = float(value) if fits else np.nan
     except OverflowError:
         converted = np.nan
+    # A long double may be too large for a float, or too small.
+    if (converted == 0 or np.isinf(converted)) and converted != value:
+        converted = np.nan
     # A NaN fits no comparison.
     if not (least <= converted <= most if ends else least < converted < most):
         reach = f"from {least:g} to {most:g}" if ends else f"between {least:g} and {most:g}"
         raise unexpected(where, f"a number {reach}", shown(value))
     return converted
+
+
+def sequence(where: str, value: Any, of: str) -> tuple[Any, ...]:
+    """Return the elements of a sequence, which are said to be of a kind; text is none."""
+    try:
+        if not isinstance(value, str | bytes):
+            return tuple(value)
+    except TypeError:
+        pass
+    raise unexpected(where, f"a sequence of {of}", shown(value))
 
 
 def flag(where: str, value: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.arrays import Values
-from tieaware.checks import shown, unexpected
+from tieaware.checks import sequence, shown, unexpected
 from tieaware.errors import InputError
 from tieaware.means import means
 from tieaware.measures import Measure, parse_measure
@@ -91,7 +91,7 @@ class _Named:
             return self._positions[name]
         except (KeyError, TypeError):
             some = ", ".join(map(str, islice(self._positions, 5)))
-            raise KeyError(f"no {self._kind} {str(name)!r}; there are {len(self._positions)}: {some} …") from None
+            raise KeyError(f"no {self._kind} {shown(name)}; there are {len(self._positions)}: {some} …") from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -413,7 +413,7 @@ class Cube:
         >>> whole.queries, whole.mean()
         (('q1', 'q2'), array([[0.625]]))
         """
-        parts = list(results)
+        parts: list[Self] = [*sequence("results", results, "Results")]
         if not parts:
             raise unexpected("results", "at least one", "none")
         for i, part in enumerate(parts):

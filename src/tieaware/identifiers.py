@@ -109,7 +109,10 @@ class Identifiers:
 
     def __init__(self, data: NDArray[np.uint8], offsets: Offsets) -> None:
         # Copies, for the caller may change what the arrays hold.
-        data = np.array(flat_array(data, "data"), np.uint8, order="C")
+        given = flat_array(data, "data")
+        if given.dtype != np.uint8 and given.size:
+            raise unexpected("data", "bytes, as uint8", f"{given.dtype}")
+        data = np.array(given, np.uint8, order="C")
         self._set(data, as_offsets(offsets, len(data), "offsets", "bytes of data").copy(), "any")
 
     def _set(self, data: NDArray[np.uint8], offsets: Offsets, kind: Kind) -> None:

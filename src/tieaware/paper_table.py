@@ -53,8 +53,9 @@ class Design(NamedTuple):
 def paper_table(cube: Cube, design: Design) -> Table:
     """Return the table; see `tieaware.Results.table`."""
     design = design.checked()
-    if design.baseline is not None and design.baseline not in cube.runs:
-        hint = did_you_mean(design.baseline, cube.runs) if isinstance(design.baseline, str) else ""
+    is_name = isinstance(design.baseline, str)
+    if design.baseline is not None and not (is_name and design.baseline in cube.runs):
+        hint = did_you_mean(design.baseline, cube.runs) if is_name else ""
         raise unexpected("baseline", "one of the runs", f"{shown(design.baseline)}{hint}")
     if design.spread is not None and cube.std is None:
         raise unexpected("spread", "results of evaluate(..., spread=True)", "none of a spread")

@@ -51,8 +51,9 @@ class Coarsening(Protocol):
         """
 
 
-# Of a list; and of a growth factor, in digits.
-_DEEPEST = 2**62
+# Of a list; and of a growth factor, as a number and in digits.
+_DEEPEST = 2**31 - 1
+_GREATEST_RATIO = 2**62
 _LONGEST_RATIO = 100
 _LONG_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4}")
 
@@ -75,7 +76,7 @@ def _ratio(rho: str | float | Fraction) -> Fraction:
         exact = Fraction(written)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         raise unexpected("rho", wanted, shown(rho)) from None
-    if not 1 <= exact <= _DEEPEST or exact.denominator.bit_length() > 4 * _LONGEST_RATIO:
+    if not 1 <= exact <= _GREATEST_RATIO or exact.denominator.bit_length() > 4 * _LONGEST_RATIO:
         raise unexpected("rho", wanted, shown(rho))
     return exact
 

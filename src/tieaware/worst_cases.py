@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tieaware import _worst_case
 from tieaware.arrays import Integers, Values
-from tieaware.checks import unexpected, whole_number
+from tieaware.checks import flag, sequence, unexpected, whole_number
 from tieaware.measures import Measure, parse_measure, parse_measures
 from tieaware.precision import bands
 from tieaware.tables import Cell, Table
@@ -78,12 +78,12 @@ def worst_case(
     (0.041667, array([0, 0, 1, 0, 0, 0, 0], dtype=int8))
     """
     parsed = parse_measure(measure)
-    depth = whole_number("depth", depth, 1, 100_000)
+    depth, gain = whole_number("depth", depth, 1, 100_000), flag("gain", gain)
     if not known_worst_case(parsed):
         known = "RR, RBP, AP, nDCG, nDCG@k, P@k or R@k"
         raise unexpected("measure", f"one whose worst case is known, which are {known}", f"{parsed}")
     edges = np.append(bands(rho, depth) - 1, depth)
-    return WorstCase(*_CASES[parsed.name](parsed, edges, bool(gain)))
+    return WorstCase(*_CASES[parsed.name](parsed, edges, gain))
 
 
 def known_worst_case(measure: Measure) -> bool:
@@ -143,6 +143,7 @@ def table(
     2    0.0833  0.1875
     """
     parsed = parse_measures(measures)
+    rhos, gain = sequence("rhos", rhos, "numbers"), flag("gain", gain)
     columns = [(measure, which) for measure in parsed for which in ((False, True) if gain else (False,))]
     names = (f"{measure} gain" if which else f"{measure}" for measure, which in columns)
     rows: list[tuple[Cell, ...]] = [

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.arrays import Integers, Values
-from tieaware.checks import number, unexpected
+from tieaware.checks import number, shown, unexpected
 from tieaware.defaults import COMPARISON_MEASURES
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress, progress
@@ -122,6 +122,8 @@ def compare(
     """
     alpha = number("alpha", alpha, 0, 1, ends=False)
     confidence = number("confidence", confidence, 0, 1, ends=False)
+    if not isinstance(results, Results):
+        raise unexpected("results", "Results", shown(results))
     if len(results.runs) < 2 or len(results.queries) < 2:
         found = f"{len(results.runs)} runs and {len(results.queries)} queries"
         raise unexpected("results", "at least two runs and two queries to compare", found)

@@ -77,7 +77,7 @@ def overhead(
     ((1, 3), (AP,))
     """
     parsed = parse_measures(measures)
-    n_queries, rounds = whole_number("n_queries", n_queries, _PLAIN), whole_number("rounds", rounds, 1)
+    n_queries, rounds = whole_number("n_queries", n_queries, _PLAIN, 10**8), whole_number("rounds", rounds, 1)
     lists = discrete_lists(n_queries, seed, grades=3)
     ratios = [_ratios(measure, lists, rounds) for measure in progress(parsed, "measures")]
     return Overhead(parsed, np.array(ratios), n_queries, seed)

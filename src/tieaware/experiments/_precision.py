@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tieaware.arrays import Values
-from tieaware.checks import number, unexpected
+from tieaware.checks import number, sequence, unexpected
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.experiments._precision_figures import Boxes, Lines, Precisions, Scatter
 from tieaware.experiments.experiment import Experiment
@@ -78,7 +78,8 @@ def banding(
     array([[0.    , 0.    ],
            [0.    , 0.0833]])
     """
-    return precision(qrels, runs, [Bands(rho) for rho in rhos], measures, alpha=alpha, kept=kept, threads=threads)
+    growths = [Bands(rho) for rho in sequence("rhos", rhos, "numbers")]
+    return precision(qrels, runs, growths, measures, alpha=alpha, kept=kept, threads=threads)
 
 
 def precision(
@@ -122,7 +123,7 @@ def precision(
     """
     alpha, kept = number("alpha", alpha, 0, 1, ends=False), number("kept", kept, 0, 1, ends=False)
     several = [precisions] if isinstance(precisions, str | Coarsening) else precisions
-    coarsenings = [parse_precision(each) for each in several]
+    coarsenings = [parse_precision(each) for each in sequence("precisions", several, "texts such as 'decimals:2'")]
     if not coarsenings:
         raise unexpected("precisions", "at least one, such as 'decimals:2'", "none")
     references = [View("run_order" if isinstance(each, Bands) else "average") for each in coarsenings]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.arrays import Integers, Values
-from tieaware.checks import number, unexpected, whole_number
+from tieaware.checks import number, sequence, shown, unexpected, whole_number
 from tieaware.defaults import SMOOTHING_ALPHAS
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
@@ -83,12 +83,13 @@ def smoothing(
     """
     array = _systems_by_topics(values, measure)
     n_systems, n_topics = array.shape
-    repeats, topics = whole_number("repeats", repeats, 1), whole_number("topics", topics, 1)
+    repeats, topics = whole_number("repeats", repeats, 1, 10**9), whole_number("topics", topics, 1, 10**9)
     seed = whole_number("seed", seed, 0)
     if n_systems < 4:
         raise unexpected("values", "at least 4 systems, for two halves", f"{n_systems}")
     if n_topics < 3 * topics:
         raise unexpected("values", f"at least {3 * topics} topics, for three sets of {topics}", f"{n_topics}")
+    alphas = sequence("alphas", alphas, "numbers")
     weights = tuple(number(f"alphas[{i}]", alpha, 0, 1) for i, alpha in enumerate(alphas))
     if not weights:
         raise unexpected("alphas", "at least one", "none")
@@ -109,7 +110,7 @@ def _systems_by_topics(values: Results | npt.ArrayLike, measure: str | Measure |
     if isinstance(values, Results):
         values = values.values[:, :, _place(values, measure)]
     elif measure is not None:
-        raise unexpected("measure", "none beside an array, or Results to choose from", f"{measure}")
+        raise unexpected("measure", "none beside an array, or Results to choose from", shown(measure))
     array = finite(values, "values")
     if array.ndim != 2:
         raise unexpected("values", "systems × topics", f"an array of {array.ndim} dimensions")

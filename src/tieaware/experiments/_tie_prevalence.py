@@ -12,7 +12,7 @@ import numpy as np
 
 from tieaware._evaluate import evaluate_views
 from tieaware.arrays import Values
-from tieaware.checks import unexpected, whole_number
+from tieaware.checks import flag, sequence, unexpected, whole_number
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.errors import InputError
 from tieaware.experiments.experiment import Experiment
@@ -87,7 +87,9 @@ def tie_prevalence(
     [0.75, 0.5, 1.0]
     """
     parsed = parse_measures(measures)
-    cutoffs = tuple(whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(cutoffs))
+    several = sequence("cutoffs", cutoffs, "whole numbers")
+    cutoffs = tuple(whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(several))
+    consistent_only = flag("consistent_only", consistent_only)
     judged = None if qrels is None else as_qrels(qrels)
     names, ties, values, deviations, left_out = [], [], [], [], []
     queries: tuple[str | int, ...] = ()

@@ -181,6 +181,8 @@ class Measure:
     _text: str
 
     def __init__(self, definition: Definition, cutoff: int | None = None, **parameters: Setting) -> None:
+        if not isinstance(definition, Definition):
+            raise unexpected("definition", "one of tieaware.measures.DEFINITIONS", shown(definition))
         set_once = object.__setattr__
         set_once(self, "definition", definition)
         set_once(self, "cutoff", None if cutoff is None else _checked_cutoff(definition, cutoff))
@@ -230,6 +232,9 @@ class Measure:
         (0.8, 0.5)
         """
         return self.parameters[parameter]
+
+    # A measure has parameters, but is no sequence of them.
+    __iter__ = None
 
     def __call__(self, *, cutoff: int | None = None, **parameters: Setting) -> Measure:
         """Return the measure with other parameters.

@@ -150,7 +150,7 @@ def _read(text: str) -> Measure:
         return measure
     if measure.definition.at_recall and re.fullmatch(r"\d+(\.\d{1,30})?(e-\d{1,3})?", cutoff, re.ASCII):
         return measure @ float(cutoff)
-    if not re.fullmatch(r"-?\d{1,18}", cutoff, re.ASCII):
+    if not re.fullmatch(r"-?\d{1,19}", cutoff, re.ASCII):
         raise unexpected(f"cut-off of measure {text!r}", "a whole number of at least 1", repr(cutoff))
     return measure @ int(cutoff)
 
@@ -183,7 +183,7 @@ def _by_trec_name(text: str) -> Measure | None:
     stem, _, cutoff = text.rpartition("_")
     if stem == "iprec_at_recall" and re.fullmatch(r"[01](\.\d{1,17})?", cutoff, re.ASCII):
         return IPrec @ float(cutoff)
-    if stem in _BY_TREC_NAME_WITH_CUTOFF and re.fullmatch(r"\d{1,18}", cutoff, re.ASCII):
+    if stem in _BY_TREC_NAME_WITH_CUTOFF and re.fullmatch(r"\d{1,19}", cutoff, re.ASCII):
         return Measure(_BY_TREC_NAME_WITH_CUTOFF[stem], int(cutoff))
     return None
 

@@ -12,6 +12,7 @@ from tieaware.checks import number, whole_number
 
 # More documents than any memory holds.
 _LONGEST = 1e15
+_LARGEST = 2**31 - 1
 
 
 class DiscreteLists(NamedTuple):
@@ -64,10 +65,9 @@ def discrete_lists(
     >>> float((scores == 0).mean().round(1))
     0.5
     """
-    for name, whole, least in (("n_queries", n_queries, 1), ("seed", seed, 0), ("grades", grades, 1)):
-        whole_number(name, whole, least)
-    number("mean_length", mean_length, 1, _LONGEST)
-    number("relevant", relevant, 0, 1)
+    n_queries, grades = whole_number("n_queries", n_queries, 1, _LARGEST), whole_number("grades", grades, 1, _LARGEST)
+    seed = whole_number("seed", seed, 0)
+    mean_length, relevant = number("mean_length", mean_length, 1, _LONGEST), number("relevant", relevant, 0, 1)
     rng = Generator(PCG64(seed))
     # `1 - rng.random(n)` lies in (0, 1]. Its inverse has exponent 2, the inverse of its root exponent 3.
     lengths = np.maximum(1, mean_length / 2 / np.sqrt(1 - rng.random(n_queries))).astype(np.int64)

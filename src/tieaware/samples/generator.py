@@ -103,7 +103,8 @@ def generate(
         ("seed", seed, 0), ("n_queries", n_queries, 1), ("depth", depth, 1), ("pool_depth", pool_depth, 1),
         ("n_documents", n_documents, depth),
     ):  # fmt: skip
-        whole_number(name, number, least)
+        whole_number(name, number, least, None if name == "seed" else 10**9)
+    n_queries, depth, n_documents = int(n_queries), int(depth), int(n_documents)
     rng = Generator(PCG64(seed))
     words = _bytes(rng, 3, n_queries) % 8
     # The cube of a uniform number: many queries with few relevant documents, few queries with many.

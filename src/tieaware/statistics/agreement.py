@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.arrays import Values
-from tieaware.checks import one_of, unexpected
+from tieaware.checks import one_of, sequence, unexpected
 from tieaware.statistics.values import finite
 
 _MARGINALS = ("pooled", "separate", "uniform")
@@ -80,11 +80,15 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
     one_of("marginals", marginals, _MARGINALS)
     if len(assessors) < 2:
         raise unexpected("assessors", "at least two", f"{len(assessors)}")
+    assessors = tuple(sequence(f"assessors[{i}]", labels, "labels") for i, labels in enumerate(assessors))
     sizes = {len(labels) for labels in assessors}
     if len(sizes) > 1 or 0 in sizes:
         raise unexpected("assessors", "the same number of labels from each, at least one", f"{sorted(sizes)}")
     codes: dict[Hashable, int] = {}
-    coded = np.array([[codes.setdefault(label, len(codes)) for label in labels] for labels in assessors])
+    try:
+        coded = np.array([[codes.setdefault(label, len(codes)) for label in labels] for labels in assessors])
+    except TypeError as error:
+        raise unexpected("assessors", "labels such as words and numbers", f"{error}") from None
     pairs = np.eye(len(assessors))
     shares = [np.bincount(labels, minlength=len(codes)) / len(labels) for labels in coded]
     for i, j in combinations(range(len(assessors)), 2):

@@ -97,7 +97,7 @@ def paired_test(
     one_of("method", method, _METHODS)
     one_of("alternative", alternative, ("two-sided", "greater", "less"))
     confidence = number("confidence", confidence, 0, 1, ends=False)
-    repeats, seed = whole_number("repeats", repeats, 1), whole_number("seed", seed, 0)
+    repeats, seed = whole_number("repeats", repeats, 1, 10**9), whole_number("seed", seed, 0)
     differences = _differences(finite(a, "a"), finite(b, "b"))
     if differences.ndim == 0:
         raise unexpected("a", "at least two pairs", "an array of shape ()")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.arrays import Values
-from tieaware.checks import number, one_of, unexpected, whole_number
+from tieaware.checks import flag, number, one_of, unexpected, whole_number
 from tieaware.extras import load
 from tieaware.statistics.values import finite
 
@@ -233,6 +233,7 @@ def rbo(
     p = number("p", p, 0, 1, ends=False)
     one_of("ties", ties, ("w", "a", "b"))
     deepest = None if depth is None else whole_number("depth", depth, 1)
+    extrapolate = flag("extrapolate", extrapolate)
     rankings = _groups(a, b)
     last = rankings.longer if deepest is None else min(deepest, rankings.longer)
     read = _read(last, p)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.arrays import Integers, Offsets, Scores, as_offsets, as_scores
-from tieaware.checks import whole_number
+from tieaware.checks import sequence, whole_number
 from tieaware.defaults import TIE_CUTOFFS
 from tieaware.inputs.ranks import RankColumn
 
@@ -97,7 +97,8 @@ def count_ties(
     """
     scores = as_scores(scores, "scores", flat=True)
     offsets = as_offsets(offsets, len(scores), "offsets", of="scores")
-    cutoffs = [whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(cutoffs)]
+    several = sequence("cutoffs", cutoffs, "whole numbers")
+    cutoffs = [whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(several)]
     group_list, start, size = _groups(scores, offsets)
     tied = size > 1
     within, across = [], []

@@ -15,8 +15,10 @@ ROUNDING = 1e-12
 def finite(values: npt.ArrayLike, name: str) -> Values:
     """Return numbers as an array, or raise InputError."""
     try:
-        array: Values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        # What is too large for a float becomes infinite.
+        with np.errstate(over="ignore"):
+            array: Values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise unexpected(name, "numbers", " ".join(str(error).split())) from None
     if not np.isfinite(array).all():
         raise unexpected(name, "finite numbers", f"{array[~np.isfinite(array)][0]}")
