@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.commands import demo
@@ -138,6 +139,30 @@ def test_an_interrupt_ends_a_command():
         child.send_signal(signal.SIGINT)
         assert child.stderr.read() == b"interrupted\n"
         assert child.wait() == 130
+
+
+@pytest.mark.parametrize(
+    ("handler", "module", "expected"),
+    [
+        ("default_int_handler", "numpy", (130, "", "interrupted\n")),
+        ("default_int_handler", "tieaware.commands.eval", (130, "", "interrupted\n")),
+        ("SIG_IGN", "numpy", (0, f"tieaware {tieaware.__version__}\n", "")),
+    ],
+)
+def test_an_interrupt_while_modules_load(handler, module, expected):
+    """It comes when a module begins to load; who asked for none, as nohup does, gets none."""
+    code = f"""if True:
+        import os, signal, sys, tieaware_command
+        class Interrupt:
+            def find_spec(self, name, *_):
+                if name == "{module}":
+                    os.kill(os.getpid(), signal.SIGINT)
+        sys.meta_path.insert(0, Interrupt())
+        sys.argv = ["tieaware", "--version"]
+        signal.signal(signal.SIGINT, signal.{handler})
+        sys.exit(tieaware_command.main())"""
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (child.returncode, child.stdout, child.stderr) == expected
 
 
 @pytest.mark.parametrize("argument", ["--seed=-1", "--repeats=0", "--sweep=1", "--sweep=99999999999999999999"])
