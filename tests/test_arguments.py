@@ -100,6 +100,13 @@ def test_cutoffs_that_are_taken_are_read_back(value):
         (lambda: ERR(p=b"1"), "expected one of"),
         (lambda: st.count_ties([1.0], [0, 1], 3), "cutoffs: expected a sequence of whole numbers, found 3"),
         (lambda: table(["RR"], "1.5"), "rhos: expected a sequence of numbers, found '1.5'"),
+        (lambda: tieaware.evaluate(5, RUN, "AP"), "qrels: expected judgments: a path, a binary file, {query: {docu"),
+        (lambda: tieaware.evaluate(QRELS, [RUN, 5], "AP"), "runs: expected a run: a path, a binary file, {query: {doc"),
+        (lambda: bands([1.5] * 10**6, 3), "such as '1.5', found [1.5, 1.5, 1.5, 1.5, 1.5, 1.5, ...]"),
+        (
+            lambda: st.paired_test(np.ma.array([1, 2, 3], mask=[0, 1, 0]), [1, 2, 4]),
+            "a[1]: expected a value, found a masked one",
+        ),
         (lambda: worst_case("RR", 2, gain="no"), "gain: expected True or False, found 'no'"),
     ],
 )

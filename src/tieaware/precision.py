@@ -19,6 +19,7 @@ import math
 import re
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Number
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -68,10 +69,12 @@ def _ratio(rho: str | float | Fraction) -> Fraction:
     from fractions import Fraction
 
     wanted = f"a number from 1 to 2^62 of at most {_LONGEST_RATIO} digits, such as '1.5'"
+    if isinstance(rho, bool) or not isinstance(rho, str | Number):
+        raise unexpected("rho", wanted, shown(rho))
     try:
         written = rho if isinstance(rho, int | Fraction) else repr(float(rho)) if isinstance(rho, float) else str(rho)
         # As a fraction, 1e100000000 would have as many digits.
-        if isinstance(rho, bool) or (isinstance(written, str) and _is_too_long(written)):
+        if isinstance(written, str) and _is_too_long(written):
             raise ValueError
         exact = Fraction(written)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):

@@ -64,6 +64,8 @@ def as_qrels(qrels: Any) -> Qrels:
         return Qrels.from_dict(qrels)
     if isinstance(qrels, Run | RunFile):
         raise unexpected("qrels", "judgments", f"a {type(qrels).__name__}")
+    if not is_frame(qrels):
+        check_readable("qrels", "judgments: a path, a binary file, {query: {document: label}} or a table", qrels)
     return read_qrels(qrels)
 
 
@@ -90,6 +92,12 @@ def as_sources(runs: Any) -> dict[str, RunSource]:
     return by_name
 
 
+def check_readable(where: str, wanted: str, value: Any) -> None:
+    """Raise InputError for what is neither a path nor a file; of which kind a file is, is seen when it is read."""
+    if not isinstance(value, str | os.PathLike) and not hasattr(value, "read"):
+        raise unexpected(where, wanted, shown(value))
+
+
 def over_parts(source: RunSource, work: Callable[[Run | RunDict], None], threads: int) -> None:
     """Call `work` with each part of a run, in as many threads."""
     if isinstance(source, RunFile | RunFrame) and source.over_pieces(work, threads):
@@ -108,6 +116,7 @@ def _sources(run: Any, name: str = "run") -> Sequence[RunSource]:
         raise unexpected("runs", "a run", "Qrels")
     if is_frame(run):
         return RunFrame.all_of(frame_of(run, name), name)
+    check_readable("runs", "a run: a path, a binary file, {query: {document: score}} or a table", run)
     return sources_at(run)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Values
+from tieaware.arrays import Values, unwrapped
 from tieaware.checks import unexpected
 
 # Differences of values below this are rounding: another order of adding the same numbers.
@@ -14,6 +14,7 @@ ROUNDING = 1e-12
 
 def finite(values: npt.ArrayLike, name: str) -> Values:
     """Return numbers as an array, or raise InputError."""
+    values = unwrapped(values, name)
     try:
         # What is too large for a float becomes infinite.
         with np.errstate(over="ignore"):
