@@ -15,8 +15,13 @@ ROUNDING = 1e-12
 def finite(values: npt.ArrayLike, name: str) -> Values:
     """Return numbers as an array, or raise InputError."""
     try:
-        array: Values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = np.asarray(values)
+        if given.dtype.kind == "c":
+            raise TypeError(f"an array of {given.dtype}")
+        # What is too large becomes infinite.
+        with np.errstate(over="ignore"):
+            array: Values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise unexpected(name, "numbers", " ".join(str(error).split())) from None
     if not np.isfinite(array).all():
         raise unexpected(name, "finite numbers", f"{array[~np.isfinite(array)][0]}")
