@@ -10,7 +10,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-tools checked bench lint constraints constraints-tools clean
+.PHONY: demo test test-tools checked fuzz browser bench lint constraints constraints-tools clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -29,6 +29,20 @@ test-tools: .venv-tools/installed
 checked: .venv-checked/installed
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
 	  .venv-checked/bin/python -m pytest $(TESTS)
+
+# Each target for so many seconds, at most: libFuzzer on the parser and on the interface, then the engines and the doors
+# against each other. What is found is printed, and kept in build/fuzz. See fuzz/README.md.
+SECONDS ?= 60
+CLANG ?= clang
+fuzz: build/fuzz/driver $(VENV)/installed-test
+	fuzz/run parser $(SECONDS)
+	fuzz/run interface $(SECONDS)
+	$(BIN)/python fuzz/differential.py --seconds $(SECONDS)
+
+# What has hostile names, shown to a browser: without one, the suite skips that.
+browser: $(VENV)/installed-test
+	command -v chromium chromium-browser google-chrome || apt-get install --yes --no-install-recommends chromium
+	$(BIN)/python -m pytest tests/test_hostile_names.py
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m pytest benchmarks --record
@@ -61,7 +75,7 @@ constraints-tools:
 	(echo '# Versions known to work together, of the tools that bring torch, for development alone. Made by: make constraints-tools'; cat build/constraints/frozen) > constraints-tools.txt
 
 clean:
-	rm -rf $(VENV) .venv-checked .venv-tools build dist
+	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-tools build dist
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -92,6 +106,20 @@ $(VENV)/installed-test: $(VENV)/installed
 	.venv-checked/bin/python -m pip install --quiet 'tieaware[test]'
 	.venv-checked/bin/python -m pip install --quiet --no-deps beir
 	touch $@
+
+# Kernels that say what they cover, and check every access to memory, built by the compiler that libFuzzer comes with.
+.venv-fuzz/installed: $(KERNELS) $(CONSTRAINTS)
+	$(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
+	CC=$(CLANG) CFLAGS=-fsanitize=fuzzer-no-link .venv-fuzz/bin/python -m pip install --quiet --no-build-isolation --editable . \
+	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/fuzz/kernels
+	.venv-fuzz/bin/python -m pip install --quiet 'tieaware[arrow,fast,analysis]' zstandard
+	touch $@
+
+build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
+	$(CLANG) -std=c11 -O1 -g -Wall -fsanitize=fuzzer,address,undefined -rdynamic -o $@ $< \
+	  $$(.venv-fuzz/bin/python -c 'from sysconfig import get_config_var as v, get_path; \
+	     print("-I" + get_path("include"), "-L" + v("LIBDIR"), "-Wl,-rpath," + v("LIBDIR"), "-lpython" + v("LDVERSION"))')
 
 # The tools ask for other versions of some packages than the rest of the development does, so that these have their own
 # file. Kernels are built into a folder of their own, lest this environment and the other build over each other.

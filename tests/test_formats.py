@@ -127,7 +127,7 @@ def test_tables_with_marks_in_every_format():
     ]  # fmt: skip
     assert table.to_markdown().splitlines() == [
         "| run | A\\|P |", "| --- | --- |",
-        "| b_m<sup>a</sup> | **0.50**<sup>ab</sup> ± 0.1 |", "| <d> | – |", "| e | 12.00 |",
+        "| b_m<sup>a</sup> | **0.50**<sup>ab</sup> ± 0.1 |", "| &lt;d> | – |", "| e | 12.00 |",
     ]  # fmt: skip
     assert "<td>b_m<sup>a</sup></td><td><b>0.50</b><sup>ab</sup> <small>± 0.1</small></td>" in table.to_html()
     assert "<td>&lt;d&gt;</td>" in table.to_html()

@@ -14,6 +14,7 @@ from tieaware._version import __version__
 from tieaware.arrays import Integers, Values
 from tieaware.checks import flag, one_of, unexpected
 from tieaware.cube import Provenance
+from tieaware.errors import printable
 from tieaware.inputs import (
     Matched,
     Qrels,
@@ -136,7 +137,7 @@ def evaluate_views(
     else:
         over_chunks(run, np.arange(len(named) + 1), min(workers, len(named)))
     for doubt in filter(None, doubts):
-        warnings.warn(doubt, UserWarning, stacklevel=3)
+        warnings.warn(printable(doubt), UserWarning, stacklevel=3)
     names = judged.queries
     if np.count_nonzero(answered) < answered.size:
         if queries == "judged":

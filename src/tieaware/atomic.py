@@ -83,7 +83,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     import shutil
 
-    target = os.path.realpath(path)
+    try:
+        target = os.path.realpath(path)
+    except ValueError as error:
+        raise InputError(f"{os.fspath(path)}: {error}") from None
     try:
         if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
             with open(target, "wb") as file:

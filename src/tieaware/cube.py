@@ -304,6 +304,8 @@ class Cube:
         >>> by_rule["run_order"].bias(by_rule["average"])["bm25", "RR_bias", "q1"]
         0.25
         """
+        if not isinstance(expectation, Cube):
+            raise unexpected("expectation", "Results", shown(expectation))
         for axis in ("runs", "queries", "measures"):
             if getattr(self, axis) != getattr(expectation, axis):
                 raise unexpected("expectation", f"the {axis} of these results", "others")
@@ -335,6 +337,8 @@ class Cube:
         ------
         KeyError
             If there is no such run, measure or query; some of those that there are are named.
+        TypeError
+            If a key is no text, measure or number, but an array or the like.
 
         Examples
         --------
@@ -343,6 +347,8 @@ class Cube:
         >>> result["bm25"].runs, result["bm25", "RR"], result["bm25", "P_1", "q1"]
         (('bm25',), array([0.75]), 0.5)
         """
+        # As of a dict, a TypeError: an array is no key.
+        hash(key)
         if not isinstance(key, tuple):
             if len(self.runs) == 1 and key not in self.runs:
                 return self.values[0, :, self._measure(key)]

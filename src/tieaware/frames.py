@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tieaware.atomic import whole_file
+from tieaware.checks import shown, unexpected
 from tieaware.extras import load
 
 if TYPE_CHECKING:
@@ -15,21 +17,33 @@ if TYPE_CHECKING:
     import pyarrow
 
 
+@contextmanager
+def _in_utf8() -> Iterator[None]:
+    """Frames hold text in UTF-8; identifiers of other bytes, as a file may have them, have no such form."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise unexpected("frame", "text in UTF-8, as frames hold it", shown(error.object)) from None
+
+
 def as_arrow(columns: Mapping[str, Any]) -> pyarrow.Table:
     """Return a pyarrow.Table, or raise MissingExtraError."""
-    table: pyarrow.Table = load("pyarrow", "arrow").table(dict(columns))
+    with _in_utf8():
+        table: pyarrow.Table = load("pyarrow", "arrow").table(dict(columns))
     return table
 
 
 def as_pandas(columns: Mapping[str, Any]) -> pandas.DataFrame:
     """Return a pandas.DataFrame, or raise MissingExtraError."""
-    frame: pandas.DataFrame = load("pandas", "arrow").DataFrame(dict(columns))
+    with _in_utf8():
+        frame: pandas.DataFrame = load("pandas", "arrow").DataFrame(dict(columns))
     return frame
 
 
 def as_polars(columns: Mapping[str, Any]) -> polars.DataFrame:
     """Return a polars.DataFrame, or raise MissingExtraError."""
-    frame: polars.DataFrame = load("polars", "arrow").DataFrame(dict(columns))
+    with _in_utf8():
+        frame: polars.DataFrame = load("polars", "arrow").DataFrame(dict(columns))
     return frame
 
 

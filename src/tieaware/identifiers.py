@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware import _dicts, _join, _order
-from tieaware.arrays import Integers, Offsets, as_offsets, flat_array
+from tieaware.arrays import Integers, Offsets, as_integers, as_offsets, flat_array
 from tieaware.checks import shown, unexpected
 from tieaware.errors import InputError
 
@@ -110,8 +110,10 @@ class Identifiers:
     def __init__(self, data: NDArray[np.uint8], offsets: Offsets) -> None:
         # Copies, for the caller may change what the arrays hold.
         given = flat_array(data, "data")
-        if given.dtype != np.uint8 and given.size:
-            raise unexpected("data", "bytes, as uint8", f"{given.dtype}")
+        if given.dtype != np.uint8:
+            given = as_integers(given, "data")
+            if ((given < 0) | (given > 255)).any():
+                raise unexpected("data", "bytes, from 0 to 255", shown(given))
         data = np.array(given, np.uint8, order="C")
         self._set(data, as_offsets(offsets, len(data), "offsets", "bytes of data").copy(), "any")
 

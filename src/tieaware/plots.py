@@ -94,5 +94,5 @@ def label(name: str) -> str:
 
 
 def file_name(shown: object) -> str:
-    """Return a text, such as a measure's notation, with nothing that a file's name should not hold."""
-    return "".join(c if c.isalnum() or c in ".-" else "_" for c in str(shown)).strip("_")
+    """Return a text, such as a measure's notation, as part of a file's name: not long, and without special letters."""
+    return "".join(c if c.isalnum() or c in ".-" else "_" for c in str(shown)[:50]).strip("_")

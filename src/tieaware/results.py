@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from tieaware import exports, formats, frames
+from tieaware.checks import flag, whole_number
 from tieaware.cube import Cube
 from tieaware.tables import Table
 
@@ -221,7 +222,7 @@ class Results(Cube):
         per_query : bool
             Put the lines of each query before those of ``all``.
         digits : int
-            The decimals of a value, at least 0; counts are whole numbers.
+            The decimals of a value, 0 … 17; counts are whole numbers.
         header : bool
             Open with the lines ``runid`` and ``num_q``. With several runs ``runid`` always opens each.
 
@@ -229,6 +230,11 @@ class Results(Cube):
         -------
         str
             The lines, each with its end.
+
+        Raises
+        ------
+        InputError
+            If an argument is something else.
 
         Examples
         --------
@@ -238,6 +244,8 @@ class Results(Cube):
         recip_rank              all     0.7500
         P_1                     all     0.5000
         """
+        per_query, header = flag("per_query", per_query), flag("header", header)
+        digits = whole_number("digits", digits, 0, 17)
         return formats.trec_eval(self, per_query=per_query, digits=digits, header=header)
 
     def save(self, path: str | os.PathLike[str]) -> None:

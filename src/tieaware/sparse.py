@@ -138,10 +138,10 @@ class Relevance(NamedTuple):
 
 def _shape(matrix: Any, where: str) -> tuple[int, int]:
     """Return the shape of what is a matrix in CSR form, as far as its attributes tell."""
-    missing = [name for name in ("indptr", "indices", "data", "shape") if not hasattr(matrix, name)]
+    missing = next((name for name in ("indptr", "indices", "data", "shape") if not hasattr(matrix, name)), "")
     # Scipy's other formats have the same attributes, and mean something else by them.
     if missing or getattr(matrix, "format", "csr") != "csr":
-        found = f"{matrix.format} format" if hasattr(matrix, "format") else f"{shown(matrix)} without {missing[0]}"
+        found = f"{matrix.format} format" if hasattr(matrix, "format") else f"{shown(matrix)} without {missing}"
         raise unexpected(where, "a sparse matrix in CSR form, such as scipy.sparse's .tocsr() gives", found)
     shape = matrix.shape
     if not isinstance(shape, tuple | list) or len(shape) != 2:

@@ -6,7 +6,7 @@ import os
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from tieaware import frames, latex
 from tieaware.atomic import whole_file
@@ -78,8 +78,9 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lines = _aligned([self.columns, *self._shown()], self._is_left())
-        return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])])
+        lines = _aligned(list(zip(*self._printable(), strict=True)), self._is_left())
+        notes = ["", *map(printable, self.notes)] if self.notes else []
+        return "\n".join([printable(self.title), "", *lines, *notes])
 
     def fitted(self, width: int) -> str:
         r"""Return the text of the table for a terminal: no wider than that, and nothing in it that would control it.
@@ -108,8 +109,7 @@ class Table:
         run           nDCG@10
         a run of so…   0.5000
         """
-        is_text, left = self._is_text(), self._is_left()
-        columns = [[printable(cell) for cell in column] for column in zip(self.columns, *self._shown(), strict=True)]
+        is_text, left, columns = self._is_text(), self._is_left(), self._printable()
         widths = [max(map(len, column)) for column in columns]
         lines = []
         for block in _narrowed(widths, is_text, width) or _blocks(widths, is_text, width):
@@ -127,14 +127,14 @@ class Table:
         return f"<p><b>{html.escape(self.title)}</b></p>\n{table}"
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown, without title and notes.
+        """Return the table in Markdown, escaped, without title and notes.
 
         Returns
         -------
         str
             Numbers to four decimals.
         """
-        return as_markdown(self.columns, ([_markdown(cell) for cell in row] for row in self.rows), self._is_left())
+        return as_markdown(self.columns, self.rows, self._is_left())
 
     def to_html(self) -> str:
         """Return table and notes in HTML, without the title, escaped.
@@ -281,6 +281,10 @@ class Table:
         """The rows as text."""
         return list(zip(*map(_texts, self._cells()), strict=True))
 
+    def _printable(self) -> list[list[str]]:
+        """The columns, below their names, as text without anything that would control a terminal."""
+        return [[printable(cell) for cell in column] for column in zip(self.columns, *self._shown(), strict=True)]
+
     def _is_text(self) -> list[bool]:
         return list(map(_is_text, self._cells()))
 
@@ -366,9 +370,15 @@ def _texts(cells: Sequence[Cell]) -> list[str]:
 
 
 def _markdown(cell: Cell) -> str:
-    text, bold, raised, beside = _shown_cell(cell)
+    text, bold, raised, beside = (_in_markdown(part) if isinstance(part, str) else part for part in _shown_cell(cell))
     text = f"**{text}**" if bold else text
     return f"{text}<sup>{raised}</sup> {beside}".rstrip() if raised else f"{text} {beside}".rstrip()
+
+
+def _in_markdown(text: str) -> str:
+    """Escape text: no line end, bar or tag in it is one of the table's, or of the page that it becomes."""
+    text = printable(text).replace("\\", "\\\\").replace("|", "\\|")
+    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _html(cell: Cell) -> str:
@@ -386,17 +396,27 @@ def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     import io
 
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(_Lines(text), lineterminator="\r\n")
     writer.writerow(columns)
     writer.writerows(rows)
     return text.getvalue()
 
 
-def as_markdown(columns: Sequence[str], rows: Iterable[Sequence[str]], is_text: Iterable[bool]) -> str:
+class _Lines:
+    """Takes lines that end with CR and LF and writes them with LF: the writer quotes the characters of its line end."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self.file = file
+
+    def write(self, line: str) -> int:
+        return self.file.write(f"{line[:-2]}\n")
+
+
+def as_markdown(columns: Sequence[str], rows: Iterable[Sequence[Cell]], is_text: Iterable[bool]) -> str:
     """Write rows of cells as they are shown; columns that are no text are aligned to the right."""
     rule = ["---" if text else "---:" for text in is_text]
-    escaped = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in (columns, rule, *rows)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in escaped)
+    lines = [map(_markdown, columns), rule, *(map(_markdown, row) for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def as_json(value: object) -> str:

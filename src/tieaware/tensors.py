@@ -41,7 +41,7 @@ def as_host(tensor: Any, where: str) -> npt.NDArray[Any]:
         if getattr(dtype, "is_floating_point", False) and dtype.itemsize < 4:
             tensor = tensor.float()
         return _read(tensor)
-    except (TypeError, ValueError, RuntimeError, BufferError, OverflowError) as error:
+    except (TypeError, ValueError, RuntimeError, BufferError, OverflowError, AttributeError, LookupError) as error:
         why = " ".join(str(error).split())
         raise unexpected(where, "an array of numbers", f"a {type(tensor).__name__}: {why}") from None
 

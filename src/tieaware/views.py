@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tieaware.checks import unexpected
+from tieaware.checks import flag, unexpected
 from tieaware.precision import Bands, Coarsening, Levels, parse_precision
 from tieaware.ties import RULES, TieRule, tie_rule
 
@@ -61,8 +61,8 @@ class View:
     def __init__(self, ties: Any = "average", precision: str | Coarsening | None = None, spread: bool = False) -> None:
         self.rule = tie_rule(ties)
         self.precision = None if precision is None else parse_precision(precision)
-        self.spread = spread
-        if spread and not self.rule.averages:
+        self.spread = flag("spread", spread)
+        if self.spread and not self.rule.averages:
             raise unexpected("ties", "'average', for a spread", f"{self.rule.name!r}, which leaves one order alone")
 
     @property

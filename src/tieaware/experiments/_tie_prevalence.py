@@ -14,7 +14,7 @@ from tieaware._evaluate import evaluate_views
 from tieaware.arrays import Values
 from tieaware.checks import flag, sequence, unexpected, whole_number
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
-from tieaware.errors import InputError
+from tieaware.errors import InputError, printable
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
 from tieaware.inputs import QrelsLike, RunFile, as_qrels, as_sources
@@ -147,7 +147,7 @@ def _warn_of_cuts(names: Sequence[str], ties: Sequence[Ties]) -> None:
     cut = [(name, of) for name, of in zip(names, ties, strict=True) if of.cut_lists]
     if not cut:
         return
-    each = [f"{of.cut_lists} of {name} at {of.common_length:,}" for name, of in cut[:_SHOWN]]
+    each = [f"{of.cut_lists} of {printable(name)} at {of.common_length:,}" for name, of in cut[:_SHOWN]]
     more = f" and lists of {len(cut) - _SHOWN} more runs" if len(cut) > _SHOWN else ""
     warnings.warn(
         f"{sum(of.cut_lists for _, of in cut)} lists end inside a tie at the common length of their run: "

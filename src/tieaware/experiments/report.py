@@ -79,8 +79,8 @@ class Report:
 
 def write(report: Report, folder: str | os.PathLike[str]) -> None:
     """Write an experiment's files into a folder: all of them, or after an error none."""
-    if not os.fspath(folder):
-        raise unexpected("folder", "its name", "''")
+    if not os.fspath(folder) or "\0" in os.fsdecode(folder):
+        raise unexpected("folder", "its name", repr(os.fspath(folder)))
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)

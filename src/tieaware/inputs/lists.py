@@ -127,14 +127,18 @@ def flattened(
         raise unexpected(argument, "a dict {query: {document: value}}", shown(lists))
     keys: list[Any] = []
     values: list[Any] = []
-    offsets = np.zeros(len(lists) + 1, np.int64)
-    for row, (query, listed) in enumerate(lists.items()):
+    # Asked once: what a mapping gives may be other than it says, or gave before.
+    items = list(lists.items())
+    offsets = np.zeros(len(items) + 1, np.int64)
+    for row, (query, listed) in enumerate(items):
         if not isinstance(listed, Mapping):
             raise unexpected(f"{argument}[{shown(query)}]", "a dict {document: value}", shown(listed))
         keys.extend(listed.keys())
         values.extend(listed.values())
+        if len(values) != len(keys):
+            raise unexpected(f"{argument}[{shown(query)}]", "a value for each document", "more, or fewer")
         offsets[row + 1] = len(keys)
-    names = list(lists)
+    names = [query for query, _ in items]
 
     def place(row: int) -> str:
         query = names[int(np.searchsorted(offsets, row, side="right")) - 1]

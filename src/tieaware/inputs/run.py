@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from tieaware.arrays import Offsets, Place, Scores, as_scores, check_no_nan, unwrapped
 from tieaware.checks import one_of, unexpected
+from tieaware.errors import printable
 from tieaware.identifiers import Identifiers, frozen, quoted
 from tieaware.inputs.columns import Piece, Rows, exact_scores, run_columns, runs_of
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
@@ -415,5 +416,5 @@ def warn_of(dropped: Dropped, name: str) -> None:
     if dropped.n:
         rows = "row is" if dropped.n == 1 else "rows are"
         warnings.warn(
-            f"{name}: {dropped.n} duplicate {rows} ignored; {dropped.first}", UserWarning, stacklevel=3
+            f"{printable(name)}: {dropped.n} duplicate {rows} ignored; {dropped.first}", UserWarning, stacklevel=3
         )

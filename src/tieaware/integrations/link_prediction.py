@@ -8,6 +8,7 @@ more.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,7 +99,10 @@ def _are_of_different_lengths(negatives: Any) -> bool:
     """Whether negatives are a sequence of lists that make no matrix."""
     if not isinstance(negatives, list | tuple):
         return False
-    return len({len(each) for each in negatives if hasattr(each, "__len__") and np.ndim(each) == 1}) > 1
+    with suppress(ValueError):
+        return len({len(each) for each in negatives if hasattr(each, "__len__") and np.ndim(each) == 1}) > 1
+    # One of them is a list of such lists.
+    return False
 
 
 def _mask(exclude: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:

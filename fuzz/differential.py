@@ -1,0 +1,392 @@
+"""The engines and the doors against each other, and against the readable reference, on generated lists.
+
+    python fuzz/differential.py --seconds 60 [--seed 1] [--batch 7]
+
+A batch is thousands of lists, of one kind, with some measures, one tie rule, and scores that are hard to tell apart.
+Every list of it goes through every engine, through one thread and several, flat and in two dimensions, and through four
+of the doors: the bits must be the same. A few lists of each batch are held against the reference. A batch is
+drawn from the seed and its number alone, so that these reproduce what was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+from numpy.typing import NDArray
+
+from tieaware import Evaluator, InputError, Run, evaluate, parse_measure, read_qrels, reference
+from tieaware.inputs import run_file, trec
+from tieaware.means import means
+from tieaware.preparation import COUNTING_LIMIT
+from tieaware.ties import RULES
+from tieaware.views import View, passes
+
+sys.path.append(str(Path(__file__).parent.parent / "tests"))
+from queries import MEASURES as MOST_MEASURES
+
+MEASURES = (*MOST_MEASURES, "infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11", "AUC@3", "NumRet(rel=2)")
+PRECISIONS = ("bands:1.5", "bands:2", "decimals:2", "significant:3", "float32", "float16", "bfloat16", "levels:7")
+# counting_limit and sorting: comparing with each value, finding it, some of both, sorting, and as the costs say.
+ENGINES = (
+    (10**9, False), (0, False), (3, False), (16, False), (COUNTING_LIMIT, True), (0, True), (COUNTING_LIMIT, None),
+)  # fmt: skip
+# How many lists there are in a batch, and how long the longest; long ones are rare, as they take long.
+KINDS = (*[(20_000, 12)] * 8, (2_000, 150), (60, 3_000))
+NUMBERS = np.array(
+    [
+        -np.inf, -1.7976931348623157e308, -1e300, -3.5e38, -1.0, -2.2250738585072014e-308, -5e-324, -0.0, 0.0, 5e-324,
+        1e-310, 2.2250738585072014e-308, 2.0**-149, 2.0**-126, 1e-45, 0.1, 0.1 + 2.0**-40, 1.0, 2.5, 65504.0, 65520.0,
+        2.0**24, 2.0**53, 3.4028234663852886e38, 3.5e38, 1e300, 1.7976931348623157e308, np.inf,
+    ]
+)  # fmt: skip
+# The reference sums in another order.
+TOLERANCE = 1e-12
+
+
+class Lists(NamedTuple):
+    """Lists of documents, one after another, and the labels of documents that no list has."""
+
+    offsets: NDArray[np.int64]
+    scores: NDArray[np.floating[Any]]
+    labels: NDArray[np.int64]
+    others: NDArray[np.int64]
+    other_offsets: NDArray[np.int64]
+    documents: list[str]
+
+    @property
+    def query(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @property
+    def judgments(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The labels of all judged documents, and their offsets."""
+        query = np.concatenate([self.query, np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.other_offsets))])
+        order = np.argsort(query, kind="stable")
+        return np.concatenate([self.labels, self.others])[order], self.offsets + self.other_offsets
+
+
+class Batch(NamedTuple):
+    """Lists, and how they are evaluated."""
+
+    lists: Lists
+    measures: list[str]
+    ties: str
+    precision: str | None
+    spread: bool
+    rectangular: bool
+
+    def evaluator(self, threads: int = 1, in_rows: bool = False) -> Evaluator:
+        lists = self.lists
+        by_document = RULES[self.ties].by_document
+        n = len(lists.offsets) - 1
+        return Evaluator(
+            lists.labels.reshape(n, -1) if in_rows else lists.labels, self.measures,
+            offsets=None if in_rows else lists.offsets, judgments=lists.judgments, ties=self.ties,
+            docids=lists.documents if by_document else None, precision=self.precision, threads=threads,
+        )  # fmt: skip
+
+
+# ---- what is evaluated ---------------------------------------------------------------------------
+
+
+def drawn(seed: int, number: int) -> Batch:
+    """Draw a batch."""
+    rng = np.random.default_rng([seed, number])
+    n, longest = KINDS[rng.integers(len(KINDS))]
+    rectangular = rng.random() < 0.4
+    lengths = np.full(n, rng.integers(1, longest)) if rectangular else rng.integers(0, longest, n, endpoint=True)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    n_others = rng.integers(1, 4, n)
+    other_offsets = np.concatenate([[0], np.cumsum(n_others)]).astype(np.int64)
+    # The first document that no list has makes its query a judged one.
+    others = rng.integers(-1, 5, other_offsets[-1])
+    others[other_offsets[:-1]] = 0
+    query = np.repeat(np.arange(n), lengths)
+    share = rng.choice([0.0, 0.02, 0.1, 0.5, 1.0], n)[query]
+    relevant = rng.random(len(query)) < share
+    labels = np.where(relevant, rng.integers(1, 5, len(query)), rng.integers(-2, 1, len(query)))
+    precision = str(rng.choice(PRECISIONS)) if rng.random() < 0.2 else None
+    scores = hard_to_tell_apart(rng, query, n)
+    if precision is None and rng.random() < 0.5:
+        with np.errstate(over="ignore", under="ignore"):
+            scores = scores.astype(np.float32)
+    ties = str(rng.choice(list(RULES)))
+    lists = Lists(offsets, scores, labels, others, other_offsets, identifiers(rng, offsets))
+    measures = rng.choice(MEASURES, 12, replace=False).tolist()
+    # That of ERR is quadratic in the documents that tie.
+    spread = ties == "average" and longest < 1000 and rng.random() < 0.5
+    return Batch(lists, usable(measures, ties, precision, spread), ties, precision, spread, rectangular)
+
+
+def hard_to_tell_apart(rng: np.random.Generator, query: NDArray[np.int64], n: int) -> NDArray[np.float64]:
+    """Draw scores, each list's of a few values: neighbours in their last bits, zeros, infinities, any bits."""
+    width = 8
+    bases = rng.choice(NUMBERS, (n, 1)).view(np.int64)
+    several = rng.choice(NUMBERS, (n, width)).view(np.int64)
+    any_bits = rng.integers(-(2**63), 2**63 - 1, (n, width))
+    # Up to a few units in the last place of float64, or of float32, or any power of two of them.
+    steps = rng.integers(-4, 5, (n, width)) << rng.choice([0, 0, 29, 45, 52], (n, 1))
+    kind = rng.integers(0, 5, (n, 1))
+    pool = np.select([kind <= 1, kind == 2, kind == 3], [bases + steps, several, any_bits], several + steps)
+    values = pool.view(np.float64)
+    values[np.isnan(values)] = 1.0
+    chosen = rng.integers(0, 2**31, len(query)) % rng.integers(1, width + 1, n)[query]
+    scores = values[query, chosen]
+    # Where the whole list is a ladder, every score may be another.
+    ladder = (rng.random(n) < 0.2)[query]
+    rungs = rng.permutation(np.flatnonzero(ladder) % 997)
+    scores[ladder] = (np.ones(1).view(np.int64) + rungs).view(np.float64)
+    return scores
+
+
+def identifiers(rng: np.random.Generator, offsets: NDArray[np.int64]) -> list[str]:
+    """Name the documents, each list's differently, so that their order is not that of the list."""
+    numbers = rng.permutation(offsets[-1]).tolist()
+    styles = ("{}", "d{:06}", "a-prefix-of-more-than-sixteen-bytes-{}", "é{}")
+    style = styles[rng.integers(len(styles))]
+    return [style.format(number) for number in numbers]
+
+
+def usable(measures: list[str], ties: str, precision: str | None, spread: bool) -> list[str]:
+    """Return the measures that this rule and precision allow; of none of them, AP."""
+    found = []
+    for measure in measures:
+        try:
+            one = Evaluator([1], [measure], ties=ties, precision=precision, docids=["d"])
+            if spread:
+                one.spread([1.0])
+            found.append(measure)
+        except InputError:
+            continue
+    return found or ["AP"]
+
+
+# ---- how it is evaluated -------------------------------------------------------------------------
+
+
+def by_engines(batch: Batch) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Give the values of every engine, of several threads, of rows, in tables: one, or four of a spread."""
+    lists = batch.lists
+    n = len(lists.offsets) - 1
+    evaluator = batch.evaluator()
+    (wanted,) = passes([View(batch.ties, batch.precision, batch.spread)])
+    for counting_limit, sorting in ENGINES:
+        prepared = evaluator._prepare(wanted, counting_limit=counting_limit, sorting=sorting)
+        values = np.full((4 if batch.spread else 1, n, len(batch.measures)), np.nan)
+        failed = prepared.evaluate(lists.scores, values)
+        assert failed == -1, f"query {failed} has a NaN"
+        yield f"counting_limit={counting_limit}, sorting={sorting}", values
+
+    def tables(one: Evaluator, scores: NDArray[Any]) -> NDArray[np.float64]:
+        return np.stack(one.spread(scores)) if batch.spread else one(scores)[None]
+
+    yield "an evaluator", tables(evaluator, lists.scores)
+    yield "threads", tables(batch.evaluator(threads=3), lists.scores)
+    middle = n // 3
+    parts = [
+        tables(evaluator.rows(first, last), lists.scores[lists.offsets[first] : lists.offsets[last]])
+        for first, last in ((0, middle), (middle, n))
+    ]
+    yield "rows", np.concatenate(parts, axis=1)
+    if batch.rectangular:
+        in_rows = batch.evaluator(in_rows=True)
+        yield "two dimensions", tables(in_rows, lists.scores.reshape(n, -1))
+        yield "two dimensions, of columns", tables(in_rows, np.asfortranarray(lists.scores.reshape(n, -1)))
+        yield "two dimensions, given flat", tables(in_rows, lists.scores)
+
+
+def check_means(batch: Batch) -> None:
+    """Hold means, those of many candidates and those of columns, against the means of the values."""
+    scores = batch.lists.scores
+    evaluator = batch.evaluator(threads=2)
+    candidates = np.stack([scores, -scores, np.zeros_like(scores)])
+    expected = np.stack([means(evaluator(candidate), evaluator.measures) for candidate in candidates])
+    found = {
+        "many": evaluator.many(candidates),
+        "columns": evaluator.columns(candidates.T),
+        "mean": np.stack([evaluator.mean(candidate) for candidate in candidates]),
+    }
+    for name, values in found.items():
+        assert values.tobytes() == expected.tobytes(), f"{name} are not the means of the values"
+
+
+def by_doors(batch: Batch, rng: random.Random, folder: Path) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Give the values of the same lists as files, dicts, frames and columns: four of these forms."""
+    lists = batch.lists
+    queries = [f"q{q}" for q in range(len(lists.offsets) - 1)]
+    of_row = [queries[q] for q in lists.query.tolist()]
+    scores = lists.scores.astype(np.float64)
+    qrels = written_judgments(lists, queries, of_row)
+    judged = read_qrels(io.BytesIO(qrels))
+    columns = {"query_id": of_row, "doc_id": lists.documents, "score": scores}
+    text = "".join(
+        f"{query} Q0 {document} 1 {score!r} t\n"
+        for query, document, score in zip(of_row, lists.documents, scores.tolist(), strict=True)
+    ).encode()
+
+    def in_dict() -> dict[str, dict[str, float]]:
+        found: dict[str, dict[str, float]] = {}
+        for query, document, score in zip(of_row, lists.documents, scores.tolist(), strict=True):
+            found.setdefault(query, {})[document] = score
+        return found
+
+    def written(content: bytes) -> Path:
+        path = folder / "a.run"
+        path.write_bytes(content)
+        return path
+
+    def scattered() -> Path:
+        # Every other line, and then the others: every query comes back, and its documents in another order.
+        lines = text.splitlines(keepends=True)
+        return written(b"".join(lines[::2] + lines[1::2]))
+
+    forms: dict[str, Callable[[], Any]] = {
+        "a dict": in_dict,
+        "columns": lambda: Run.from_columns(of_row, lists.documents, lists.scores),
+        "pandas": lambda: pandas.DataFrame(columns),
+        "polars": lambda: polars.DataFrame(columns),
+        "arrow": lambda: pyarrow.table(columns),
+        "a file": lambda: written(text),
+        "a compressed file": lambda: written(gzip.compress(text, 1, mtime=0)),
+        "a file object": lambda: io.BytesIO(text),
+    }
+    if batch.ties != "run_order" and not (batch.precision or "").startswith("bands"):
+        forms["a scattered file"] = scattered
+    for name in rng.sample(list(forms), 4):
+        form = forms[name]()
+        for threads in (1, 3) if isinstance(form, Path) else (2,):
+            results = evaluate(
+                judged, form, batch.measures, ties=batch.ties, precision=batch.precision, spread=batch.spread,
+                threads=threads,
+            )  # fmt: skip
+            tables = (results.values, results.std, results.min, results.max) if batch.spread else (results.values,)
+            yield f"{name}, threads={threads}", np.stack([table[0] for table in tables])
+
+
+def written_judgments(lists: Lists, queries: list[str], of_row: list[str]) -> bytes:
+    """Write the judgments as a file: documents outside the pool, of label -1, are not in it."""
+    rows = [
+        f"{query} 0 {document} {max(label, -1)}\n"
+        for query, document, label in zip(of_row, lists.documents, lists.labels.tolist(), strict=True)
+        if label != -1
+    ]
+    others = np.repeat(np.arange(len(queries)), np.diff(lists.other_offsets)).tolist()
+    first = [
+        f"{queries[q]} 0 other-{i} {label}\n"
+        for i, (q, label) in enumerate(zip(others, lists.others.tolist(), strict=True))
+    ]
+    # All queries have one of the others, in their order.
+    return "".join(first + rows).encode()
+
+
+def check_reference(batch: Batch, values: NDArray[np.float64], rng: random.Random) -> int:
+    """Hold a few lists against the reference; return how many."""
+    lists = batch.lists
+    judged, judged_offsets = lists.judgments
+    lengths = np.diff(lists.offsets)
+    short = np.flatnonzero(lengths <= 200).tolist()
+    some = rng.sample(short, min(4, len(short))) if batch.precision is None else []
+    for q in some:
+        rows = slice(lists.offsets[q], lists.offsets[q + 1])
+        scores, labels = lists.scores[rows].tolist(), lists.labels[rows].tolist()
+        documents = lists.documents[rows]
+        all_labels = judged[judged_offsets[q] : judged_offsets[q + 1]].tolist()
+        for i, measure in enumerate(batch.measures):
+            parsed = parse_measure(measure)
+            if RULES[batch.ties].extreme and parsed.definition.own_extremes(parsed):
+                # The reference only knows orders by label.
+                continue
+            expected = reference.evaluate(measure, scores, labels, all_labels, batch.ties, documents)
+            found = values[0, q, i]
+            assert abs(found - expected) <= TOLERANCE * max(1, abs(expected)), (
+                f"{measure}: {found!r}, and {expected!r} in the reference; {scores} {labels} {all_labels} {documents}"
+            )
+            if batch.spread and parsed.name != "infAP":
+                variance = reference.variance(measure, scores, labels, all_labels)
+                assert abs(values[1, q, i] ** 2 - variance) <= 1e-13 + 1e-8 * variance, (
+                    f"{measure}: std {values[1, q, i]!r}, and {variance**0.5!r}; {scores} {labels} {all_labels}"
+                )
+    return len(some)
+
+
+def check(batch: Batch, rng: random.Random, folder: Path) -> Counter[str]:
+    """Evaluate a batch in every way; raise AssertionError with the first list of which two ways differ."""
+    counts = Counter(batches=1, lists=len(batch.lists.offsets) - 1, documents=len(batch.lists.scores))
+    first_name, first = None, np.empty(0)
+    # Small files are read by several threads too, in small pieces.
+    run_file.SMALLEST = rng.choice((1 << 10, 1 << 16, 1 << 20))
+    run_file.PIECE = rng.choice((1 << 10, 1 << 16, 1 << 22))
+    trec.STREAMED_ROWS = rng.choice((100, 1 << 16))
+    ways = [*by_engines(batch), *by_doors(batch, rng, folder)]
+    for name, values in ways:
+        if first_name is None:
+            first_name, first = name, values
+            assert not np.isnan(values).any(), "a value is NaN"
+        if values.tobytes() != first.tobytes():
+            table, query, measure = np.argwhere(values.view(np.int64) != first.view(np.int64))[0].tolist()
+            raise AssertionError(
+                f"{first_name} and {name} differ: {first[table, query, measure]!r} and "
+                f"{values[table, query, measure]!r}, table {table}, {said(batch, query, measure)}"
+            )
+        counts["evaluations"] += len(values[0])
+    if not batch.spread:
+        check_means(batch)
+    counts["in the reference"] = check_reference(batch, first, rng)
+    return counts
+
+
+def said(batch: Batch, query: int, measure: int) -> str:
+    """Say what a list is."""
+    lists = batch.lists
+    rows = slice(lists.offsets[query], lists.offsets[query + 1])
+    others = lists.others[lists.other_offsets[query] : lists.other_offsets[query + 1]]
+    return (
+        f"{batch.measures[measure]}, ties={batch.ties}, precision={batch.precision}, {lists.scores.dtype}, "
+        f"query {query}: scores {lists.scores[rows].tolist()}, labels {lists.labels[rows].tolist()}, "
+        f"others {others.tolist()}, documents {lists.documents[rows]}"
+    )
+
+
+def main() -> int:
+    """Run batches until the time is over; return 1 if two ways differ."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--batch", type=int, help="this one alone")
+    options = parser.parse_args()
+    counts: Counter[str] = Counter()
+    numbers = iter([options.batch]) if options.batch is not None else iter(range(10**9))
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        for number in numbers:
+            batch = drawn(options.seed, number)
+            try:
+                counts += check(batch, random.Random(number), Path(folder))
+            except Exception as error:
+                print(f"--seed {options.seed} --batch {number}: {error}", file=sys.stderr)
+                if not isinstance(error, AssertionError):
+                    raise
+                return 1
+            if time.monotonic() - start > options.seconds:
+                break
+    print(json.dumps({"target": "differential", "seed": options.seed, **counts}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

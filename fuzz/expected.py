@@ -1,0 +1,155 @@
+"""What a file of judgments or of a run says, read line by line in plain Python: it shares no code with the parser."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+INTEGER = re.compile(rb"[+-]?[0-9]+")
+NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+INFINITE = (b"inf", b"infinity")
+
+
+class Refused(Exception):  # noqa: N818 (what is expected of the file, no error of ours)
+    """The file is to raise an InputError, that names the line, if one is to blame."""
+
+    def __init__(self, line: int | None = None) -> None:
+        super().__init__(line)
+        self.line = line
+
+
+class Row(NamedTuple):
+    """A line that counts: its number, and what it says."""
+
+    line: int
+    query: bytes
+    document: bytes
+    value: float
+
+
+# {query: {document: value}}, in the order of their first appearance.
+Lists = dict[bytes, dict[bytes, float]]
+
+
+class Columns(NamedTuple):
+    """The same, as columns of identifiers and values: what is quick to compare."""
+
+    queries: bytes
+    query_sizes: list[int]
+    sizes: list[int]
+    documents: bytes
+    document_sizes: list[int]
+    values: bytes
+
+    @classmethod
+    def of(cls, lists: Lists, dtype: str) -> Columns:
+        documents = [document for listed in lists.values() for document in listed]
+        values = [value for listed in lists.values() for value in listed.values()]
+        with np.errstate(over="ignore", under="ignore"):
+            bits = np.array(values, np.float64).astype(dtype).tobytes()
+        sizes = [len(listed) for listed in lists.values()]
+        return cls(b"".join(lists), [*map(len, lists)], sizes, b"".join(documents), [*map(len, documents)], bits)
+
+
+def number(text: bytes) -> float | None:
+    """Return what a score is, or None if it is none. Python rounds it correctly, by an algorithm of its own."""
+    if text[text[:1] in (b"+", b"-") :].lower() in INFINITE:
+        return float(text)
+    if not NUMBER.fullmatch(text):
+        return None
+    value = float(text)
+    if INTEGER.fullmatch(text) and (len(text) > 400 or abs(value) == float("inf") or int(text) != int(value)):
+        # A whole number that float64 does not hold.
+        return None
+    return value
+
+
+def label(text: bytes) -> float | None:
+    """Return what a label is, or None if it is none."""
+    if not INTEGER.fullmatch(text):
+        return None
+    digits = text.lstrip(b"+-").lstrip(b"0")
+    if len(digits) > 10 or not -(2**31) <= int(text) < 2**31:
+        return None
+    return float(int(text))
+
+
+def rows_of(content: bytes, judgments: bool) -> tuple[list[Row], bytes | None]:
+    """Read all lines, and the tag of the first; raise Refused at one that cannot be used, or if there is none."""
+    if content.startswith(b"\xef\xbb\xbf"):
+        content = content[3:]
+    rows = []
+    tag = None
+    for n, line in enumerate(content.split(b"\n"), 1):
+        fields = line.split()
+        if not fields or fields[0].startswith(b"#"):
+            continue
+        if judgments:
+            value = label(fields[3]) if len(fields) >= 4 else None
+            is_run = len(fields) >= 6 and (NUMBER.fullmatch(fields[4]) or number(fields[4]) is not None)
+            if value is None or is_run:
+                raise Refused(n)
+        else:
+            value = number(fields[4]) if len(fields) >= 6 else None
+            if value is None:
+                raise Refused(n)
+            tag = fields[5] if tag is None else tag
+        rows.append(Row(n, fields[0], fields[2], value))
+    if not rows:
+        raise Refused
+    return rows, tag
+
+
+def judgments(content: bytes) -> Lists:
+    """Return the judgments of a file; raise Refused at one that contradicts an earlier one."""
+    by_query: dict[bytes, list[Row]] = {}
+    for row in rows_of(content, judgments=True)[0]:
+        by_query.setdefault(row.query, []).append(row)
+    lists: Lists = {}
+    for query, rows in by_query.items():
+        labels = lists[query] = {}
+        for row in rows:
+            if labels.setdefault(row.document, row.value) != row.value:
+                raise Refused(row.line)
+    return lists
+
+
+class Run(NamedTuple):
+    """A run: its lists; the tag; the first line that repeats a document, by query; and whether queries come back."""
+
+    lists: Lists
+    tag: bytes | None
+    repeated: int | None
+    scattered: bool
+
+
+def run(content: bytes) -> Run:
+    """Return the run in a file, the first of repeated documents."""
+    rows, tag = rows_of(content, judgments=False)
+    lists: Lists = {}
+    repeats: dict[bytes, int] = {}
+    previous = None
+    scattered = False
+    for row in rows:
+        scattered |= row.query != previous and row.query in lists
+        previous = row.query
+        scores = lists.setdefault(row.query, {})
+        if row.document in scores:
+            repeats.setdefault(row.query, row.line)
+        scores.setdefault(row.document, row.value)
+    first = next((repeats[query] for query in lists if query in repeats), None)
+    return Run(lists, tag, first, scattered)
+
+
+# Of gzip, xz and zstd.
+MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
+
+
+def is_compressed(content: bytes) -> bool:
+    """Whether a file begins as a compressed one does. Text may begin with BZh, but not with what follows it there."""
+    if content.startswith(b"BZh"):
+        return content[4:10] in (b"1AY&SY", b"\x17rE8P\x90")
+    skippable = content[1:4] == b"\x2a\x4d\x18" and content[0] >> 4 == 5
+    return skippable or content.startswith(MAGIC)

@@ -1,0 +1,111 @@
+"""What fuzzing found (fuzz/), each find as a small test in the words of what was wrong."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import Evaluator, InputError, Qrels, Run
+from tieaware.inputs import Identifiers
+from tieaware.integrations import link_prediction
+from tieaware.statistics import paired_test, tau_ap
+
+QRELS, RUN = {"q1": {"d1": 1, "d2": 0}}, {"q1": {"d1": 1.0, "d2": 1.0}}
+
+
+def message_of(call, *args, **options):
+    with pytest.raises(InputError) as caught:
+        call(*args, **options)
+    message = str(caught.value)
+    assert message.isprintable()
+    return message
+
+
+def test_an_array_is_no_answer_to_whether_there_is_a_spread():
+    for found in (np.array([]), np.array([1, 2]), 1, "yes"):
+        message = message_of(tieaware.evaluate, QRELS, RUN, "AP", spread=found)
+        assert message.startswith("spread: expected True or False, found ")
+
+
+def test_numbers_that_no_float_holds_are_no_numbers_of_statistics():
+    for values in ([10**400, 1], [1j, 2], np.array([1j, 2])):
+        assert message_of(paired_test, values, [1.0, 2.0]).startswith("a: expected numbers, found ")
+    huge = np.array(["1e4000", "1"], np.longdouble)
+    assert message_of(tau_ap, huge, [1.0, 2.0]).endswith("expected finite numbers, found inf")
+
+
+def test_bytes_of_identifiers_are_bytes():
+    assert Identifiers([97, 98], [0, 1, 2]).to_list() == ["a", "b"]
+    for data in ([-1], [256], [2**70], [1j], [0.5], np.array([1e300])):
+        assert message_of(Identifiers, data, [0, 1]).startswith("data")
+
+
+class Losing(dict):
+    """A dict that loses an item whenever it is asked for them."""
+
+    def items(self):
+        self.popitem()
+        return super().items()
+
+    def values(self):
+        self.popitem()
+        return super().values()
+
+
+def test_a_mapping_that_changes_gives_whole_lists_or_is_refused():
+    """It had a query of -1 documents."""
+    for kind in (Qrels, Run):
+        columns = kind.from_dict(Losing({f"q{i}": {"d1": 1} for i in range(5)}))
+        assert np.diff(columns.offsets).tolist() == [1] * len(columns)
+        with pytest.raises(InputError, match=r"expected a value for each document, found"):
+            kind.from_dict({"q1": Losing({"d1": 1, "d2": 1})})
+
+
+def test_dates_are_no_sparse_matrix():
+    """Their attribute data does not even exist."""
+    message = message_of(Evaluator.from_sparse, np.zeros(2, "m8[s]"), "AP")
+    assert message.startswith("relevance: expected a sparse matrix in CSR form")
+    assert message_of(Evaluator.from_sparse, SimpleNamespace(indptr=[0]), "AP").endswith("without indices")
+
+
+def test_a_bias_is_that_of_results():
+    results = tieaware.evaluate(QRELS, RUN, "AP")
+    assert message_of(results.bias, "AP") == "expectation: expected Results, found 'AP'"
+
+
+def test_lists_within_lists_of_negatives_are_refused():
+    message = message_of(link_prediction.evaluate, [1.0], [[1.0, [2.0]], [1.0]])
+    assert message.startswith("negatives: expected flat values, or lists of equal length")
+
+
+def test_half_a_tensor_is_refused():
+    half = type("Half", (), {"__dlpack__": lambda self: None})()
+    assert message_of(Evaluator, half, "AP").startswith("labels: expected an array of numbers, found a Half: ")
+
+
+def test_arguments_of_an_output_are_checked():
+    """An array had no truth value, and -1 digits were no format."""
+    results = tieaware.evaluate(QRELS, RUN, "AP")
+    for options in ({"header": np.array([1, 2])}, {"per_query": "no"}, {"digits": -1}, {"digits": 99}, {"digits": "4"}):
+        assert message_of(results.to_trec_eval, **options).startswith(f"{next(iter(options))}: expected ")
+
+
+def test_an_array_is_no_key_of_results():
+    results = tieaware.evaluate(QRELS, RUN, "AP")
+    for key in (np.array(["a", "b"]), ("run", [1])):
+        with pytest.raises(TypeError, match="unhashable type"):
+            results[key]
+
+
+def test_what_cannot_be_read_as_an_array_says_so():
+    class Empty:
+        def __array__(self, dtype=None, copy=None):
+            raise IndexError("cannot do a non-empty take from an empty axes.")
+
+        def __dlpack__(self):
+            raise BufferError
+
+    assert message_of(Evaluator, Empty(), "AP").startswith("labels: expected an array of numbers, found a Empty: ")
