@@ -16,12 +16,11 @@ def finite(values: npt.ArrayLike, name: str) -> Values:
     """Return numbers as an array, or raise InputError."""
     values = unwrapped(values, name)
     try:
-        given = np.asarray(values)
-        if given.dtype.kind == "c":
-            raise TypeError(f"an array of {given.dtype}")
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers")
         # What is too large becomes infinite.
         with np.errstate(over="ignore"):
-            array: Values = np.asarray(given, dtype=np.float64)
+            array: Values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise unexpected(name, "numbers", " ".join(str(error).split())) from None
     if not np.isfinite(array).all():
