@@ -93,17 +93,17 @@ RR = _measure(Definition(
 ))
 nDCG = _measure(Definition(  # noqa: N816 - the field's name
     name="nDCG", title="normalised discounted cumulative gain",
-    kernel="slots_of_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, slots=discounted_slots,
+    kernel="discounted_to_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, slots=discounted_slots,
     parameters=_GRADED, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
 ))
 DCG = _measure(Definition(
     name="DCG", title="discounted cumulative gain",
-    kernel="slots", weighting=GAIN, total=positive_documents, norm=one, slots=discounted_slots,
+    kernel="discounted", weighting=GAIN, total=positive_documents, norm=one, slots=discounted_slots,
     parameters=_GRADED,
 ))
 RBP = _measure(Definition(
     name="RBP", title="rank-biased precision",
-    kernel="slots", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=patient_slots,
+    kernel="patience", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=patient_slots,
     parameters={**_PATIENCE, **_BINARY},
 ))
 Success = _measure(Definition(
