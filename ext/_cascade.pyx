@@ -10,6 +10,7 @@ group ends for good after 45/s slots, where A_x is below 2^-64, and all that fol
 from libc.stdint cimport int64_t
 
 from tieaware._groups cimport Groups
+from tieaware._interruption cimport interrupted
 from tieaware._measure cimport TOO_MANY, Query
 
 cdef extern from "cascade.h" nogil:
@@ -22,6 +23,9 @@ cdef extern from "cascade.h" nogil:
 # The variance needs the square of so many slots: 32 MB.
 cdef enum:
     MOST_SLOTS = 2000
+
+# After so many steps, a few seconds, the sum is not begun.
+cdef double MOST_STEPS = 3e9
 
 # (1 - s)^(REACH/s) is nothing.
 cdef double REACH = 45.0
@@ -63,6 +67,8 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
             products[x] = 1.0
         for c in range(query.measure.n_weights):
             for _copy in range(<Py_ssize_t>query.weight[c * groups.stride + g]):
+                if interrupted(query.interruption, m):
+                    return 0.0
                 i += 1
                 rest *= 1.0 - stop[c]
                 tieaware_join_products(products, <int>m, i, 1.0 - stop[c])
@@ -115,6 +121,8 @@ cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
         falls[x] = 0.0
     for c in range(query.measure.n_weights):
         for _copy in range(<Py_ssize_t>query.weight[c * groups.stride + g]):
+            if interrupted(query.interruption, m * m):
+                return 0.0
             if stop[c] > lower:
                 for x in range(m):
                     falls[x] += (stop[c] - lower) * products[x + 1]
@@ -166,10 +174,17 @@ cdef inline int64_t reached(const Query* q, Py_ssize_t g) noexcept nogil:
 
 cdef int64_t size_of_cascade(const Query* q, bint spread) noexcept nogil:
     cdef Py_ssize_t g
-    cdef int64_t most = 0, k = q.measure.cutoff
+    cdef int64_t n, m, most = 0, k = q.measure.cutoff
+    cdef double steps = 0.0
     for g in range(q.groups.count):
-        if q.groups.start[g] < k and (not spread or differ(q, g)):
-            most = max(most, reached(q, g))
-    if not spread:
-        return most + 1
-    return (most + 1) * (most + 1) + 5 * (most + 1) if most <= MOST_SLOTS else TOO_MANY
+        n = q.groups.size[g]
+        # A document alone needs nothing.
+        if n == 1 or q.groups.start[g] >= k or (spread and not differ(q, g)):
+            continue
+        m = reached(q, g)
+        most = max(most, m)
+        if m > REACH:
+            steps += graded_of(q, g) * m * (0.5 * m if spread else 1.0)
+    if steps > MOST_STEPS or most > (MOST_SLOTS if spread else 0x7ffffffe):
+        return TOO_MANY
+    return (most + 1) * (most + 1) + 5 * (most + 1) if spread else most + 1

@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t
 
 from tieaware._exact cimport double_double, two_product
 from tieaware._groups cimport Groups
+from tieaware._interruption cimport interrupted
 from tieaware._measure cimport Query, between, first_group, gain_weight
 
 
@@ -255,6 +256,8 @@ cdef double inferred_precision(const Query* q) noexcept nogil:
             c = u / (n - judged) if n > judged else 0.0
             part = 0.0
             for y in range(judged):
+                if interrupted(q.interruption, 10 * n):
+                    return 0.0
                 h = mean_reciprocal(t, n, judged, y + 1)
                 found = (relevant + nonrelevant + unjudged + y) * h + c * (1.0 - (y + 1.0 + t) * h)
                 part += h + found * ((relevant + y * a + epsilon) / (relevant + nonrelevant + y + 2.0 * epsilon))

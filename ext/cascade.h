@@ -12,12 +12,22 @@
 #include "counting.h"
 
 /* Writes A_x of i documents over those of i - 1: ((i-x) A_x + x q A_{x-1})/i, for x <= i; no term is negative. */
-static TIEAWARE_CLONES void tieaware_join_products(double *products, int m, int64_t i, double q) {
+static inline void tieaware_join_few(double *products, int m, int64_t i, double q) {
     const double n = (double)i;
     for (int e = m < i ? 0 : m - (int)i; e < m; e++) {
         const int x = m - e;
         products[e] = ((n - x) * products[e] + x * q * products[e + 1]) / n;
     }
+}
+
+static TIEAWARE_CLONES void tieaware_join_many(double *products, int m, int64_t i, double q) {
+    tieaware_join_few(products, m, i, q);
+}
+
+static inline void tieaware_join_products(double *products, int m, int64_t i, double q) {
+    /* To choose between instruction sets takes a few nanoseconds. */
+    if (m < 16) tieaware_join_few(products, m, i, q);
+    else tieaware_join_many(products, m, i, q);
 }
 
 /* The same of F_x: ((i-x) F_x + (x-1) q F_{x-1})/i. */

@@ -63,7 +63,7 @@ _WEIGHT_OF_GAINS: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of ga
 _WEIGHT_OF_RECALL: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of recall against precision", ends=False)}
 
 _LIMIT_OF_INTERPOLATED = "expected smaller tied groups or another tie rule, found some whose exact value takes too long"
-_LIMIT_OF_ERR = "expected tied groups of at most 2,000 documents within the cut-off for a spread, found a larger one"
+_LIMIT_OF_ERR = "expected smaller tied groups or cut-off, found some whose exact value or spread takes too long"
 
 # fmt: off
 P = _measure(Definition(
@@ -141,7 +141,7 @@ Q = _measure(Definition(
 ERR = _measure(Definition(
     name="ERR", title="expected reciprocal rank of where a user stops",
     kernel="cascade", weighting=GRADES, total=positive_documents, norm=one, slots=stops,
-    parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **_JUDGED_ONLY}, spread_limit=_LIMIT_OF_ERR,
+    parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **_JUDGED_ONLY}, limit=_LIMIT_OF_ERR,
 ))
 AUC = _measure(Definition(
     name="AUC", title="probability that a relevant document precedes a nonrelevant one",
