@@ -9,29 +9,38 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware._groups cimport Groups, PreparedLists, length, order_by_label
+from tieaware._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware._kernels cimport kernel_named
 from tieaware._means cimport Mean, extend, mean_of_none, rounded
 from tieaware._measure cimport TOO_MANY, Measure, Query, Statistic
 from tieaware._regrouping cimport Bands, band, condense
+
+from tieaware.errors import InputError
 
 cnp.import_array()
 
 cdef int64_t NO_CUTOFF = 0x7fffffffffffffff
 
 
-# Memory in which kernels work, for one query after another.
+# What kernels work with, for one query after another, and what keeps them from it.
 cdef struct Workspace:
     double* numbers
     int64_t size
-    # Whether more was asked for than could be had.
+    Interruption interruption
+    # Whether more was asked for than could be had; and the measure that was refused, as it takes too long.
     bint exhausted
+    const Measure* refused
+    # Whether any of this has happened, so that the values do not matter.
+    bint failed
 
 
 cdef Workspace no_workspace() noexcept:
     cdef Workspace workspace
     workspace.numbers = NULL
     workspace.size = 0
-    workspace.exhausted = False
+    workspace.interruption = no_interruption()
+    workspace.exhausted = workspace.failed = False
+    workspace.refused = NULL
     return workspace
 
 
@@ -46,20 +55,23 @@ cdef bint grow(Workspace* workspace, int64_t size) noexcept nogil:
 
 
 cdef inline double evaluated(Statistic statistic, Query* q, bint spread, Workspace* workspace) noexcept nogil:
-    """The mean, or with the spread the variance; infinite, if the kernel refuses or the workspace is exhausted."""
-    cdef int64_t size
-    if q.measure.kernel.workspace_size != NULL:
-        size = q.measure.kernel.workspace_size(q, spread)
-        if size == TOO_MANY or not grow(workspace, size):
-            return INFINITY
-        q.workspace = workspace.numbers
-    return statistic(q)
-
-
-cdef int check_exhausted(const Workspace* workspace) except -1:
-    if workspace.exhausted:
-        raise MemoryError("no memory for what a kernel works with")
-    return 0
+    """The mean, or with the spread the variance; infinite, if there is none, for which the workspace has the reason."""
+    cdef int64_t size = 0
+    cdef double value = INFINITY
+    # Somebody is asked now and then also where each list is short.
+    if not workspace.failed and not interrupted(&workspace.interruption, q.n_docs):
+        if q.measure.kernel.workspace_size != NULL:
+            size = q.measure.kernel.workspace_size(q, spread)
+        if size != TOO_MANY and grow(workspace, size):
+            q.workspace = workspace.numbers
+            q.interruption = &workspace.interruption
+            value = statistic(q)
+    if value == INFINITY or workspace.interruption.error != NULL:
+        workspace.failed = True
+        if not workspace.exhausted and workspace.refused == NULL:
+            workspace.refused = q.measure
+        return INFINITY
+    return value
 
 
 cdef const double* data_of(table) except? NULL:
@@ -75,11 +87,9 @@ cdef class Measures:
     """What the kernels know of each measure, whatever the lists.
 
     `fields` has one dict per measure, with the fields of _measure.pxd's struct: the name of a kernel for its row, -1
-    for no cut-off, None for no table; and the limit, what an infinite value of the measure means. Immutable.
+    for no cut-off, None for no table; and the limit, what an error says when the kernel refuses. Immutable.
     """
     cdef readonly Py_ssize_t n
-    # The limits of the measures that have one, by their positions.
-    cdef readonly dict limits
     cdef list fields
     cdef Measure* of
 
@@ -88,7 +98,6 @@ cdef class Measures:
         cdef Measure* measure
         self.n = len(fields)
         self.fields = fields
-        self.limits = {i: known["limit"] for i, known in enumerate(fields) if known["limit"]}
         self.of = <Measure*>malloc(max(self.n, 1) * sizeof(Measure))
         if self.of == NULL:
             raise MemoryError("no memory for the measures")
@@ -117,8 +126,8 @@ cdef class Measures:
 cdef class Engine:
     """Lists and measures, prepared.
 
-    `norms` is float64[n_queries, n_measures], what the sum over a query's groups is
-    divided by; 0 marks a query where the measure has no meaning, whose value is `undefined`, unless the measure is
+    `norms` is float64[n_queries, n_measures], what the sum over a query's groups is divided by; 0 marks a query where
+    the measure has no meaning, whose value is `undefined`, unless the measure is
     `always_defined`. `query_numbers`, of the same shape, is what kernels take of a query besides; `table_starts`, as
     int64, is where the query's part of the measure's table begins.
     `judged` is the number of the weighting that gives each judged document a weight of 1, or -1 where no measure leaves
@@ -127,7 +136,6 @@ cdef class Engine:
     """
     cdef PreparedLists lists
     cdef readonly Py_ssize_t n_measures
-    cdef readonly dict limits
     cdef object arguments
     cdef const double* norms
     cdef const double* query_numbers
@@ -143,7 +151,6 @@ cdef class Engine:
         self.lists = lists
         self.arguments = (lists, measures, norms, query_numbers, table_starts, undefined, judged, lengths)
         self.n_measures = measures.n
-        self.limits = measures.limits
         self.norms = <const double*>cnp.PyArray_DATA(norms)
         self.query_numbers = <const double*>cnp.PyArray_DATA(query_numbers)
         self.table_starts = <const int64_t*>cnp.PyArray_DATA(table_starts)
@@ -205,7 +212,7 @@ cdef class Engine:
                     break
         release(groups)
         free(workspace.numbers)
-        check_exhausted(&workspace)
+        self.check(&workspace)
         return failed
 
     def sweep(self, cnp.ndarray scores not None, list bands not None, cnp.ndarray out not None, Py_ssize_t first,
@@ -246,14 +253,14 @@ cdef class Engine:
                             band(ranked.condensed, banding[b], self.lengths[query], self.lists.n_weights,
                                  banded.condensed)
                         self.write_means(query, banded, &workspace, values + (b * n_queries + query) * self.n_measures)
-                    if workspace.exhausted:
+                    if workspace.failed:
                         break
         finally:
             release(ranked)
             release(banded)
             free(banding)
             free(workspace.numbers)
-        check_exhausted(&workspace)
+        self.check(&workspace)
         return failed
 
     def spread(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
@@ -286,14 +293,14 @@ cdef class Engine:
                     self.write_means(query, worst, &workspace, means + 2 * n_values + at)
                     self.write_means(query, best, &workspace, means + 3 * n_values + at)
                     self.write_spread(query, tied, &workspace, means + at, n_values)
-                    if workspace.exhausted:
+                    if workspace.failed:
                         break
         finally:
             release(tied)
             release(best)
             release(worst)
             free(workspace.numbers)
-        check_exhausted(&workspace)
+        self.check(&workspace)
         return failed
 
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
@@ -333,16 +340,16 @@ cdef class Engine:
             release(groups)
             free(values)
             free(workspace.numbers)
-        check_exhausted(&workspace)
+        self.check(&workspace)
         return None if failed < 0 else (candidate, failed)
 
     cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
                              Workspace* workspace, double* values) noexcept nogil:
-        """Write the groups of one query and its values; False if a score is NaN, or the workspace exhausted."""
+        """Write the groups of one query and its values; False if a score is NaN, or the workspace has failed."""
         if not self.write_groups(query, scores, single, groups):
             return False
         self.write_means(query, groups, workspace, values)
-        return not workspace.exhausted
+        return not workspace.failed
 
     cdef bint write_groups(self, Py_ssize_t query, const char* scores, bint single, Groups* groups) noexcept nogil:
         """Write the groups of one query, and the condensed ones if any measure looks at these; False if one is NaN."""
@@ -395,9 +402,6 @@ cdef class Engine:
             # The mean of equal values may differ from them in the last bit.
             least[i] = min(least[i], mean[i])
             most[i] = max(most[i], mean[i])
-            if std[i] == INFINITY:
-                # What a kernel refuses is nowhere a number.
-                least[i] = most[i] = INFINITY
 
     cdef inline Query view_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups) noexcept nogil:
         """What measure i sees of a query."""
@@ -414,7 +418,17 @@ cdef class Engine:
         q.query_number = self.query_numbers[query * self.n_measures + i]
         q.table_start = self.table_starts[query * self.n_measures + i]
         q.workspace = NULL
+        q.interruption = NULL
         return q
+
+    cdef int check(self, Workspace* workspace) except -1:
+        """Raise what has kept kernels from their values."""
+        check_interruption(&workspace.interruption)
+        if workspace.exhausted:
+            raise MemoryError("no memory for what a kernel works with")
+        if workspace.refused != NULL:
+            raise InputError((<Measures>self.arguments[1]).fields[workspace.refused - self.measures]["limit"])
+        return 0
 
     cdef Groups* scratch(self) except NULL:
         """Memory for the groups of a query, and for the condensed ones, to be released by the caller."""

@@ -2,7 +2,6 @@ from tieaware._measure cimport Query
 
 
 cdef double average_precision(const Query* q) noexcept nogil
-cdef double cascade(const Query* q) noexcept nogil
 cdef double constant(const Query* q) noexcept nogil
 cdef double hits(const Query* q) noexcept nogil
 cdef double hits_at_r(const Query* q) noexcept nogil

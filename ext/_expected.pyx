@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t
 
 from tieaware._exact cimport double_double, two_product
 from tieaware._groups cimport Groups
+from tieaware._interruption cimport interrupted
 from tieaware._measure cimport Query, between, first_group, gain_weight
 
 
@@ -255,6 +256,8 @@ cdef double inferred_precision(const Query* q) noexcept nogil:
             c = u / (n - judged) if n > judged else 0.0
             part = 0.0
             for y in range(judged):
+                if interrupted(q.interruption, 10 * n):
+                    return 0.0
                 h = mean_reciprocal(t, n, judged, y + 1)
                 found = (relevant + nonrelevant + unjudged + y) * h + c * (1.0 - (y + 1.0 + t) * h)
                 part += h + found * ((relevant + y * a + epsilon) / (relevant + nonrelevant + y + 2.0 * epsilon))
@@ -319,53 +322,6 @@ cdef double q_measure(const Query* q) noexcept nogil:
         found += r
         cumulated += gain
     return total / q.norm
-
-
-cdef double cascade(const Query* query) noexcept nogil:
-    """Σ P Σ_{x≤m} (A_{x-1} - A_x)/(t+x), A_x the mean product of q over x documents of the group, P = Π q before it.
-
-    q = 1 - stop[c] for the documents of weighting c, 1 for others. A document more, the i-th, makes of A_x
-    ((i-x)/i) A_x + (x/i) q A_{x-1}: no term is negative. The workspace holds A_0 … A_m.
-
-    Invariant: no A_x exceeds 1, whatever is rounded. So the sum, which is Σ (1 - A_x) (1/(t+x) - 1/(t+x+1)) and
-    (1 - A_m)/(t+m+1), is not negative, though a single A_{x-1} - A_x may be where stop[c] is as small as 2^-50.
-    """
-    cdef const Groups* groups = query.groups
-    cdef const double* weight
-    cdef const double* stop = query.measure.table
-    cdef double* products = query.workspace
-    cdef int n_grades = query.measure.n_weights
-    cdef int64_t t, n, m, x, k = query.measure.cutoff
-    cdef Py_ssize_t g, c, _copy, i
-    cdef double q, graded, rest, goes_on = 1.0, total = 0.0
-    for g in range(groups.count):
-        t = groups.start[g]
-        n = groups.size[g]
-        if t >= k or goes_on < 1e-30 * total:
-            break
-        weight = query.weight + g
-        graded = 0.0
-        for c in range(n_grades):
-            graded += weight[c * groups.stride]
-        if graded == 0.0:
-            continue
-        m = min(n, k - t)
-        i = n - <Py_ssize_t>graded
-        rest = 1.0
-        for x in range(m + 1):
-            # More documents than there are without a grade are never met: their weight below is 0.
-            products[x] = 1.0
-        for c in range(n_grades):
-            q = 1.0 - stop[c]
-            for _copy in range(<Py_ssize_t>weight[c * groups.stride]):
-                i += 1
-                rest *= q
-                for x in range(min(m, i), 0, -1):
-                    products[x] = ((i - x) * products[x] + x * q * products[x - 1]) / i
-        for x in range(1, m + 1):
-            total += goes_on * (products[x - 1] - products[x]) / (t + x)
-        goes_on *= rest
-    return total / query.norm
 
 
 cdef double constant(const Query* q) noexcept nogil:

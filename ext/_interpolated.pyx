@@ -11,6 +11,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from tieaware._groups cimport Groups
+from tieaware._interruption cimport Interruption, interrupted
 from tieaware._measure cimport TOO_MANY, Query
 from tieaware._sorting cimport distinct, sort
 
@@ -39,6 +40,7 @@ cdef struct Walk:
     Py_ssize_t* first
     Py_ssize_t* last
     double steps
+    Interruption* interruption
 
 
 cdef inline int64_t wanted_at(double recall, double n_relevant) noexcept nogil:
@@ -128,7 +130,7 @@ cdef void climb(Walk* walk, int64_t t, int64_t n, int64_t r, int64_t before, con
                 const double* floors) noexcept nogil:
     """Walk through one group, from its last slot to its first; all chances are in row r before, and then in others."""
     cdef int64_t x, a, h, lowest = max(wanted[0] - 1 - before, 0)
-    cdef double times, floor
+    cdef double times, floor, steps = walk.steps
     cdef int i
     for x in range(n, 0, -1):
         for a in range(max(lowest, r - (n - x) - 1), r + 1):
@@ -145,8 +147,10 @@ cdef void climb(Walk* walk, int64_t t, int64_t n, int64_t r, int64_t before, con
                     floor = floors[i]
             move_up(walk, a, min(a + 1, x) / <double>x, index_of(walk, h / <double>(t + x)), times, floor)
             walk.steps += walk.last[a + 1] - walk.first[a + 1] + 1
-        if walk.steps > MOST_STEPS:
+        if walk.steps > MOST_STEPS or interrupted(walk.interruption, <int64_t>(4.0 * (walk.steps - steps))):
+            walk.steps = INFINITY
             return
+        steps = walk.steps
 
 
 cdef inline void gather(Walk* walk, Py_ssize_t lowest, Py_ssize_t row, Py_ssize_t n_rows) noexcept nogil:
@@ -277,6 +281,7 @@ cdef Moments moments_at(const Query* q, const int64_t* wanted, int n_points) noe
     walk.first = <Py_ssize_t*>(walk.square + n_states)
     walk.last = walk.first + extent.n_rows
     walk.steps = 0.0
+    walk.interruption = q.interruption
     # Below the list, the maximum is surely 0.
     lowest = 0
     walk.first[0] = walk.last[0] = 0

@@ -3,6 +3,7 @@ from libc.stdint cimport int64_t
 
 from tieaware._exact cimport double_double, two_sum
 from tieaware._groups cimport Groups
+from tieaware._interruption cimport Interruption
 
 cdef struct Measure
 
@@ -22,10 +23,12 @@ cdef struct Query:
     int64_t table_start
     # As many numbers to work with as the kernel's row says.
     double* workspace
+    # What a kernel asks that may take longer than the list is long.
+    Interruption* interruption
 
 
 # The mean, or the variance, of one measure for one query, over the orders that the ties allow; infinite, where that
-# takes too long.
+# takes too long, and anything, once it is interrupted.
 ctypedef double (*Statistic)(const Query*) noexcept nogil
 
 # The least and the greatest value over these orders.

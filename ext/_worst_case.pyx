@@ -3,6 +3,8 @@ cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t
 
+from tieaware._interruption cimport Interruption, check_interruption, interrupted, no_interruption
+
 cnp.import_array()
 
 
@@ -32,6 +34,7 @@ def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
     cdef Py_ssize_t n_bands = starts.shape[0], band, t, n, r, before, total
     cdef double harmonic, rest, a, one, linear, part, value
     cdef bint better
+    cdef Interruption interruption = no_interruption()
     best = np.full(depth + 1, -np.inf)
     following = np.empty(depth + 1)
     cdef double[::1] v = best, w = following
@@ -60,6 +63,8 @@ def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
                     one += 1.0 / (t + r)
                     linear += <double>r / (t + r)
                 a = (r - 1.0) / (n - 1) if n > 1 else 0.0
+                if interrupted(&interruption, t + 1):
+                    break
                 for before in range(t + 1):
                     # A band of one document is the ranking itself.
                     part = 0.0 if n == 1 else before * one + linear - r * ((before + 1) * harmonic + a * rest) / n
@@ -69,6 +74,9 @@ def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
                         w[before + r] = value
                         choice[band, before + r] = <int32_t>r
             v, w = w, v
+            if interruption.error != NULL:
+                break
+    check_interruption(&interruption)
     counts = np.asarray(v)[1:] / np.arange(1, depth + 1)
     labels = np.zeros(depth, dtype=np.int8)
     if depth == 0 or not counts.max() > 0.0:

@@ -215,4 +215,4 @@ def _dcg(gains: Sequence[int]) -> Fraction:
 def _discounts() -> tuple[Fraction, ...]:
     """1/log2(1 + j) for the ranks j = 1, 2, … of any list that can be enumerated, to 50 digits."""
     with mpmath.workdps(DIGITS + 5):
-        return tuple(Fraction(int(mpmath.nint(10**DIGITS / mpmath.log(1 + j, 2))), 10**DIGITS) for j in range(1, 33))
+        return tuple(Fraction(int(mpmath.nint(10**DIGITS / mpmath.log(1 + j, 2))), 10**DIGITS) for j in range(1, 129))

@@ -82,10 +82,10 @@ def test_the_spread_of_a_large_group_is_refused():
     tied = np.where(np.arange(5_000) < 2_001, 0.0, -1.0 - np.arange(5_000))
     spread = tieaware.Evaluator(labels, ["ERR"]).spread
     assert 0.0 < spread(-1.0 * pairs).std[0, 0] < 1.0
-    with pytest.raises(tieaware.InputError, match=r"^ERR: expected tied groups of at most 2,000 documents within"):
+    with pytest.raises(tieaware.InputError, match=r"^ERR: expected smaller tied groups or cut-off, found some whose"):
         spread(tied)
     assert tieaware.Evaluator(labels, ["ERR@2000"]).spread(tied).std[0, 0] > 0.0
-    with pytest.raises(tieaware.InputError, match=r"^ERR@2001: expected tied groups of at most 2,000 documents"):
+    with pytest.raises(tieaware.InputError, match=r"^ERR@2001: expected smaller tied groups or cut-off"):
         tieaware.Evaluator(labels, ["AP", "ERR@2001"]).spread(np.zeros(5_000))
     assert tieaware.Evaluator(labels, ["ERR"])(tied)[0, 0] > 0.0
 
@@ -106,6 +106,19 @@ def test_err_is_never_negative(documents, k, max_rel):
     first = next((g for g, group in enumerate(groups) if any(group)), len(groups))
     if sum(map(len, groups[:first])) >= k:
         assert value == 0.0
+
+
+def test_a_large_group_of_graded_documents_ends_where_nobody_goes_on():
+    """However large: the chance of that falls with every document. Where it hardly does, the group is refused."""
+    labels = np.arange(100_000, dtype=np.int32) % 4 + 1
+    spread = tieaware.Evaluator(labels, ["ERR"]).spread(np.zeros(100_000))
+    assert 0.0 < spread.std[0, 0] < spread.mean[0, 0] < spread.max[0, 0]
+    # Without replacement and with it, it is the same to a part in 100,000.
+    stop = (2.0 ** np.arange(1, 5) - 1.0).mean() / 16.0
+    expected = (stop * (1.0 - stop) ** np.arange(500) / np.arange(1, 501)).sum()
+    assert spread.mean[0, 0] == pytest.approx(expected, rel=1e-4)
+    with pytest.raises(tieaware.InputError, match=r"^ERR\(max_rel=30\): expected smaller tied groups or cut-off"):
+        tieaware.Evaluator(labels, ["ERR(max_rel=30)"])(np.zeros(100_000))
 
 
 def test_a_large_group_of_one_grade_has_a_spread():

@@ -286,3 +286,84 @@ print("end")
 """
     for _ in range(5):
         assert output_of(program) == "end\n100\n"
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_long_calls_answer_an_interruption(n):
+    """Within half a second, wherever the kernels are; and the pool and the evaluators are as they were."""
+    program = f"""
+import os, signal, threading, time
+import numpy as np, tieaware
+from tieaware import threads
+
+labels = np.tile(np.arange(40_000) % 2, (6, 1))
+slow = tieaware.Evaluator(labels, ["ERR(max_rel=30)"], threads={n})
+pairs = tieaware.Evaluator(labels[:, :1900], ["ERR(max_rel=30)"] * 4, threads={n})
+pool = tieaware.Evaluator(np.tile([1, 0, -2, -1], (1, 25_000)), ["infAP"], threads={n})
+lattice = tieaware.Evaluator(labels[:, :2_000:2] * 0 + (np.arange(1_000) % 30 == 0), ["IPrec@0.0"] * 8, threads={n})
+short = tieaware.Evaluator(np.tile([[1, 0, 0]], (5_000, 1)), ["AP"], threads={n})
+patient = [f"RBP(p={{i / 1000}})" for i in range(1, 999)]
+many = tieaware.Evaluator(np.tile([[1, 0, 0]], (5_000, 1)), patient, threads={n})
+
+def sent():
+    sent.at = time.process_time()
+    os.kill(os.getpid(), signal.SIGINT)
+
+def interrupt(name, call):
+    timer = threading.Timer(0.25, sent)
+    timer.start()
+    try:
+        call()
+        print(name, "ended")
+    except KeyboardInterrupt:
+        late = (time.process_time() - sent.at) / {n}
+        if late > 0.5:
+            print(name, late)
+    timer.join()
+
+interrupt("average", lambda: slow(np.ones((6, 40_000))))
+interrupt("mean", lambda: slow.many(np.ones((20, 6, 40_000))))
+interrupt("spread", lambda: pairs.spread(np.ones((6, 1900))))
+interrupt("pool", lambda: pool(np.ones((1, 100_000))))
+interrupt("lattice", lambda: [lattice(np.ones((6, 1_000))) for _ in range(10)])
+interrupt("queries", lambda: many.many(np.ones((100, 5_000, 3))))
+interrupt("bands", lambda: tieaware.worst_case("AP", "1.5", 100_000))
+assert (short(np.ones((5_000, 3))).round(6) == 0.611111).all()
+assert [thread.name for thread in threading.enumerate() if thread.name.startswith("tieaware")] == [
+    f"tieaware-{{i}}" for i in range({n} - 1)
+]
+assert threads.over_items(abs, range(100), 3) == list(range(100))
+print("end")
+"""
+    assert output_of(program) == "end\n"
+
+
+def test_an_interruption_does_not_wait_for_what_nobody_asks():
+    """Not for the items that have not begun; and a second one not even for those that have."""
+    program = """
+import os, signal, threading, time
+from tieaware.threads import over_items
+
+begun = []
+
+def work(i):
+    begun.append(i)
+    time.sleep(0.3)
+
+def sent(n):
+    for _ in range(n):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+
+for n in (1, 2):
+    begun.clear()
+    threading.Timer(0.1, sent, (n,)).start()
+    start = time.monotonic()
+    try:
+        over_items(work, range(1000), 3)
+    except KeyboardInterrupt:
+        print(len(begun), end=" ")
+    time.sleep(0.5)
+assert over_items(abs, range(100), 3) == list(range(100))
+"""
+    assert output_of(program) == "3 3 "

@@ -7,12 +7,10 @@ from tieaware._groups import PreparedLists
 
 class Measures:
     n: int
-    limits: dict[int, str]
     def __init__(self, fields: list[dict[str, Any]]) -> None: ...
 
 class Engine:
     n_measures: int
-    limits: dict[int, str]
     def __init__(
         self,
         lists: PreparedLists,

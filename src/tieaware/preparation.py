@@ -17,7 +17,6 @@ import numpy.typing as npt
 from tieaware import _engine, _groups, _labels, _slots, _sorting
 from tieaware.arrays import Integers, Labels, Offsets, Scores, Values, as_kernels_want, as_scores, check_no_nan
 from tieaware.checks import unexpected
-from tieaware.errors import InputError
 from tieaware.judgments import POOLED, Excluded, JudgedLists
 from tieaware.means import means
 from tieaware.measures import Measure
@@ -124,8 +123,8 @@ class Prepared:
 
     @property
     def in_kernel(self) -> bool:
-        """Whether the engine alone gives the values: of scores as they are, by this order, without a limit to check."""
-        return self.wanted.coarsening is None and not self.bands and self.extremes is None and not self.engine.limits
+        """Whether the engine alone gives the values: of scores as they are, by this order."""
+        return self.wanted.coarsening is None and not self.bands and self.extremes is None
 
     @cached_property
     def _chunks(self) -> Integers:
@@ -164,10 +163,6 @@ class Prepared:
             failed = self.engine.evaluate(scores, values, first, last)
         if self.extremes is not None:
             self.extremes.evaluate(scores, values, first, last)
-        if failed == -1:
-            for i, limit in self.engine.limits.items():
-                if np.isinf(values[..., first:last, i]).any():
-                    raise InputError(f"{self.measures[i]}: {limit}")
         return failed
 
 
@@ -349,7 +344,7 @@ class _Weights(NamedTuple):
         fields = []
         for measure in measures:
             row, n_rows = known[measure.definition.weighting.key(measure)]
-            fields.append(_fields(measure, row, n_rows, squares[row], squared))
+            fields.append(_fields(measure, row, n_rows, squares[row]))
         not_by_total = [i for i, measure in enumerate(measures) if measure.definition.norm is not by_total]
         table, kernels, deepest = np.stack(rows), _engine.Measures(fields), _deepest_cutoff(measures)
         return cls(table, first, fields, kernels, judged, most, deepest, not_by_total)
@@ -484,7 +479,7 @@ def _kernels(
     return _engine.Measures(kernels)
 
 
-def _fields(measure: Measure, row: int, n_rows: int, square: int, spread: bool) -> dict[str, Any]:
+def _fields(measure: Measure, row: int, n_rows: int, square: int) -> dict[str, Any]:
     """Return the fields of the struct in ext/_measure.pxd, for lists that are not long; and what the kernel refuses."""
     definition = measure.definition
     return {
@@ -498,9 +493,9 @@ def _fields(measure: Measure, row: int, n_rows: int, square: int, spread: bool) 
         "less_is_better": definition.less_is_better,
         "always_defined": definition.is_count,
         "geometric": definition.summary == "geometric",
+        "limit": definition.limit and f"{measure}: {definition.limit}",
         "table": definition.slots(measure, SMALL_DEPTH) if definition.slots else None,
         "squares": None,
-        "limit": definition.limit or (definition.spread_limit if spread else None),
     }
 
 

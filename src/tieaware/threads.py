@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tieaware import _interruption
 from tieaware.checks import whole_number
 
 Item = TypeVar("Item")
@@ -51,8 +52,21 @@ class _Pool:
 
 
 _pool = _Pool()
-# Whether this thread is at work for a call, so that one within it does not ask for others.
+# The call that this thread is at work for, if any, so that one within it does not ask for others.
 _thread = local()
+
+
+class _GivenUp(BaseException):
+    """Nobody waits for this thread's work any more: raised within it, by a kernel that asks."""
+
+
+def _check_awaited() -> None:
+    call = getattr(_thread, "call", None)
+    if call is not None and call.given_up:
+        raise _GivenUp
+
+
+_interruption.ask_also(_check_awaited)
 
 
 def _forget_pool() -> None:
@@ -68,7 +82,8 @@ class _Call(Generic[Item, Result]):
     """Items that several threads take one after another, and what comes of them.
 
     The thread that makes the call takes items as the others do, and waits for those that have begun alone; so calls
-    that share the pool never wait for one another.
+    that share the pool never wait for one another. An interruption, which reaches only the main thread, may come
+    anywhere: so the thread that makes the call is not counted among those at work, lest it be counted for ever.
     """
 
     def __init__(self, work: Callable[[Item], Result], items: Iterable[Item]) -> None:
@@ -76,28 +91,66 @@ class _Call(Generic[Item, Result]):
         self._items = iter(items)
         self._taking = Lock()
         self._taken = 0
-        # Whether there is nothing more to take.
+        # Whether there is nothing more to take; and whether what has begun need not end either.
         self._over = False
+        self.given_up = False
         self._changed = Condition()
-        self._at_work = 0
+        self._helping = 0
         self._results: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
 
-    def take_part(self) -> None:
-        """Take items as long as there are any."""
+    def help(self) -> None:
+        """Take items in a thread of the pool, if it is not too late."""
         with self._changed:
             if self._over:
                 return
-            self._at_work += 1
-        _thread.at_work = True
+            self._helping += 1
+        try:
+            self._take_items()
+        finally:
+            with self._changed:
+                self._helping -= 1
+                self._changed.notify_all()
+
+    def results(self) -> list[Result]:
+        """Take items too, wait for the others, and return the results in the order of the items, or raise an error.
+
+        That is the first in the order of the items, unless this thread was interrupted: then the others end as soon as
+        they ask. A second interruption does not wait for them.
+        """
+        try:
+            self._take_items()
+            self._wait()
+        except BaseException:
+            self._over = self.given_up = True
+            self._wait()
+            self._errors.clear()
+            raise
+        if self._errors:
+            # Items are taken in order, so that the first is the error that one thread would have met.
+            interruptions = [number for number, error in self._errors.items() if not isinstance(error, Exception)]
+            error = self._errors[min(interruptions or self._errors)]
+            self._errors.clear()
+            try:
+                raise error
+            finally:
+                # It holds this frame.
+                del error
+        return [self._results[number] for number in range(len(self._results))]
+
+    def _wait(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._helping == 0)
+            self._over = True
+
+    def _take_items(self) -> None:
+        """Take items as long as there are any."""
+        _thread.call = self
         try:
             while self._one():
                 pass
         finally:
-            _thread.at_work = False
-            with self._changed:
-                self._at_work -= 1
-                self._changed.notify_all()
+            _thread.call = None
 
     def _one(self) -> bool:
         """Take an item and work on it; return whether to go on."""
@@ -120,27 +173,12 @@ class _Call(Generic[Item, Result]):
         return True
 
     def _failed(self, number: int, error: BaseException) -> bool:
-        self._errors[number] = error
+        if not isinstance(error, Exception):
+            self.given_up = True
+        if not isinstance(error, _GivenUp):
+            self._errors[number] = error
         self._over = True
         return False
-
-    def results(self) -> list[Result]:
-        """Wait for the others; return the results in the order of the items, or raise the first of the errors."""
-        try:
-            with self._changed:
-                self._changed.wait_for(lambda: self._at_work == 0)
-        finally:
-            self._over = True
-        if self._errors:
-            # Items are taken in order, so that this is the error that one thread would have met.
-            error = self._errors[min(self._errors)]
-            self._errors.clear()
-            try:
-                raise error
-            finally:
-                # It holds this frame.
-                del error
-        return [self._results[number] for number in range(len(self._results))]
 
 
 def over_items(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
@@ -150,11 +188,10 @@ def over_items(work: Callable[[Item], Result], items: Iterable[Item], threads: i
     order of the items, ends the call once all that has begun has ended. Within such a call, another does its work in
     its own thread.
     """
-    if threads == 1 or getattr(_thread, "at_work", False):
+    if threads == 1 or getattr(_thread, "call", None) is not None:
         return [work(item) for item in items]
     call = _Call(work, items)
-    _pool.ask(call.take_part, threads - 1)
-    call.take_part()
+    _pool.ask(call.help, threads - 1)
     return call.results()
 
 

@@ -97,9 +97,8 @@ class Definition:
         Takes the measure; whether other orders of tied documents than those by label are the best and the worst.
     needs_pool : callable
         Takes the measure; whether it looks at documents that are pooled and not judged.
-    limit, spread_limit : str, optional
-        What its kernel refuses, by an infinite value, because it would take too long or too much memory; always, or for
-        the spread alone: what an error says then.
+    limit : str, optional
+        What an error says where its kernel refuses, by an infinite value, what would take too long or too much memory.
     aliases : tuple of str
         Other names that it is known by.
     trec_name, trec_name_with_cutoff : str, optional
@@ -126,7 +125,6 @@ class Definition:
     own_extremes: Callable[[Measure], bool] = lambda measure: False
     needs_pool: Callable[[Measure], bool] = lambda measure: False
     limit: str | None = None
-    spread_limit: str | None = None
     aliases: tuple[str, ...] = ()
     trec_name: str | None = None
     trec_name_with_cutoff: str | None = None

@@ -63,7 +63,7 @@ _WEIGHT_OF_GAINS: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of ga
 _WEIGHT_OF_RECALL: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of recall against precision", ends=False)}
 
 _LIMIT_OF_INTERPOLATED = "expected smaller tied groups or another tie rule, found some whose exact value takes too long"
-_LIMIT_OF_ERR = "expected tied groups of at most 2,000 documents within the cut-off for a spread, found a larger one"
+_LIMIT_OF_ERR = "expected smaller tied groups or cut-off, found some whose exact value or spread takes too long"
 
 # fmt: off
 P = _measure(Definition(
@@ -93,17 +93,17 @@ RR = _measure(Definition(
 ))
 nDCG = _measure(Definition(  # noqa: N816 - the field's name
     name="nDCG", title="normalised discounted cumulative gain",
-    kernel="slots_of_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, slots=discounted_slots,
+    kernel="discounted_to_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, slots=discounted_slots,
     parameters=_GRADED, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
 ))
 DCG = _measure(Definition(
     name="DCG", title="discounted cumulative gain",
-    kernel="slots", weighting=GAIN, total=positive_documents, norm=one, slots=discounted_slots,
+    kernel="discounted", weighting=GAIN, total=positive_documents, norm=one, slots=discounted_slots,
     parameters=_GRADED,
 ))
 RBP = _measure(Definition(
     name="RBP", title="rank-biased precision",
-    kernel="slots", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=patient_slots,
+    kernel="patience", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=patient_slots,
     parameters={**_PATIENCE, **_BINARY},
 ))
 Success = _measure(Definition(
@@ -141,7 +141,7 @@ Q = _measure(Definition(
 ERR = _measure(Definition(
     name="ERR", title="expected reciprocal rank of where a user stops",
     kernel="cascade", weighting=GRADES, total=positive_documents, norm=one, slots=stops,
-    parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **_JUDGED_ONLY}, spread_limit=_LIMIT_OF_ERR,
+    parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **_JUDGED_ONLY}, limit=_LIMIT_OF_ERR,
 ))
 AUC = _measure(Definition(
     name="AUC", title="probability that a relevant document precedes a nonrelevant one",

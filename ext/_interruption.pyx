@@ -1,0 +1,68 @@
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport PyObject, Py_DECREF, Py_INCREF
+from libc.stdint cimport int64_t
+
+cdef extern from *:
+    """
+    #include <time.h>
+    static double tieaware_seconds(void) {
+        struct timespec now;
+        timespec_get(&now, TIME_UTC);
+        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    }
+    """
+    double tieaware_seconds() nogil
+
+cdef int64_t STEPS = 1 << 22
+cdef double INTERVAL = 0.1
+
+# What raises an error in a thread for which nobody waits any more.
+cdef object is_awaited = None
+
+
+def ask_also(check):
+    """Have kernels call `check` when they ask whether to go on: it raises what ends them."""
+    global is_awaited
+    is_awaited = check
+
+
+cdef Interruption no_interruption() noexcept nogil:
+    cdef Interruption interruption
+    interruption.left = STEPS
+    interruption.asked = 0.0
+    interruption.error = NULL
+    return interruption
+
+
+cdef bint asked(Interruption* interruption) noexcept nogil:
+    cdef double now = tieaware_seconds()
+    if interruption.error != NULL:
+        return True
+    interruption.left = STEPS
+    if interruption.asked == 0.0:
+        interruption.asked = now
+    # Clocks may be set back.
+    if 0.0 <= now - interruption.asked < INTERVAL:
+        return False
+    interruption.asked = now
+    with gil:
+        try:
+            PyErr_CheckSignals()
+            if is_awaited is not None:
+                is_awaited()
+        except BaseException as error:
+            Py_INCREF(error)
+            interruption.error = <PyObject*>error
+            # From now on, every question has this answer.
+            interruption.left = 0
+    return interruption.error != NULL
+
+
+cdef int check_interruption(Interruption* interruption) except -1:
+    cdef object error
+    if interruption.error != NULL:
+        error = <object>interruption.error
+        interruption.error = NULL
+        Py_DECREF(error)
+        raise error
+    return 0

@@ -1,0 +1,3 @@
+from collections.abc import Callable
+
+def ask_also(check: Callable[[], None]) -> None: ...
