@@ -28,6 +28,7 @@ import pandas
 import polars
 import pyarrow
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from tieaware import Evaluator, InputError, Run, evaluate, parse_measure, read_qrels, reference
 from tieaware.inputs import run_file, trec
@@ -89,6 +90,10 @@ class Batch(NamedTuple):
     precision: str | None
     spread: bool
     rectangular: bool
+
+    def tables(self, evaluator: Evaluator, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the values, in one table, or in the four of a spread."""
+        return np.stack(evaluator.spread(scores)) if self.spread else evaluator(scores)[None]
 
     def evaluator(self, threads: int = 1, in_rows: bool = False) -> Evaluator:
         lists = self.lists
@@ -192,22 +197,48 @@ def by_engines(batch: Batch) -> Iterator[tuple[str, NDArray[np.float64]]]:
         assert failed == -1, f"query {failed} has a NaN"
         yield f"counting_limit={counting_limit}, sorting={sorting}", values
 
-    def tables(one: Evaluator, scores: NDArray[Any]) -> NDArray[np.float64]:
-        return np.stack(one.spread(scores)) if batch.spread else one(scores)[None]
-
-    yield "an evaluator", tables(evaluator, lists.scores)
-    yield "threads", tables(batch.evaluator(threads=3), lists.scores)
+    yield "an evaluator", batch.tables(evaluator, lists.scores)
+    yield "threads", batch.tables(batch.evaluator(threads=3), lists.scores)
     middle = n // 3
     parts = [
-        tables(evaluator.rows(first, last), lists.scores[lists.offsets[first] : lists.offsets[last]])
+        batch.tables(evaluator.rows(first, last), lists.scores[lists.offsets[first] : lists.offsets[last]])
         for first, last in ((0, middle), (middle, n))
     ]
     yield "rows", np.concatenate(parts, axis=1)
     if batch.rectangular:
         in_rows = batch.evaluator(in_rows=True)
-        yield "two dimensions", tables(in_rows, lists.scores.reshape(n, -1))
-        yield "two dimensions, of columns", tables(in_rows, np.asfortranarray(lists.scores.reshape(n, -1)))
-        yield "two dimensions, given flat", tables(in_rows, lists.scores)
+        yield "two dimensions", batch.tables(in_rows, lists.scores.reshape(n, -1))
+        yield "two dimensions, of columns", batch.tables(in_rows, np.asfortranarray(lists.scores.reshape(n, -1)))
+        yield "two dimensions, given flat", batch.tables(in_rows, lists.scores)
+
+
+def check_catalogue(batch: Batch, rng: random.Random) -> None:
+    """Hold dense scores of catalogues against the same lists, and against those without the excluded items."""
+    lists = batch.lists
+    n = len(lists.offsets) - 1
+    labels, scores = lists.labels.reshape(n, -1), lists.scores.reshape(n, -1)
+    width = labels.shape[1]
+    by_document = RULES[batch.ties].by_document
+    options: dict[str, Any] = {"ties": batch.ties, "precision": batch.precision}
+    items = lists.documents[:width] if by_document else None
+    relevance = csr_array(np.where(labels == -1, 0, 1))
+    relevance.data = labels[labels != -1]
+    hidden = (labels == -1) & (np.random.default_rng(rng.randrange(2**32)).random((n, width)) < rng.random())
+    for excluded in (np.zeros_like(hidden), hidden):
+        left = ~excluded
+        flat = Evaluator(
+            labels[left], batch.measures, group=left.sum(axis=1), **options,
+            docids=np.broadcast_to(items, (n, width))[left].tolist() if by_document else None,
+        )  # fmt: skip
+        exclude = csr_array(excluded.astype(np.int8)) if excluded.any() else None
+        dense = Evaluator.from_sparse(relevance, batch.measures, exclude=exclude, docids=items, threads=2, **options)
+        expected, found = batch.tables(flat, scores[left]), batch.tables(dense, scores)
+        if expected.tobytes() != found.tobytes():
+            table, query, measure = np.argwhere(found.view(np.int64) != expected.view(np.int64))[0].tolist()
+            raise AssertionError(
+                f"a catalogue gives {found[table, query, measure]!r} instead of {expected[table, query, measure]!r}, "
+                f"excluded {np.flatnonzero(excluded[query]).tolist()}, {said(batch, query, measure)}"
+            )
 
 
 def check_means(batch: Batch) -> None:
@@ -346,6 +377,8 @@ def check(batch: Batch, rng: random.Random, folder: Path) -> Counter[str]:
         counts["evaluations"] += len(values[0])
     if not batch.spread:
         check_means(batch)
+    if batch.rectangular:
+        check_catalogue(batch, rng)
     counts["in the reference"] = check_reference(batch, first, rng)
     return counts
 

@@ -109,3 +109,4 @@ def test_what_cannot_be_read_as_an_array_says_so():
             raise BufferError
 
     assert message_of(Evaluator, Empty(), "AP").startswith("labels: expected an array of numbers, found a Empty: ")
+    assert message_of(paired_test, Empty(), [1.0, 2.0]).startswith("a: expected numbers, found cannot do ")

@@ -21,7 +21,7 @@ def finite(values: npt.ArrayLike, name: str) -> Values:
         # What is too large becomes infinite.
         with np.errstate(over="ignore"):
             array: Values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, LookupError) as error:
         raise unexpected(name, "numbers", " ".join(str(error).split())) from None
     if not np.isfinite(array).all():
         raise unexpected(name, "finite numbers", f"{array[~np.isfinite(array)][0]}")
