@@ -69,8 +69,8 @@ def read_qrels(path: Path) -> Qrels:
     Raises
     ------
     InputError
-        The file cannot be read, is empty or is a run, a line has fewer than four fields or a label that is no
-        integer of 32 bits, or a document has two different labels for a query.
+        The file cannot be read, is empty or is a run, a line has fewer than four fields, more than 1 MB or a label that
+        is no integer of 32 bits, or a document has two different labels for a query.
 
     Examples
     --------
@@ -114,8 +114,8 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     Raises
     ------
     InputError
-        The file cannot be read, is empty or is judgments, a line has fewer than six fields or a score that is
-        no number or is NaN, or a document appears twice for a query.
+        The file cannot be read, is empty or is judgments, a line has fewer than six fields, more than 1 MB or a
+        score that is no number or is NaN, or a document appears twice for a query.
 
     Examples
     --------
