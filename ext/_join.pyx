@@ -29,7 +29,6 @@ cdef extern from "identifier.h" nogil:
 cdef extern from "Python.h":
     bint PyUnicode_Check(PyObject *value)
     bint PyBytes_Check(PyObject *value)
-    bint PyComplex_Check(PyObject *value)
     bint PyDict_CheckExact(PyObject *value)
     Py_ssize_t PyDict_Size(PyObject *value)
     bint PyFloat_Check(PyObject *value)
@@ -37,6 +36,7 @@ cdef extern from "Python.h":
     double PyFloat_AsDouble(PyObject *value) except? -1.0
     bint PyObject_TypeCheck(PyObject *value, PyTypeObject *kind)
 
+cdef object COMPLEX = np.complexfloating
 cdef object LONG_DOUBLE = np.longdouble
 cdef object ARRAY = np.ndarray
 
@@ -453,10 +453,11 @@ cdef bint score_of(PyObject *value, double *score):
     if PyFloat_Check(value):
         score[0] = PyFloat_AS_DOUBLE(value)
     elif (
-        PyUnicode_Check(value) or PyBytes_Check(value) or PyComplex_Check(value)
+        PyUnicode_Check(value) or PyBytes_Check(value) or PyObject_TypeCheck(value, <PyTypeObject *>COMPLEX)
         or PyObject_TypeCheck(value, <PyTypeObject *>LONG_DOUBLE) or PyObject_TypeCheck(value, <PyTypeObject *>ARRAY)
     ):
-        # NumPy's kinds of these convert, if need be with a warning; a long double may be rounded, an array masked.
+        # NumPy's kinds of these convert, of complex numbers the real part, with a warning at most; a long double may be
+        # rounded, an array masked.
         return False
     else:
         try:

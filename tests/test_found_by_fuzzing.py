@@ -109,4 +109,12 @@ def test_what_cannot_be_read_as_an_array_says_so():
             raise BufferError
 
     assert message_of(Evaluator, Empty(), "AP").startswith("labels: expected an array of numbers, found a Empty: ")
-    assert message_of(paired_test, Empty(), [1.0, 2.0]).startswith("a: expected numbers, found cannot do ")
+    assert message_of(paired_test, Empty(), [1.0, 2.0]).startswith("a: expected an array of numbers, found a Empty: ")
+
+
+@pytest.mark.parametrize("kind", [complex, np.complex64, np.complex128, np.clongdouble])
+def test_a_complex_number_is_no_score(kind):
+    """Of NumPy's in a dict, the real part was one, with a warning."""
+    for run in ({"q1": {"d1": kind(1j)}}, {"q1": {"d1": kind(2), "d2": 0.5}}):
+        message = message_of(tieaware.evaluate, QRELS, run, "RR")
+        assert message.startswith("run['q1']['d1']: expected a number, found ")
