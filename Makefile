@@ -10,7 +10,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-tools checked bench lint constraints constraints-tools clean
+.PHONY: demo test test-tools checked faults bench lint constraints constraints-tools clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -29,6 +29,15 @@ test-tools: .venv-tools/installed
 checked: .venv-checked/installed
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
 	  .venv-checked/bin/python -m pytest $(TESTS)
+
+# What is too long for the suite. Memory and files that fail
+# where a test says so, by a library that is loaded before that of C; with PYTHONMALLOC, Python asks it for every object.
+faults: $(VENV)/installed-test build/faults.so
+	LD_PRELOAD=$(CURDIR)/build/faults.so PYTHONMALLOC=malloc $(BIN)/python -m pytest tests/faults
+
+build/faults.so: tests/faults/faults.c
+	mkdir -p build
+	$(CC) -O1 -g -Wall -shared -fPIC -o $@ $< -ldl
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m pytest benchmarks --record

@@ -1,0 +1,42 @@
+"""A few of the faults that `make faults` goes through: a call whose memory fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+
+# Of these measures, the kernels of the last two ask for memory to work in.
+PROGRAM = """
+import queries, random
+from injected import ALLOCATIONS, Faults
+some = [queries.random_query(random.Random(8), 7) for _ in range(6)]
+scores = queries.scores_of(some)
+evaluator = queries.evaluator(some, ("AP", "nDCG", "P(judged_only=True)", "ERR", "Q", "IPrec@0.5"))
+right = evaluator(scores).tobytes(), evaluator.spread(scores).std.tobytes()
+call = lambda: (evaluator(scores).tobytes(), evaluator.spread(scores).std.tobytes())
+faults = Faults()
+assert faults.count_code("/tieaware/_") > 10
+for all_later in (False, True):
+    for n, outcome in faults.each(call, ALLOCATIONS, all_later=all_later):
+        assert outcome.value == right if outcome.error is None else type(outcome.error) is MemoryError, (n, outcome)
+        assert call() == right
+    print(n)
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None or sys.platform != "linux", reason="there is no cc, or no LD_PRELOAD")
+def test_memory_that_a_kernel_does_not_get(tmp_path):
+    """A single allocation that fails, and that one with all after it."""
+    library = tmp_path / "faults.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, TESTS / "faults" / "faults.c", "-ldl"], check=True)
+    environment = {**os.environ, "LD_PRELOAD": str(library), "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS / 'faults'}"}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(int(n) > 6 for n in done.stdout.split())
