@@ -1,4 +1,4 @@
-"""A few of the faults that `make faults` goes through: a call whose memory fails."""
+"""A few of the faults that `make faults` goes through: a call whose memory fails, and files that do."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import tieaware
+from tieaware.atomic import whole_file
 
 TESTS = Path(__file__).parent
 
@@ -40,3 +43,26 @@ def test_memory_that_a_kernel_does_not_get(tmp_path):
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert all(int(n) > 6 for n in done.stdout.split())
+
+
+def test_what_cannot_be_cleared_away_is_not_held(tmp_path, monkeypatch):
+    """An error of clearing away lets go of the lock, so that the next to write there can do it."""
+
+    def exhausted(*_, **__):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", exhausted)
+        with pytest.raises(MemoryError), whole_file(tmp_path / "file") as file:
+            file.write(b"old")
+    assert len(list(tmp_path.glob(".unfinished-*"))) == 1
+    with whole_file(tmp_path / "file") as file:
+        file.write(b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError, OSError])
+def test_an_error_of_who_writes_is_raised(tmp_path, error):
+    with pytest.raises(tieaware.InputError), whole_file(tmp_path / "file"):
+        raise error(2, "nothing there")
+    assert list(tmp_path.iterdir()) == []
