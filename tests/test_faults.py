@@ -12,6 +12,7 @@ import pytest
 
 import tieaware
 from tieaware.atomic import whole_file
+from tieaware.storage import read
 
 TESTS = Path(__file__).parent
 
@@ -43,6 +44,17 @@ def test_memory_that_a_kernel_does_not_get(tmp_path):
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert all(int(n) > 6 for n in done.stdout.split())
+
+
+def test_no_memory_is_no_damage(tmp_path, monkeypatch):
+    tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "AP").save(tmp_path / "results.npz")
+
+    def exhausted(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("tieaware.storage._check", exhausted)
+    with pytest.raises(MemoryError):
+        read(tmp_path / "results.npz")
 
 
 def test_what_cannot_be_cleared_away_is_not_held(tmp_path, monkeypatch):
