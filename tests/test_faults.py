@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
 import os
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -44,6 +49,24 @@ def test_memory_that_a_kernel_does_not_get(tmp_path):
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert all(int(n) > 6 for n in done.stdout.split())
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_file_that_ends_too_early(compress):
+    data = compress(b"301 Q0 d1 1 2.5 bm25\n301 Q0 d2 2 2.5 bm25\n")
+    assert tieaware.read_run(io.BytesIO(data)).documents.to_list() == ["d1", "d2"]
+    for n in range(len(data)):
+        with pytest.raises(tieaware.InputError):
+            tieaware.read_run(io.BytesIO(data[:n]))
+
+
+def test_a_window_of_gigabytes_is_refused():
+    data = bytearray(lzma.compress(b"301 0 d1 1\n", filters=[{"id": lzma.FILTER_LZMA2, "preset": 0}]))
+    # Bytes 12 to 23 are the header of the block: byte 16 is the size of the window, the last four are the checksum.
+    data[16] = 37
+    data[20:24] = zlib.crc32(data[12:20]).to_bytes(4, "little")
+    with pytest.raises(tieaware.InputError, match="corrupt xz data: Memory usage limit exceeded"):
+        tieaware.read_qrels(io.BytesIO(data))
 
 
 def test_no_memory_is_no_damage(tmp_path, monkeypatch):
