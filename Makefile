@@ -10,7 +10,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-tools checked fuzz browser bench lint constraints constraints-tools clean
+.PHONY: demo test test-tools checked faults fuzz browser bench lint constraints constraints-tools clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -43,6 +43,15 @@ fuzz: build/fuzz/driver $(VENV)/installed-test
 browser: $(VENV)/installed-test
 	command -v chromium chromium-browser google-chrome || apt-get install --yes --no-install-recommends chromium
 	$(BIN)/python -m pytest tests/test_hostile_names.py
+
+# What is too long for the suite. Memory and files that fail
+# where a test says so, by a library that is loaded before that of C; with PYTHONMALLOC, Python asks it for every object.
+faults: $(VENV)/installed-test build/faults.so
+	LD_PRELOAD=$(CURDIR)/build/faults.so PYTHONMALLOC=malloc $(BIN)/python -m pytest tests/faults
+
+build/faults.so: tests/faults/faults.c
+	mkdir -p build
+	$(CC) -O1 -g -Wall -shared -fPIC -o $@ $< -ldl
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m pytest benchmarks --record

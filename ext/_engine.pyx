@@ -50,7 +50,8 @@ cdef bint grow(Workspace* workspace, int64_t size) noexcept nogil:
         free(workspace.numbers)
         workspace.numbers = <double*>malloc(size * sizeof(double))
         workspace.size = size if workspace.numbers != NULL else 0
-        workspace.exhausted = workspace.numbers == NULL
+        # And stays so, if memory is to be had again: one value is lacking.
+        workspace.exhausted |= workspace.numbers == NULL
     return not workspace.exhausted
 
 

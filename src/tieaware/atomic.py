@@ -23,28 +23,33 @@ def unfinished_folder(folder: str | os.PathLike[str]) -> Iterator[str]:
     import shutil
 
     _clear(folder)
-    made, lock = _locked_folder(folder)
-    try:
-        yield made
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-        os.close(lock)
+    with _locked_folder(folder) as made:
+        try:
+            yield made
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
 
 
-def _locked_folder(folder: str | os.PathLike[str]) -> tuple[str, int]:
+@contextmanager
+def _locked_folder(folder: str | os.PathLike[str]) -> Iterator[str]:
     """Make a folder and lock it; again, if another has taken it for one that was left before it had its lock."""
     import fcntl
     import tempfile
 
     while True:
         made = tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder)
-        with suppress(FileNotFoundError):
+        try:
             lock = os.open(made, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        try:
             # Some file systems have no locks; what is left there stays.
             with suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_EX)
             if os.path.isdir(made):
-                return made, lock
+                yield made
+                return
+        finally:
             os.close(lock)
 
 

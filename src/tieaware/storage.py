@@ -84,7 +84,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             stored = _READERS[magic](file)
         _check(name, stored)
         return _fields(stored)
-    except (InputError, MissingExtraError):
+    except (InputError, MissingExtraError, MemoryError, SystemError):
+        # The last is how some functions of NumPy say that there is no memory.
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.strerror:

@@ -11,6 +11,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 from tieaware.checks import shown, unexpected
@@ -26,6 +27,8 @@ FIRST_STEP = 1 << 10
 PADDING = re.compile(rb"\0*")
 # Enough to recognise every format by.
 LONGEST_START = 10
+# What xz may ask a reader to remember: xz -9 asks for 64 MB, a file may for 4 GB. zstd has such a limit of its own.
+LARGEST_WINDOW = 1 << 28
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 SUFFIXES = (".run", ".txt", ".trec", ".res", ".csv", ".tsv", ".parquet", ".feather", ".arrow", ".arrows", ".ipc")
 
@@ -138,7 +141,8 @@ def compression(start: bytes, label: str) -> Format | None:
     if start.startswith(b"\xfd7zXZ\x00"):
         import lzma
 
-        return Format("xz", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), (lzma.LZMAError, EOFError))
+        make = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, memlimit=LARGEST_WINDOW)
+        return Format("xz", make, (lzma.LZMAError, EOFError))
     if start.startswith(b"\x28\xb5\x2f\xfd") or (start[1:4] == b"\x2a\x4d\x18" and start[0] >> 4 == 5):
         # Each zstd module has an exception of its own.
         return Format("zstd", zstd_decompressor(label), (Exception,))

@@ -1,0 +1,152 @@
+"""Memory is refused at every place where any is asked for: MemoryError, or the right value; and the next call works.
+
+First to the kernels alone, where nothing else may come of it; then to whoever asks, NumPy and Python too, which
+PYTHONMALLOC=malloc makes ask for every object.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+import queries
+from injected import ALLOCATIONS
+from scipy import sparse
+
+import tieaware
+
+# One measure of each kernel and each kind of table, condensed lists among them.
+MEASURES = (
+    "P@3", "AP", "RR", "nDCG@10", "RBP", "Success@3", "AUC", "ESL", "Bpref", "Q", "ERR@4", "Judged@3", "RBPResidual",
+    "SetP", "GMAP", "IPrec@0.1", "IAP11", "AP(judged_only=True)", "NumRet",
+)  # fmt: skip
+SOME = [queries.random_query(random.Random(8), 7) for _ in range(6)]
+SCORES = queries.scores_of(SOME)
+EVALUATOR = queries.evaluator(SOME, MEASURES)
+LARGE = queries.evaluator(SOME * 500, MEASURES[:3], threads=2)
+# Made ahead: SciPy's own constructor crashes where it gets no memory.
+RELEVANCE = sparse.csr_array(([1, 2, 1], ([0, 0, 1], [3, 5, 2])), shape=(2, 9))
+SEEN = sparse.csr_array(([1, 1], ([0, 1], [4, 0])), shape=(2, 9))
+QRELS = {f"q{i}": {f"d{j}": j % 3 for j in range(12)} for i in range(4)}
+RUNS = {name: {f"q{i}": {f"d{j}": float(j // 3 * i) for j in range(9)} for i in range(4)} for name in "ab"}
+RESULTS = tieaware.evaluate(QRELS, RUNS["a"], ["AP"], threads=1)
+
+
+def constructed(**options):
+    return queries.evaluator(SOME, MEASURES, **options)(SCORES).tobytes()
+
+
+def whole_catalogues():
+    evaluator = tieaware.Evaluator.from_sparse(RELEVANCE, MEASURES[:5], exclude=SEEN)
+    return evaluator(np.arange(18.0).reshape(2, 9) // 4).tobytes()
+
+
+def of_results(results):
+    return results.values.tobytes(), results.runs, results.queries
+
+
+def from_files(folder, ties):
+    runs = [f"{folder}/a", f"{folder}/b"]
+    return of_results(tieaware.evaluate(f"{folder}/qrels", runs, MEASURES, ties=ties, threads=1))
+
+
+def saved(folder):
+    RESULTS.save(f"{folder}/saved.npz")
+    return of_results(tieaware.Results.load(f"{folder}/saved.npz"))
+
+
+def loaded(folder):
+    return of_results(tieaware.Results.load(f"{folder}/results.npz"))
+
+
+@pytest.fixture
+def folder(in_memory):
+    """Give a folder with judgments, two runs, and results."""
+    RESULTS.save(in_memory / "results.npz")
+    judgments = (f"{q} 0 {d} {label}\n" for q, labels in QRELS.items() for d, label in labels.items())
+    (in_memory / "qrels").write_text("".join(judgments))
+    for name, run in RUNS.items():
+        lines = (f"{q} Q0 {d} 0 {score} {name}\n" for q, scores in run.items() for d, score in scores.items())
+        (in_memory / name).write_text("".join(lines))
+    return in_memory
+
+
+CALLS = {
+    "a call": lambda _: EVALUATOR(SCORES).tobytes(),
+    "a call of float32": lambda _: EVALUATOR(SCORES.astype(np.float32)).tobytes(),
+    "spread": lambda _: np.stack(EVALUATOR.spread(SCORES)).tobytes(),
+    "many": lambda _: EVALUATOR.many([SCORES, -SCORES]).tobytes(),
+    "columns": lambda _: EVALUATOR.columns(np.stack([SCORES, -SCORES], 1)).tobytes(),
+    "precision": lambda _: constructed(precision="bands:2"),
+    "average": lambda _: constructed(),
+    "optimistic": lambda _: constructed(ties="optimistic"),
+    "trec_eval": lambda _: constructed(ties="trec_eval", docids=[f"d{i}" for i in range(len(SCORES))]),
+    "catalogues": lambda _: whole_catalogues(),
+    "dicts": lambda _: of_results(tieaware.evaluate(QRELS, RUNS, MEASURES, threads=1)),
+    "files": lambda folder: from_files(folder, "average"),
+    "files as trec_eval": lambda folder: from_files(folder, "trec_eval"),
+    "results written": saved,
+    "results read": loaded,
+    "the worst case": lambda _: tieaware.worst_case("AP", 2, depth=20).value,
+    "threads": lambda _: LARGE(np.tile(SCORES, 500)).tobytes(),
+}
+
+
+@pytest.fixture(params=CALLS)
+def call(request, folder):
+    """Give a call of the interface, whose result can be compared."""
+    return lambda: CALLS[request.param](folder)
+
+
+def is_lack_of_memory(error):
+    """Whether an error says that there is no memory, in some of the ways in which it is said.
+
+    Some functions of NumPy fail without a word, which Python then remarks on; a lock of Python's has its own.
+    """
+    if isinstance(error, SystemError):
+        text = str(error)
+        return "without" in text and "exception" in text and "tieaware" not in text
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "can't allocate" in str(error))
+
+
+@pytest.mark.parametrize("all_later", [False, True], ids=["one", "all later"])
+@pytest.mark.parametrize("code", [("/tieaware/_",), ("/tieaware/_", "/numpy/")], ids=["kernels", "NumPy too"])
+def test_memory_that_a_kernel_does_not_get(faults, call, code, all_later):
+    right = call()
+    assert faults.count_code(*code) > 10
+    try:
+        for n, outcome in faults.each(call, ALLOCATIONS, all_later=all_later):
+            if outcome.error is None:
+                assert outcome.value == right, n
+            else:
+                assert is_lack_of_memory(outcome.error), (n, repr(outcome.error))
+                assert isinstance(outcome.error, MemoryError) or len(code) > 1, (n, repr(outcome.error))
+            assert call() == right, n
+    finally:
+        faults.count_code()
+
+
+# zipfile, which holds results, says many things where it gets no memory.
+@pytest.mark.parametrize("call", [name for name in CALLS if not name.startswith("results")], indirect=True)
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_memory_that_nobody_gets(faults, call, monkeypatch):
+    """One allocation fails alone: without any more memory, Python cannot even raise an error, and ends."""
+    # What is dropped on the way out of an error may itself find no memory; Python then says so, and goes on.
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    assert os.environ.get("PYTHONMALLOC") == "malloc"
+    right = call()
+    outcomes = Counter()
+    for n, outcome in faults.each(call, ALLOCATIONS):
+        if outcome.error is None:
+            assert outcome.value == right, n
+        else:
+            assert is_lack_of_memory(outcome.error), (n, repr(outcome.error))
+        outcomes[type(outcome.error).__name__] += 1
+        assert call() == right, n
+    assert outcomes["MemoryError"]
