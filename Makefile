@@ -15,8 +15,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
 
+# Tests start Python some hundred times, each of which would compile the package anew where bytecode may not be kept. And of
+# pytest's plugins they need two; where all load that there are, pytest rewrites these packages as it does the tests.
+test: export PYTHONDONTWRITEBYTECODE :=
+test: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadfile --no-loadscope-reorder
 
 # The integrations of the tools that bring torch, in an environment of their own: several gigabytes, of which most is torch.
 # tests/integrations skips what is not installed, but here nothing is.

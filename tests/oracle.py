@@ -195,7 +195,9 @@ def _gain(label: int, dcg: str) -> int:
 
 
 def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
-    """Replace the labels that the measure treats alike by one of them."""
+    """Leave out the labels that the measure does not look at, and replace those that it treats alike by one of them."""
+    if not measure.parameters.get("judged_only"):
+        order = order[: measure.cutoff]
     if measure.name in ("DCG", "nDCG", "ERR"):
         unjudged = -1 if measure.parameters["judged_only"] else 0
         return tuple(label if label > 0 else 0 if label == 0 else unjudged for label in order)

@@ -233,15 +233,16 @@ def test_what_lies_below_every_cutoff_changes_no_bit(ties, judged, distinct):
     names = [name for name in NAMES if parse_measures(name)[0].cutoff is not None]
     options = {"exclude": some.exclude, **options_of(ties, 9_000)}
     both = scores, scores.astype(np.float32)
-    beside = Evaluator.from_sparse(some.relevance, [*names, "AP"], **options)
+    relevance = some.relevance
+    beside = Evaluator.from_sparse(relevance, [*names, "AP"], **options)
     values = [beside(each) for each in both]
     for i, name in enumerate(names):
-        alone = Evaluator.from_sparse(some.relevance, [name], **options)
+        alone = Evaluator.from_sparse(relevance, [name], **options)
         for each, expected in zip(both, values, strict=True):
             assert alone(each).tobytes() == expected[:, [i]].tobytes(), name
     if RULES[ties].averages:
         whole = [name for name in names if "judged_only" not in name]
-        alone = Evaluator.from_sparse(some.relevance, whole, **options)
+        alone = Evaluator.from_sparse(relevance, whole, **options)
         columns = [names.index(name) for name in whole]
         for each in both:
             for ours, theirs in zip(alone.spread(each), beside.spread(each), strict=True):

@@ -54,15 +54,15 @@ def test_escapes_are_shown_on_a_terminal_and_kept_in_a_pipe(files):
     assert shown == ["q\\x1b[31m", "q\\u202e", "q\\xff", "q\u00e9", "all"]
 
 
-@pytest.mark.parametrize("columns", [40, 80, 120])
-def test_tables_fit_the_terminal(files, columns):
+def test_tables_fit_the_terminal(files):
     """And are whole in a pipe."""
     (files / "a run with a long name and \x1b[31m").write_bytes((files / "run").read_bytes())
     arguments = ["ties", "run", "a run with a long name and \x1b[31m", "--qrels", "qrels"]
-    printed = on_a_terminal(columns, *arguments)
-    assert max(map(len, printed.splitlines())) <= columns
-    assert "\x1b" not in printed
-    assert "which --all prints" in " ".join(printed.split())
+    for columns in (40, 80, 120):
+        printed = on_a_terminal(columns, *arguments)
+        assert max(map(len, printed.splitlines())) <= columns
+        assert "\x1b" not in printed
+        assert "which --all prints" in " ".join(printed.split())
     piped = subprocess.run([*COMMAND, *arguments], capture_output=True, check=True, text=True).stdout
     assert "a run with a long name and \\x1b[31m " in piped
     assert max(map(len, piped.splitlines())) > 120
