@@ -17,6 +17,8 @@ from tieaware._column cimport LARGEST_TABLE, Column, bytes_of, column_of, entry_
 
 import numpy as np
 
+from tieaware.errors import InputError
+
 cnp.import_array()
 
 cdef extern from "hashing.h":
@@ -57,7 +59,7 @@ cdef int check_lists(const int64_t *list_offsets, Py_ssize_t n_queries) except -
     for q in range(n_queries):
         if not 0 <= list_offsets[q + 1] - list_offsets[q] < LARGEST_TABLE:
             n = list_offsets[q + 1] - list_offsets[q]
-            raise OverflowError(f"a query has {n} documents; fewer than {LARGEST_TABLE} are expected")
+            raise InputError(f"documents: expected fewer than {LARGEST_TABLE} of a query, found {n}")
     return 0
 
 
@@ -73,7 +75,7 @@ def number(const uint8_t[::1] data, const int64_t[::1] offsets):
     """
     cdef Py_ssize_t n = offsets.shape[0] - 1, i, found, n_distinct = 0
     if n >= LARGEST_TABLE:
-        raise OverflowError(f"{n} identifiers; fewer than {LARGEST_TABLE} are expected")
+        raise InputError(f"identifiers: expected fewer than {LARGEST_TABLE}, found {n}")
     cdef Column column = column_of(data, offsets)
     numbers = np.empty(n, np.int64)
     firsts = np.empty(n, np.int64)
@@ -306,7 +308,7 @@ cdef class Index:
         if query_offsets.shape[0] != list_offsets.shape[0] or document_offsets.shape[0] != labels.shape[0] + 1:
             raise ValueError("columns of different lengths")
         if self.n_queries >= LARGEST_TABLE:
-            raise OverflowError(f"{self.n_queries} queries; fewer than {LARGEST_TABLE} are expected")
+            raise InputError(f"queries: expected fewer than {LARGEST_TABLE}, found {self.n_queries}")
         self.queries.data = <const uint8_t *>cnp.PyArray_DATA(queries)
         self.queries.offsets = <const int64_t *>cnp.PyArray_DATA(query_offsets)
         self.documents.data = <const uint8_t *>cnp.PyArray_DATA(documents)

@@ -10,7 +10,7 @@ from columns import identifier
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tieaware import _join
+from tieaware import InputError, _join
 from tieaware.inputs import Identifiers, Qrels, Run, RunDict, match
 
 qrels_dicts = st.dictionaries(
@@ -159,6 +159,16 @@ def test_an_index_refuses_columns_of_other_types():
         for wrong in (column.astype(other), column.repeat(2)[::2], column[None]):
             with pytest.raises(ValueError, match="type"):
                 _join.Index(*good[:i], wrong, *good[i + 1 :])
+
+
+def test_more_documents_than_a_table_numbers_are_refused():
+    """A query whose rows, as the offsets have it, are 2^31: nothing of them is looked at."""
+    documents, offsets = np.zeros(1, np.uint8), np.zeros(2, np.int64)
+    beyond = np.array([0, 2**31 - 1])
+    with pytest.raises(InputError, match=r"^documents: expected fewer than 2147483647 of a query, found 2147483647$"):
+        _join.duplicates(documents, offsets, beyond)
+    with pytest.raises(InputError, match="fewer than 2147483647 of a query"):
+        _join.Index(documents, np.array([0, 1]), beyond, documents, np.array([0, 1]), np.zeros(1, np.int32))
 
 
 @settings(deadline=None)
