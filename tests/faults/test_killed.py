@@ -1,0 +1,129 @@
+"""A process that is killed at any moment: what is at the name of its output is whole, old or new, or absent."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+
+import numpy as np
+import pytest
+from inputs import texts
+
+import tieaware
+from tieaware import experiments, plots
+from tieaware.cli import main
+
+TIMES = 60
+QUERIES = tuple(range(500))
+MEASURES = tuple(map(tieaware.parse_measure, ("AP", "RR", "P")))
+RESULTS = {
+    name: tieaware.Results(np.full((2, 500, 3), value), ("a", "b"), QUERIES, MEASURES)
+    for name, value in (("old", 0.25), ("new", 0.5))
+}
+ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".html": b"</html>\n", ".csv": b"\n"}
+
+
+def killed(work, longest, rng):
+    """Do some work in a child, which is killed within this time; return whether it was at work yet."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    time.sleep(rng.uniform(0, longest))
+    os.kill(pid, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+
+
+def duration(work):
+    """Time some work, once all that it needs is loaded."""
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def unfinished(folder):
+    return list(folder.rglob(".unfinished-*"))
+
+
+@pytest.mark.parametrize("name", ["results.npz", "results.parquet"])
+def test_results(tmp_path, name):
+    path = tmp_path / name
+    rng = random.Random(1)
+    longest = duration(lambda: RESULTS["old"].save(path))
+    seen = {"old": 0, "new": 0, "absent": 0}
+    n_killed = 0
+    for i in range(TIMES):
+        if i % 2:
+            path.unlink()
+        else:
+            RESULTS["old"].save(path)
+        n_killed += killed(lambda: RESULTS["new"].save(path), 1.5 * longest, rng)
+        if path.exists():
+            value = tieaware.Results.load(path).values
+            found = "old" if value[0, 0, 0] == 0.25 else "new"
+            assert np.array_equal(value, RESULTS[found].values)
+        else:
+            found = "absent"
+        assert found != ("old" if i % 2 else "absent")
+        seen[found] += 1
+        if found == "absent":
+            RESULTS["old"].save(path)
+    assert n_killed > TIMES // 4
+    assert seen["old"] > 0
+    assert seen["new"] > 0
+    # What was left behind goes with the next that is written.
+    RESULTS["old"].save(path)
+    assert unfinished(tmp_path) == []
+
+
+def check_reports(target, write, longest, times):
+    """Kill what writes a report, over and over; every file there is whole, an old one or a new one."""
+    names = {path.name for path in target.iterdir()}
+    rng = random.Random(2)
+    n_killed = 0
+    for i in range(times):
+        for name in names:
+            if i % 2:
+                (target / name).write_text("old")
+            else:
+                (target / name).unlink(missing_ok=True)
+        n_killed += killed(write, longest, rng)
+        for path in target.iterdir():
+            if path.is_file():
+                content = path.read_bytes()
+                assert path.name in names
+                assert content == b"old" or content.endswith(ENDS[path.suffix]), path
+    assert n_killed > times // 4
+    write()
+    assert {path.name for path in target.iterdir()} == names
+
+
+def test_a_report(tmp_path, monkeypatch):
+    """All of its files are renamed one after another, so those of one and of the next may lie beside each other."""
+    drawn = experiments.smoothing(np.random.default_rng(3).random((4, 9)), topics=3, repeats=5)
+    figures = {}
+    draw = plots.Drawing.figure
+    monkeypatch.setattr(plots.Drawing, "figure", lambda self: figures.setdefault(self.caption, draw(self)))
+    target = tmp_path / "report"
+    drawn.write(target)
+    longest = duration(lambda: drawn.write(target))
+    check_reports(target, lambda: drawn.write(target), longest, TIMES)
+
+
+def test_the_command_precision(tmp_path, monkeypatch, capfd):
+    for seed, name in enumerate("ab"):
+        qrels, run = texts(6, 12, seed)
+        (tmp_path / name).write_bytes(run)
+    (tmp_path / "qrels").write_bytes(qrels)
+    monkeypatch.chdir(tmp_path)
+    command = ["precision", "qrels", "a", "b", "--precision", "bfloat16", "-m", "AP", "--threads", "1", "--out", "report"]
+    assert main(command) == 0
+    longest = duration(lambda: main(command))
+    check_reports(tmp_path / "report", lambda: main(command), longest, TIMES // 5)

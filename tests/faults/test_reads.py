@@ -1,0 +1,175 @@
+"""A read that fails, or is short, at every block: an InputError, or the right value; and the next call works."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from injected import ALL_LATER, READS
+from inputs import COMPRESSIONS, TABLES, in_tables, result, texts
+
+from tieaware.errors import InputError
+from tieaware.inputs import files, run_file, trec
+
+N_QUERIES, DEPTH = 30, 40
+QRELS, RUN = texts(N_QUERIES, DEPTH)
+RIGHT = result(io.BytesIO(QRELS), io.BytesIO(RUN))
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Let a small file be read in many blocks, and in pieces by several threads."""
+    monkeypatch.setattr(files, "COMPRESSED_BLOCK", 1 << 10)
+    monkeypatch.setattr(trec, "BLOCK", 1 << 12)
+    monkeypatch.setattr(trec, "STREAMED_ROWS", 1 << 7)
+    monkeypatch.setattr(run_file, "SMALLEST", 1 << 12)
+    monkeypatch.setattr(run_file, "PIECE", 1 << 13)
+
+
+@pytest.fixture(params=[*COMPRESSIONS, *TABLES])
+def collection(request, tmp_path):
+    """Give the paths of judgments and run, of each format."""
+    if request.param in TABLES:
+        in_tables(tmp_path, N_QUERIES, DEPTH)
+        return tmp_path / f"qrels.{request.param}", tmp_path / f"run.{request.param}"
+    paths = tmp_path / f"qrels.txt{request.param}", tmp_path / f"run.txt{request.param}"
+    for path, text in zip(paths, (QRELS, RUN), strict=True):
+        path.write_bytes(COMPRESSIONS[request.param](text))
+    return paths
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("all_later", [False, True], ids=["one", "all later"])
+def test_a_read_that_fails(faults, collection, all_later, threads):
+    def call():
+        return result(*collection, threads)
+
+    right = call()
+    assert right == RIGHT
+    blocks = 0
+    for n, outcome in faults.each(call, READS, all_later=all_later, place=str(collection[0].parent)):
+        blocks = n
+        if outcome.error is None:
+            # Several threads leave what goes wrong to one.
+            assert outcome.value == right, n
+        else:
+            assert type(outcome.error) is InputError, repr(outcome.error)
+            assert str(outcome.error).startswith(str(collection[0].parent)), outcome.error
+        assert call() == right
+    # What is mapped into memory is not read.
+    assert blocks > (0 if collection[0].suffix == ".arrow" else 4)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_reads_that_are_short(faults, collection, size, threads):
+    def call():
+        return result(*collection, threads)
+
+    place = str(collection[0].parent)
+    every = faults.attempt(call, READS, 1, ALL_LATER, place=place, error=-size)
+    assert every.error is None
+    assert every.value == RIGHT
+    if size == 7:
+        for n, outcome in faults.each(call, READS, place=place, error=-size):
+            assert outcome.error is None, (n, outcome.error)
+            assert outcome.value == RIGHT, n
+
+
+def test_reads_that_a_signal_interrupts(faults, collection):
+    for n, outcome in faults.each(lambda: result(*collection), READS, place=f"{collection[1]}", error=errno.EINTR):
+        if collection[1].suffix == ".parquet":
+            assert outcome.error is None or isinstance(outcome.error, InputError)
+        else:
+            assert outcome.error is None, (n, outcome.error)
+        assert outcome.value in (None, RIGHT)
+
+
+class Unreliable(io.BytesIO):
+    """A file object, one of whose reads goes as none should."""
+
+    def __init__(self, data, number, deed):
+        super().__init__(data)
+        self.left, self.deed = number, deed
+
+    def read(self, size=-1):
+        self.left -= 1
+        return self.deed(super().read, size) if self.left == 0 else super().read(min(size, 3000))
+
+
+def fail(read, size):
+    raise OSError(errno.EIO, "Input/output error")
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize(
+    ("deed", "right"),
+    [
+        (fail, False),
+        (lambda read, size: None, False),
+        (lambda read, size: "text", False),
+        (lambda read, size: read(1), True),
+        (lambda read, size: bytearray(read(size)), True),
+        (lambda read, size: read(size + 5000), True),
+    ],
+    ids=["fails", "would wait", "text", "short", "bytearray", "more than asked for"],
+)
+def test_file_objects(compression, deed, right):
+    data = COMPRESSIONS[compression](RUN)
+    n = 1
+    while True:
+        file = Unreliable(data, n, deed)
+        try:
+            found = result(io.BytesIO(QRELS), file)
+        except InputError:
+            found = None
+        assert found == (RIGHT if right or file.left > 0 else None), n
+        if file.left > 0:
+            break
+        n += 1
+    assert n > 3
+
+
+def feed(descriptor, chunks, pause):
+    with open(descriptor, "wb", buffering=0) as pipe:
+        for chunk in chunks:
+            pipe.write(chunk)
+            time.sleep(pause)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_a_pipe_whose_writer_is_slow_or_dies(compression, tmp_path):
+    data = COMPRESSIONS[compression](RUN)
+    for part in (len(data), len(data) // 2):
+        pipe = tmp_path / f"pipe{part}"
+        os.mkfifo(pipe)
+        chunks = [data[i : min(i + 997, part)] for i in range(0, part, 997)]
+        writer = threading.Thread(target=feed, args=(pipe, chunks, 0.001))
+        writer.start()
+        if part == len(data):
+            assert result(io.BytesIO(QRELS), pipe) == RIGHT
+        elif compression:
+            with pytest.raises(InputError, match="truncated"):
+                result(io.BytesIO(QRELS), pipe)
+        else:
+            # Where a plain file ends, nothing says that there was to be more; but for the line that was cut.
+            with pytest.raises(InputError, match="expected"):
+                result(io.BytesIO(QRELS), pipe)
+        writer.join(10)
+
+
+def test_standard_input_that_does_not_wait(tmp_path):
+    (tmp_path / "qrels").write_bytes(QRELS)
+    ours, theirs = os.pipe()
+    os.set_blocking(ours, False)
+    command = [sys.executable, "-m", "tieaware.cli", "eval", str(tmp_path / "qrels"), "-"]
+    done = subprocess.run(command, stdin=ours, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    os.close(ours)
+    os.close(theirs)
