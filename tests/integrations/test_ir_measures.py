@@ -189,6 +189,12 @@ def test_every_form_that_ir_measures_takes(installed, tmp_path):
         assert ir_measures.calc_aggregate(measures, qrels, nothing) == dict.fromkeys(measures, 0.0)
 
 
+def test_a_query_for_which_nothing_judged_is_retrieved_is_no_reason_to_warn():
+    """Warnings are errors here. Interpolated precisions are computed for queries of as many relevant documents."""
+    qrels, run = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}, {"q1": {"z": 2.0, "y": 1.0}, "q2": {"a": 1.0, "z": 2.0}}
+    assert_same([IPrec @ 0, IPrec @ 0.5, IPrec @ 1, AP], ir_measures.pytrec_eval, ours.provider(), qrels, run)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_experiments_of_pyterrier_run_on_it(installed):
     """Through the real pt.Experiment, where there is one; `test_every_form_that_ir_measures_takes` has its calls."""
