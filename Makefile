@@ -10,7 +10,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-tools checked fuzz browser faults concurrency bench lint constraints constraints-tools clean
+.PHONY: demo test test-tools checked fuzz browser faults concurrency scale bench lint constraints constraints-tools clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -66,6 +66,10 @@ concurrency: $(VENV)/installed-test .venv-watched/installed
 	$(RACES)
 	! $(RACES) on purpose 2> build/race
 	grep --quiet 'WARNING: ThreadSanitizer: data race' build/race
+
+# At most 20 GiB of memory for each of its programs, and half an hour for all of them.
+scale: $(VENV)/installed-test
+	$(BIN)/python -m pytest tests/scale
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m pytest benchmarks --record
