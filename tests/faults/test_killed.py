@@ -48,6 +48,11 @@ def duration(work):
     return min(times)
 
 
+def adapted(longest, was_killed):
+    """Give the next more time or less, so that half of them are killed, however busy the machine is."""
+    return longest * (1.2 if was_killed else 0.8)
+
+
 def unfinished(folder):
     return list(folder.rglob(".unfinished-*"))
 
@@ -64,7 +69,8 @@ def test_results(tmp_path, name):
             path.unlink()
         else:
             RESULTS["old"].save(path)
-        n_killed += killed(lambda: RESULTS["new"].save(path), 1.5 * longest, rng)
+        was_killed = killed(lambda: RESULTS["new"].save(path), 1.5 * longest, rng)
+        n_killed, longest = n_killed + was_killed, adapted(longest, was_killed)
         if path.exists():
             value = tieaware.Results.load(path).values
             found = "old" if value[0, 0, 0] == 0.25 else "new"
@@ -94,7 +100,8 @@ def check_reports(target, write, longest, times):
                 (target / name).write_text("old")
             else:
                 (target / name).unlink(missing_ok=True)
-        n_killed += killed(write, longest, rng)
+        was_killed = killed(write, longest, rng)
+        n_killed, longest = n_killed + was_killed, adapted(longest, was_killed)
         for path in target.iterdir():
             if path.is_file():
                 content = path.read_bytes()
