@@ -1,0 +1,12 @@
+"""Inexact retrieval: the classic ways in which search engines save work, on a small index in memory.
+
+An `Index` is built once. A method, such as `Champions`, searches it and gives a `tieaware.Run`: scores and ties as the
+method makes them. `tieaware.experiments.inexact` measures what each method saves, and what it loses.
+"""
+
+from tieaware.retrieval.champions import Champions
+from tieaware.retrieval.exact import Exact
+from tieaware.retrieval.index import Index
+from tieaware.retrieval.method import Costs, Method
+
+__all__ = ["Champions", "Costs", "Exact", "Index", "Method"]
