@@ -4,9 +4,21 @@ An `Index` is built once. A method, such as `Champions`, searches it and gives a
 method makes them. `tieaware.experiments.inexact` measures what each method saves, and what it loses.
 """
 
+from tieaware.retrieval.analysis import Analyzer
 from tieaware.retrieval.champions import Champions
+from tieaware.retrieval.collections import read_documents, read_judgments, read_topics
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import Costs, Method
 
-__all__ = ["Champions", "Costs", "Exact", "Index", "Method"]
+__all__ = [
+    "Analyzer",
+    "Champions",
+    "Costs",
+    "Exact",
+    "Index",
+    "Method",
+    "read_documents",
+    "read_judgments",
+    "read_topics",
+]

@@ -8,16 +8,21 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.arrays import Offsets
+from tieaware import _postings
+from tieaware.arrays import Integers, Offsets
+from tieaware.checks import unexpected
 
 Numbers: TypeAlias = NDArray[np.int32]
+
+# Documents and tokens have numbers of 32 bits.
+LARGEST = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Postings:
-    """The documents of each term, ascending, with how often it occurs in each and where.
+    """The documents of each term, ascending, with how often it occurs in each, and where.
 
-    Parameters
+    Attributes
     ----------
     starts : int64[n_terms + 1]
         The postings of term ``t`` are ``starts[t]`` to ``starts[t + 1]``.
@@ -28,8 +33,8 @@ class Postings:
     lengths : int32[n_documents]
         How many tokens each document has.
     positions : int32[n_tokens] or None
-        Where in its document the term occurs, ascending: for each posting so many as its frequency, one posting after
-        the other. None, if the index was built without.
+        Where in its document the term occurs, from 0, ascending: for each posting so many as its frequency, one posting
+        after the other. None, if the index was built without.
     """
 
     starts: Offsets
@@ -39,29 +44,42 @@ class Postings:
     positions: Numbers | None = None
 
     @property
-    def document_frequencies(self) -> NDArray[np.int64]:
+    def n_terms(self) -> int:
+        """The number of terms."""
+        return len(self.starts) - 1
+
+    @property
+    def document_frequencies(self) -> Integers:
         """In how many documents each term occurs."""
         return np.diff(self.starts)
 
+    def __len__(self) -> int:
+        return len(self.documents)
 
-def postings_of(tokens: Numbers, offsets: Offsets, n_terms: int, *, positions: bool) -> Postings:
+
+def postings_of(
+    tokens: Numbers, offsets: Offsets, n_terms: int, *, positions: bool, where: str = "tokens"
+) -> Postings:
     """Return the postings of documents, whose tokens are numbers of terms.
 
     Parameters
     ----------
     tokens : int32[n_tokens]
-        The numbers of the terms, document after document, all from 0 to ``n_terms - 1``.
+        The numbers of the terms, document after document. Nobody else may have this array, nor the next.
     offsets : int64[n_documents + 1]
         The tokens of document ``d`` are ``offsets[d]`` to ``offsets[d + 1]``.
+    n_terms : int
+        The tokens are from 0 to ``n_terms - 1``; another raises InputError.
+    positions : bool
+        Whether to keep where each token was.
+    where : str
+        What an error calls the tokens.
     """
     lengths = np.diff(offsets)
-    owners = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    places = (np.arange(len(tokens)) - np.repeat(offsets[:-1], lengths)).astype(np.int32)
-    order = np.lexsort((places, owners, tokens))
-    terms, owners, places = tokens[order], owners[order], places[order]
-    is_first = np.ones(len(terms), bool)
-    is_first[1:] = (terms[1:] != terms[:-1]) | (owners[1:] != owners[:-1])
-    first = np.flatnonzero(is_first)
-    frequencies = np.diff(np.append(first, len(terms))).astype(np.int32)
-    starts = np.searchsorted(terms[first], np.arange(n_terms + 1)).astype(np.int64)
-    return Postings(starts, owners[first], frequencies, lengths.astype(np.int32), places if positions else None)
+    if len(lengths) > LARGEST or lengths.max(initial=0) > LARGEST:
+        raise unexpected(where, f"at most {LARGEST:,} documents, and tokens of each", f"{lengths.max():,} tokens")
+    built = _postings.build(tokens, offsets, n_terms, positions)
+    if isinstance(built, int):
+        raise unexpected(f"{where}[{built}]", f"the number of one of {n_terms} terms, from 0", str(tokens[built]))
+    starts, documents, frequencies, places = built
+    return Postings(starts, documents, frequencies, lengths.astype(np.int32), places)
