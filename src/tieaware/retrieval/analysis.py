@@ -18,7 +18,8 @@ _WORD = re.compile(r"\w+")
 # Those that Lucene leaves out of English text.
 _LUCENE = frozenset((
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not",
-    "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
+    "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will",
+    "with",
 ))  # fmt: skip
 
 

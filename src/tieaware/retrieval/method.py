@@ -52,8 +52,12 @@ class Method(ABC):
     weighting: str = "lnc.ltc"
 
     def __str__(self) -> str:
-        given = [f"{each.name}={getattr(self, each.name)!r}" for each in fields(self)
-                 if getattr(self, each.name) != each.default]  # fmt: skip
+        # The weighting comes last, and only if it is not the usual one.
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        weighting = named.pop("weighting")
+        if weighting != Method.weighting:
+            named["weighting"] = weighting
+        given = [f"{name}={value!r}" for name, value in named.items()]
         return f"{type(self).__name__}({', '.join(given)})"
 
     def search(
