@@ -12,6 +12,7 @@ TIE_CUTOFFS = (10, 100, 1000)
 COMPARISON_MEASURES = ("AP",)
 
 INEXACT_MEASURES = ("AP", "nDCG@10")
+INEXACT_METHODS = ("Champions(r=10)", "Champions(r=100)", "Champions(r=1000)")
 
 SMOOTHING_ALPHAS = (0.0, 0.5, 0.8, 1.0)
 

@@ -9,7 +9,9 @@ from tieaware.retrieval.champions import Champions
 from tieaware.retrieval.collections import read_documents, read_judgments, read_topics
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index
+from tieaware.retrieval.index_file import is_index_file
 from tieaware.retrieval.method import Costs, Method
+from tieaware.retrieval.names import parse_method
 
 __all__ = [
     "Analyzer",
@@ -18,6 +20,8 @@ __all__ = [
     "Exact",
     "Index",
     "Method",
+    "is_index_file",
+    "parse_method",
     "read_documents",
     "read_judgments",
     "read_topics",

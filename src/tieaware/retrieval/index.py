@@ -16,6 +16,7 @@ from tieaware.arrays import Integers, Values, as_integers, as_offsets, check_no_
 from tieaware.arrays import as_scores as as_numbers
 from tieaware.checks import flag, shown, unexpected
 from tieaware.identifiers import Identifiers, quoted
+from tieaware.retrieval import index_file
 from tieaware.retrieval.analysis import Analysis, Analyzer
 from tieaware.retrieval.postings import LARGEST, Postings, postings_of
 from tieaware.sparse import Entries
@@ -248,11 +249,8 @@ class Index:
         ...     Index.load(path)
         Index(2 documents, 1 terms, 2 postings)
         """
-        from tieaware.retrieval.index_file import read
-
-        parts = read(path)
-        given = _analysis(analyzer) if analyzer is not None else parts.analyzer
-        return cls(parts.documents, parts.terms, parts.postings, parts.zones, parts.quality, given)
+        parts = index_file.read(path)
+        return cls(*parts if analyzer is None else parts._replace(analyzer=_analysis(analyzer)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a file, which is whole or absent.
@@ -273,9 +271,7 @@ class Index:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     Index.build([("d1", "layers"), ("d2", "layers")]).save(os.path.join(folder, "layers.index"))
         """
-        from tieaware.retrieval.index_file import write
-
-        write(self, path)
+        index_file.write(index_file.Parts(*self._parts), path)
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -283,8 +279,12 @@ class Index:
     def __repr__(self) -> str:
         return f"Index({len(self)} documents, {len(self.terms)} terms, {len(self.postings)} postings)"
 
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return self.documents, self.terms, self.postings, self.zones, self.quality, self.analyzer
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return Index, (self.documents, self.terms, self.postings, self.zones, self.quality, self.analyzer)
+        return Index, self._parts
 
     def query(self, text: str | Iterable[str]) -> Query:
         """Return a query as the index sees it: terms that it does not know are left out.

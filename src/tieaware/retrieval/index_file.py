@@ -11,7 +11,7 @@ import os
 import zlib
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,6 @@ from tieaware.identifiers import Identifiers
 from tieaware.inputs.files import label_of
 from tieaware.retrieval.analysis import Analysis, Analyzer
 from tieaware.retrieval.postings import Postings
-
-if TYPE_CHECKING:
-    from tieaware.retrieval.index import Index
 
 _MAGIC = b"tieaware index\n\0"
 # Of what is written here. A reader refuses what is newer.
@@ -50,7 +47,7 @@ class Parts(NamedTuple):
     analyzer: Analysis | None
 
 
-def write(index: Index, path: str | os.PathLike[str]) -> None:
+def write(index: Parts, path: str | os.PathLike[str]) -> None:
     """Write a file; see `Index.save`."""
     arrays = _arrays(index)
     header = {
@@ -67,6 +64,30 @@ def write(index: Index, path: str | os.PathLike[str]) -> None:
         for array in arrays.values():
             file.write(bytes(-file.tell() % _ALIGNMENT))
             file.write(np.ascontiguousarray(array).data)
+
+
+def is_index_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as one that `Index.save` wrote.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A file that cannot be read is none.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_index_file("collection.trec")
+    False
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
 def read(path: str | os.PathLike[str]) -> Parts:
@@ -88,7 +109,7 @@ def read(path: str | os.PathLike[str]) -> Parts:
     raise unexpected(label, f"version {_VERSION} of an index, all that tieaware {__version__} reads", newer)
 
 
-def _arrays(index: Index) -> dict[str, NDArray[Any]]:
+def _arrays(index: Parts) -> dict[str, NDArray[Any]]:
     """Return all arrays by name."""
     terms = [term.encode("utf-8", "surrogatepass") for term in index.terms]
     ends = np.zeros(len(terms) + 1, np.int64)
