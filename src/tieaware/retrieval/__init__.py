@@ -7,15 +7,18 @@ method makes them. `tieaware.experiments.inexact` measures what each method save
 from tieaware.retrieval.analysis import Analyzer
 from tieaware.retrieval.champions import Champions
 from tieaware.retrieval.collections import read_documents, read_judgments, read_topics
+from tieaware.retrieval.elimination import AtLeast, HighIdf
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import Costs, Method
 
 __all__ = [
     "Analyzer",
+    "AtLeast",
     "Champions",
     "Costs",
     "Exact",
+    "HighIdf",
     "Index",
     "Method",
     "read_documents",
