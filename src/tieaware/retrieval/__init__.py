@@ -11,6 +11,7 @@ from tieaware.retrieval.elimination import AtLeast, HighIdf
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import Costs, Method
+from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
 
 __all__ = [
     "Analyzer",
@@ -18,9 +19,12 @@ __all__ = [
     "Champions",
     "Costs",
     "Exact",
+    "GlobalChampions",
     "HighIdf",
+    "HighLow",
     "Index",
     "Method",
+    "NetScore",
     "read_documents",
     "read_judgments",
     "read_topics",
