@@ -6,17 +6,20 @@ method makes them. `tieaware.experiments.inexact` measures what each method save
 
 from tieaware.retrieval.analysis import Analyzer
 from tieaware.retrieval.champions import Champions
+from tieaware.retrieval.clusters import ClusterPruning
 from tieaware.retrieval.collections import read_documents, read_judgments, read_topics
 from tieaware.retrieval.elimination import AtLeast, HighIdf
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import Costs, Method
 from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
+from tieaware.retrieval.tiers import Tiers
 
 __all__ = [
     "Analyzer",
     "AtLeast",
     "Champions",
+    "ClusterPruning",
     "Costs",
     "Exact",
     "GlobalChampions",
@@ -25,6 +28,7 @@ __all__ = [
     "Index",
     "Method",
     "NetScore",
+    "Tiers",
     "read_documents",
     "read_judgments",
     "read_topics",
