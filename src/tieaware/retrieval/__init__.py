@@ -12,6 +12,7 @@ from tieaware.retrieval.elimination import AtLeast, HighIdf
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import Costs, Method
+from tieaware.retrieval.proximity import Proximity, learn_alpha, smallest_windows
 from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
 from tieaware.retrieval.tiers import Tiers
 
@@ -28,8 +29,11 @@ __all__ = [
     "Index",
     "Method",
     "NetScore",
+    "Proximity",
     "Tiers",
+    "learn_alpha",
     "read_documents",
     "read_judgments",
     "read_topics",
+    "smallest_windows",
 ]
