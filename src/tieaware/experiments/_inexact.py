@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +22,7 @@ from tieaware.inputs.run import Run
 from tieaware.measures import Measure, parse_measures
 from tieaware.plots import Drawing, file_name, label, style
 from tieaware.results import Results
-from tieaware.retrieval import Exact, Index, Method
+from tieaware.retrieval import Costs, Exact, Index, Method
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
 from tieaware.tables import Cell, Table
 
@@ -90,7 +90,7 @@ def inexact(
     >>> outcome.methods
     ('Exact()', 'Champions(r=2)', 'Champions(r=500)')
     >>> outcome.tests[0].difference.round(2)        # lists of 500 hold all documents, those of 2 too few
-    array([-0.26,  0.  ])
+    array([-0.23,  0.  ])
     """
     parsed = parse_measures(measures)
     k = whole_number("k", k, 1)
@@ -98,10 +98,10 @@ def inexact(
     all_methods = _checked(index, methods, baseline)
     judged = as_qrels(qrels)
     runs: dict[str, Run] = {}
-    costs = []
+    costs: list[Costs] = []
     for method in progress(all_methods, "searching"):
         runs[str(method)], cost = method.counted(index, topics, k, whole_ties=True, threads=threads)
-        costs.append([getattr(cost, field.name) for field in fields(cost)])
+        costs.append(cost)
     seconds = _seconds(index, topics, k, all_methods)
     results = evaluate(judged, runs, parsed, spread=True, threads=threads)
     if len(results.queries) < 2:
@@ -114,8 +114,11 @@ def inexact(
         for m in range(len(parsed))
     )
     return Inexact(
-        tuple(runs), k, *np.array(costs).transpose(1, 0, 2), seconds, overlap, agreement,
-        np.array([_tied(run) for run in runs.values()]), results, tests, confidence,
+        tuple(runs), k,
+        np.array([cost.postings for cost in costs]),
+        np.array([cost.documents for cost in costs]),
+        np.array([cost.comparisons for cost in costs]),
+        seconds, overlap, agreement, np.array([_tied(run) for run in runs.values()]), results, tests, confidence,
     )  # fmt: skip
 
 
@@ -281,7 +284,7 @@ class Inexact(Experiment):
         >>> qrels = {"q1": {"d1": 1}, "q2": {"d3": 1}}
         >>> outcome = inexact(index, {"q1": "tie", "q2": "order"}, qrels, [retrieval.Champions(r=1)], ["RR"])
         >>> [outcome.methods[i] for i in outcome.frontier()]
-        ['Champions(r=1)']
+        ['Exact()']
         """
         means = self.results.mean()[:, m]
         best = -means if self.results.measures[m].definition.less_is_better else means
@@ -323,8 +326,8 @@ class Inexact(Experiment):
             f"postings, time: as shares of those of {self.methods[0]}, time in one thread. overlap: the expected share "
             f"of its first {self.k:,} that the method finds. RBO: rank-biased overlap with its ranking, p = "
             f"{_PERSISTENCE}. tied: the share of the documents found that tie with another.",
-            f"Measures: the mean over {len(self.results.queries)} topics of the expectation over all orders of ties. p: "
-            f"of its difference from {self.methods[0]}, paired t-test, two-sided, Holm's correction for "
+            f"Measures: the mean over {len(self.results.queries)} topics of the expectation over all orders of ties. "
+            f"p: of its difference from {self.methods[0]}, paired t-test, two-sided, Holm's correction for "
             f"{len(self.methods) - 1} methods.",
         )
         return Table(self.title, columns, rows, notes)
@@ -378,15 +381,15 @@ class Inexact(Experiment):
         """
         figures = {
             f"frontier-{file_name(measure)}": Drawing(
-                f"{measure} against the postings read, as a share of those of {self.methods[0]}. Bars: the range of the "
-                "mean over all orders of the tied documents. The line joins the methods than which none is better "
+                f"{measure} against the postings read, as a share of those of {self.methods[0]}. Bars: the range of "
+                "the mean over all orders of the tied documents. The line joins the methods than which none is better "
                 "that reads as few postings.",
                 _Frontier(self, m), (7.5, 5.0),
             )
             for m, measure in enumerate(self.results.measures)
         }  # fmt: skip
         figures["agreement"] = Drawing(
-            f"Rank-biased overlap with the ranking of {self.methods[0]} (p = {_PERSISTENCE}) against the postings read.",
+            f"Rank-biased overlap with the ranking of {self.methods[0]}, p = {_PERSISTENCE}, against what they read.",
             _Agreement(self), (7.5, 5.0),
         )  # fmt: skip
         return figures
@@ -422,9 +425,9 @@ class _Frontier:
         frontier = outcome.frontier(self.m)
         ax.step(outcome.shares[frontier], means[frontier], where="post", color="#888888", linewidth=4.0, alpha=0.4,
                 label="frontier")  # fmt: skip
-        for number, (family, members) in enumerate(_families(outcome.methods).items()):
+        for place, (family, members) in enumerate(_families(outcome.methods).items()):
             order = sorted(members, key=lambda i: float(outcome.shares[i]))
-            look = style(number)
+            look = style(place)
             ax.errorbar(
                 outcome.shares[order], means[order], yerr=np.abs(ends[:, order] - means[order]), label=label(family),
                 linewidth=0.9, elinewidth=1.2, **look,
@@ -444,9 +447,9 @@ class _Agreement:
     def __call__(self, ax: Axes) -> None:
         outcome = self.outcome
         agreement = outcome.agreement.mean(axis=1)
-        for number, (family, members) in enumerate(_families(outcome.methods).items()):
+        for place, (family, members) in enumerate(_families(outcome.methods).items()):
             order = sorted(members, key=lambda i: float(outcome.shares[i]))
-            ax.plot(outcome.shares[order], agreement[order], label=label(family), linewidth=0.9, **style(number))
+            ax.plot(outcome.shares[order], agreement[order], label=label(family), linewidth=0.9, **style(place))
         _cost_axis(ax, outcome)
         ax.set_ylabel("rank-biased overlap")
         ax.legend()

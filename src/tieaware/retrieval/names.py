@@ -45,7 +45,7 @@ def parse_method(text: str, **usual: Any) -> Method:
         call = ast.Call(call, [], [])
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
         raise unexpected("method", "a name such as Champions(r=100)", shown(text))
-    known = _known(Method)
+    known = _known(Method)  # type: ignore[type-abstract]
     if call.func.id not in known:
         hint = did_you_mean(call.func.id, known)
         raise unexpected("method", f"one of {', '.join(sorted(known))}", f"{shown(call.func.id)}{hint}")
@@ -63,7 +63,7 @@ def parse_method(text: str, **usual: Any) -> Method:
 
 def _known(base: type[Method]) -> dict[str, type[Method]]:
     """Return all methods that there are, by their names."""
-    found = {}
+    found: dict[str, type[Method]] = {}
     for each in base.__subclasses__():
         found |= _known(each)
         if not inspect.isabstract(each):

@@ -1,8 +1,8 @@
 """Sample collections: a seeded generator of TREC-like topics, pooled judgments and runs whose scores tie.
 
 A small collection of this kind is embedded in the package: `load` reads it, `sample_files` locates it, and
-``python -m tieaware.samples --compress --out DIR`` makes it anew. `discrete_lists` is for benchmarks, and `generate_texts` makes
-a collection of texts for retrieval.
+``python -m tieaware.samples --compress --out DIR`` makes it anew. `discrete_lists` is for benchmarks,
+and `generate_texts` makes a collection of texts for retrieval.
 """
 
 from tieaware.samples.discrete import DiscreteLists, discrete_lists

@@ -43,9 +43,9 @@ class Texts:
 def generate_texts(seed: int = 2008, n_documents: int = 2_000, n_topics: int = 50) -> Texts:
     """Generate a collection of texts.
 
-    Each document has a theme, and more or less of it: it draws that share of its words from the theme's, and the others
-    from a language whose word number r has a frequency of about 1/r. A topic is the theme of some documents, its query a
-    few words of the theme; those documents are relevant that have enough of it.
+    Each document has a theme, and draws a share of its words from those of the theme, the others from a language whose
+    r-th word has a frequency of about 1/r. A topic asks for a theme, with a few of its words; those documents of the
+    theme are relevant that have enough of it.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ def generate_texts(seed: int = 2008, n_documents: int = 2_000, n_topics: int = 5
     --------
     >>> collection = generate_texts(n_documents=100, n_topics=2)
     >>> collection.topics["t1"]
-    'gona kisi gifu vido'
+    'leke dudu sudi kibi sovo'
     >>> sorted(collection.qrels["t1"].values())[-3:]
-    [1, 1, 2]
+    [1, 1, 1]
     """
     seed = whole_number("seed", seed, 0)
     n_documents = whole_number("n_documents", n_documents, 1, 10**7)
