@@ -35,10 +35,13 @@ class Query(NamedTuple):
         The numbers of its terms that the index knows, each once, ascending.
     frequencies : int64[n]
         How often each occurs in the query.
+    weights : float64[n] or None
+        What each weighs, if the query brings that along, as an expanded one does; else the weighting says.
     """
 
     terms: Integers
     frequencies: Integers
+    weights: Values | None = None
 
 
 class Index:
@@ -307,7 +310,7 @@ class Index:
         --------
         >>> index = Index.build([("d1", "Boundary layers"), ("d2", "Layers tie")])
         >>> index.query("A layer upon the layers of a boundary, said twice")
-        Query(terms=array([0, 1]), frequencies=array([1, 2]))
+        Query(terms=array([0, 1]), frequencies=array([1, 2]), weights=None)
         """
         terms = self._analysed(text)
         try:

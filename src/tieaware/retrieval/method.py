@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tieaware.arrays import Integers, Values
 from tieaware.checks import whole_number
 from tieaware.identifiers import Identifiers
 from tieaware.inputs.lists import Lists
 from tieaware.inputs.run import Run
 from tieaware.retrieval.accumulators import Found, TermLists
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.weighting import Weighting, weighting_of
+from tieaware.retrieval.weighting import Weights, weighting_of
 from tieaware.threads import checked_threads, over_items
 
 
@@ -51,6 +52,9 @@ class Method(ABC):
 
     weighting: str = "lnc.ltc"
 
+    def __post_init__(self) -> None:
+        weighting_of(self.weighting)
+
     def __str__(self) -> str:
         # The weighting comes last, and only if it is not the usual one.
         named = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -73,7 +77,7 @@ class Method(ABC):
     ) -> tuple[Run, Costs]:  # fmt: skip
         """Return the run, and what it has cost."""
         k = whole_number("k", k, 1)
-        analysed = [index.query(text) for text in queries.values()]
+        analysed = [each if isinstance(each, Query) else index.query(each) for each in queries.values()]
         find = self.searcher(index, k, whole_ties)
         found = over_items(find, analysed, min(checked_threads(threads), max(1, len(analysed))))
         costs = np.array([each[2:] for each in found], np.int64).reshape(-1, 3)
@@ -84,15 +88,28 @@ class Method(ABC):
         """Prepare whatever does not depend on the query, and return what finds its top documents."""
 
 
+def share_of(n: int | Integers, share: float) -> Integers:
+    """Return this share of n, rounded up; what a product is above a whole number by rounding alone does not count."""
+    return np.ceil(share * np.asarray(n) - 1e-9).astype(np.int64)
+
+
+def posting_weights(index: Index, name: str) -> Weights:
+    """Return the weight of every posting of the index."""
+    return index.prepared(("weights", name), lambda: weighting_of(name).of_postings(index))
+
+
+def query_weights(index: Index, name: str, query: Query) -> Values:
+    """Return the weights of a query's terms: those that it brings along, or else those that the weighting gives."""
+    return weighting_of(name).of_query(index, query) if query.weights is None else query.weights
+
+
 def weighted(index: Index, name: str) -> Callable[[Query], TermLists]:
     """Return what gives a query's whole postings, weighted."""
-    weighting: Weighting = weighting_of(name)
-    postings = index.postings
-    weights = index.prepared(("weights", name), lambda: weighting.of_postings(index))
+    postings, weights = index.postings, posting_weights(index, name)
 
     def lists(query: Query) -> TermLists:
         starts, stops = postings.starts[query.terms], postings.starts[query.terms + 1]
-        return TermLists(starts, stops, weighting.of_query(index, query), postings.documents, weights)
+        return TermLists(starts, stops, query_weights(index, name, query), postings.documents, weights)
 
     return lists
 
