@@ -7,6 +7,7 @@ method makes them. `tieaware.experiments.inexact` measures what each method save
 from tieaware.retrieval.analysis import Analyzer
 from tieaware.retrieval.champions import Champions
 from tieaware.retrieval.collections import read_documents, read_judgments, read_topics
+from tieaware.retrieval.elimination import AtLeast, HighIdf
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.index_file import is_index_file
@@ -15,9 +16,11 @@ from tieaware.retrieval.names import parse_method
 
 __all__ = [
     "Analyzer",
+    "AtLeast",
     "Champions",
     "Costs",
     "Exact",
+    "HighIdf",
     "Index",
     "Method",
     "is_index_file",
