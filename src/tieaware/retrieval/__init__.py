@@ -13,6 +13,7 @@ from tieaware.retrieval.index import Index
 from tieaware.retrieval.index_file import is_index_file
 from tieaware.retrieval.method import Costs, Method
 from tieaware.retrieval.names import parse_method
+from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
 
 __all__ = [
     "Analyzer",
@@ -20,9 +21,12 @@ __all__ = [
     "Champions",
     "Costs",
     "Exact",
+    "GlobalChampions",
     "HighIdf",
+    "HighLow",
     "Index",
     "Method",
+    "NetScore",
     "is_index_file",
     "parse_method",
     "read_documents",
