@@ -6,6 +6,7 @@ method makes them. `tieaware.experiments.inexact` measures what each method save
 
 from tieaware.retrieval.analysis import Analyzer
 from tieaware.retrieval.champions import Champions
+from tieaware.retrieval.clusters import ClusterPruning
 from tieaware.retrieval.collections import read_documents, read_judgments, read_topics
 from tieaware.retrieval.elimination import AtLeast, HighIdf
 from tieaware.retrieval.exact import Exact
@@ -14,11 +15,13 @@ from tieaware.retrieval.index_file import is_index_file
 from tieaware.retrieval.method import Costs, Method
 from tieaware.retrieval.names import parse_method
 from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
+from tieaware.retrieval.tiers import Tiers
 
 __all__ = [
     "Analyzer",
     "AtLeast",
     "Champions",
+    "ClusterPruning",
     "Costs",
     "Exact",
     "GlobalChampions",
@@ -27,6 +30,7 @@ __all__ = [
     "Index",
     "Method",
     "NetScore",
+    "Tiers",
     "is_index_file",
     "parse_method",
     "read_documents",
