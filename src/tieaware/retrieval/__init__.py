@@ -14,6 +14,7 @@ from tieaware.retrieval.index import Index
 from tieaware.retrieval.index_file import is_index_file
 from tieaware.retrieval.method import Costs, Method
 from tieaware.retrieval.names import parse_method
+from tieaware.retrieval.proximity import Proximity, learn_alpha, smallest_windows
 from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
 from tieaware.retrieval.tiers import Tiers
 
@@ -30,10 +31,13 @@ __all__ = [
     "Index",
     "Method",
     "NetScore",
+    "Proximity",
     "Tiers",
     "is_index_file",
+    "learn_alpha",
     "parse_method",
     "read_documents",
     "read_judgments",
     "read_topics",
+    "smallest_windows",
 ]
