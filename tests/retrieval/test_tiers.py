@@ -32,7 +32,7 @@ def test_one_tier_is_exact_search(search: Search):
 def test_every_tier_that_is_read_counts():
     index = Index.build([(i, "tie " * (1 + i)) for i in range(6)], analyzer=str.split)
     tiers = Tiers(weighting="nnn.nnn", thresholds=[5, 3], by="tf")
-    assert str(tiers) == "Tiers(weighting='nnn.nnn', thresholds=(5.0, 3.0), by='tf')"
+    assert str(tiers) == "Tiers(thresholds=(5.0, 3.0), by='tf', weighting='nnn.nnn')"
     assert hash(tiers) == hash(Tiers(weighting="nnn.nnn", thresholds=(5, 3), by="tf"))
     costs = [tiers.counted(index, {"q": "tie"}, k)[1].postings.tolist() for k in (2, 3, 4, 5, 7)]
     assert costs == [[2], [2 + 4], [2 + 4], [2 + 4 + 6], [2 + 4 + 6]]

@@ -56,12 +56,10 @@ class Method(ABC):
         weighting_of(self.weighting)
 
     def __str__(self) -> str:
-        # The weighting comes last, and only if it is not the usual one.
-        named = {each.name: getattr(self, each.name) for each in fields(self)}
-        weighting = named.pop("weighting")
-        if weighting != Method.weighting:
-            named["weighting"] = weighting
-        given = [f"{name}={value!r}" for name, value in named.items()]
+        # The first parameter is always named, others if they are not as usual; the weighting comes last.
+        weighting, *own = fields(self)
+        differ = [each for each in (*own[1:], weighting) if getattr(self, each.name) != each.default]
+        given = [f"{each.name}={getattr(self, each.name)!r}" for each in (*own[:1], *differ)]
         return f"{type(self).__name__}({', '.join(given)})"
 
     def search(
