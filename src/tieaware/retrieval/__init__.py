@@ -17,6 +17,7 @@ from tieaware.retrieval.names import parse_method
 from tieaware.retrieval.proximity import Proximity, learn_alpha, smallest_windows
 from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
 from tieaware.retrieval.tiers import Tiers
+from tieaware.retrieval.zones import WeightedZones, ZoneWeight, learn_zone_weight, zone_matches, zone_scores
 
 __all__ = [
     "Analyzer",
@@ -33,11 +34,16 @@ __all__ = [
     "NetScore",
     "Proximity",
     "Tiers",
+    "WeightedZones",
+    "ZoneWeight",
     "is_index_file",
     "learn_alpha",
+    "learn_zone_weight",
     "parse_method",
     "read_documents",
     "read_judgments",
     "read_topics",
     "smallest_windows",
+    "zone_matches",
+    "zone_scores",
 ]

@@ -14,7 +14,7 @@ from tieaware.checks import number, unexpected, whole_number
 from tieaware.retrieval.accumulators import Found, top
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method
+from tieaware.retrieval.method import Method, document_numbers
 from tieaware.retrieval.postings import Numbers
 
 
@@ -56,17 +56,12 @@ def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents
     """
     position_starts = _position_starts(index)
     query = query if isinstance(query, Query) else index.query(query)
-    numbers = np.asarray(documents)
-    if numbers.ndim != 1 or not (numbers.dtype.kind in "iu" or numbers.size == 0):
-        raise unexpected("documents", "whole numbers in one dimension", f"{numbers.dtype} of shape {numbers.shape}")
-    if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(index)):
-        row = int(np.flatnonzero((numbers < 0) | (numbers >= len(index)))[0])
-        raise unexpected(f"documents[{row}]", f"a number from 0 to {len(index) - 1}", str(numbers[row]))
+    numbers = document_numbers(index, documents)
     postings = index.postings
     assert postings.positions is not None
     return _windows.smallest_windows(
         postings.starts[query.terms], postings.starts[query.terms + 1], query.frequencies.astype(np.int32),
-        postings.documents, position_starts, postings.positions, numbers.astype(np.int32),
+        postings.documents, position_starts, postings.positions, numbers,
     )  # fmt: skip
 
 
