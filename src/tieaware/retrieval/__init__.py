@@ -10,7 +10,8 @@ from tieaware.retrieval.clusters import ClusterPruning
 from tieaware.retrieval.collections import read_documents, read_judgments, read_topics
 from tieaware.retrieval.elimination import AtLeast, HighIdf
 from tieaware.retrieval.exact import Exact
-from tieaware.retrieval.index import Index
+from tieaware.retrieval.feedback import BlindFeedback, rocchio
+from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.index_file import is_index_file
 from tieaware.retrieval.method import Costs, Method
 from tieaware.retrieval.names import parse_method
@@ -22,6 +23,7 @@ from tieaware.retrieval.zones import WeightedZones, ZoneWeight, learn_zone_weigh
 __all__ = [
     "Analyzer",
     "AtLeast",
+    "BlindFeedback",
     "Champions",
     "ClusterPruning",
     "Costs",
@@ -33,6 +35,7 @@ __all__ = [
     "Method",
     "NetScore",
     "Proximity",
+    "Query",
     "Tiers",
     "WeightedZones",
     "ZoneWeight",
@@ -43,6 +46,7 @@ __all__ = [
     "read_documents",
     "read_judgments",
     "read_topics",
+    "rocchio",
     "smallest_windows",
     "zone_matches",
     "zone_scores",

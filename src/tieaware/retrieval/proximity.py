@@ -57,10 +57,11 @@ def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents
     position_starts = _position_starts(index)
     query = query if isinstance(query, Query) else index.query(query)
     numbers = document_numbers(index, documents)
-    postings = index.postings
+    postings, own = index.postings, query.frequencies > 0
+    terms = query.terms[own]
     assert postings.positions is not None
     return _windows.smallest_windows(
-        postings.starts[query.terms], postings.starts[query.terms + 1], query.frequencies.astype(np.int32),
+        postings.starts[terms], postings.starts[terms + 1], query.frequencies[own].astype(np.int32),
         postings.documents, position_starts, postings.positions, numbers,
     )  # fmt: skip
 

@@ -129,7 +129,8 @@ def _zones_of(index: Index) -> dict[str, Postings]:
 
 def _matching(postings: Postings, query: Query, match: str) -> Numbers:
     """Return the documents with all terms of the query, or with any, ascending."""
-    lists = [postings.documents[postings.starts[term] : postings.starts[term + 1]] for term in query.terms]
+    terms = query.terms[query.frequencies > 0]
+    lists = [postings.documents[postings.starts[term] : postings.starts[term + 1]] for term in terms]
     documents, times = np.unique(np.concatenate([np.empty(0, np.int32), *lists]), return_counts=True)
     return documents[times == len(lists)] if match == "all" else documents
 
