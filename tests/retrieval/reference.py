@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -40,9 +41,17 @@ def top(scores: Scores, k: int, whole_ties: bool) -> list[tuple[int, float]]:
     return ranked[:k] + [each for each in ranked[k:] if whole_ties and each[1] == ranked[k - 1][1]]
 
 
+def total(values: Iterable[float]) -> float:
+    """Add one after the other; later Pythons' sum() carries what rounding loses."""
+    result = 0.0
+    for value in values:
+        result += value
+    return result
+
+
 def score(query: Scores, weights: dict[int, dict[int, float]], document: int) -> float:
     """Sum over the terms, in ascending order."""
-    return sum((query[t] * weights[t][document] for t in sorted(query) if document in weights[t]), 0.0)
+    return total(query[t] * weights[t][document] for t in sorted(query) if document in weights[t])
 
 
 def terms_in(c: Collection, document: int) -> int:
@@ -126,7 +135,7 @@ def cluster_pruning(c: Collection, n_leaders: int | None, b1: int, b2: int, seed
     leaders = sorted(sorted(c.documents, key=lambda d: (drawn[d], d))[:n_leaders])
     vectors = {leader: {t: c.weights[t][leader] for t in c.weights if leader in c.weights[t]} for leader in leaders}
     for vector in vectors.values():
-        length = math.sqrt(sum(w * w for w in vector.values()))
+        length = math.sqrt(total(w * w for w in vector.values()))
         vector.update({t: float(np.float32(w / length)) for t, w in vector.items() if length})
 
     followers = {leader: {leader} for leader in leaders}
@@ -177,7 +186,7 @@ def proximity(c: Collection, k: int, needed: Counter[int], alpha: float, depth: 
 
 def zone_score(matches: dict[str, bool], weights: dict[str, float]) -> float:
     """Sum the weights of the zones that match."""
-    return sum((weights[zone] for zone in weights if matches[zone]), 0.0)
+    return total(weights[zone] for zone in weights if matches[zone])
 
 
 def zone_matches(query: set[str], zones: dict[str, list[str]], match: str) -> dict[str, bool]:
@@ -195,8 +204,8 @@ def inclusion(ranked: list[tuple[int, float]], k: int) -> dict[int, float]:
 
 def centroid(c: Collection, p: dict[int, float]) -> Scores:
     """Give the mean vector of some documents, each with a weight."""
-    n = sum(p[d] for d in sorted(p))
-    return {t: sum((p[d] * w[d] for d in sorted(p) if d in w), 0.0) / (n or 1) for t, w in c.weights.items()}
+    n = round(total(p.values())) or 1
+    return {t: total(p[d] * w[d] for d in sorted(p) if d in w) / n for t, w in c.weights.items()}
 
 
 def rocchio(

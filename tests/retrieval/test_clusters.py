@@ -61,3 +61,8 @@ def test_more_leaders_find_more_and_cost_more():
 def test_parameters_are_checked(parameters, message):
     with pytest.raises(InputError, match=f"^{message}$"):
         ClusterPruning(**parameters)
+
+
+def test_a_name_has_the_first_parameter_and_those_that_differ():
+    assert str(ClusterPruning()) == "ClusterPruning(b1=1)"
+    assert str(ClusterPruning(weighting="bm25", seed=3, b2=2)) == "ClusterPruning(b1=1, b2=2, seed=3, weighting='bm25')"

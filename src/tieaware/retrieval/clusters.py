@@ -102,12 +102,12 @@ class ClusterPruning(Method):
     ----------
     weighting : str
         As for every `Method`; also of the vectors whose cosines tell what is near.
-    leaders : int, optional
-        How many leaders: by default the root of the number of documents, rounded up.
     b1 : int, default: 1
         How many leaders a document follows.
     b2 : int, default: 1
         The followers of how many leaders a query visits.
+    leaders : int, optional
+        How many leaders: by default the root of the number of documents, rounded up.
     seed : int, default: 0
         Another seed chooses other leaders, the same on every machine.
 
@@ -132,9 +132,9 @@ class ClusterPruning(Method):
     (['d1', 'd2'], [2.0, 2.0])
     """
 
-    leaders: int | None = None
     b1: int = 1
     b2: int = 1
+    leaders: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:

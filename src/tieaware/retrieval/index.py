@@ -34,7 +34,7 @@ class Query(NamedTuple):
     terms : int64[n]
         The numbers of its terms that the index knows, each once, ascending.
     frequencies : int64[n]
-        How often each occurs in the query.
+        How often each occurs in the query; 0 for those that an expanded query has besides.
     weights : float64[n] or None
         What each weighs, if the query brings that along, as an expanded one does; else the weighting says.
     """

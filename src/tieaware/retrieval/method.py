@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tieaware.arrays import Integers, Values
 from tieaware.checks import flag, shown, unexpected, whole_number
@@ -18,6 +18,7 @@ from tieaware.inputs.lists import Lists
 from tieaware.inputs.run import Run
 from tieaware.retrieval.accumulators import Found, TermLists
 from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights, weighting_of
 from tieaware.threads import checked_threads, over_items
 
@@ -187,6 +188,18 @@ class Method(ABC):
 def share_of(n: int | Integers, share: float) -> Integers:
     """Return this share of n, rounded up; what a product is above a whole number by rounding alone does not count."""
     return np.ceil(share * np.asarray(n) - 1e-9).astype(np.int64)
+
+
+def document_numbers(index: Index, documents: ArrayLike) -> Numbers:
+    """Return numbers of documents, which the index must have."""
+    numbers = np.asarray(documents)
+    if numbers.ndim != 1 or not (numbers.dtype.kind in "iu" or numbers.size == 0):
+        raise unexpected("documents", "whole numbers in one dimension", f"{numbers.dtype} of shape {numbers.shape}")
+    wrong = (numbers < 0) | (numbers >= len(index))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise unexpected(f"documents[{row}]", f"a number from 0 to {len(index) - 1}", str(numbers[row]))
+    return numbers.astype(np.int32)
 
 
 def posting_weights(index: Index, name: str) -> Weights:

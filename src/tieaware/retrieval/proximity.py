@@ -14,7 +14,7 @@ from tieaware.checks import number, unexpected, whole_number
 from tieaware.retrieval.accumulators import Found, top
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method
+from tieaware.retrieval.method import Method, document_numbers
 from tieaware.retrieval.postings import Numbers
 
 
@@ -56,17 +56,13 @@ def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents
     """
     position_starts = _position_starts(index)
     query = query if isinstance(query, Query) else index.query(query)
-    numbers = np.asarray(documents)
-    if numbers.ndim != 1 or not (numbers.dtype.kind in "iu" or numbers.size == 0):
-        raise unexpected("documents", "whole numbers in one dimension", f"{numbers.dtype} of shape {numbers.shape}")
-    if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(index)):
-        row = int(np.flatnonzero((numbers < 0) | (numbers >= len(index)))[0])
-        raise unexpected(f"documents[{row}]", f"a number from 0 to {len(index) - 1}", str(numbers[row]))
-    postings = index.postings
+    numbers = document_numbers(index, documents)
+    postings, own = index.postings, query.frequencies > 0
+    terms = query.terms[own]
     assert postings.positions is not None
     return _windows.smallest_windows(
-        postings.starts[query.terms], postings.starts[query.terms + 1], query.frequencies.astype(np.int32),
-        postings.documents, position_starts, postings.positions, numbers.astype(np.int32),
+        postings.starts[terms], postings.starts[terms + 1], query.frequencies[own].astype(np.int32),
+        postings.documents, position_starts, postings.positions, numbers,
     )  # fmt: skip
 
 
@@ -124,7 +120,7 @@ def learn_alpha(scores: ArrayLike, windows: ArrayLike, relevant: ArrayLike) -> f
     if not (score.ndim == 1 and score.shape == window.shape == label.shape):
         shapes = f"shapes {score.shape}, {window.shape} and {label.shape}"
         raise unexpected("scores, windows and relevant", "as many of each, in one dimension", shapes)
-    near, score, label = _inverse(window), score - score.mean(), label - label.mean()
+    near, score, label = _over(1.0, window), score - score.mean(), label - label.mean()
     near -= near.mean()
     ss, nn, sn = (score * score).sum(), (near * near).sum(), (score * near).sum()
     sr, nr = (score * label).sum(), (near * label).sum()
@@ -135,9 +131,9 @@ def learn_alpha(scores: ArrayLike, windows: ArrayLike, relevant: ArrayLike) -> f
     return max(0.0, float(of_near / of_score))
 
 
-def _inverse(windows: Values | Numbers) -> Values:
-    """Return 1/ω, 0 where there is no window."""
-    return np.divide(1.0, windows, out=np.zeros(len(windows)), where=windows > 0)
+def _over(alpha: float, windows: Values | Numbers) -> Values:
+    """Return alpha/ω, 0 where there is no window."""
+    return np.divide(alpha, windows, out=np.zeros(len(windows)), where=windows > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,9 +208,9 @@ class Proximity(Method):
             first = search(query)
             order = np.argsort(first.documents)
             documents = first.documents[order]
-            near = _inverse(smallest_windows(index, query, documents))
+            near = _over(self.alpha, smallest_windows(index, query, documents))
             n_postings = first.n_postings + len(documents) * len(query.terms)
-            again = top(documents, first.scores[order] + self.alpha * near, n_postings, k, whole_ties=whole_ties)
+            again = top(documents, first.scores[order] + near, n_postings, k, whole_ties=whole_ties)
             return again._replace(
                 n_documents=first.n_documents, n_comparisons=first.n_comparisons + again.n_comparisons
             )
