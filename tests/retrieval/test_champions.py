@@ -34,7 +34,10 @@ def test_of_documents_that_tie_the_first_are_champions_and_what_was_read_counts(
     # Four entries of two lists, and the four postings of the three documents.
     assert costs.postings.tolist() == [8, 0]
     assert costs.documents.tolist() == [3, 0]
-    run, costs = Champions(weighting="nnn.nnn", r=3, fallback=True).counted(index, {"q": "tie rank"}, k=5)
+    # Three champions are enough for a top of three, and too few for one of five.
+    method = Champions(weighting="nnn.nnn", r=3, fallback=True)
+    assert method.counted(index, {"q": "tie rank"}, k=3)[1].postings.tolist() == [8]
+    run, costs = method.counted(index, {"q": "tie rank"}, k=5)
     assert run.documents.to_list() == [9, 0, 1, 2, 3]
     assert costs.postings.tolist() == [4 + 11]
 

@@ -9,6 +9,7 @@ from searches import Search, searches
 
 from tieaware import InputError
 from tieaware.retrieval import ClusterPruning, Exact, Index
+from tieaware.retrieval.clusters import _insert
 
 
 @given(searches(), st.sampled_from((None, 1, 2, 4, 20)), st.integers(1, 3), st.integers(1, 3), st.integers(0, 2))
@@ -25,6 +26,22 @@ def test_clusters_are_those_of_the_reference(search: Search, leaders, b1, b2, se
 def test_who_visits_all_leaders_finds_what_exact_search_does(search: Search, b1, seed):
     method = ClusterPruning(weighting=search.weighting, b1=b1, b2=len(search.index), seed=seed)
     assert search.found(method) == search.found(Exact(weighting=search.weighting))
+
+
+def test_the_nearest_leaders_are_those_of_a_stable_sort():
+    """Of few products, so that leaders that go in push others on that tie."""
+    rng = np.random.default_rng(8)
+    products = rng.integers(0, 4, (9, 50)).astype(float)
+    nearest, cosines = np.full((3, 50), -1, np.int32), np.full((3, 50), -1.0)
+    for leader, row in enumerate(products):
+        _insert(leader, row.copy(), nearest, cosines)
+    np.testing.assert_array_equal(nearest, np.argsort(-products, axis=0, kind="stable")[:3])
+    np.testing.assert_array_equal(cosines, np.take_along_axis(products, nearest, axis=0))
+
+
+def test_leaders_whose_terms_weigh_nothing_lead():
+    index = Index.build([(i, "every") for i in range(9)], analyzer=str.split)
+    assert len(ClusterPruning(weighting="ntn.ntn", b2=2).search(index, {"q": "every"}).scores) == 0
 
 
 def test_more_leaders_find_more_and_cost_more():

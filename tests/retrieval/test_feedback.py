@@ -83,6 +83,12 @@ def test_any_method_searches_expanded_queries():
     assert AtLeast(m=2).search(index, expanded).documents.to_list() == [1]
 
 
+def test_of_added_terms_that_tie_the_first_are_added():
+    index = Index.build([(1, "tie " + " ".join(f"t{i}" for i in range(40))), (2, "other")], analyzer=str.split)
+    expanded = rocchio(index, {"q": "tie"}, {"q": {"1": 1}}, weighting="nnn.nnn", n_terms=20)
+    assert expanded["q"].terms.tolist() == list(range(21))
+
+
 def test_what_feedback_costs():
     index = Index.build([(1, "tie rank"), (2, "tie rank list"), (3, "rank")], analyzer=str.split)
     costs = BlindFeedback(depth=1, weighting="nnn.nnn").counted(index, {"q": "tie", "r": "no"})[1]

@@ -68,6 +68,12 @@ def test_net_scores_stop_early_and_lose_nothing():
     assert (costs.documents < all_costs.documents / 2).all()
 
 
+def test_documents_that_tie_with_the_last_are_found_however_far_down():
+    index = Index.build([(i, "tie") for i in range(1000)], analyzer=str.split, quality=np.full(1000, 0.5))
+    assert len(NetScore().search(index, {"q": "tie"}, 5, whole_ties=True).scores) == 1000
+    assert NetScore().search(index, {"q": "tie"}, 5).documents.to_list() == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize("method", [NetScore(), GlobalChampions(), HighLow()], ids=str)
 def test_an_index_without_quality_is_refused(method):
     message = "index.quality: expected a number from 0 to 1 for each document, Index.build(quality=…), found None"
