@@ -10,7 +10,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-tools checked faults fuzz browser bench lint constraints constraints-tools clean
+.PHONY: demo test test-tools checked fuzz browser faults concurrency scale bench lint constraints constraints-tools clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -48,7 +48,7 @@ browser: $(VENV)/installed-test
 	command -v chromium chromium-browser google-chrome || apt-get install --yes --no-install-recommends chromium
 	$(BIN)/python -m pytest tests/test_hostile_names.py
 
-# What is too long for the suite. Memory and files that fail
+# What docs/reliability.md reports, each for itself: too long, or too large, for the suite. Memory and files that fail
 # where a test says so, by a library that is loaded before that of C; with PYTHONMALLOC, Python asks it for every object.
 faults: $(VENV)/installed-test build/faults.so
 	LD_PRELOAD=$(CURDIR)/build/faults.so PYTHONMALLOC=malloc $(BIN)/python -m pytest tests/faults
@@ -56,6 +56,20 @@ faults: $(VENV)/installed-test build/faults.so
 build/faults.so: tests/faults/faults.c
 	mkdir -p build
 	$(CC) -O1 -g -Wall -shared -fPIC -o $@ $< -ldl
+
+# And kernels that the thread sanitizer watches, which must find the race that is made on purpose, and no other. It does
+# not know Python's own locks but by what they are made of, and wants addresses where it expects them.
+RACES = setarch -R env LD_PRELOAD="$$($(CC) -print-file-name=libtsan.so)" PYTHONPATH=tests \
+  .venv-watched/bin/python tests/concurrency/races.py
+concurrency: $(VENV)/installed-test .venv-watched/installed
+	$(BIN)/python -m pytest tests/concurrency
+	$(RACES)
+	! $(RACES) on purpose 2> build/race
+	grep --quiet 'WARNING: ThreadSanitizer: data race' build/race
+
+# At most 20 GiB of memory for each of its programs, and half an hour for all of them.
+scale: $(VENV)/installed-test
+	$(BIN)/python -m pytest tests/scale
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m pytest benchmarks --record
@@ -88,7 +102,7 @@ constraints-tools:
 	(echo '# Versions known to work together, of the tools that bring torch, for development alone. Made by: make constraints-tools'; cat build/constraints/frozen) > constraints-tools.txt
 
 clean:
-	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-tools build dist
+	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools build dist
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -133,6 +147,13 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 	$(CLANG) -std=c11 -O1 -g -Wall -fsanitize=fuzzer,address,undefined -rdynamic -o $@ $< \
 	  $$(.venv-fuzz/bin/python -c 'from sysconfig import get_config_var as v, get_path; \
 	     print("-I" + get_path("include"), "-L" + v("LIBDIR"), "-Wl,-rpath," + v("LIBDIR"), "-lpython" + v("LDVERSION"))')
+
+.venv-watched/installed: $(KERNELS) $(CONSTRAINTS)
+	$(PYTHON) -m venv .venv-watched
+	.venv-watched/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) hypothesis
+	.venv-watched/bin/python -m pip install --quiet --no-build-isolation --editable . \
+	  --config-settings=cmake.define.TIEAWARE_WATCHED=ON --config-settings=build-dir=build/watched --config-settings=install.strip=false
+	touch $@
 
 # The tools ask for other versions of some packages than the rest of the development does, so that these have their own
 # file. Kernels are built into a folder of their own, lest this environment and the other build over each other.

@@ -225,6 +225,7 @@ cdef class Stream:
 
     cdef describe(self, const ArrowSchema *schema):
         cdef int64_t i
+        cdef list types = [], names = []
         if schema.release == NULL or schema.format == NULL:
             raise BadStream("a schema that was released")
         self.is_table = strcmp(schema.format, "+s") == 0
@@ -234,8 +235,10 @@ cdef class Stream:
             return
         if schema.n_children < 0 or (schema.n_children > 0 and schema.children == NULL):
             raise BadStream(f"a table of {schema.n_children} columns")
-        self.types = tuple([type_of(schema.children[i]) for i in range(schema.n_children)])
-        self.names = tuple([name_of(schema.children[i]) for i in range(schema.n_children)])
+        for i in range(schema.n_children):
+            types.append(type_of(schema.children[i]))
+            names.append(name_of(schema.children[i]))
+        self.types, self.names = tuple(types), tuple(names)
 
     cdef object failure(self, int code):
         cdef const char *text = NULL
@@ -280,7 +283,9 @@ cdef class Stream:
         if not all(0 <= i < len(self.types) for i in columns):
             raise IndexError(f"columns {list(columns)} of {len(self.types)}")
         if not self.is_table:
-            return [column_of(batch, self.types[i], array, 0, array.length) for i in columns]
+            for i in columns:
+                found.append(column_of(batch, self.types[i], array, 0, array.length))
+            return found
         if array.n_children != len(self.types) or (array.n_children > 0 and array.children == NULL):
             raise BadStream(f"a batch of {array.n_children} columns in a table of {len(self.types)}")
         for i in columns:

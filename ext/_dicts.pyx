@@ -227,7 +227,7 @@ def texts(cnp.ndarray data not None, cnp.ndarray offsets not None):
     cdef const char *p = <const char *>cnp.PyArray_DATA(data)
     cdef const int64_t *bound = <const int64_t *>cnp.PyArray_DATA(offsets)
     cdef Py_ssize_t i
-    return [
-        PyUnicode_DecodeUTF8(p + bound[i], bound[i + 1] - bound[i], "surrogateescape")
-        for i in range(offsets.shape[0] - 1)
-    ]
+    cdef list found = []
+    for i in range(offsets.shape[0] - 1):
+        found.append(PyUnicode_DecodeUTF8(p + bound[i], bound[i + 1] - bound[i], "surrogateescape"))
+    return found

@@ -203,8 +203,8 @@ cdef class Engine:
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* values = <double*>cnp.PyArray_DATA(out)
-        cdef Groups* groups = self.scratch()
         cdef Workspace workspace = no_workspace()
+        cdef Groups* groups = self.scratch(&workspace)
         cdef Py_ssize_t query, failed = -1
         with nogil:
             for query in range(first, last):
@@ -240,8 +240,8 @@ cdef class Engine:
                 starts = bands[b]
                 banding[b].count = starts.shape[0]
                 banding[b].start = <const int64_t*>cnp.PyArray_DATA(starts)
-            ranked = self.scratch()
-            banded = self.scratch()
+            ranked = self.scratch(&workspace)
+            banded = self.scratch(&workspace)
             with nogil:
                 for query in range(first, last):
                     if not self.write_groups(query, data, single, ranked):
@@ -274,14 +274,14 @@ cdef class Engine:
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* means = <double*>cnp.PyArray_DATA(out)
         cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
-        cdef Groups* tied = self.scratch()
+        cdef Workspace workspace = no_workspace()
+        cdef Groups* tied = self.scratch(&workspace)
         cdef Groups* best = NULL
         cdef Groups* worst = NULL
-        cdef Workspace workspace = no_workspace()
         cdef Py_ssize_t query, at, failed = -1
         try:
-            best = self.scratch()
-            worst = self.scratch()
+            best = self.scratch(&workspace)
+            worst = self.scratch(&workspace)
             with nogil:
                 for query in range(first, last):
                     at = query * self.n_measures
@@ -322,7 +322,7 @@ cdef class Engine:
         if values == NULL:
             raise MemoryError("no memory for the values of a query")
         try:
-            groups = self.scratch()
+            groups = self.scratch(&workspace)
             with nogil:
                 for candidate in range(first, last):
                     for i in range(self.n_measures):
@@ -431,9 +431,10 @@ cdef class Engine:
             raise InputError((<Measures>self.arguments[1]).fields[workspace.refused - self.measures]["limit"])
         return 0
 
-    cdef Groups* scratch(self) except NULL:
+    cdef Groups* scratch(self, Workspace* workspace) except NULL:
         """Memory for the groups of a query, and for the condensed ones, to be released by the caller."""
         cdef Groups* groups = self.lists.scratch()
+        groups.interruption = &workspace.interruption
         if self.judged >= 0:
             try:
                 groups.condensed = self.lists.scratch()

@@ -1,6 +1,8 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 
+from tieaware._interruption cimport Interruption
+
 
 cdef struct Groups:
     # The groups of one query that hold a key document, in rank order. Group g starts after start[g] documents and holds
@@ -28,6 +30,8 @@ cdef struct Groups:
     int32_t* key_at
     # The scores of excluded documents, as they are: of float64 or float32.
     void* excluded
+    # Whether to go on.
+    Interruption* interruption
     # The groups without unjudged documents, where a measure asks for these.
     Groups* condensed
 

@@ -21,7 +21,10 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport malloc
 from libc.string cimport memset
 
-from tieaware._counting cimport LANES, assign_few, assign_many, count, count_own, find, locate, precede, score_t
+from tieaware._counting cimport (
+    LANES, PIECE, assign_few, assign_many, count, count_equal, count_own, find, locate, precede, score_t,
+)
+from tieaware._interruption cimport Interruption, interrupted
 from tieaware._sorting cimport (
     TIEAWARE_LONGEST_SORTED, distinct, sort, sort_doubles, tieaware_blocks_of, tieaware_close, tieaware_place_bits,
     tieaware_repeats, tieaware_sort, tieaware_walk_documents, tieaware_walk_groups, tieaware_words_double,
@@ -217,9 +220,9 @@ cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, Grou
     """
     if n_values <= self.counting_limit:
         if own:
-            return count_own(scores, n, groups.value, n_values, limit, greater, equal)
-        return count(scores, n, groups.value, n_values, limit, greater, equal)
-    return locate(scores, n, groups.value, n_values, groups.histogram, greater, equal)
+            return count_own(scores, n, groups.value, n_values, limit, greater, equal, groups.interruption)
+        return count(scores, n, groups.value, n_values, limit, greater, equal, groups.interruption)
+    return locate(scores, n, groups.value, n_values, groups.histogram, greater, equal, groups.interruption)
 
 
 cdef Py_ssize_t gather_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores,
@@ -255,7 +258,10 @@ cdef int64_t take_off_excluded(PreparedLists self, Py_ssize_t query, const score
 
 
 cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Groups* groups) noexcept nogil:
-    """Write the groups of one query, whose list is scores[:n]; False if a score is NaN that is not excluded."""
+    """Write the groups of one query, whose list is scores[:n].
+
+    False if a score is NaN that is not excluded, or if it was interrupted.
+    """
     cdef Py_ssize_t n = self.offsets[query + 1] - self.offsets[query]
     cdef Py_ssize_t first_key = self.key_offsets[query]
     cdef Py_ssize_t n_keys = self.key_offsets[query + 1] - first_key
@@ -279,16 +285,16 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     nan = tally(self, scores, n, groups, n_values, True, limit, groups.greater, groups.equal)
     n_values = drop_lowest(groups, n_keys, n_values, limit)
     nan -= take_off_excluded(self, query, scores, n_values, groups)
-    if nan:
-        return False
     groups.n_values = n_values
     if n_keys > LANES:
-        assign_many(groups.key_score, n_keys, groups.value, n_values, groups.group)
+        assign_many(groups.key_score, n_keys, groups.value, n_values, groups.group, groups.interruption)
+    if nan or groups.interruption.error != NULL:
+        return False
     if self.rule == AVERAGE:
         merge(self, first_key, n_keys, n_values, groups)
     else:
         split(self, query, scores, n, first_key, n_keys, n_values, groups)
-    return True
+    return groups.interruption.error == NULL
 
 
 cdef Py_ssize_t drop_lowest(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values, int64_t limit) noexcept nogil:
@@ -413,15 +419,16 @@ cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, 
     cdef int64_t* keys = groups.group
     cdef Py_ssize_t i, j, c, n_out = n_excluded(self, query)
     cdef int64_t limit = self.limit(query, n)
-    cdef int64_t nan = precede(scores, n, groups.key_score, self.key_rank + first_key, n_keys, limit, rank)
+    cdef int64_t nan = precede(scores, n, groups.key_score, self.key_rank + first_key, n_keys, limit, rank,
+                               groups.interruption)
     # After that pass, which brings them into the cache.
     if n_out > 0:
         gather_excluded(self, query, scores, groups)
         nan -= precede(<const score_t*>groups.excluded, n_out, groups.key_score, self.key_excluded + first_key, n_keys,
-                       NO_LIMIT, taken_off)
+                       NO_LIMIT, taken_off, groups.interruption)
         for i in range(n_keys):
             rank[i] -= taken_off[i]
-    if nan:
+    if nan or groups.interruption.error != NULL:
         return False
     for i in range(n_keys):
         j = i
@@ -554,20 +561,10 @@ cdef void find_places(const score_t* scores, Py_ssize_t n, const int64_t* order,
 cdef void place_by_counting(const score_t* scores, const int64_t* order, const int64_t* rank, Py_ssize_t n_keys,
                             const Groups* groups, int64_t* place) noexcept nogil:
     """Key by key."""
-    cdef Py_ssize_t i, j
-    cdef int64_t above, equal
-    cdef double value
+    cdef Py_ssize_t i
     for i in range(n_keys):
-        if not shares(groups, i):
-            continue
-        value = groups.key_score[i]
-        equal = 0
-        if order == NULL:
-            count(scores, rank[i], &value, 1, NO_LIMIT, &above, &equal)
-        else:
-            for j in range(rank[i]):
-                equal += scores[order[j]] == value
-        place[i] = equal
+        if shares(groups, i):
+            place[i] = count_equal(scores, order, rank[i], groups.key_score[i], groups.interruption)
 
 
 cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank,
@@ -577,6 +574,7 @@ cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* 
     cdef score_t lanes[LANES]
     cdef Py_ssize_t i, width, at = 0, key = 0, n_values = groups.n_values
     cdef int64_t* met = groups.size
+    cdef Interruption* interruption = groups.interruption
     # A key in no group, -1, meets nothing.
     memset(met, 0, (n_values + 1) * sizeof(int64_t))
     while at < n:
@@ -594,6 +592,8 @@ cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* 
             if below[i] < n_values and groups.value[below[i]] == lanes[i]:
                 met[below[i]] += 1
         at += width
+        if at % PIECE == 0 and interrupted(interruption, 64 * PIECE):
+            return
     while key < n_keys:
         place[key] = met[n_values - 1 - groups.group[key]]
         key += 1

@@ -29,7 +29,7 @@ def means(values, geometric):
         raise ValueError(f"values: expected shape (…, n_queries, n_measures) and a kind for each measure, found "
                          f"{values.shape} and {len(kinds)}")
     cdef Py_ssize_t n_queries = array.shape[array.ndim - 2], n_measures = array.shape[array.ndim - 1]
-    averages = np.empty((*values.shape[:-2], n_measures))
+    averages = np.empty(values.shape[:-2] + (n_measures,))
     cdef Py_ssize_t n_tables = averages.size // n_measures if n_measures > 0 else 0, _table, _query, i
     cdef const double* value = <const double*>cnp.PyArray_DATA(array)
     cdef const cnp.npy_uint8* kind = <const cnp.npy_uint8*>cnp.PyArray_DATA(kinds)

@@ -19,7 +19,7 @@
 /* A block is short enough for 32-bit counters and for the first-level cache. */
 enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
 
-/* count: writes to greater[i] and equal[i] how many scores are above and equal to the ascending values[i]; returns the
+/* count: adds to greater[i] and equal[i] how many scores are above and equal to the ascending values[i]; returns the
  * NaNs. Of a value with `limit` scores above or more, it says no more than that: greater[i] >= limit.
  *
  * Four values share a pass over the block; a single one takes the NaNs along.
@@ -61,7 +61,6 @@ enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
                                         ptrdiff_t n_values, int64_t limit, int64_t *greater, int64_t *equal) { \
         int64_t nan = 0;                                                                                       \
         ptrdiff_t lowest = 0;                                                                                  \
-        for (ptrdiff_t v = 0; v < n_values; v++) greater[v] = equal[v] = 0;                                    \
         for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
             const SCORE *block = scores + from;                                                                \
             const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
@@ -83,10 +82,8 @@ enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
 TIEAWARE_COUNT(tieaware_count_double, double, int64_t)
 TIEAWARE_COUNT(tieaware_count_float, float, int32_t)
 
-/* count_own: the same counts, of values each of which is one of the scores, by comparing them as floats first.
- *
- * Twice as many floats go into a vector, and rounding never turns two numbers round. Where more than one score rounds
- * to that of a value, and not all scores are floats, a value is counted again among the doubles.
+/* count_rounded: the same of scores and values rounded to floats, of which twice as many go into a vector; adds to
+ * inexact how many scores that changed.
  */
 TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrdiff_t n, const double *values,
                                                       ptrdiff_t n_values, int64_t limit, int64_t *greater,
@@ -94,7 +91,6 @@ TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrd
     float block[TIEAWARE_BLOCK];
     int64_t nan = 0, rounded = 0;
     ptrdiff_t lowest = 0;
-    for (ptrdiff_t v = 0; v < n_values; v++) greater[v] = equal[v] = 0;
     for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {
         const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;
         ptrdiff_t v;
@@ -112,22 +108,7 @@ TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrd
             tieaware_count_float_four(block, length, values + v, greater + v, equal + v);
         for (; v < n_values; v++) tieaware_count_float_one(block, length, values[v], greater + v, equal + v);
     }
-    *inexact = rounded;
-    return nan;
-}
-
-static int64_t tieaware_count_own_double(const double *scores, ptrdiff_t n, const double *values, ptrdiff_t n_values,
-                                         int64_t limit, int64_t *greater, int64_t *equal) {
-    int64_t inexact, nan;
-    /* A pass or two cost as much for doubles as rounding them does. */
-    if (n_values <= 2) return tieaware_count_double(scores, n, values, n_values, limit, greater, equal);
-    nan = tieaware_count_rounded(scores, n, values, n_values, limit, greater, equal, &inexact);
-    if (!inexact) return nan;
-    for (ptrdiff_t v = 0, end; v < n_values; v = end + 1) {
-        /* Neighbours that need it, together. */
-        for (end = v; end < n_values && equal[end] > 1 && greater[end] < limit; end++);
-        if (end > v) tieaware_count_double(scores, n, values + v, end - v, limit, greater + v, equal + v);
-    }
+    *inexact += rounded;
     return nan;
 }
 
@@ -148,16 +129,16 @@ TIEAWARE_CLONES static void tieaware_rank(const double *keys, ptrdiff_t n, int64
     }
 }
 
-/* precede: writes to before[i] how many documents come before the one at positions[i], whose score is values[i], when
- * equal scores keep the order of the list: those above it, and those equal that stand before it. Returns the NaNs. Of a
- * document with `limit` others before it or more, it says no more than that: before[i] >= limit.
+/* precede: adds to before[i] how many of n documents, the first of which is at position `first`, come before the one at
+ * positions[i], whose score is values[i], when equal scores keep the order of the list: those above it, and those equal
+ * that stand before it. Returns the NaNs. Of a document with `limit` others before it or more, it says no more than
+ * that: before[i] >= limit.
  */
 #define TIEAWARE_PRECEDE(NAME, SCORE, COUNTER)                                                                 \
-    TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t n, const double *values,                \
-                                        const int64_t *positions, ptrdiff_t n_values, int64_t limit,           \
-                                        int64_t *before) {                                                     \
+    TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t first, ptrdiff_t n,                     \
+                                        const double *values, const int64_t *positions, ptrdiff_t n_values,    \
+                                        int64_t limit, int64_t *before) {                                      \
         int64_t nan = 0;                                                                                       \
-        for (ptrdiff_t v = 0; v < n_values; v++) before[v] = 0;                                                \
         for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
             const SCORE *block = scores + from;                                                                \
             const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
@@ -165,9 +146,9 @@ TIEAWARE_CLONES static void tieaware_rank(const double *keys, ptrdiff_t n, int64
             for (ptrdiff_t i = 0; i < length; i++) unordered += block[i] != block[i];                          \
             nan += unordered;                                                                                  \
             for (ptrdiff_t v = 0; v < n_values; v++) {                                                         \
-                if (from > 0 && before[v] >= limit) continue;                                                  \
+                if (first + from > 0 && before[v] >= limit) continue;                                          \
                 const SCORE value = (SCORE)values[v];                                                          \
-                ptrdiff_t split = positions[v] - from;                                                         \
+                ptrdiff_t split = positions[v] - first - from;                                                 \
                 COUNTER count = 0;                                                                             \
                 split = split < 0 ? 0 : split > length ? length : split;                                       \
                 for (ptrdiff_t i = 0; i < split; i++) count += block[i] >= value;                              \

@@ -168,14 +168,13 @@ def identifiers(rng: np.random.Generator, offsets: NDArray[np.int64]) -> list[st
 
 
 def usable(measures: list[str], ties: str, precision: str | None, spread: bool) -> list[str]:
-    """Return the measures that this rule and precision allow; of none of them, AP."""
+    """Return the measures that this rule and precision allow, and of which a spread is known; of none of them, AP."""
     found = []
     for measure in measures:
         try:
-            one = Evaluator([1], [measure], ties=ties, precision=precision, docids=["d"])
-            if spread:
-                one.spread([1.0])
-            found.append(measure)
+            one = Evaluator([9, 0], [measure], ties=ties, precision=precision, docids=["d", "e"])
+            if not (spread and np.isnan(one.spread([1.0, 1.0]).std).any()):
+                found.append(measure)
         except InputError:
             continue
     return found or ["AP"]

@@ -100,6 +100,29 @@ def test_short_and_long_lists(ties, dtype):
     assert_same_bits(lists, scores_of(some, dtype), UP_TO_TEN, ties)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_relevant", [40, 300])
+def test_a_list_that_is_taken_in_pieces(n_relevant, dtype):
+    """Of 65,536 documents each: the same bits by every engine, and the values that a sort gives."""
+    n = 2 * 65_536 + 777
+    rng = np.random.default_rng(n_relevant)
+    labels = np.zeros(n, np.int32)
+    labels[rng.choice(n, n_relevant, replace=False)] = 1
+    for scores in (rng.random(n).astype(dtype), (rng.integers(0, 900, n) / 8).astype(dtype)):
+        for ties in RULES if scores[0] * 8 % 1 == 0 else ("average",):
+            assert_same_bits([labels], scores, ("AP", "AP@100", "AUC", "nDCG@10"), ties)
+        values = np.empty((1, 1, 1))
+        rising, found = np.sort(scores[labels == 0]), scores[labels == 1]
+        below = np.searchsorted(rising, found) + np.searchsorted(rising, found, "right")
+        assert prepared([labels], ["AUC"]).evaluate(scores, values) == -1
+        assert values.item() == pytest.approx(below.sum() / 2 / len(rising) / n_relevant, rel=1e-12)
+        ranks = np.flatnonzero(labels[np.argsort(-scores, kind="stable")]) + 1
+        assert prepared([labels], ["AP"], "run_order").evaluate(scores, values) == -1
+        assert values.item() == pytest.approx((np.arange(1, n_relevant + 1) / ranks).mean(), rel=1e-12)
+        scores[-1] = np.nan
+        assert [prepared([labels], ["AP"], ties).evaluate(scores, values) for ties in RULES] == [0] * len(RULES)
+
+
 @pytest.mark.parametrize("ties", RULES)
 def test_every_measure(ties):
     some = [random_query(random.Random(6), 60) for _ in range(30)]

@@ -1,5 +1,7 @@
 """Results: what they show, under which names, put together, and less another rule's."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas
 import polars
@@ -41,6 +43,22 @@ def part(results, runs=slice(None), queries=slice(None), **changed):
     cubes = {name: np.ascontiguousarray(cube[runs][:, queries]) for name, cube in results.cubes().items()}
     axes = {"runs": results.runs[runs], "queries": results.queries[queries], "measures": results.measures}
     return Results(**{**cubes, **axes, "names": results.names, "provenance": results.provenance, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"values": None}, r"values of results: expected an array of float64 of shape \(3, 4, 4\), found None"),
+        ({"values": np.zeros((3, 4))}, r"values of results: expected .* \(3, 4, 4\), found float64 of shape \(3, 4\)"),
+        ({"min": np.zeros((3, 4, 4), int)}, "min of results: expected an array of float64 of .*, found int64 of .*"),
+        ({"measures": ("AP",) * 4}, "measures of results: expected each a Measure, as of parse_measure, found 'AP'"),
+        ({"names": ("map",)}, "names of results: expected one for each of 4 measures, found 1"),
+        ({"runs": ("x",)}, r"values of results: expected .* \(1, 4, 4\), found .*"),
+    ],
+)
+def test_what_does_not_fit_together_is_no_results(results, changed, message):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        replace(results, **changed)
 
 
 def test_results_are_as_long_as_their_runs_and_iterate_over_their_names(results):

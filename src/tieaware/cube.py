@@ -111,6 +111,16 @@ class Cube:
     def __post_init__(self) -> None:
         if not self.names:
             object.__setattr__(self, "names", tuple(map(str, self.measures)))
+        for measure in self.measures:
+            if not isinstance(measure, Measure):
+                raise unexpected("measures of results", "each a Measure, as of parse_measure", shown(measure))
+        if len(self.names) != len(self.measures):
+            raise unexpected("names of results", f"one for each of {len(self.measures)} measures", f"{len(self.names)}")
+        shape = (len(self.runs), len(self.queries), len(self.measures))
+        for name, cube in {"values": self.values, **self.cubes()}.items():
+            if not (isinstance(cube, np.ndarray) and cube.dtype == np.float64 and cube.shape == shape):
+                found = f"{cube.dtype} of shape {cube.shape}" if isinstance(cube, np.ndarray) else shown(cube)
+                raise unexpected(f"{name} of results", f"an array of float64 of shape {shape}", found)
 
     def __len__(self) -> int:
         return len(self.runs)

@@ -123,8 +123,8 @@ def test_the_command_precision(tmp_path, monkeypatch, capfd):
         (tmp_path / name).write_bytes(run)
     (tmp_path / "qrels").write_bytes(qrels)
     monkeypatch.chdir(tmp_path)
-    command = ["precision", "qrels", "a", "b", "--precision", "bfloat16", "-m", "AP", "--threads", "1"]
-    command += ["--out", "report"]
+    options = ["--precision", "bfloat16", "-m", "AP", "--threads", "1", "--out", "report"]
+    command = ["precision", "qrels", "a", "b", *options]
     assert main(command) == 0
     longest = duration(lambda: main(command))
     check_reports(tmp_path / "report", lambda: main(command), longest, TIMES // 5)

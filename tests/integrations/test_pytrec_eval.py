@@ -74,7 +74,13 @@ def test_nothing_to_evaluate():
     assert ours.RelevanceEvaluator(qrels, {"all_trec"}).evaluate(run) == expected
     only_unjudged = pytrec_eval.RelevanceEvaluator(qrels, {"set"}, 1, True).evaluate({"1": {"z": 1.0}})
     assert ours.RelevanceEvaluator(qrels, {"set"}, 1, True).evaluate({"1": {"z": 1.0}}) == only_unjudged
-    # Here the original crashes.
+    # Here the original divides by zero,
+    options = {"1": {"a": 1}}, {"iprec_at_recall", "11pt_avg", "P_5"}, 1, True
+    (expected,) = pytrec_eval.RelevanceEvaluator(*options).evaluate({"1": {"z": 1.0}}).values()
+    (found,) = ours.RelevanceEvaluator(*options).evaluate({"1": {"z": 1.0}}).values()
+    assert found == {name: 0.0 if math.isnan(value) else value for name, value in expected.items()}
+    assert math.isnan(expected["11pt_avg"])
+    # and here it crashes.
     assert ours.RelevanceEvaluator(qrels, {"map", "num_ret"}).evaluate({"1": {}}) == {"1": {"num_ret": 0.0, "map": 0.0}}
 
 

@@ -74,6 +74,27 @@ def hash_of(document):
     return 5 * int(document[1:]) % 8
 
 
+def test_tasks_with_metrics_of_their_own_have_them_too():
+    """LMEB's take capped recall by its name from mteb's module, long before anything is installed."""
+    import mteb
+
+    task, ks = mteb.get_task("EPBench"), (1, 3)
+    task.k_values = ks
+    run, judged = {"q": dict.fromkeys("abcd", 0.5)}, {"q": {"a": 1, "d": 1}}
+
+    def found():
+        return task.task_specific_scores({}, judged, run, "test", "default")
+
+    own = found()
+    assert own == {"R_cap_at_1": 1, "R_cap_at_3": 0.5}
+    tie_aware.install()
+    assert found() == pytest.approx({"R_cap_at_1": 1 / 2, "R_cap_at_3": 3 / 4})
+    tie_aware.install("pessimistic")
+    assert found() == {"R_cap_at_1": 0, "R_cap_at_3": 0.5}
+    tie_aware.uninstall()
+    assert found() == own
+
+
 def test_each_function_is_mtebs_by_its_rule():
     """On lists of several lengths, an empty one too, with graded labels and documents that nobody judged."""
     from mteb._evaluators import retrieval_metrics

@@ -5,6 +5,7 @@ After ``install()``, `mteb.evaluate` takes them; what else it does stays as it i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -17,13 +18,13 @@ Qrels = Mapping[str, Mapping[str, int]]
 Results = Mapping[str, Mapping[str, float]]
 
 _METRICS = "mteb._evaluators.retrieval_metrics"
-_EVALUATOR = "mteb._evaluators.retrieval_evaluator"
 
 
 def install(ties: str = "average") -> None:
     """Let mteb's retrieval and reranking tasks take the functions of this module in place of its own.
 
-    It lasts as long as the process, or until `uninstall`. Installing again changes the rule.
+    It lasts as long as the process, or until `uninstall`. Installing again changes the rule. Every module of mteb gets
+    them: tasks with metrics of their own take the functions by name, as LMEB's do with capped recall.
 
     Parameters
     ----------
@@ -44,29 +45,34 @@ def install(ties: str = "average") -> None:
     >>> mteb.evaluate(model, tasks)  # doctest: +SKIP
     """
     tie_rule(ties)
-    for module, functions in _PLACES.items():
-        loaded = load(module, "tools")
-        for function in functions:
-            name = function.__name__
-            _replaced.setdefault((module, name), getattr(loaded, name))
-            setattr(loaded, name, partial(function, ties=ties))
+    metrics = load(_METRICS, "tools")
+    uninstall()
+    for function in (calculate_retrieval_scores, mrr, recall_cap, hole, top_k_accuracy):
+        _installed.append((getattr(metrics, function.__name__), partial(function, ties=ties)))
+    _exchange({id(own): installed for own, installed in _installed})
 
 
 def uninstall() -> None:
     """Give mteb its own functions back.
 
-    Raises
-    ------
-    MissingExtraError
-        If mteb is no longer installed.
-
     Examples
     --------
     >>> uninstall()
     """
-    for (module, name), function in _replaced.items():
-        setattr(load(module, "tools"), name, function)
-    _replaced.clear()
+    _exchange({id(installed): own for own, installed in _installed})
+    _installed.clear()
+
+
+# mteb's functions, and what stands in their places.
+_installed: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+
+
+def _exchange(functions: Mapping[int, Callable[..., Any]]) -> None:
+    """Put others in the place of functions, which are given by their id, wherever a module of mteb has them."""
+    for module in [each for name, each in list(sys.modules.items()) if name.partition(".")[0] == "mteb"]:
+        for name, value in list(getattr(module, "__dict__", {}).items()):
+            if id(value) in functions:
+                setattr(module, name, functions[id(value)])
 
 
 def calculate_retrieval_scores(
@@ -273,9 +279,3 @@ def _by_query(qrels: Qrels, results: Results, measures: Sequence[str], ties: str
     rows = dict(zip(outcome.queries, outcome.values[0].tolist(), strict=True))
     return {query: rows[query] for query in results if query in rows}
 
-
-_PLACES: dict[str, tuple[Callable[..., Any], ...]] = {
-    _METRICS: (calculate_retrieval_scores, mrr, recall_cap, hole, top_k_accuracy),
-    _EVALUATOR: (calculate_retrieval_scores,),
-}
-_replaced: dict[tuple[str, str], Any] = {}

@@ -232,7 +232,9 @@ def _interpolated(
     """Write interpolated precisions as of trec_eval 9: at the recalls that rounding takes to the same documents."""
     judged = Lists(qrels.queries, qrels.offsets, qrels.documents, qrels.labels)
     retrieved = Lists(run.queries, run.offsets, run.documents, run.scores)
-    answers = match(qrels, run).rows
+    matched = match(qrels, run)
+    # Where nothing judged was retrieved, they are 0.
+    answers = np.where(np.diff(matched.lists.judged_offsets) > 0, matched.rows, -1)
     answered = np.unique(answers[answers >= 0])
     query = np.repeat(np.arange(len(qrels)), np.diff(qrels.offsets))
     for level in dict.fromkeys(int(measure["rel"]) for measure in measures):

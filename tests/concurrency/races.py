@@ -1,0 +1,93 @@
+"""Kernels at work in several threads, for the thread sanitizer to watch; `make concurrency` runs it.
+
+With an argument it makes a race on purpose, two threads that write into the same values, which must be found.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import sys
+import threading
+
+import numpy as np
+import queries
+
+import tieaware
+
+THREADS = 4
+
+
+def in_threads(*works):
+    at_work = [threading.Thread(target=work) for work in works]
+    for thread in at_work:
+        thread.start()
+    for thread in at_work:
+        thread.join()
+
+
+def race():
+    labels = np.random.default_rng(1).integers(0, 3, (500, 100))
+    evaluator = tieaware.Evaluator(labels, ["AP", "nDCG"])
+    scores, out = np.ones((500, 100)), np.empty((500, 2))
+    in_threads(*[lambda: [evaluator(scores, out) for _ in range(50)]] * 2)
+
+
+def kernels():
+    some = [queries.random_query(random.Random(3), 9) for _ in range(40)]
+    for rule in ("average", "optimistic", "pessimistic", "run_order"):
+        evaluator = queries.evaluator(some, ties=rule)
+        scores = queries.scores_of(some)
+        right = evaluator(scores).tobytes()
+
+        def work(evaluator=evaluator, scores=scores, right=right, rule=rule):
+            for _ in range(10):
+                assert evaluator(scores).tobytes() == right
+                if rule == "average":
+                    evaluator.spread(scores)
+
+        in_threads(*[work] * THREADS)
+
+
+def long_lists():
+    rng = np.random.default_rng(2)
+    labels = rng.integers(-1, 2, (8, 20_000))
+    labels[:4, 50:] = -1
+    for dtype in (np.float64, np.float32):
+        scores = rng.integers(0, 1000, labels.shape).astype(dtype)
+        for threads in (1, 4):
+            evaluator = tieaware.Evaluator(labels, ["AP", "nDCG@10", "AUC"], threads=threads)
+            right = evaluator(scores).tobytes()
+
+            def work(evaluator=evaluator, scores=scores, right=right):
+                for _ in range(3):
+                    assert evaluator(scores).tobytes() == right
+                    evaluator.many([scores, -scores])
+
+            in_threads(*[work] * THREADS)
+
+
+def inputs():
+    rng = random.Random(7)
+    qrels = {f"q{q}": {f"d{d}": rng.randint(0, 2) for d in range(30)} for q in range(100)}
+    run = {query: {document: rng.randint(0, 9) / 2 for document in labels} for query, labels in qrels.items()}
+    lines = "".join(f"{q} Q0 {d} 0 {score} t\n" for q, scores in run.items() for d, score in scores.items()).encode()
+    judgments = tieaware.Qrels.from_dict(qrels)
+    right = tieaware.evaluate(judgments, run, ["AP", "nDCG"], threads=1).values.tobytes()
+
+    def work():
+        for _ in range(3):
+            for given in (run, io.BytesIO(lines)):
+                assert tieaware.evaluate(judgments, given, ["AP", "nDCG"], threads=3).values.tobytes() == right
+
+    in_threads(*[work] * THREADS)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        race()
+    else:
+        kernels()
+        long_lists()
+        inputs()
+    print("done")

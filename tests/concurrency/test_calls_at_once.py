@@ -1,0 +1,132 @@
+"""One evaluator called from many threads: the same bits as from one, a million times."""
+
+from __future__ import annotations
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import queries
+
+import tieaware
+
+THREADS, CALLS = 8, 1_000_000
+RULES = ("average", "optimistic", "run_order")
+N_SCORINGS = 16
+
+
+def scorings(evaluator, rng):
+    """Give a few scorings, as float64 and float32, full of ties, and one with a NaN, which raises."""
+    drawn = [rng.integers(0, 5, evaluator.n_docs) / 4 for _ in range(N_SCORINGS)]
+    return [scores.astype(np.float32) if i % 2 else scores for i, scores in enumerate(drawn)]
+
+
+def in_threads(work):
+    """Call `work` with the number of each of several threads, which begin at once."""
+    begin, errors = threading.Barrier(THREADS), []
+
+    def run(number):
+        begin.wait()
+        try:
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+
+    at_work = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
+    for thread in at_work:
+        thread.start()
+    for thread in at_work:
+        thread.join()
+    assert errors == []
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_one_evaluator_a_million_times(rule):
+    some = [queries.random_query(random.Random(3), 9) for _ in range(4)]
+    evaluator = queries.evaluator(some, ("AP", "nDCG@10", "RR", "Bpref", "ERR"), ties=rule)
+    inputs = scorings(evaluator, np.random.default_rng(4))
+    right = [evaluator(scores).tobytes() for scores in inputs]
+
+    def work(number):
+        out = np.empty((evaluator.n_queries, 5))
+        for i in range(CALLS // THREADS // len(RULES) + 1):
+            k = (i + number) % N_SCORINGS
+            assert evaluator(inputs[k], out).tobytes() == right[k]
+
+    in_threads(work)
+
+
+def test_all_methods_of_one_evaluator():
+    """Lists so long that the kernels leave Python's lock to others while they are at it."""
+    rng = np.random.default_rng(5)
+    labels = rng.integers(-1, 3, (40, 500))
+    for threads in (1, 3):
+        evaluator = tieaware.Evaluator(labels, ["AP", "nDCG@10", "AUC", "P@20", "RBP"], threads=threads)
+        inputs = scorings(evaluator, rng)
+        methods = [
+            evaluator, evaluator.mean,
+            lambda s, e=evaluator: np.stack(e.spread(s)), lambda s, e=evaluator: e.many([s, -s]),
+            lambda s, e=evaluator: e.rows(3, 30)(s.reshape(40, 500)[3:30]),
+        ]  # fmt: skip
+        right = [[method(scores).tobytes() for scores in inputs] for method in methods]
+
+        def work(number, methods=methods, inputs=inputs, right=right):
+            order = random.Random(number)
+            for _ in range(300):
+                m, k = order.randrange(len(methods)), order.randrange(N_SCORINGS)
+                assert methods[m](inputs[k]).tobytes() == right[m][k]
+
+        in_threads(work)
+
+
+def test_what_is_prepared_when_it_is_first_asked_for():
+    """By several threads at the same moment."""
+    labels = np.random.default_rng(6).integers(-1, 3, (20, 100))
+    scores = np.arange(2000).reshape(20, 100) % 7 / 2
+    for measures in (["AP", "RR"], ["nDCG@10"], ["ERR", "Q", "GMAP"]):
+        right = np.stack(tieaware.Evaluator(labels, measures).spread(scores)).tobytes()
+        for _ in range(50):
+            evaluator = tieaware.Evaluator(labels, measures, threads=2)
+
+            def work(_, evaluator=evaluator, right=right):
+                assert np.stack(evaluator.spread(scores)).tobytes() == right
+
+            in_threads(work)
+
+
+def test_files_and_dicts_at_once(tmp_path):
+    rng = random.Random(7)
+    qrels = {f"q{q}": {f"d{d}": rng.randint(0, 2) for d in range(30)} for q in range(200)}
+    run = {query: {document: rng.randint(0, 9) / 2 for document in labels} for query, labels in qrels.items()}
+    lines = (f"{q} Q0 {d} 0 {score} t\n" for q, scores in run.items() for d, score in scores.items())
+    (tmp_path / "run").write_text("".join(lines))
+    right = tieaware.evaluate(qrels, run, ["AP", "nDCG"], threads=1).values.tobytes()
+    judgments = tieaware.Qrels.from_dict(qrels)
+
+    def work(number):
+        for i in range(20):
+            given = run if (i + number) % 2 else tmp_path / "run"
+            threads = 1 + (i + number) % 3
+            assert tieaware.evaluate(judgments, given, ["AP", "nDCG"], threads=threads).values.tobytes() == right
+
+    in_threads(work)
+
+
+def test_a_pool_inside_a_pool():
+    labels = np.random.default_rng(8).integers(-1, 3, (100, 200))
+    scores = np.arange(20000).reshape(100, 200) % 11 / 2
+    right = tieaware.Evaluator(labels, ["AP", "nDCG"])(scores).tobytes()
+
+    def inner(_):
+        evaluator = tieaware.Evaluator(labels, ["AP", "nDCG"], threads=4)
+        return all(evaluator(scores).tobytes() == right for _ in range(5))
+
+    def outer(_):
+        with ThreadPoolExecutor(3) as pool:
+            return all(pool.map(inner, range(6)))
+
+    for _ in range(5):
+        with ThreadPoolExecutor(4) as pool:
+            assert all(pool.map(outer, range(8)))

@@ -1,0 +1,130 @@
+"""Forks with a warm pool, processes inside threads, and the end of the interpreter while calls are under way."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import tieaware
+
+LABELS = np.random.default_rng(8).integers(-1, 3, (100, 200))
+SCORES = np.arange(20000).reshape(100, 200) % 11 / 2
+EVALUATOR = tieaware.Evaluator(LABELS, ["AP", "nDCG"], threads=4)
+RIGHT = EVALUATOR(SCORES).tobytes()
+LONGEST = 60
+
+# Python itself warns of a fork beside threads; that it works is what is tested here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
+
+
+def is_right(_=None):
+    return all(EVALUATOR(SCORES).tobytes() == RIGHT for _ in range(3))
+
+
+def ended(pid):
+    """Wait for a child; return how it ended, or kill it, if it does not."""
+    until = time.monotonic() + LONGEST
+    while time.monotonic() < until:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.002)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return "it did not end"
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["at rest", "at work"])
+def test_forks_with_a_warm_pool(busy):
+    """Also in the middle of calls of other threads, whose locks the child inherits as they are."""
+    assert is_right()
+    stop = threading.Event()
+
+    def work():
+        while not stop.is_set():
+            assert is_right()
+
+    others = [threading.Thread(target=work) for _ in range(4 * busy)]
+    for thread in others:
+        thread.start()
+    try:
+        for _ in range(150):
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0 if is_right() else 1)
+            assert ended(pid) == 0
+    finally:
+        stop.set()
+        for thread in others:
+            thread.join()
+    assert is_right()
+
+
+def test_forks_of_forks():
+    def child(depth):
+        pid = os.fork()
+        if pid == 0:
+            good = is_right() and (depth == 0 or child(depth - 1) == 0)
+            os._exit(0 if good else 1)
+        return ended(pid)
+
+    assert child(5) == 0
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes_inside_threads(method):
+    def outer(_):
+        with ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
+            return all(pool.map(is_right, range(4)))
+
+    with ThreadPoolExecutor(1 if method == "fork" else 2) as pool:
+        assert all(pool.map(outer, range(2)))
+
+
+ENDING = """
+import atexit, os, signal, sys, threading, time
+import numpy as np
+import tieaware
+labels = np.random.default_rng(8).integers(-1, 3, (400, 500))
+scores = np.arange(200000).reshape(400, 500) % 11 / 2
+evaluator = tieaware.Evaluator(labels, ["AP", "nDCG", "AUC"], threads=4)
+right = evaluator(scores).tobytes()
+def work():
+    while True:
+        assert evaluator(scores).tobytes() == right
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(float(sys.argv[2]))
+how = sys.argv[1]
+if how == "exit in a call":
+    atexit.register(lambda: evaluator(scores))
+    sys.exit(0)
+if how == "an error":
+    raise SystemExit(3)
+if how == "a signal":
+    os.kill(os.getpid(), signal.SIGTERM)
+if how == "at once":
+    os._exit(4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [("the end", 0), ("exit in a call", 0), ("an error", 3), ("a signal", -signal.SIGTERM), ("at once", 4)],
+)
+def test_the_interpreter_ends_during_calls(how, status):
+    rng = random.Random(9)
+    for _ in range(12):
+        command = [sys.executable, "-X", "faulthandler", "-c", ENDING, how, str(rng.uniform(0, 0.05))]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (status, "", "")

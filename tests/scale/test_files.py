@@ -1,0 +1,77 @@
+"""Files of a gigabyte, and of a million queries."""
+
+from __future__ import annotations
+
+import pytest
+from measuring import measured
+
+N_QUERIES, DEPTH = 1000, 42_000
+MEASURES = "AP,nDCG@10,P@100,RR"
+
+EVALUATE = """
+threads = int(sys.argv[4])
+results = tieaware.evaluate(sys.argv[1], sys.argv[2], sys.argv[3].split(","), threads=threads)
+result = [len(results.queries), *sorted(map(list, {tuple(row) for row in results.values[0].tolist()}))]
+"""
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Give judgments, a run of a gigabyte whose queries interleave, and the same with the lines of a query together.
+
+    All queries have the same documents, scores and labels, so that their values are equal.
+    """
+    folder = tmp_path_factory.mktemp("large")
+    (folder / "qrels").write_text("".join(f"q{q} 0 d{d:05d} 1\n" for q in range(N_QUERIES) for d in range(0, 300, 7)))
+    # As many documents as labels in a file of a few bytes a line.
+    rows = b"".join(b"q%d Q0 dDDDDD 0 SSSS t\n" % q for q in range(N_QUERIES))
+    with open(folder / "interleaved", "wb") as file:
+        for d in range(DEPTH):
+            file.write(rows.replace(b"DDDDD", b"%05d" % d).replace(b"SSSS", b"%04d" % (d % 2000)))
+    lines = b"".join(b"Q Q0 d%05d 0 %04d t\n" % (d, d % 2000) for d in range(DEPTH))
+    with open(folder / "together", "wb") as file:
+        for q in range(N_QUERIES):
+            file.write(lines.replace(b"Q Q0", b"q%d Q0" % q))
+    assert (folder / "interleaved").stat().st_size == (folder / "together").stat().st_size > 1e9
+    yield folder
+    (folder / "interleaved").unlink()
+    (folder / "together").unlink()
+
+
+@pytest.fixture(scope="module")
+def right():
+    """Give the values of one query, from its dict."""
+    program = """
+    qrels = {"q": {f"d{d:05d}": 1 for d in range(0, 300, 7)}}
+    run = {"q": {f"d{d:05d}": float(d % 2000) for d in range(int(sys.argv[1]))}}
+    result = tieaware.evaluate(qrels, run, sys.argv[2].split(",")).values[0, 0].tolist()
+    """
+    return measured("one query of it", program, DEPTH, MEASURES).result
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_gigabyte_whose_queries_are_together(large, right, threads):
+    found = measured(
+        f"1 GB by query, threads={threads}", EVALUATE, large / "qrels", large / "together", MEASURES, threads
+    )
+    assert found.result == [N_QUERIES, right]
+    assert found.gigabytes < 0.3
+
+
+def test_a_gigabyte_whose_queries_interleave(large, right):
+    """It is held as a whole: identifiers, scores, and the order of the rows."""
+    found = measured("1 GB interleaved", EVALUATE, large / "qrels", large / "interleaved", MEASURES, 2)
+    assert found.result == [N_QUERIES, right]
+    assert found.gigabytes < 4.5
+
+
+def test_a_million_queries(tmp_path):
+    n = 10**6
+    with open(tmp_path / "qrels", "w") as qrels, open(tmp_path / "run", "w") as run:
+        for q in range(n):
+            qrels.write(f"{q} 0 a 1\n{q} 0 b 0\n")
+            run.write(f"{q} Q0 b 1 {q % 3} t\n{q} Q0 a 2 1 t\n{q} Q0 c 3 0 t\n")
+    found = measured("10^6 queries in files", EVALUATE, tmp_path / "qrels", tmp_path / "run", "RR", 2)
+    # b comes first, ties with a, or comes last.
+    assert found.result == [n, *map(list, sorted([(0.5,), (0.75,), (1.0,)]))]
+    assert found.gigabytes < 2
