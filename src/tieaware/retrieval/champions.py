@@ -29,7 +29,7 @@ class TermDocuments(NamedTuple):
         return np.concatenate([np.empty(0, np.int32), *lists])
 
 
-def best_documents(postings: Postings, values: NDArray[np.floating], sizes: Integers) -> TermDocuments:
+def best_documents(postings: Postings, values: NDArray[np.floating | np.integer], sizes: Integers) -> TermDocuments:
     """Return so many documents of each term whose values are the largest; of those that tie, the first by number.
 
     Parameters
@@ -49,7 +49,7 @@ def best_documents(postings: Postings, values: NDArray[np.floating], sizes: Inte
     return TermDocuments(starts, postings.documents[kept])
 
 
-def _largest(values: NDArray[np.floating], size: int) -> NDArray[np.bool_]:
+def _largest(values: NDArray[np.floating | np.integer], size: int) -> NDArray[np.bool_]:
     """Mark the largest values; of those that tie with the last, the first. There are fewer marks than values."""
     if size == 0:
         return np.zeros(len(values), bool)

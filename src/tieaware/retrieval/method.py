@@ -204,12 +204,12 @@ def document_numbers(index: Index, documents: ArrayLike) -> Numbers:
 
 def posting_weights(index: Index, name: str) -> Weights:
     """Return the weight of every posting of the index."""
-    return index.prepared(("weights", name), lambda: weighting_of(name).of_postings(index))
+    return index.prepared(("weights", name), lambda: weighting_of(name).of_postings(index.postings))
 
 
 def query_weights(index: Index, name: str, query: Query) -> Values:
     """Return the weights of a query's terms: those that it brings along, or else those that the weighting gives."""
-    return weighting_of(name).of_query(index, query) if query.weights is None else query.weights
+    return weighting_of(name).of_query(index.postings, query) if query.weights is None else query.weights
 
 
 def weighted(index: Index, name: str) -> Callable[[Query], TermLists]:
