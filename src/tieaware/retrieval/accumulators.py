@@ -6,9 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tieaware import _accumulators, _top
 from tieaware.arrays import Integers, Values
-from tieaware.retrieval.postings import Numbers
+from tieaware.retrieval.postings import LARGEST, Numbers
 from tieaware.retrieval.weighting import Weights
+
+# So many documents have an accumulator at a time: 128 KB, which stay in the second-level cache.
+_BLOCK = 1 << 14
 
 
 class TermLists(NamedTuple):
@@ -33,9 +37,11 @@ class Found(NamedTuple):
 
 def accumulate(
     lists: TermLists, n_documents: int, k: int, *, base: Values | None = None, at_least: int = 1,
-    whole_ties: bool = False,
+    bounds: Values | None = None, whole_ties: bool = False, heap_of_all: bool = False, block: int = _BLOCK,
 ) -> Found:  # fmt: skip
     """Score every document of the lists, term at a time, and return the top k of those with a score above 0.
+
+    A score is summed in float64, in the order of the lists, and then the base is added.
 
     Parameters
     ----------
@@ -43,13 +49,27 @@ def accumulate(
         Added to each document's sum, such as its static quality. Then a score of 0 counts, too.
     at_least : int, default: 1
         Only documents that occur in so many of the lists.
+    bounds : float64[n_lists], optional
+        The most that each list adds to a score. Then the k-th best score so far decides what need not be read: lists
+        that cannot lift a document above it are read only for documents of other lists. Alone, without base and
+        at_least, and if no weight is below 0.
+    heap_of_all : bool, default: False
+        Whether the heap is built of all documents with a score and the top k are drawn from it, as textbooks have it;
+        else it holds the best k so far, and every other document is compared to the worst of them.
+    block : int
+        How many documents have an accumulator at a time. At least `n_documents`, if lists do not ascend.
+
+    Returns
+    -------
+    Found
+        With the postings that were read, the documents that had an accumulator above 0, or at all with a base, and
+        how often two scores were compared.
     """
-    scores, occurrences = np.zeros(n_documents), np.zeros(n_documents, np.int64)
-    for a, b, weight in zip(lists.starts, lists.stops, lists.query_weights, strict=True):
-        scores[lists.documents[a:b]] += weight * lists.weights[a:b].astype(np.float64)
-        occurrences[lists.documents[a:b]] += 1
-    touched = np.flatnonzero(occurrences >= max(1, at_least)).astype(np.int32)
-    return _top(touched, scores[touched], base, int((lists.stops - lists.starts).sum()), k, whole_ties)
+    documents, scores, n_scored, n_comparisons, n_postings = _accumulators.accumulate(
+        lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, n_documents, min(k, LARGEST),
+        base, at_least, whole_ties, heap_of_all, bounds, block,
+    )  # fmt: skip
+    return Found(documents, scores, n_postings, n_scored, n_comparisons)
 
 
 def score(
@@ -57,29 +77,20 @@ def score(
 ) -> Found:
     """Score these documents alone, ascending, by all of the lists, and return the top k of those above 0.
 
-    With a base (float64[n_documents], added to each document's sum) a score of 0 counts, too.
+    With a base (float64[n_documents], added to each document's sum) a score of 0 counts, too. Postings that were read
+    are those of the candidates; to find them, candidates and lists are galloped through, which is not counted.
     """
-    scores = np.zeros(len(candidates))
-    n_postings = 0
-    for a, b, weight in zip(lists.starts, lists.stops, lists.query_weights, strict=True):
-        _, mine, theirs = np.intersect1d(candidates, lists.documents[a:b], assume_unique=True, return_indices=True)
-        scores[mine] += weight * lists.weights[a:b][theirs].astype(np.float64)
-        n_postings += len(mine)
-    return _top(candidates, scores, base, n_postings, k, whole_ties)
-
-
-def _top(documents: Numbers, sums: Values, base: Values | None, n_postings: int, k: int, whole_ties: bool) -> Found:
+    sums = np.zeros(len(candidates))
+    n_postings = _accumulators.score(
+        candidates, lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, sums
+    )
     if base is None:
         above = sums > 0
-        return top(documents[above], sums[above], n_postings, k, whole_ties=whole_ties)
-    return top(documents, sums + base[documents], n_postings, k, whole_ties=whole_ties)
+        return top(candidates[above], sums[above], n_postings, k, whole_ties=whole_ties)
+    return top(candidates, sums + base[candidates], n_postings, k, whole_ties=whole_ties)
 
 
 def top(documents: Numbers, scores: Values, n_postings: int, k: int, *, whole_ties: bool) -> Found:
     """Return the k best, best first, ties by number; with whole ties also those that tie with the last."""
-    order = np.lexsort((documents, -scores))
-    n = min(k, len(order))
-    if whole_ties and 0 < n < len(order):
-        n = int((scores >= scores[order[n - 1]]).sum())
-    order = order[:n]
-    return Found(documents[order], scores[order], n_postings, len(documents), 0)
+    best, its_scores, n, n_comparisons = _top.top(documents, scores, min(k, LARGEST), whole_ties, False)
+    return Found(best, its_scores, n_postings, n, n_comparisons)
