@@ -9,8 +9,9 @@ from tieaware.retrieval.champions import Champions
 from tieaware.retrieval.clusters import ClusterPruning
 from tieaware.retrieval.collections import read_documents, read_judgments, read_topics
 from tieaware.retrieval.elimination import AtLeast, HighIdf
-from tieaware.retrieval.exact import Exact
+from tieaware.retrieval.exact import Exact, MaxScore
 from tieaware.retrieval.feedback import BlindFeedback, rocchio
+from tieaware.retrieval.impact_order import ImpactOrdered
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.index_file import is_index_file
 from tieaware.retrieval.method import Costs, Method
@@ -31,7 +32,9 @@ __all__ = [
     "GlobalChampions",
     "HighIdf",
     "HighLow",
+    "ImpactOrdered",
     "Index",
+    "MaxScore",
     "Method",
     "NetScore",
     "Proximity",
