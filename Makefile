@@ -87,7 +87,7 @@ constraints:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
-	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,analysis,examples,ir-measures,lightgbm,xgboost,scikit-learn,test,bench,lint]'
+	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,retrieval,analysis,examples,ir-measures,lightgbm,xgboost,scikit-learn,test,bench,lint]'
 	build/constraints/bin/python -m pip install --quiet --no-deps beir
 	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
 	(echo '# Versions known to work together, for development alone. Made by: make constraints'; cat build/constraints/frozen) > constraints.txt
@@ -140,7 +140,7 @@ $(VENV)/installed-test: $(VENV)/installed
 	.venv-fuzz/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	CC=$(CLANG) CFLAGS=-fsanitize=fuzzer-no-link .venv-fuzz/bin/python -m pip install --quiet --no-build-isolation --editable . \
 	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/fuzz/kernels
-	.venv-fuzz/bin/python -m pip install --quiet 'tieaware[arrow,fast,analysis]' zstandard
+	.venv-fuzz/bin/python -m pip install --quiet 'tieaware[arrow,fast,retrieval,analysis]' zstandard
 	touch $@
 
 build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed

@@ -18,7 +18,9 @@ from typing import Any
 
 from benchmarks.processes import Process
 
-PEERS = ("pytrec_eval-terrier", "ranx", "ir_measures", "scikit-learn", "tie-aware-retrieval-metrics", "lightgbm")
+PEERS = (
+    "pytrec_eval-terrier", "ranx", "ir_measures", "scikit-learn", "tie-aware-retrieval-metrics", "lightgbm", "bm25s",
+)  # fmt: skip
 
 _BLOCK = re.compile(r"(<!-- table: begin -->\n).*?(<!-- table: end -->)", re.DOTALL)
 

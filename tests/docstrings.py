@@ -1,7 +1,7 @@
 """What the docstrings of public functions and classes lack.
 
-Public is what `tieaware` and its modules experiments, statistics, precision, reference and integrations export, the
-classes that these functions return, and of each class the methods without a leading underscore, `__call__`,
+Public is what `tieaware` and its modules experiments, statistics, precision, reference, retrieval and integrations
+export, the classes that these functions return, and of each class the methods without a leading underscore, `__call__`,
 `__getitem__` and `__matmul__`. Python's other methods of two underscores need no docstring; a property needs a summary
 only, which says what it is.
 """
@@ -43,7 +43,7 @@ def public() -> dict[str, Any]:
 
 def public_modules() -> list[ModuleType]:
     """Return the modules that export something."""
-    names = [f"tieaware.{name}" for name in ("experiments", "statistics", "precision", "reference")]
+    names = [f"tieaware.{name}" for name in ("experiments", "statistics", "precision", "reference", "retrieval")]
     for room in (integrations, reference):
         names += [f"{room.__name__}.{module.name}" for module in pkgutil.iter_modules(room.__path__)]
     return [tieaware, *map(importlib.import_module, names)]

@@ -28,6 +28,7 @@ FLOORS = (
     ("exports", "formats", "storage", "paper_table"),
     ("results", "evaluator", "_evaluate", "worst_cases", "samples"),
     ("trec_eval",),
+    ("retrieval",),
     ("experiments", "demo"),
     ("commands", "integrations"),
     ("cli",),
@@ -95,6 +96,16 @@ def test_nobody_imports_the_integrations():
     assert not [name for name in IMPORTS if name not in inside and IMPORTS[name] & inside]
 
 
+def test_retrieval_is_a_room_of_its_own():
+    """It makes runs, and does not evaluate them; only its experiment, and the commands, know of it."""
+    inside = {name for name in MODULES if name.startswith("tieaware.retrieval")}
+    assert inside
+    of_evaluation = {f"tieaware.{name}" for name in ("_evaluate", "evaluator", "results", "preparation", "measures")}
+    assert not [name for name in inside if IMPORTS[name] & of_evaluation]
+    users = {name for name in set(MODULES) - inside if IMPORTS[name] & inside}
+    assert users == {"tieaware.experiments._inexact", "tieaware.commands.inexact"}
+
+
 def test_the_reader_of_imports_sees_all_of_them(tmp_path):
     """At the top, for types, in functions, and of kernels."""
     source = """
@@ -111,9 +122,10 @@ def test_the_reader_of_imports_sees_all_of_them(tmp_path):
     assert _imported(tmp_path / "module.py") == {"tieaware", *(f"tieaware.{name}" for name in names)}
 
 
-@pytest.mark.parametrize("package", ["tieaware", "tieaware.experiments", "tieaware.statistics", "tieaware.reference"])
+@pytest.mark.parametrize("package", ["", ".experiments", ".statistics", ".reference", ".retrieval"])
 def test_no_module_has_the_name_of_what_its_package_offers(package):
     """So that ``package.name`` is one thing, whatever was imported before."""
+    package = f"tieaware{package}"
     opened = importlib.import_module(package)
     modules = [module.name for module in pkgutil.iter_modules(opened.__path__)]
     for name in modules:

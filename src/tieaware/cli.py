@@ -9,13 +9,25 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from tieaware._version import __version__
-from tieaware.commands import compare, curve, demo, eval, overhead, precision, smooth, ties, trec_eval, worst_case
+from tieaware.commands import (
+    compare,
+    curve,
+    demo,
+    eval,
+    inexact,
+    overhead,
+    precision,
+    smooth,
+    ties,
+    trec_eval,
+    worst_case,
+)
 from tieaware.commands.options import how_to_leave_out
 from tieaware.commands.streams import INTERRUPTED, say, write
 from tieaware.errors import InputError
 from tieaware.inputs.files import reason
 
-_COMMANDS = (eval, trec_eval, ties, precision, compare, worst_case, curve, smooth, overhead, demo)
+_COMMANDS = (eval, trec_eval, ties, precision, compare, worst_case, curve, smooth, overhead, inexact, demo)
 
 
 class _Help(argparse.HelpFormatter):

@@ -11,6 +11,9 @@ TIE_CUTOFFS = (10, 100, 1000)
 
 COMPARISON_MEASURES = ("AP",)
 
+INEXACT_MEASURES = ("AP", "nDCG@10")
+INEXACT_METHODS = ("Champions(r=10)", "Champions(r=100)", "Champions(r=1000)")
+
 SMOOTHING_ALPHAS = (0.0, 0.5, 0.8, 1.0)
 
 OVERHEAD_MEASURES = ("P@10", "R@100", "F1@10", "RR", "AP", "nDCG", "nDCG@10", "RBP", "Success@10", "Rprec")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -383,6 +384,10 @@ def _numbered(ranking: npt.ArrayLike, name: str) -> dict[int, float]:
     return dict(enumerate(scores.tolist()))
 
 
+# So many shares of items are worked out at once.
+_AT_ONCE = 1 << 18
+
+
 class _Agreement(NamedTuple):
     """A_d for each depth: as in `OverlapBounds`, where the shorter ranking has ended; the same before."""
 
@@ -403,24 +408,42 @@ def _agreement(rankings: _Rankings, read: int, ties: str) -> _Agreement:
     tops, sizes = rankings.tops[:, reached], rankings.sizes[:, reached]
     alone = np.flatnonzero(np.isinf(tops[0]))
     alone = alone[np.argsort(tops[1, alone], kind="stable")]
+    # An item without ties is seen from a rank on; of the others, the share has to be worked out for each depth.
+    tied = (sizes > 1.0).any(axis=0)
+    untied_common = _seen_by(tops[:, ~tied].max(axis=0, initial=0.0), read)
+    untied = np.stack([_seen_by(of[~tied], read) for of in tops], axis=1)
     found = np.empty((3, read))
-    at_end = 0.0
-    for i in range(read):
-        d = i + 1
-        share = (tops <= d).astype(np.float64) if ties == "w" else np.clip((d - tops + 1.0) / sizes, 0.0, 1.0)
-        common = (share[0] * share[1]).sum() + np.zeros(3)
-        squares = (share**2).sum(axis=1)
-        if d > ended:
-            open_items = share[1, alone]
-            common[0] += (d - ended) * at_end * open_items[open_items > 0.0].mean()
-            common[2] += open_items[: d - ended].sum()
-            squares[0] = d
+    step = max(1, _AT_ONCE // max(1, tops.size))
+    # Below where the shorter one has ended, it takes what was found there.
+    for start, stop in pairwise(sorted({*range(0, read, step), min(ended, read), read})):
+        d = np.arange(start + 1.0, stop + 1.0)
+        share = _shares(tops[:, tied], sizes[:, tied], d, ties)
+        common = np.tile((share[:, 0] * share[:, 1]).sum(axis=1) + untied_common[start:stop], (3, 1))
+        squares = (share**2).sum(axis=2) + untied[start:stop]
+        if start >= ended:
+            open_items = _shares(tops[1, alone], sizes[1, alone], d, ties)
+            at_end = found[0, ended - 1]
+            common[0] += (d - ended) * at_end * open_items.sum(axis=1) / (open_items > 0.0).sum(axis=1)
+            first = np.minimum(d - ended, len(alone)).astype(np.int64) - 1
+            common[2] += np.take_along_axis(open_items.cumsum(axis=1), first[:, None], axis=1)[:, 0]
+            squares[:, 0] = d
         if ties == "w":
-            found[:, i] = 2.0 * common / squares.sum()
+            found[:, start:stop] = 2.0 * common / squares.sum(axis=1)
         elif ties == "a":
-            found[:, i] = common / d
+            found[:, start:stop] = common / d
         else:
-            found[:, i] = common / math.sqrt(squares[0] * squares[1])
-        if d == ended:
-            at_end = found[0, i]
+            found[:, start:stop] = common / np.sqrt(squares[:, 0] * squares[:, 1])
     return _Agreement(*found)
+
+
+def _seen_by(tops: Values, read: int) -> Values:
+    """Return how many of these ranks are reached at each depth 1 … read."""
+    reached = tops[tops <= read].astype(np.int64)
+    return np.bincount(reached, minlength=read + 1)[1:].cumsum().astype(np.float64)
+
+
+def _shares(tops: Values, sizes: Values, d: Values, ties: str) -> Values:
+    """Return how much of each item counts at each of these depths, in front of whatever axes the items have."""
+    d = d.reshape(-1, *(1,) * tops.ndim)
+    shares: Values = (tops <= d).astype(np.float64) if ties == "w" else np.clip((d - tops + 1.0) / sizes, 0.0, 1.0)
+    return shares

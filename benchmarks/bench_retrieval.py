@@ -1,0 +1,143 @@
+"""Search in a collection of a million documents whose words are as frequent as Zipf has it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import bm25s
+import numpy as np
+import pytest
+
+from tieaware import Run
+from tieaware.retrieval import Exact, ImpactOrdered, Index, MaxScore, Method
+from tieaware.retrieval.method import posting_weights
+
+SECTION = "Retrieval: 10⁶ documents of 60 words, 100 queries of 2 to 6 words, one thread"
+THREADS = "Two threads"
+
+
+class Words:
+    """Documents of 20 to 100 words, the r-th most frequent of which has a probability that goes with r^-1.1."""
+
+    def __init__(self, n_documents: int, n_terms: int) -> None:
+        rng = np.random.default_rng(2008)
+        self.n_terms = n_terms
+        self.offsets = np.append(0, np.cumsum(rng.integers(20, 101, n_documents)))
+        # A table of so many slots that even the rarest word has some.
+        shares = np.cumsum(np.arange(1, n_terms + 1) ** -1.1)
+        words = np.searchsorted(shares, np.linspace(0, shares[-1], 1 << 24, endpoint=False)).astype(np.int32)
+        self.tokens = np.empty(self.offsets[-1], np.int32)
+        for part in np.array_split(self.tokens, max(1, len(self.tokens) >> 22)):
+            np.take(words, rng.integers(0, len(words), len(part), dtype=np.int32), out=part)
+        self.queries = {}
+        for query in range(100):
+            document = rng.integers(n_documents)
+            distinct = np.unique(self.tokens[self.offsets[document] : self.offsets[document + 1]])
+            some = rng.choice(distinct, min(len(distinct), rng.integers(2, 7)), replace=False)
+            self.queries[query] = [str(term) for term in some]
+
+
+class Peer:
+    """bm25s with its numba backend, which searches the same weights.
+
+    It has the same layout; so it is given ours, as to compute its own takes minutes, and gives these:
+    tests/retrieval/test_weighting.py.
+    """
+
+    def __init__(self, index: Index, queries: dict[int, list[str]]) -> None:
+        postings = index.postings
+        self._peer = bm25s.BM25(method="lucene", backend="numba")
+        self._peer.scores = {
+            "data": posting_weights(index, "bm25"), "indices": postings.documents, "indptr": postings.starts,
+            "num_docs": len(index),
+        }  # fmt: skip
+        self._peer.vocab_dict, self._peer.nonoccurrence_array = {}, None
+        self._peer.unique_token_ids_set = set(range(postings.n_terms))
+        self._queries = [[int(term) for term in query] for query in queries.values()]
+
+    def scores(self, k: int) -> np.ndarray:
+        """Search; return the scores of the top k, a row for each query."""
+        return self._peer.retrieve(self._queries, k=k, n_threads=1, show_progress=False).scores
+
+
+@pytest.fixture(scope="module")
+def words(small) -> Words:
+    return Words(2_000, 500) if small else Words(1_000_000, 200_000)
+
+
+@pytest.fixture(scope="module")
+def index(words) -> Index:
+    # The index takes the arrays that it is given for its own.
+    tokens = words.tokens.copy(), words.offsets.copy()
+    return Index.from_tokens(tokens, map(str, range(words.n_terms)), positions=False)
+
+
+@pytest.fixture(scope="module")
+def peer(index, words) -> Peer:
+    return Peer(index, words.queries)
+
+
+def search(method: Method, index: Index, words: Words, k: int, threads: int = 1) -> Run:
+    return method.search(index, words.queries, k, threads=threads)
+
+
+@pytest.mark.parametrize(("method", "at_most"), [(Exact(weighting="bm25"), 0.5), (MaxScore(weighting="bm25"), 0.5)])
+@pytest.mark.parametrize("k", [10, 1000])
+def test_exact_search(compare, index, words, peer, method, at_most, k):
+    def check() -> None:
+        # It fills up with documents that score 0, and sums in float32.
+        run, expected = search(method, index, words, k), peer.scores(k)
+        for query, (a, b) in enumerate(zip(run.offsets[:-1], run.offsets[1:], strict=True)):
+            np.testing.assert_allclose(run.scores[a:b], expected[query, : b - a], rtol=1e-6)
+            assert not expected[query, b - a :].any()
+
+    compare(
+        SECTION, f"BM25, top {k:,}",
+        check=check, contender=partial(search, method, index, words, k), of=type(method).__name__,
+        baseline=partial(peer.scores, k), to="bm25s", at_most=at_most, budget=8,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("k", [10, 1000])
+def test_a_tenth_of_the_postings(compare, index, words, k):
+    weighting = "impact:8"
+    exact, part = Exact(weighting=weighting), ImpactOrdered(postings=0.1, weighting=weighting)
+
+    def check() -> None:
+        run = search(exact, index, words, k)
+        unlimited = search(ImpactOrdered(weighting=weighting), index, words, k)
+        assert unlimited.documents == run.documents
+        assert unlimited.scores.tobytes() == run.scores.tobytes()
+        read, all_of_them = (each.counted(index, words.queries, k)[1].postings for each in (part, exact))
+        assert (read == np.ceil(all_of_them / 10)).all()
+
+    compare(
+        SECTION, f"8-bit impacts, a tenth of the postings, top {k:,}",
+        check=check, contender=partial(search, part, index, words, k), of="ImpactOrdered",
+        baseline=partial(search, exact, index, words, k), to="Exact", at_most=0.2, budget=8,
+    )  # fmt: skip
+
+
+def test_two_threads(compare, index, words):
+    method = Exact(weighting="bm25")
+
+    def check() -> None:
+        one, two = (search(method, index, words, 1000, threads) for threads in (1, 2))
+        assert one.documents == two.documents
+        assert one.scores.tobytes() == two.scores.tobytes()
+
+    compare(
+        THREADS, "Exact, BM25, 10⁶ documents, 100 queries, top 1,000",
+        check=check, contender=partial(search, method, index, words, 1000, 2), of="two threads",
+        baseline=partial(search, method, index, words, 1000), to="one", budget=8,
+    )  # fmt: skip
+
+
+def test_memory(index):
+    postings = index.postings
+    arrays = postings.starts, postings.documents, postings.frequencies, postings.lengths
+    # The numbers of documents and frequencies; what there is for each term and document comes to little more.
+    assert sum(each.nbytes for each in arrays[1:3]) == 8 * len(postings)
+    # Prepared weights: 4 bytes each, impacts of 8 bits 1.
+    assert posting_weights(index, "bm25").nbytes == 4 * len(postings)
+    assert posting_weights(index, "impact:8").nbytes == len(postings)

@@ -1,0 +1,52 @@
+/* What goes over all accumulators of a block. It is compiled for each instruction set, and the same in all. */
+#ifndef TIEAWARE_ACCUMULATORS_H
+#define TIEAWARE_ACCUMULATORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "counting.h"
+
+/* Documents are marked in words of so many. */
+enum { TIEAWARE_WORD = 64, TIEAWARE_EIGHTH = 8 };
+
+static inline int tieaware_lowest(uint64_t word) { return __builtin_ctzll(word); }
+
+static inline uint64_t tieaware_above(const double *scores, double bound) {
+    uint64_t marks = 0;
+    for (int i = 0; i < TIEAWARE_WORD; i += TIEAWARE_EIGHTH) {
+        int64_t above = 0;
+        for (int j = i; j < i + TIEAWARE_EIGHTH; j++) {
+            above += scores[j] > bound;
+        }
+        for (int j = i; above && j < i + TIEAWARE_EIGHTH; j++) {
+            marks |= (uint64_t)(scores[j] > bound) << j;
+        }
+    }
+    return marks;
+}
+
+/* survey: marks the scores above the bound, and clears those of a word that has none. Returns how many are above 0. */
+TIEAWARE_CLONES static int64_t tieaware_survey(double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) {
+    int64_t positive = 0;
+    for (ptrdiff_t word = 0; word < n_words; word++, scores += TIEAWARE_WORD) {
+        int64_t above_zero = 0, above_bound = 0;
+        for (int i = 0; i < TIEAWARE_WORD; i++) {
+            above_zero += scores[i] > 0.0;
+            above_bound += scores[i] > bound;
+        }
+        positive += above_zero;
+        if (above_bound) {
+            marks[word] = tieaware_above(scores, bound);
+        } else {
+            marks[word] = 0;
+            for (int i = 0; i < TIEAWARE_WORD; i++) {
+                scores[i] = 0.0;
+            }
+        }
+    }
+    return positive;
+}
+
+#endif

@@ -1,0 +1,29 @@
+import numpy as np
+from numpy.typing import NDArray
+
+_Weights = NDArray[np.float32 | np.uint8 | np.uint16]
+
+def accumulate(
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    query_weights: NDArray[np.float64],
+    documents: NDArray[np.int32],
+    weights: _Weights,
+    n_documents: int,
+    k: int,
+    base: NDArray[np.float64] | None,
+    at_least: int,
+    whole_ties: bool,
+    all_in_heap: bool,
+    bounds: NDArray[np.float64] | None,
+    block_size: int,
+) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int]: ...
+def score(
+    candidates: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    query_weights: NDArray[np.float64],
+    documents: NDArray[np.int32],
+    weights: _Weights,
+    sums: NDArray[np.float64],
+) -> int: ...

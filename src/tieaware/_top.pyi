@@ -1,0 +1,10 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def top(
+    documents: NDArray[np.int32],
+    scores: NDArray[np.float64],
+    k: int,
+    whole_ties: bool,
+    all_in_heap: bool,
+) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int]: ...

@@ -1,0 +1,56 @@
+"""Inexact retrieval: the classic ways in which search engines save work, on a small index in memory.
+
+An `Index` is built once. A method, such as `Champions`, searches it and gives a `tieaware.Run`: scores and ties as the
+method makes them. `tieaware.experiments.inexact` measures what each method saves, and what it loses.
+"""
+
+from tieaware.retrieval.analysis import Analyzer
+from tieaware.retrieval.champions import Champions
+from tieaware.retrieval.clusters import ClusterPruning
+from tieaware.retrieval.collections import read_documents, read_judgments, read_topics
+from tieaware.retrieval.elimination import AtLeast, HighIdf
+from tieaware.retrieval.exact import Exact, MaxScore
+from tieaware.retrieval.feedback import BlindFeedback, rocchio
+from tieaware.retrieval.impact_order import ImpactOrdered
+from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.index_file import is_index_file
+from tieaware.retrieval.method import Costs, Method
+from tieaware.retrieval.names import parse_method
+from tieaware.retrieval.proximity import Proximity, learn_alpha, smallest_windows
+from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
+from tieaware.retrieval.tiers import Tiers
+from tieaware.retrieval.zones import WeightedZones, ZoneWeight, learn_zone_weight, zone_matches, zone_scores
+
+__all__ = [
+    "Analyzer",
+    "AtLeast",
+    "BlindFeedback",
+    "Champions",
+    "ClusterPruning",
+    "Costs",
+    "Exact",
+    "GlobalChampions",
+    "HighIdf",
+    "HighLow",
+    "ImpactOrdered",
+    "Index",
+    "MaxScore",
+    "Method",
+    "NetScore",
+    "Proximity",
+    "Query",
+    "Tiers",
+    "WeightedZones",
+    "ZoneWeight",
+    "is_index_file",
+    "learn_alpha",
+    "learn_zone_weight",
+    "parse_method",
+    "read_documents",
+    "read_judgments",
+    "read_topics",
+    "rocchio",
+    "smallest_windows",
+    "zone_matches",
+    "zone_scores",
+]

@@ -1,0 +1,96 @@
+"""The two ways to score: all documents of some postings, or some documents by all their postings; and the top K."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tieaware import _accumulators, _top
+from tieaware.arrays import Integers, Values
+from tieaware.retrieval.postings import LARGEST, Numbers
+from tieaware.retrieval.weighting import Weights
+
+# So many documents have an accumulator at a time: 128 KB, which stay in the second-level cache.
+_BLOCK = 1 << 14
+
+
+class TermLists(NamedTuple):
+    """Postings of a query's terms: list ``i`` is ``documents[starts[i]:stops[i]]``, ascending, with its weights."""
+
+    starts: Integers
+    stops: Integers
+    query_weights: Values
+    documents: Numbers
+    weights: Weights
+
+
+class Found(NamedTuple):
+    """The top documents of a query, best first, ties by number; and what it cost."""
+
+    documents: Numbers
+    scores: Values
+    n_postings: int
+    n_documents: int
+    n_comparisons: int
+
+
+def accumulate(
+    lists: TermLists, n_documents: int, k: int, *, base: Values | None = None, at_least: int = 1,
+    bounds: Values | None = None, whole_ties: bool = False, heap_of_all: bool = False, block: int = _BLOCK,
+) -> Found:  # fmt: skip
+    """Score every document of the lists, term at a time, and return the top k of those with a score above 0.
+
+    A score is summed in float64, in the order of the lists, and then the base is added.
+
+    Parameters
+    ----------
+    base : float64[n_documents], optional
+        Added to each document's sum, such as its static quality. Then a score of 0 counts, too.
+    at_least : int, default: 1
+        Only documents that occur in so many of the lists.
+    bounds : float64[n_lists], optional
+        The most that each list adds to a score. Then the k-th best score so far decides what need not be read: lists
+        that cannot lift a document above it are read only for documents of other lists. Alone, without base and
+        at_least, and if no weight is below 0.
+    heap_of_all : bool, default: False
+        Whether the heap is built of all documents with a score and the top k are drawn from it, as textbooks have it;
+        else it holds the best k so far, and every other document is compared to the worst of them.
+    block : int
+        How many documents have an accumulator at a time. At least `n_documents`, if lists do not ascend.
+
+    Returns
+    -------
+    Found
+        With the postings that were read, the documents that had an accumulator above 0, or at all with a base, and
+        how often two scores were compared.
+    """
+    documents, scores, n_scored, n_comparisons, n_postings = _accumulators.accumulate(
+        lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, n_documents, min(k, LARGEST),
+        base, at_least, whole_ties, heap_of_all, bounds, block,
+    )  # fmt: skip
+    return Found(documents, scores, n_postings, n_scored, n_comparisons)
+
+
+def score(
+    candidates: Numbers, lists: TermLists, k: int, *, base: Values | None = None, whole_ties: bool = False
+) -> Found:
+    """Score these documents alone, ascending, by all of the lists, and return the top k of those above 0.
+
+    With a base (float64[n_documents], added to each document's sum) a score of 0 counts, too. Postings that were read
+    are those of the candidates; to find them, candidates and lists are galloped through, which is not counted.
+    """
+    sums = np.zeros(len(candidates))
+    n_postings = _accumulators.score(
+        candidates, lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, sums
+    )
+    if base is None:
+        above = sums > 0
+        return top(candidates[above], sums[above], n_postings, k, whole_ties=whole_ties)
+    return top(candidates, sums + base[candidates], n_postings, k, whole_ties=whole_ties)
+
+
+def top(documents: Numbers, scores: Values, n_postings: int, k: int, *, whole_ties: bool) -> Found:
+    """Return the k best, best first, ties by number; with whole ties also those that tie with the last."""
+    best, its_scores, n, n_comparisons = _top.top(documents, scores, min(k, LARGEST), whole_ties, False)
+    return Found(best, its_scores, n_postings, n, n_comparisons)

@@ -1,0 +1,105 @@
+"""Text into terms: words in lower case, without stop words, stemmed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, TypeAlias
+
+from tieaware.checks import one_of, sequence, shown, unexpected
+from tieaware.extras import load
+
+#: What makes the terms of a text: any callable that takes text, and returns terms in the order of the text.
+Analysis: TypeAlias = Callable[[str], Iterable[str]]
+
+_WORD = re.compile(r"\w+")
+
+# Those that Lucene leaves out of English text.
+_LUCENE = frozenset((
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not",
+    "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will",
+    "with",
+))  # fmt: skip
+
+
+class Analyzer:
+    """Words of letters and digits in lower case, without stop words, stemmed.
+
+    Parameters
+    ----------
+    stemmer : str or None
+        A language of PyStemmer (``pip install 'tieaware[retrieval]'``), such as "english" or "porter"; None leaves
+        words as they are.
+    stop_words : "lucene", "scikit-learn", sequence of str or None
+        What is left out, before words are stemmed: the 33 words that Lucene leaves out of English, the 318 of
+        scikit-learn, which must be installed then, any others, or none.
+
+    Raises
+    ------
+    InputError
+        There is no such stemmer or list, or a stop word is no text.
+    ImportError
+        PyStemmer or scikit-learn is not installed; the message says what to install.
+
+    Examples
+    --------
+    >>> Analyzer(stemmer="english")("The flows of a boundary layer; and of layers.")
+    ['flow', 'boundari', 'layer', 'layer']
+    >>> Analyzer(stemmer=None, stop_words=["and"])("Boundaries and layers")
+    ['boundaries', 'layers']
+    """
+
+    def __init__(self, *, stemmer: str | None = "english", stop_words: str | Iterable[str] | None = "lucene") -> None:
+        self.stemmer = stemmer
+        is_named = isinstance(stop_words, str | None)
+        self.stop_words = stop_words if is_named else sequence("stop_words", stop_words, "str")
+        self._left_out = _left_out(self.stop_words)
+        self._stemmed = _stemming(stemmer)
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the terms of a text, in its order.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        list of str
+
+        Examples
+        --------
+        >>> Analyzer(stemmer=None)("No order, no tie")
+        ['order', 'tie']
+        """
+        left_out = self._left_out
+        words = [word for word in _WORD.findall(text.lower()) if word not in left_out]
+        return words if self._stemmed is None else self._stemmed(words)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Analyzer, stemmer=self.stemmer, stop_words=self.stop_words), ()
+
+    def __repr__(self) -> str:
+        return f"Analyzer(stemmer={self.stemmer!r}, stop_words={shown(self.stop_words)})"
+
+
+def _left_out(stop_words: Any) -> frozenset[str]:
+    if isinstance(stop_words, str):
+        one_of("stop_words", stop_words, ("lucene", "scikit-learn"))
+        if stop_words == "lucene":
+            return _LUCENE
+        return frozenset(load("sklearn.feature_extraction.text", "scikit-learn").ENGLISH_STOP_WORDS)
+    for i, word in enumerate(stop_words or ()):
+        if not isinstance(word, str):
+            raise unexpected(f"stop_words[{i}]", "text", shown(word))
+    return frozenset(stop_words or ())
+
+
+def _stemming(stemmer: str | None) -> Callable[[list[str]], list[str]] | None:
+    if stemmer is None:
+        return None
+    package = load("Stemmer", "retrieval")
+    one_of("stemmer", stemmer, package.algorithms())
+    stemmed: Callable[[list[str]], list[str]] = package.Stemmer(stemmer).stemWords
+    return stemmed

@@ -1,0 +1,168 @@
+"""Champion lists: only documents that are among the best for a term of the query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tieaware.arrays import Integers, Offsets, Values
+from tieaware.checks import flag, number, whole_number
+from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score
+from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.method import Method, posting_weights, share_of, weighted
+from tieaware.retrieval.postings import Numbers, Postings
+
+
+class TermDocuments(NamedTuple):
+    """Some documents of each term: those of term ``t`` are ``documents[starts[t]:starts[t + 1]]``, ascending."""
+
+    starts: Offsets
+    documents: Numbers
+
+    def of(self, terms: Integers) -> Numbers:
+        """Return those of several terms, one list after the other."""
+        lists = [self.documents[self.starts[term] : self.starts[term + 1]] for term in terms]
+        return np.concatenate([np.empty(0, np.int32), *lists])
+
+
+def best_documents(postings: Postings, values: NDArray[np.floating | np.integer], sizes: Integers) -> TermDocuments:
+    """Return so many documents of each term whose values are the largest; of those that tie, the first by number.
+
+    Parameters
+    ----------
+    values : float[n_postings]
+        By what the postings are compared.
+    sizes : int64[n_terms]
+        How many documents of each term.
+    """
+    kept = np.ones(len(postings.documents), bool)
+    sizes = np.minimum(sizes, postings.document_frequencies)
+    for term in np.flatnonzero(sizes < postings.document_frequencies):
+        a, b, size = postings.starts[term], postings.starts[term + 1], sizes[term]
+        kept[a:b] = _largest(values[a:b], size)
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return TermDocuments(starts, postings.documents[kept])
+
+
+def _largest(values: NDArray[np.floating | np.integer], size: int) -> NDArray[np.bool_]:
+    """Mark the largest values; of those that tie with the last, the first. There are fewer marks than values."""
+    if size == 0:
+        return np.zeros(len(values), bool)
+    least = np.partition(values, len(values) - size)[len(values) - size]
+    marked: NDArray[np.bool_] = values > least
+    marked[np.flatnonzero(values == least)[: size - marked.sum()]] = True
+    return marked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Champions(Method):
+    """Score only the union of the query terms' champion lists, which hold the best documents of each term.
+
+    They are scored in full, by all terms of the query. A document that is good for the query without being among the
+    best for any one of its terms is missed.
+
+    Parameters
+    ----------
+    weighting : str
+        As for every `Method`; a term's best documents are those of the largest weight, and of those that tie the first
+        by number.
+    r : int, default: 100
+        How many documents a list holds, if there are so many.
+    share : float, default: 0
+        Lists hold at least this share of the term's documents, rounded up: so they are longer for frequent terms.
+    fallback : bool, default: False
+        Whether a query is searched exactly, if there are fewer than K documents in the union; else it finds fewer.
+
+    Raises
+    ------
+    InputError
+        A parameter is out of its range.
+
+    See Also
+    --------
+    GlobalChampions : Lists by static quality and weight.
+
+    Notes
+    -----
+    Introduction to Information Retrieval, section 7.1.3. With `r` the number of documents, or a share of 1, it finds
+    what `Exact` does, bit for bit. Postings are counted in the champion lists and where documents are scored.
+
+    Examples
+    --------
+    >>> index = Index.build([("d1", "tie"), ("d2", "tie"), ("d3", "tie tie tie rank")], analyzer=str.split)
+    >>> Champions(r=1, weighting="nnn.nnn").search(index, {"q": "tie rank"}).documents.to_list()
+    ['d3']
+    >>> run = Champions(r=1, weighting="nnn.nnn", fallback=True).search(index, {"q": "tie rank"}, k=2)
+    >>> run.documents.to_list(), run.scores.tolist()
+    (['d3', 'd1'], [4.0, 1.0])
+    """
+
+    r: int = 100
+    share: float = 0.0
+    fallback: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole_number("r", self.r, 1)
+        number("share", self.share, 0, 1)
+        flag("fallback", self.fallback)
+
+    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
+        """Prepare champion lists, and return what finds the top documents of a query.
+
+        Parameters
+        ----------
+        index, k, whole_ties
+            As `Method.searcher` takes them.
+
+        Returns
+        -------
+        callable
+            Takes a `Query`, and returns what was `Found`.
+        """
+        champions = champions_of(index, self.weighting, self.r, self.share)
+        return among(champions, weighted(index, self.weighting), len(index), k, whole_ties, fallback=self.fallback)
+
+
+def champions_of(index: Index, weighting: str, r: int, share: float = 0.0) -> TermDocuments:
+    """Return each term's documents of the largest weights: at least r, and at least this share of them."""
+
+    def prepare() -> TermDocuments:
+        sizes = np.maximum(r, share_of(index.postings.document_frequencies, share))
+        return best_documents(index.postings, posting_weights(index, weighting), sizes)
+
+    return index.prepared(("champions", weighting, r, share), prepare)
+
+
+def among(
+    champions: TermDocuments, lists: Callable[[Query], TermLists], n_documents: int, k: int, whole_ties: bool, *,
+    base: Values | None = None, fallback: bool = False, at_least: int = 1,
+) -> Callable[[Query], Found]:  # fmt: skip
+    """Return what finds the top documents of a query among those that so many of its terms have in their lists.
+
+    Parameters
+    ----------
+    base : float64[n_documents], optional
+        Added to each document's score.
+    fallback : bool
+        Whether to search exactly instead, if there are fewer than k.
+    at_least : int
+        How many of the query's terms: all of them, if it has fewer.
+    """
+
+    def find(query: Query) -> Found:
+        entries = champions.of(query.terms)
+        candidates, times = np.unique(entries, return_counts=True)
+        candidates = candidates[times >= min(at_least, len(query.terms))]
+        if fallback and len(candidates) < k:
+            found = accumulate(lists(query), n_documents, k, base=base, whole_ties=whole_ties)
+        else:
+            found = score(candidates, lists(query), k, base=base, whole_ties=whole_ties)
+        return found._replace(n_postings=found.n_postings + len(entries))
+
+    return find

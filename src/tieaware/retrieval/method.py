@@ -1,0 +1,243 @@
+"""What every method of retrieval is: parameters, a name, and a search that counts what it costs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tieaware.arrays import Integers, Values
+from tieaware.checks import flag, shown, unexpected, whole_number
+from tieaware.identifiers import Identifiers, quoted
+from tieaware.inputs.lists import Lists
+from tieaware.inputs.run import Run
+from tieaware.retrieval.accumulators import Found, TermLists
+from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.postings import Numbers
+from tieaware.retrieval.weighting import Weights, weighting_of
+from tieaware.threads import checked_threads, over_items
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What a search has cost, query by query.
+
+    Attributes
+    ----------
+    postings : int64[n_queries]
+        Postings that were read.
+    documents : int64[n_queries]
+        Documents that were scored.
+    comparisons : int64[n_queries]
+        Comparisons of scores, to build the heap and to draw the top from it.
+    """
+
+    postings: NDArray[np.int64]
+    documents: NDArray[np.int64]
+    comparisons: NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(ABC):
+    """A way to find the top K documents of a query, with its parameters; ``str()`` is its name.
+
+    Parameters
+    ----------
+    weighting : str
+        What terms are worth: letters of SMART such as "lnc.ltc", "bm25", or "impact:8".
+
+    Raises
+    ------
+    InputError
+        A parameter is out of its range.
+
+    Examples
+    --------
+    >>> from tieaware.retrieval import Champions, Exact
+    >>> str(Champions(r=10)), isinstance(Exact(), Method)
+    ('Champions(r=10)', True)
+    """
+
+    weighting: str = "lnc.ltc"
+
+    def __post_init__(self) -> None:
+        weighting_of(self.weighting)
+
+    def __str__(self) -> str:
+        # The first parameter of its own, and what is not as usual; the weighting, which all have, comes last.
+        weighting, *own = fields(self)
+        named = [each for each in (*own, weighting) if getattr(self, each.name) != each.default or each in own[:1]]
+        values = [(each.name, getattr(self, each.name)) for each in named]
+        given = [f"{name}={value!r}" for name, value in values if value not in (None, ())]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def search(
+        self, index: Index, queries: Mapping[Any, Any], k: int = 1000, *, whole_ties: bool = False,
+        threads: int | None = None,
+    ) -> Run:  # fmt: skip
+        """Return the top documents of each query.
+
+        Parameters
+        ----------
+        index : Index
+        queries : mapping of ids to queries
+            A query is text, which is analysed as the documents were, a sequence of terms, or what `Index.query` gives.
+        k : int
+            How many documents to find for each query, at least 1; there may be fewer that fit.
+        whole_ties : bool
+            Whether to go on to the end of the group of tied documents that K divides. Else those of it are returned
+            that come first in the index, as most engines do.
+        threads : int or None
+            How many queries to search at a time; None for one per core. The result does not depend on it.
+
+        Returns
+        -------
+        Run
+            Of the method's name; documents by descending score, those of the same score in the order of the index.
+
+        Raises
+        ------
+        InputError
+            `k` or `threads` is out of its range, a query is neither text nor terms or has the id of another, or the
+            index lacks what the method needs.
+
+        Examples
+        --------
+        >>> from tieaware.retrieval import Exact
+        >>> index = Index.build([("d1", "tied scores"), ("d2", "scores tied"), ("d3", "order")])
+        >>> run = Exact().search(index, {"q1": "tied scores", "q2": "disorder"}, k=1)
+        >>> run.documents.to_list(), run.offsets.tolist()
+        (['d1'], [0, 1, 1])
+        >>> Exact().search(index, {"q1": "tied scores"}, k=1, whole_ties=True).documents.to_list()
+        ['d1', 'd2']
+        """
+        return self.counted(index, queries, k, whole_ties=whole_ties, threads=threads)[0]
+
+    def counted(
+        self, index: Index, queries: Mapping[Any, Any], k: int = 1000, *, whole_ties: bool = False,
+        threads: int | None = None,
+    ) -> tuple[Run, Costs]:  # fmt: skip
+        """Return the top documents of each query, and what they have cost.
+
+        Parameters
+        ----------
+        index, queries, k, whole_ties, threads
+            As of `search`.
+
+        Returns
+        -------
+        (Run, Costs)
+
+        Raises
+        ------
+        InputError
+            As by `search`.
+
+        Examples
+        --------
+        >>> from tieaware.retrieval import Exact
+        >>> index = Index.build([("d1", "tied scores"), ("d2", "scores tied"), ("d3", "order")])
+        >>> run, costs = Exact().counted(index, {"q1": "tied scores"})
+        >>> costs.postings.tolist(), costs.documents.tolist()
+        ([4], [2])
+        """
+        k = whole_number("k", k, 1)
+        whole_ties = flag("whole_ties", whole_ties)
+        at_once = checked_threads(threads)
+        names = _names(queries)
+        analysed = [each if isinstance(each, Query) else index.query(each) for each in queries.values()]
+        find = self.searcher(index, k, whole_ties)
+        found = over_items(find, analysed, min(at_once, max(1, len(analysed))))
+        costs = np.array([each[2:] for each in found], np.int64).reshape(-1, 3)
+        return run_of(str(self), index, names, found), Costs(*costs.T)
+
+    @abstractmethod
+    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
+        """Prepare whatever does not depend on the query, and return what finds the documents of one.
+
+        Parameters
+        ----------
+        index : Index
+        k, whole_ties
+            As of `search`.
+
+        Returns
+        -------
+        callable
+            Takes a `Query`; several threads may call it at a time.
+
+        Raises
+        ------
+        InputError
+            The index lacks what the method needs.
+
+        Examples
+        --------
+        >>> from tieaware.retrieval import Exact
+        >>> index = Index.build([("d1", "tied scores"), ("d2", "scores tied"), ("d3", "order")])
+        >>> Exact().searcher(index, 1, True)(index.query("tied")).documents
+        array([0, 1], dtype=int32)
+        """
+
+
+def share_of(n: int | Integers, share: float) -> Integers:
+    """Return this share of n, rounded up; what a product is above a whole number by rounding alone does not count."""
+    return np.ceil(share * np.asarray(n) - 1e-9).astype(np.int64)
+
+
+def document_numbers(index: Index, documents: ArrayLike) -> Numbers:
+    """Return numbers of documents, which the index must have."""
+    numbers = np.asarray(documents)
+    if numbers.ndim != 1 or not (numbers.dtype.kind in "iu" or numbers.size == 0):
+        raise unexpected("documents", "whole numbers in one dimension", f"{numbers.dtype} of shape {numbers.shape}")
+    wrong = (numbers < 0) | (numbers >= len(index))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise unexpected(f"documents[{row}]", f"a number from 0 to {len(index) - 1}", str(numbers[row]))
+    return numbers.astype(np.int32)
+
+
+def posting_weights(index: Index, name: str) -> Weights:
+    """Return the weight of every posting of the index."""
+    return index.prepared(("weights", name), lambda: weighting_of(name).of_postings(index.postings))
+
+
+def query_weights(index: Index, name: str, query: Query) -> Values:
+    """Return the weights of a query's terms: those that it brings along, or else those that the weighting gives."""
+    return weighting_of(name).of_query(index.postings, query) if query.weights is None else query.weights
+
+
+def weighted(index: Index, name: str) -> Callable[[Query], TermLists]:
+    """Return what gives a query's whole postings, weighted."""
+    postings, weights = index.postings, posting_weights(index, name)
+
+    def lists(query: Query) -> TermLists:
+        starts, stops = postings.starts[query.terms], postings.starts[query.terms + 1]
+        return TermLists(starts, stops, query_weights(index, name, query), postings.documents, weights)
+
+    return lists
+
+
+def _names(queries: Any) -> Identifiers:
+    """Return the ids of queries, each once."""
+    if not isinstance(queries, Mapping):
+        raise unexpected("queries", "a mapping of ids to queries", shown(queries))
+    names = Identifiers.from_sequence(list(queries), "queries")
+    if len(set(names)) < len(names):
+        twice = next(name for name, n in Counter(names).items() if n > 1)
+        raise unexpected("queries", "each id once", f"{quoted(twice)} twice, as text and as a number")
+    return names
+
+
+def run_of(name: str, index: Index, queries: Identifiers, found: list[Found]) -> Run:
+    """Return what was found as a run."""
+    offsets = np.zeros(len(found) + 1, np.int64)
+    np.cumsum([len(each.documents) for each in found], out=offsets[1:])
+    rows = np.concatenate([np.empty(0, np.int64), *(each.documents for each in found)])
+    scores = np.concatenate([np.empty(0), *(each.scores for each in found)])
+    return Run.of(Lists(queries, offsets, index.documents.take(rows), scores), name)

@@ -1,0 +1,216 @@
+"""Weights: what a term is worth in a document, and in a query."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tieaware.arrays import Integers, Values
+from tieaware.checks import number, shown, unexpected, whole_number
+from tieaware.retrieval.index import Query
+from tieaware.retrieval.postings import Postings
+
+Weights: TypeAlias = NDArray[np.float32 | np.uint8 | np.uint16]
+
+EXPECTED = "letters such as lnc.ltc, bm25, bm25:k1=0.9,b=0.4, impact:8 or impact:8:lnc.ltc"
+
+
+class Weighting(ABC):
+    """A score is the sum, over the terms of the query, of the query's weight times the document's."""
+
+    name: str
+
+    @abstractmethod
+    def of_postings(self, postings: Postings) -> Weights:
+        """Return the weight of every posting."""
+
+    @abstractmethod
+    def of_query(self, postings: Postings, query: Query) -> Values:
+        """Return the weight of every term of a query."""
+
+    @abstractmethod
+    def of_terms(self, postings: Postings) -> Values:
+        """Return what every term weighs in a query that consists of it."""
+
+
+class TfIdf(Weighting):
+    """SMART's letters: term frequency, document frequency and normalisation, of documents and then of queries.
+
+    ===  ==============================  ===  =====================  ===  ===============
+    n    tf                              n    1                      n    1
+    l    1 + log tf                      t    log N/df               c    1/√Σw²: cosine
+    a    0.5 + 0.5 tf / max tf           p    max(0, log (N-df)/df)
+    b    1                               s    ln (N+1)/(df+1) + 1
+    L    (1 + log tf)/(1 + log mean tf)
+    d    1 + log(1 + log tf)
+    ===  ==============================  ===  =====================  ===  ===============
+
+    Logarithms are to the base 10 (Introduction to Information Retrieval, figure 6.15), but for s, which is not SMART's:
+    "nsc.nsc" is what scikit-learn's TfidfVectorizer computes. The largest and the mean tf are those of the document.
+    The book's u and b, by unique terms and by bytes, depend on what an index does not say.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._documents, self._queries = name[:3], name[4:]
+
+    def of_postings(self, postings: Postings) -> Weights:
+        """Return the weight of every posting."""
+        tf, idf, normalisation = tuple(self._documents)
+        documents, n = postings.documents, len(postings.lengths)
+        frequencies = postings.frequencies.astype(np.float64)
+        largest = mean = np.ones(1)
+        if tf == "a":
+            largest = np.ones(n)
+            np.maximum.at(largest, documents, frequencies)
+            largest = largest[documents]
+        if tf == "L":
+            mean = (postings.lengths / np.maximum(np.bincount(documents, minlength=n), 1))[documents]
+        weights = _term_frequency(tf, frequencies, largest, mean)
+        df = postings.document_frequencies
+        weights *= np.repeat(_idf(idf, df, n), df)
+        if normalisation == "c":
+            norms = np.sqrt(np.bincount(documents, weights * weights, minlength=n))
+            # A document whose terms all weigh nothing.
+            norms[norms == 0] = 1
+            weights /= norms[documents]
+        return weights.astype(np.float32)
+
+    def of_query(self, postings: Postings, query: Query) -> Values:
+        """Return the weight of every term of a query."""
+        tf, idf, normalisation = tuple(self._queries)
+        if not len(query.terms):
+            return np.empty(0)
+        frequencies = query.frequencies.astype(np.float64)
+        df = postings.starts[query.terms + 1] - postings.starts[query.terms]
+        weights = _term_frequency(tf, frequencies, frequencies.max(), frequencies.mean())
+        weights *= _idf(idf, df, len(postings.lengths))
+        norm = float(np.sqrt((weights * weights).sum())) if normalisation == "c" else 1.0
+        # Terms that weigh nothing all together have no direction.
+        weights /= norm or 1.0
+        return weights
+
+    def of_terms(self, postings: Postings) -> Values:
+        """Return what every term weighs in a query that consists of it, without normalisation."""
+        return _idf(self._queries[1], postings.document_frequencies, len(postings.lengths))
+
+
+def _term_frequency(letter: str, tf: Values, largest: Values | np.float64, mean: Values | np.float64) -> Values:
+    if letter == "n":
+        return tf
+    if letter == "b":
+        return np.ones(len(tf))
+    if letter == "a":
+        return 0.5 + 0.5 * tf / largest
+    log: Values = 1 + np.log10(tf)
+    if letter == "L":
+        log /= 1 + np.log10(mean)
+    return 1 + np.log10(log) if letter == "d" else log
+
+
+def _idf(letter: str, df: Integers, n: int) -> Values:
+    # A term without postings weighs nothing, wherever; nor does one that all documents have divide by 0.
+    df = np.maximum(df, 1)
+    if letter == "n":
+        return np.ones(len(df))
+    if letter == "s":
+        idf: Values = np.log((1 + n) / (1 + df)) + 1
+    else:
+        idf = np.log10(n / df) if letter == "t" else np.log10(np.maximum(n - df, df) / df)
+    return idf
+
+
+class BM25(Weighting):
+    """BM25 as Lucene has it: ln(1 + (N - df + 0.5)/(df + 0.5)) · tf / (tf + k1 (1 - b + b length / mean length)).
+
+    In a query, a term weighs as often as it occurs.
+    """
+
+    def __init__(self, k1: float = 1.5, b: float = 0.75) -> None:
+        self.k1, self.b = number("weighting: k1", k1, 0, 1e6), number("weighting: b", b, 0, 1)
+        given = [f"{name}={value!r}" for name, value, usual in (("k1", self.k1, 1.5), ("b", self.b, 0.75))
+                 if value != usual]  # fmt: skip
+        self.name = "bm25" + (f":{','.join(given)}" if given else "")
+
+    def of_postings(self, postings: Postings) -> Weights:
+        """Return the weight of every posting."""
+        n, df = len(postings.lengths), postings.document_frequencies
+        idf = np.log1p((n - df + 0.5) / (df + 0.5))
+        lengths = postings.lengths / max(postings.lengths.sum() / max(n, 1), 1e-300)
+        tf = postings.frequencies.astype(np.float64)
+        tf /= tf + (self.k1 * (1 - self.b + self.b * lengths))[postings.documents]
+        weights: Weights = (tf * np.repeat(idf, df)).astype(np.float32)
+        return weights
+
+    def of_query(self, postings: Postings, query: Query) -> Values:
+        """Return the weight of every term of a query."""
+        return query.frequencies.astype(np.float64)
+
+    def of_terms(self, postings: Postings) -> Values:
+        """Return 1 for every term."""
+        return np.ones(postings.n_terms)
+
+
+class Impacts(Weighting):
+    """Weights of another weighting as whole numbers from 1 to 2^bits - 1, so that scores are whole numbers, too.
+
+    PISA's linear quantiser with the largest weight of all postings: round(w (2^bits - 2) / max) + 1, in float32 and
+    halves upwards. What a term weighs in the query, but for its frequency there and for normalisation, goes into its
+    impacts; in the query, it weighs as often as it occurs.
+    """
+
+    def __init__(self, bits: int, of: Weighting) -> None:
+        self.bits, self.of = bits, of
+        self.name = f"impact:{bits}" + ("" if of.name == "bm25" else f":{of.name}")
+
+    def of_postings(self, postings: Postings) -> Weights:
+        """Return the impact of every posting."""
+        of_terms = np.repeat(self.of.of_terms(postings), postings.document_frequencies)
+        weights = (self.of.of_postings(postings) * of_terms).astype(np.float32)
+        largest = weights.max(initial=0)
+        kind = np.uint8 if self.bits <= 8 else np.uint16
+        if not largest > 0:
+            return np.zeros(len(weights), kind)
+        weights *= np.float32(2**self.bits - 2) / largest
+        # Added in float64, a half is not rounded once more.
+        return (np.floor(weights.astype(np.float64) + 0.5) + 1).astype(kind)
+
+    def of_query(self, postings: Postings, query: Query) -> Values:
+        """Return the weight of every term of a query."""
+        return query.frequencies.astype(np.float64)
+
+    def of_terms(self, postings: Postings) -> Values:
+        """Return 1 for every term."""
+        return np.ones(postings.n_terms)
+
+
+@lru_cache(maxsize=64)
+def weighting_of(name: str) -> Weighting:
+    """Return the weighting of a name: letters of SMART, "bm25" or "impact:8", with their parameters.
+
+    Raises
+    ------
+    InputError
+        There is no such weighting, or a parameter is out of its range.
+    """
+    kind, _, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
+    if kind == "bm25":
+        given = dict(each.partition("=")[::2] for each in rest.split(",")) if rest else {}
+        if given.keys() <= {"k1", "b"} and all(map(_is_number, given.values())):
+            return BM25(**{parameter: float(value) for parameter, value in given.items()})
+    if kind == "impact":
+        bits, _, of = rest.partition(":")
+        if bits.isdecimal() and not of.startswith("impact"):
+            return Impacts(whole_number("weighting: bits", int(bits), 1, 16), weighting_of(of or "bm25"))
+    if isinstance(name, str) and re.fullmatch(r"[nlabLd][ntps][nc]\.[nlabLd][ntps][nc]", name):
+        return TfIdf(name)
+    raise unexpected("weighting", EXPECTED, shown(name))
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?", text) is not None

@@ -1,0 +1,83 @@
+"""Small collections with queries, and what a method finds in them beside what the reference does."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import pairwise
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+from reference import Collection, Scores, top
+
+from tieaware.retrieval import Index, Method
+from tieaware.retrieval.index import Query
+from tieaware.retrieval.method import posting_weights, query_weights
+
+WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25")
+
+
+class Search(NamedTuple):
+    """An index, the words of its documents and of a query, and how many documents are wanted, under which weighting."""
+
+    index: Index
+    texts: list[list[str]]
+    words: list[str]
+    k: int
+    whole_ties: bool
+    weighting: str
+
+    @property
+    def query(self) -> Query:
+        """The query as the index has it."""
+        return self.index.query(self.words)
+
+    @property
+    def needed(self) -> Counter[int]:
+        """How often the query has each of its terms."""
+        return Counter(dict(zip(self.query.terms.tolist(), self.query.frequencies.tolist(), strict=True)))
+
+    def collection(self) -> Collection:
+        """Give the collection as the reference takes it."""
+        numbers = {term: i for i, term in enumerate(self.index.terms)}
+        postings, weights = self.index.postings, posting_weights(self.index, self.weighting).tolist()
+        starts, documents = postings.starts.tolist(), postings.documents.tolist()
+        by_term = {t: dict(zip(documents[a:b], weights[a:b], strict=True)) for t, (a, b) in enumerate(pairwise(starts))}
+        own = query_weights(self.index, self.weighting, self.query).tolist()
+        quality = [] if self.index.quality is None else self.index.quality.tolist()
+        texts = [[numbers[word] for word in text] for text in self.texts]
+        return Collection(by_term, dict(zip(self.query.terms.tolist(), own, strict=True)), texts, quality)
+
+    def found(self, method: Method) -> list[tuple[int, float]]:
+        """Search with a method."""
+        found = method.searcher(self.index, self.k, self.whole_ties)(self.query)
+        return list(zip(found.documents.tolist(), found.scores.tolist(), strict=True))
+
+    def expected(self, scores: Scores) -> list[tuple[int, float]]:
+        """Rank what the reference finds."""
+        return top(scores, self.k, self.whole_ties)
+
+
+QUALITIES = (0.0, 0.25, 0.3, 1.0)
+# Few words, so that scores tie; the query may have one that no collection has.
+WORDS, ASKED = "aabbbcde", "abcdez"
+
+
+def _search(seed: int) -> Search:
+    rng = random.Random(seed)
+    longest = rng.choice((1, 3, 5, 8))
+    texts = [rng.choices(WORDS, k=rng.randint(0, longest)) for _ in range(rng.choice((1, 2, 5, 8, 10)))]
+    texts[0] = texts[0] or ["a"]
+    quality = rng.choices(QUALITIES, k=len(texts))
+    named = ((f"d{i}", " ".join(text)) for i, text in enumerate(texts))
+    index = Index.build(named, analyzer=str.split, quality=quality)
+    words = rng.choices(ASKED, k=rng.choice((0, 1, 2, 2, 3, 3, 4, 5)))
+    return Search(index, texts, words, rng.choice((1, 2, 3, 5, 20)), rng.random() < 0.5, rng.choice(WEIGHTINGS))
+
+
+def searches() -> st.SearchStrategy[Search]:
+    """Draw empty documents and queries, unknown and repeated terms, one document, K beyond N.
+
+    Of seeds: what hypothesis draws letter by letter is a single document more often than not.
+    """
+    return st.integers(0, 2**20).map(_search)

@@ -1,0 +1,182 @@
+"""Accumulators and the heap: against plain Python, whatever is cut into blocks."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tieaware.retrieval.accumulators import TermLists, accumulate, score, top
+
+BLOCKS = (1, 7, 64, 200, 4096, 1 << 14)
+
+
+def drawn(seed, n_documents, shares, kind):
+    """Lists that hold these shares of the documents, with few different weights, so that scores tie."""
+    rng = np.random.default_rng(seed)
+    documents = [np.flatnonzero(rng.random(n_documents) < share).astype(np.int32) for share in shares]
+    starts = np.cumsum([0, *map(len, documents)])
+    weights = rng.integers(0, 4, starts[-1]).astype(kind)
+    if kind == np.float32:
+        weights /= np.float32(3)
+    query_weights = rng.integers(1, 3, len(shares)) / (1 if kind != np.float32 else 7)
+    rows = np.concatenate([np.empty(0, np.int32), *documents])
+    return TermLists(starts[:-1], starts[1:], query_weights, rows, weights)
+
+
+def plain(lists, base=None, at_least=1):
+    """The scores of all documents: sums in the order of the lists."""
+    sums, occurrences = {}, {}
+    for a, b, q in zip(lists.starts.tolist(), lists.stops.tolist(), lists.query_weights.tolist(), strict=True):
+        for d, w in zip(lists.documents[a:b].tolist(), lists.weights[a:b].tolist(), strict=True):
+            sums[d] = sums.get(d, 0.0) + q * w
+            occurrences[d] = occurrences.get(d, 0) + 1
+    kept = {d: s + (0.0 if base is None else base[d]) for d, s in sums.items() if occurrences[d] >= at_least}
+    return kept if base is not None else {d: s for d, s in kept.items() if s > 0}
+
+
+def ranked(scores, k, whole_ties):
+    order = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
+    return order[:k] + [each for each in order[k:] if whole_ties and each[1] == order[k - 1][1]]
+
+
+def pairs(found):
+    return list(zip(found.documents.tolist(), found.scores.tolist(), strict=True))
+
+
+CASES = [
+    (1, (1.0,), 1), (9, (), 3), (9, (0.0, 0.5), 2), (70, (0.9, 0.1, 0.5), 10), (1000, (0.7, 0.02, 0.002), 10),
+    (1000, (0.03, 0.01, 0.02), 100), (5000, (0.9, 0.004, 0.03, 0.3), 5), (5000, (0.001, 0.002), 2000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.uint8, np.uint16])
+@pytest.mark.parametrize(("n", "shares", "k"), CASES)
+def test_what_is_found_is_that_of_plain_python_for_any_block(n, shares, k, kind):
+    lists = drawn(n + k, n, shares, kind)
+    base = np.random.default_rng(n).integers(-1, 3, n) / 3
+    own = np.array([q * lists.weights[a:b].max(initial=0) for a, b, q in zip(*lists[:3], strict=True)], np.float64)
+    counts = set()
+    for whole_ties in (False, True):
+        expected = ranked(plain(lists), k, whole_ties)
+        for block in BLOCKS:
+            found = accumulate(lists, n, k, whole_ties=whole_ties, block=block)
+            assert pairs(found) == expected
+            counts.add((found.n_postings, found.n_documents, found.n_comparisons))
+            assert pairs(accumulate(lists, n, k, whole_ties=whole_ties, block=block, heap_of_all=True)) == expected
+            less = accumulate(lists, n, k, whole_ties=whole_ties, block=block, bounds=own)
+            assert pairs(less) == expected
+            assert less.n_postings <= found.n_postings
+            for at_least, added in ((2, None), (1, base), (2, base)):
+                some = accumulate(lists, n, k, whole_ties=whole_ties, block=block, at_least=at_least, base=added)
+                assert pairs(some) == ranked(plain(lists, added, at_least), k, whole_ties)
+    # What it costs does not depend on the block either; comparisons are other ones with whole ties.
+    assert {each[:2] for each in counts} == {(len(lists.documents), len(plain(lists)))}
+    assert len(counts) <= 2
+
+
+def test_lists_need_not_ascend_in_a_single_block():
+    lists = drawn(3, 500, (0.5, 0.1), np.uint8)
+    order = np.random.default_rng(0).permutation(lists.stops[0])
+    mixed = lists._replace(
+        documents=np.append(lists.documents[order], lists.documents[lists.starts[1] :]),
+        weights=np.append(lists.weights[order], lists.weights[lists.starts[1] :]),
+    )
+    assert pairs(accumulate(mixed, 500, 20, block=500)) == ranked(plain(lists), 20, False)
+
+
+def test_bounds_spare_postings_and_documents():
+    rng = np.random.default_rng(5)
+    n = 40_000
+    rare, common = np.sort(rng.choice(n, 400, replace=False)), np.arange(n)
+    documents = np.concatenate([rare, common]).astype(np.int32)
+    weights = np.concatenate([rng.random(400) + 1, rng.random(n) * 0.1]).astype(np.float32)
+    lists = TermLists(np.array([0, 400]), np.array([400, n + 400]), np.ones(2), documents, weights)
+    everything = accumulate(lists, n, 10, block=1024)
+    found = accumulate(lists, n, 10, block=1024, bounds=np.array([2.0, 0.1]))
+    assert pairs(found) == pairs(everything)
+    assert everything[2:4] == (n + 400, n)
+    assert found.n_postings < everything.n_postings / 5
+    assert found.n_documents < everything.n_documents / 5
+
+
+@pytest.mark.parametrize("j", [1, 2, 3, 100, 1000, 1023, 1024])
+def test_comparisons_are_those_of_the_textbook(j):
+    documents, starts = np.arange(j, dtype=np.int32), np.array([0])
+    for weights in (np.arange(1, j + 1), np.arange(j, 0, -1), np.ones(j), np.random.default_rng(j).permutation(j) + 1):
+        lists = TermLists(starts, np.array([j]), np.ones(1), documents, weights.astype(np.float32))
+        ks = sorted({k for k in (1, 2, 10, j // 2, j) if 1 <= k <= j})
+        counts = [accumulate(lists, j, k, heap_of_all=True).n_comparisons for k in ks]
+        # At most 2J to build the heap, and 2 log2 J to draw one.
+        draw = 2 * int(math.log2(j)) if j > 1 else 0
+        assert counts[0] <= 2 * j + draw
+        for (k, count), (next_k, next_count) in pairwise(zip(ks, counts, strict=True)):
+            assert next_count - count <= (next_k - k) * draw
+        # A heap of the best so far: each document but the first k is compared to the worst of them, some to others.
+        for k in ks:
+            found = accumulate(lists, j, k)
+            assert found.n_documents == j
+            rest = 2 * k + 2 * (j if len(set(weights.tolist())) > 1 else k) * math.log2(max(k, 2))
+            assert j - k <= found.n_comparisons <= j - k + rest
+    # None of those that come later is better: one comparison each, and those to order one.
+    descending = TermLists(starts, np.array([j]), np.ones(1), documents, np.arange(j, 0, -1).astype(np.float32))
+    assert accumulate(descending, j, 1).n_comparisons == j - 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_candidates_get_the_scores_that_they_have_among_all(seed):
+    rng = np.random.default_rng(seed)
+    n = 300
+    lists = drawn(seed, n, (0.9, 0.3, 0.01), np.float32)
+    candidates = np.flatnonzero(rng.random(n) < (0.02, 0.5, 1.0)[seed % 3]).astype(np.int32)
+    base = rng.integers(0, 3, n) / 3
+    chosen = set(candidates.tolist())
+    scores = {d: s for d, s in plain(lists).items() if d in chosen}
+    for whole_ties in (False, True):
+        found = score(candidates, lists, 9, whole_ties=whole_ties)
+        assert pairs(found) == ranked(scores, 9, whole_ties)
+        assert found.n_postings == np.isin(lists.documents, candidates).sum()
+        with_base = {d: scores.get(d, 0.0) + base[d] for d in chosen}
+        assert pairs(score(candidates, lists, 9, base=base, whole_ties=whole_ties)) == ranked(with_base, 9, whole_ties)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_top_of_documents_in_any_order(seed):
+    rng = np.random.default_rng(seed)
+    documents = rng.permutation(50).astype(np.int32)
+    scores = rng.choice([-np.inf, -1.5, -0.0, 0.0, 1e-300, 2.5, np.inf], 50)
+    values = {d: s for d, s in zip(documents.tolist(), scores.tolist(), strict=True) if s > -np.inf}
+    for k in (1, 7, 49, 10**30):
+        for whole_ties in (False, True):
+            expected = ranked(values, k, whole_ties)
+            assert pairs(top(documents, scores, 0, k, whole_ties=whole_ties)) == expected
+
+
+def test_hostile_postings_reach_no_memory_but_their_own():
+    rng = np.random.default_rng(1)
+    for n in (1, 63, 64, 1000):
+        documents = rng.integers(-(2**31), 2**31 - 1, 2000).astype(np.int32)
+        documents[::3] = rng.integers(-5, n + 5, len(documents[::3]))
+        weights = rng.random(2000).astype(np.float32)
+        weights[::50] = np.nan
+        lists = TermLists(np.array([0, 500]), np.array([700, 2000]), np.ones(2), documents, weights)
+        for more in ({}, {"bounds": np.array([0.1, 0.2])}, {"at_least": 2}, {"base": np.zeros(n)}):
+            for block in (10, 64, n):
+                found = accumulate(lists, n, 50, block=block, whole_ties=True, **more).documents
+                assert ((found >= 0) & (found < n)).all()
+        score(np.arange(n, dtype=np.int32), lists, 5)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"starts": np.array([-1])}, {"stops": np.array([4])}, {"starts": np.array([3])}, {"stops": np.array([1, 2])},
+        {"query_weights": np.ones(2)}, {"weights": np.ones(2, np.float32)}, {"weights": np.ones(3)},
+    ],
+)  # fmt: skip
+def test_lists_beyond_the_postings_are_refused(changed):
+    lists = TermLists(np.array([0]), np.array([2]), np.ones(1), np.arange(3, dtype=np.int32), np.ones(3, np.float32))
+    with pytest.raises(ValueError, match=r"list|weight"):
+        accumulate(lists._replace(**changed), 3, 1)
+    with pytest.raises(ValueError, match=r"list|weight"):
+        score(np.arange(3, dtype=np.int32), lists._replace(**changed), 1)

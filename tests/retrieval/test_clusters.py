@@ -1,0 +1,85 @@
+"""Cluster pruning."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from searches import Search, searches
+
+from tieaware import InputError
+from tieaware.retrieval import ClusterPruning, Exact, Index
+from tieaware.retrieval.clusters import _insert
+
+
+@given(searches(), st.sampled_from((None, 1, 2, 4, 20)), st.integers(1, 3), st.integers(1, 3), st.integers(0, 2))
+@settings(max_examples=75, deadline=None)
+def test_clusters_are_those_of_the_reference(search: Search, leaders, b1, b2, seed):
+    method = ClusterPruning(weighting=search.weighting, leaders=leaders, b1=b1, b2=b2, seed=seed)
+    assert search.found(method) == search.expected(
+        reference.cluster_pruning(search.collection(), leaders, b1, b2, seed)
+    )
+
+
+@given(searches(), st.integers(1, 3), st.integers(0, 2**70))
+@settings(max_examples=30, deadline=None)
+def test_who_visits_all_leaders_finds_what_exact_search_does(search: Search, b1, seed):
+    method = ClusterPruning(weighting=search.weighting, b1=b1, b2=len(search.index), seed=seed)
+    assert search.found(method) == search.found(Exact(weighting=search.weighting))
+
+
+def test_the_nearest_leaders_are_those_of_a_stable_sort():
+    """Of few products, so that leaders that go in push others on that tie."""
+    rng = np.random.default_rng(8)
+    products = rng.integers(0, 4, (9, 50)).astype(float)
+    nearest, cosines = np.full((3, 50), -1, np.int32), np.full((3, 50), -1.0)
+    for leader, row in enumerate(products):
+        _insert(leader, row.copy(), nearest, cosines)
+    np.testing.assert_array_equal(nearest, np.argsort(-products, axis=0, kind="stable")[:3])
+    np.testing.assert_array_equal(cosines, np.take_along_axis(products, nearest, axis=0))
+
+
+def test_leaders_whose_terms_weigh_nothing_lead():
+    index = Index.build([(i, "every") for i in range(9)], analyzer=str.split)
+    assert len(ClusterPruning(weighting="ntn.ntn", b2=2).search(index, {"q": "every"}).scores) == 0
+
+
+def test_more_leaders_find_more_and_cost_more():
+    rng = np.random.default_rng(2)
+    topics = rng.integers(10, size=400)
+    documents = [(i, " ".join(f"w{t}{w}" for w in rng.integers(8, size=6))) for i, t in enumerate(topics)]
+    index = Index.build(documents, analyzer=str.split)
+    queries = {f"q{i}": f"w{i}1 w{i}2" for i in range(10)}
+    exact = Exact().search(index, queries, 5)
+
+    def of(**parameters):
+        run, costs = ClusterPruning(**parameters).counted(index, queries, 5)
+        assert len(run.scores) <= len(exact.scores)
+        return run.scores.sum(), costs.documents.sum()
+
+    once, twice, far = of(), of(b1=2), of(b2=5)
+    assert once[0] < far[0] <= exact.scores.sum() + 1e-9
+    assert once[0] <= twice[0]
+    assert once[1] < twice[1] < far[1]
+    everything = of(b2=20)
+    assert everything[0] == exact.scores.sum()
+    assert everything[1] > far[1]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"leaders": 0}, "leaders: expected a whole number of at least 1, found 0"),
+        ({"b1": 0}, "b1: expected a whole number of at least 1, found 0"),
+        ({"b2": None}, "b2: expected a whole number of at least 1, found None"),
+        ({"seed": -1}, "seed: expected a whole number of at least 0, found -1"),
+    ],
+)
+def test_parameters_are_checked(parameters, message):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        ClusterPruning(**parameters)
+
+
+def test_a_name_has_the_first_parameter_and_those_that_differ():
+    assert str(ClusterPruning()) == "ClusterPruning(b1=1)"
+    assert str(ClusterPruning(weighting="bm25", seed=3, b2=2)) == "ClusterPruning(b1=1, b2=2, seed=3, weighting='bm25')"

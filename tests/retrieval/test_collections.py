@@ -1,0 +1,147 @@
+"""Readers of test collections: what they make of each format, of what is none, and of those that people have."""
+
+import bz2
+import io
+import tarfile
+
+import pytest
+
+from tieaware.errors import InputError
+from tieaware.retrieval import read_documents, read_judgments, read_topics
+
+
+def documents(text, format=None):
+    return list(read_documents(io.BytesIO(text if isinstance(text, bytes) else text.encode()), format))
+
+
+def tar(pages):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as archive:
+        for name, page in pages.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(page)
+            archive.addfile(member, io.BytesIO(page))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("format", [None, "trec"])
+def test_trec(format):
+    text = "<DOC>\n<DOCNO> d1 </DOCNO>\n<TEXT>tied &amp; <b>done</b>\n\n</TEXT></DOC>\n\n<doc><docno>d2</docno></doc>\n"
+    assert documents(text, format) == [("d1", "tied & done"), ("d2", "")]
+
+
+def test_trec_topics_with_and_without_closing_tags():
+    old = b"<top>\n<num> Number: 301\n<title> Topic: tied\nscores\n<desc> Description:\nnone\n</top>\n"
+    new = b"<top><num>7</num><title>\nTIES\n</title></top>"
+    assert read_topics(io.BytesIO(old + new)) == {"301": "tied scores", "7": "TIES"}
+    assert read_topics(io.BytesIO(b"<DOC>\n<DOCNO>3</DOCNO>\nties\n</DOC>")) == {"3": "ties"}
+
+
+def test_jsonl():
+    text = '{"id": "d1", "contents": "tie"}\n\n{"_id": 2, "text": "tied"}\n'
+    assert documents(text) == [("d1", "tie"), ("2", "tied")]
+    titled = '{"_id": "d1", "title": "tie", "text": "a"}\n{"_id": "d2", "text": "b"}\n'
+    assert documents(titled) == [("d1", {"title": "tie", "body": "a"}), ("d2", {"title": "", "body": "b"})]
+
+
+def test_tsv_crlf_latin_1_and_no_end_of_line():
+    assert documents(b"d1\ta\tb\r\nd2\tn\xe9\r\nd3\t\xc3\xa9") == [("d1", "a b"), ("d2", "né"), ("d3", "é")]
+
+
+def test_smart_fields_and_a_title_that_is_repeated():
+    text = ".I 1\n.T\ntied\nscores\n.A\nnobody\n.W\ntied scores are\nfrequent\n.I 2\n.W\nno title\n.X\n1 5 1\n"
+    assert documents(text) == [
+        ("1", {"title": "tied scores", "body": "are frequent"}),
+        ("2", {"title": "", "body": "no title"}),
+    ]
+    topics = b".I 001\n.W\nfirst\n.I 004\n.W\nsecond\n"
+    assert read_topics(io.BytesIO(topics), "cranfield") == {"1": "first", "2": "second"}
+
+
+def test_npl():
+    assert documents("1\ntied\nscores\n   /\n2\nmore\n/\n", "npl") == [("1", "tied scores"), ("2", "more")]
+    qrels = read_judgments(io.BytesIO(b"1\n 5 6\n 7\n/\n2\n5\n/\n"), "npl")
+    assert qrels.queries.to_list() == ["1", "2"]
+    assert qrels.documents.to_list() == ["5", "6", "7", "5"]
+
+
+def test_cacm():
+    page = b"<html>\n<pre>\n\n\nTied Scores\n\nThey are frequent.\n</pre>\n</html>\n"
+    assert documents(tar({"x/CACM-0001.html": page, "x/readme.txt": b"no"}), "cacm") == [
+        ("CACM-0001", {"title": "Tied Scores", "body": "They are frequent."})
+    ]
+    assert read_judgments(io.BytesIO(b"1 Q0 CACM-756 1\n"), "cacm").documents.to_list() == ["CACM-0756"]
+
+
+def test_judgments():
+    cranfield = read_judgments(io.BytesIO(b"1 184 1\r\n1 29 4 \r\n\r\n1 31 -1\r\n"), "cranfield")
+    assert cranfield.labels.tolist() == [4, 1, 0]
+    assert read_judgments(io.BytesIO(b"1 13 1\n1 13 1\n2 4 0 0.0\n"), "smart").labels.tolist() == [1, 1]
+    assert read_judgments(io.BytesIO(b"1 0 d1 2\n")).labels.tolist() == [2]
+
+
+def test_compressed():
+    assert documents(bz2.compress(b"d1\ttie\n")) == [("d1", "tie")]
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "message"),
+    [
+        (b"", None, "expected a format to be named"),
+        (b"just words\n", None, "expected a format to be named"),
+        (b"d1\ttie\n", "xml", "format: expected one of trec, jsonl"),
+        (b"d1\ttie\nwords\n", "tsv", "<file>:2: expected an id, a tab and text, found 'words'"),
+        (b"<DOC>\nno name\n</DOC>\n", "trec", "<file>:3: expected <DOCNO>"),
+        (b"<DOC>\n<DOCNO>d1</DOCNO>\n", "trec", "<file>:2: expected the end of the last document"),
+        (b'{"id": "d1"}\n', "jsonl", "<file>:1: expected an id, and text"),
+        (b'{"id": "d1", "text": "a"}\n[1]\n', "jsonl", "<file>:2: expected an object of JSON"),
+        (b"[" * 100_000 + b"\n", "jsonl", "<file>:1: expected an object of JSON"),
+        (b"words\n.I 1\n", "smart", "<file>:1: expected a line such as .I 1"),
+        (b".I\n.W\nx\n", "smart", "<file>:1: expected an id"),
+        (b"words\n", "npl", "<file>:1: expected a number"),
+        (b"no tar file, but long enough " * 100, "cacm", "<file>: no whole tar file"),
+        (tar({"a.html": b"x" * 5000})[:60], "cacm", "<file>: truncated gzip data"),
+    ],
+)
+def test_what_is_no_such_file_is_refused(text, format, message):
+    with pytest.raises(InputError, match=message) as raised:
+        documents(text, format)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "message"),
+    [
+        (b"1 5 9\n", "cranfield", "<file>:1: expected a label, one of 1, 2, 3, 4, 5, -1, found '9'"),
+        (b"1\n", "smart", "<file>:1: expected a query and a document"),
+        (b"", "smart", "<file>: expected judgments, found none"),
+        (b"1 Q0 d1 1\n", "cacm", "<file>:1: expected query iteration CACM-number label"),
+    ],
+)
+def test_what_are_no_judgments_is_refused(text, format, message):
+    with pytest.raises(InputError, match=message):
+        read_judgments(io.BytesIO(text), format)
+
+
+def test_a_topic_comes_once():
+    with pytest.raises(InputError, match="<file>:2: expected each topic once, found '1'"):
+        read_topics(io.BytesIO(b"1\ta\n1\tb\n"), "tsv")
+
+
+@pytest.mark.parametrize(
+    ("folder", "files", "format", "counts"),
+    [
+        ("cranfield_raw", ("cran.all.1400", "cran.qry", "cranqrel"), "cranfield", (1400, 225, 225)),
+        ("medline", ("MED.ALL", "MED.QRY", "MED.REL"), "smart", (1033, 30, 30)),
+        ("cacm", ("cacm.tar.gz", "topics.cacm.txt", "qrels.cacm.txt"), "cacm", (3204, 64, 52)),
+        ("vaswani_npl", ("doc-text.trec", "query-text.trec", "qrels"), "trec", (11429, 93, 93)),
+    ],
+)
+def test_the_collections_that_people_have(data, folder, files, format, counts):
+    """And every judged document is one of the collection, but for what the collections themselves lack."""
+    paths = [data / folder / file for file in files]
+    found = list(read_documents(paths[0], format))
+    topics, qrels = read_topics(paths[1], format), read_judgments(paths[2], format)
+    assert (len(found), len(topics), len(qrels)) == counts
+    assert set(qrels.queries.to_list()) <= set(topics)
+    assert set(qrels.documents.to_list()) <= {name for name, _ in found}

@@ -1,0 +1,76 @@
+"""Exact search, by all postings or by those that matter."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from searches import Search, searches
+
+from tieaware import InputError
+from tieaware.retrieval import Exact, Index, MaxScore, Query
+
+WEIGHTINGS = ("lnc.ltc", "bm25", "impact:8", "impact:2:nnn.nnn")
+
+
+@given(searches())
+@settings(max_examples=75, deadline=None)
+def test_what_is_found_is_that_of_the_reference(search: Search):
+    expected = search.expected(reference.exact(search.collection()))
+    for method in (Exact(), Exact(heap="all"), MaxScore()):
+        assert search.found(type(method)(**{**vars(method), "weighting": search.weighting})) == expected
+
+
+@pytest.fixture(scope="module")
+def index():
+    """A collection of some blocks, with frequent and rare terms."""
+    rng = np.random.default_rng(15)
+    tokens = np.minimum(rng.zipf(1.3, 200_000) - 1, 999).astype(np.int32)
+    offsets = np.append(np.sort(rng.choice(200_000, 40_000, replace=False)), 200_000)
+    offsets[0] = 0
+    return Index.from_tokens((tokens, offsets), [str(i) for i in range(1000)])
+
+
+@pytest.fixture(scope="module")
+def queries(index):
+    rng = np.random.default_rng(16)
+    return {i: [str(t) for t in np.minimum(rng.zipf(1.3, 1 + i % 6) - 1, 1000)] for i in range(60)}
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_max_score_finds_the_same_bits_and_reads_less(index, queries, weighting):
+    for k in (1, 10, 1000):
+        for whole_ties in (False, True):
+            exact, costs = Exact(weighting=weighting).counted(index, queries, k, whole_ties=whole_ties)
+            for threads in (1, 3):
+                run, fewer = MaxScore(weighting=weighting).counted(
+                    index, queries, k, whole_ties=whole_ties, threads=threads
+                )
+                assert run.documents == exact.documents
+                assert (run.offsets == exact.offsets).all()
+                assert run.scores.tobytes() == exact.scores.tobytes()
+                assert (fewer.postings <= costs.postings).all()
+            if k == 1:
+                assert fewer.postings.sum() < 0.8 * costs.postings.sum()
+
+
+def test_all_query_weights_are_1_where_the_letters_say_so():
+    index = Index.build([("d1", "a a b"), ("d2", "a b b"), ("d3", "b")], analyzer=str.split)
+    query = index.query("b b a")
+    assert Exact(weighting="nnn.bnn").searcher(index, 3, False)(query).scores.tolist() == [3.0, 3.0, 1.0]
+    assert Exact(weighting="nnn.nnn").searcher(index, 3, False)(query).scores.tolist() == [5.0, 4.0, 2.0]
+
+
+def test_a_query_may_bring_along_weights_below_0():
+    index = Index.build([("d1", "a b"), ("d2", "a"), ("d3", "b")], analyzer=str.split)
+    query = Query(np.array([0, 1]), np.array([1, 1]), np.array([2.0, -1.0]))
+    for method in (Exact(weighting="nnn.nnn"), MaxScore(weighting="nnn.nnn")):
+        found = method.searcher(index, 3, False)(query)
+        assert (found.documents.tolist(), found.scores.tolist()) == ([1, 0], [2.0, 1.0])
+
+
+def test_names_and_parameters():
+    assert str(Exact()) == "Exact()"
+    assert str(Exact(heap="all", weighting="bm25")) == "Exact(heap='all', weighting='bm25')"
+    assert str(MaxScore(weighting="bm25")) == "MaxScore(weighting='bm25')"
+    with pytest.raises(InputError, match=r"^heap: expected one of all, found 'best'"):
+        Exact(heap="best")

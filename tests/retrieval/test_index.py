@@ -1,0 +1,244 @@
+"""The index: postings as they are counted by hand, from every door, and files that are whole, cut or hostile."""
+
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+from collections_of_words import documents, named, words
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csc_array, csr_array
+
+from tieaware.errors import InputError
+from tieaware.retrieval import Analyzer, Index
+from tieaware.retrieval.postings import postings_of
+
+
+def counted(texts):
+    """Postings by hand: {term: [(document, positions)]}."""
+    found = {}
+    for number, text in enumerate(texts):
+        for term in dict.fromkeys(text):
+            found.setdefault(term, []).append((number, [i for i, each in enumerate(text) if each == term]))
+    return found
+
+
+def listed(index, postings):
+    """The postings of an index in that form."""
+    found, place = {}, 0
+    for number, term in enumerate(index.terms):
+        for i in range(*postings.starts[number : number + 2]):
+            n = postings.frequencies[i]
+            where = None if postings.positions is None else postings.positions[place : place + n].tolist()
+            found.setdefault(term, []).append((int(postings.documents[i]), where))
+            place += n
+    return found
+
+
+def parts(index):
+    return index.postings, *index.zones.values()
+
+
+def same(index, other):
+    return (
+        index.documents == other.documents
+        and index.terms == other.terms
+        and [*index.zones] == [*other.zones]
+        and all(
+            np.array_equal(getattr(a, name), getattr(b, name))
+            for a, b in zip(parts(index), parts(other), strict=True)
+            for name in ("starts", "documents", "frequencies", "lengths", "positions")
+            if getattr(a, name) is not None or getattr(b, name) is not None
+        )
+    )
+
+
+@given(documents)
+def test_postings_are_those_counted_by_hand(texts):
+    index = Index.build(named(texts), analyzer=str.split)
+    assert listed(index, index.postings) == counted(texts)
+    assert index.postings.lengths.tolist() == [len(text) for text in texts]
+    assert index.documents.to_list() == [name for name, _ in named(texts)]
+
+
+@given(documents)
+def test_every_door_gives_the_same_index(texts):
+    index = Index.build(iter(named(texts)), analyzer=str.split)
+    numbers = {term: i for i, term in enumerate(index.terms)}
+    names = [name for name, _ in named(texts)]
+    lists = [[numbers[term] for term in text] for text in texts]
+    flat = np.array([number for each in lists for number in each], np.int64)
+    offsets = np.cumsum([0, *map(len, lists)])
+    of_lists = Index.from_tokens(lists, index.terms, documents=names)
+    of_arrays = Index.from_tokens((flat, offsets), index.terms, documents=names)
+    assert same(index, of_lists)
+    assert same(index, of_arrays)
+    counts = np.array([[text.count(term) for term in index.terms] for text in texts], float)
+    of_matrix = Index.from_matrix(csr_array(counts.reshape(len(texts), -1)), terms=index.terms, documents=names)
+    without = Index.build(named(texts), analyzer=str.split, positions=False)
+    assert same(without, of_matrix)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(("title", "body")), words), min_size=1, max_size=6))
+def test_zones_are_counted_alone_and_together(texts):
+    zoned = [(i, {zone: " ".join(text) for zone, text in each.items()}) for i, each in enumerate(texts)]
+    index = Index.build(zoned, analyzer=str.split)
+    for zone in ("title", "body"):
+        assert listed(index, index.zones[zone]) == counted([each.get(zone, []) for each in texts])
+    together = counted([each.get("title", []) + each.get("body", []) for each in texts])
+    assert listed(index, index.postings) == together
+
+
+def test_a_query_is_terms_that_the_index_knows():
+    index = Index.build([("d1", "b a"), ("d2", "c")], analyzer=str.split)
+    query = index.query("c unknown a c")
+    assert [index.terms[term] for term in query.terms] == ["a", "c"]
+    assert query.frequencies.tolist() == [1, 2]
+    assert index.query(["c"]).terms.tolist() == [2]
+    assert not len(index.query("").terms)
+
+
+def test_text_is_analysed_as_in_the_ecosystem():
+    assert Analyzer()("The Boundary-Layers of flows, not flowing") == ["boundari", "layer", "flow", "flow"]
+    assert Analyzer(stemmer=None, stop_words=None)("The ties") == ["the", "ties"]
+    assert "anyhow" in Analyzer(stemmer=None)("anyhow")
+    assert Analyzer(stemmer=None, stop_words="scikit-learn")("anyhow tied") == ["tied"]
+    again = pickle.loads(pickle.dumps(Analyzer(stemmer="porter", stop_words=["a"])))
+    assert again("a relational tie") == ["relat", "tie"]
+
+
+@pytest.mark.parametrize("zones", [False, True])
+def test_what_is_saved_is_read_back(tmp_path, zones):
+    texts = [("d1", "a tie of a tie"), (b"\xff", "tie"), ("d3", "")]
+    given = [(name, {"body": text}) for name, text in texts] if zones else texts
+    index = Index.build(given, quality=[0.0, 0.5, 1.0])
+    index.save(tmp_path / "i")
+    again = Index.load(tmp_path / "i")
+    assert same(index, again)
+    assert same(index, pickle.loads(pickle.dumps(index)))
+    assert again.quality.tolist() == [0.0, 0.5, 1.0]
+    assert again.query("The ties").terms.tolist() == index.query("The ties").terms.tolist() == [0]
+    assert not again.postings.documents.flags.writeable
+
+
+def test_a_callable_is_given_again(tmp_path):
+    index = Index.build([("d1", "a b")], analyzer=str.split)
+    index.save(tmp_path / "i")
+    assert Index.load(tmp_path / "i", analyzer=str.split).query("b").terms.tolist() == [1]
+    with pytest.raises(InputError, match="no analyzer"):
+        Index.load(tmp_path / "i").query("b")
+
+
+def test_a_file_that_is_cut_or_changed_is_refused(tmp_path):
+    """At every byte; what is between arrays says nothing, and may be anything."""
+    path = tmp_path / "i"
+    index = Index.build([("d1", "a b a"), ("d2", "b")], analyzer=str.split, quality=[0.5, 1])
+    index.save(path)
+    whole = path.read_bytes()
+    for n in range(len(whole)):
+        path.write_bytes(whole[:n])
+        with pytest.raises(InputError, match=r"^\S+: "):
+            Index.load(path)
+    n_padding = 0
+    for n in range(0, len(whole), 3):
+        path.write_bytes(whole[:n] + bytes([whole[n] ^ 1]) + whole[n + 1 :])
+        try:
+            read = Index.load(path)
+        except InputError:
+            continue
+        assert same(index, read)
+        n_padding += 1
+    assert n_padding < 0.2 * len(whole)
+
+
+def forged(path, change):
+    """Write an index whose arrays are changed, with a checksum that says that all is well."""
+    from tieaware.retrieval import index_file
+
+    index = Index.build([("d1", "a b a"), ("d2", "b")], analyzer=str.split)
+    arrays = {name: np.array(array) for name, array in index_file._arrays(index).items()}
+    change(arrays)
+    original, index_file._arrays = index_file._arrays, lambda _: arrays
+    try:
+        index.save(path)
+    finally:
+        index_file._arrays = original
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [
+        ("/documents", 0, 2), ("/documents", 1, -1), ("/documents", 2, 0), ("/frequencies", 0, 0),
+        ("/frequencies", 0, 2**31 - 1), ("/starts", 1, 2**40), ("/starts", 1, -1), ("/lengths", 0, -5),
+        ("term_ends", 1, 9), ("document_ends", 1, -3),
+    ],
+)  # fmt: skip
+def test_a_hostile_file_is_refused(tmp_path, name, at, value):
+    """Its checksum is right, but the numbers lead out of bounds."""
+
+    def change(arrays):
+        arrays[name][at] = value
+
+    forged(tmp_path / "i", change)
+    with pytest.raises(InputError, match="expected a whole file of an index"):
+        Index.load(tmp_path / "i")
+
+
+def test_a_later_version_is_refused(tmp_path):
+    Index.build([("d1", "a")], analyzer=str.split).save(tmp_path / "i")
+    content = (tmp_path / "i").read_bytes()
+    (tmp_path / "i").write_bytes(content.replace(b'"version": 1', b'"version": 7'))
+    with pytest.raises(InputError, match=r"expected version 1 of an index, .* found version 7"):
+        Index.load(tmp_path / "i")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Index.build([("d1", "a"), ("d1", "b")]), r"documents\[1\]: expected each id once"),
+        (lambda: Index.build(["ab"]), r"documents\[0\]: expected \(id, text\)"),
+        (lambda: Index.build([("d1", 3)]), r"documents\[0\]: expected text, found 3"),
+        (lambda: Index.build([("d1", {"name": "a"})]), "expected zones of title, body, found 'name'"),
+        (lambda: Index.build([("d1", {"title": "a"}), ("d2", "a")]), r"documents\[1\]: expected zones"),
+        (lambda: Index.build([("d1", "a"), ("d2", {"title": "a"})]), r"documents\[1\]: expected text"),
+        (lambda: Index.build([("d1", "a")], quality=[2]), r"quality\[0\]: expected a number from 0 to 1"),
+        (lambda: Index.build([("d1", "a")], quality=[float("nan")]), r"quality\[0\]: expected a number"),
+        (lambda: Index.build([("d1", "a")], quality={"d2": 1}), "quality: expected a number for each document"),
+        (lambda: Index.build([("d1", "a")], zones="title"), "zones: expected a sequence of names"),
+        (lambda: Index.build([("d1", "a")], analyzer="english"), "analyzer: expected a callable"),
+        (lambda: Index.from_tokens([[0, 7]], ["a"]), r"tokens\[1\]: expected the number of one of 1 terms"),
+        (lambda: Index.from_tokens([[0, -1]], ["a"]), r"tokens\[1\]: expected the number of a term"),
+        (lambda: Index.from_tokens([[0, 2**40]], ["a"]), r"tokens\[1\]: expected the number of a term"),
+        (lambda: Index.from_tokens([[0]], ["a", "a"]), r"terms\[1\]: expected text, each term once"),
+        (lambda: Index.from_tokens([[0]], ["a"], documents=["d1", "d2"]), "documents: expected 1 ids"),
+        (lambda: Index.from_matrix(csc_array(np.eye(2))), "matrix: expected a sparse matrix in CSR form"),
+        (lambda: Index.from_matrix(csr_array(-np.eye(2))), r"matrix\[0, 0\]: expected a count"),
+        (lambda: Index.from_matrix(csr_array(np.eye(2) / 2)), r"matrix.data\[0\]: expected a count, found 0.5"),
+        (lambda: Index.from_matrix(csr_array(np.eye(2)), terms=["a"]), "terms: expected 2 terms"),
+        (lambda: Analyzer(stemmer="klingon"), "stemmer: expected one of"),
+        (lambda: Analyzer(stop_words="many"), "stop_words: expected one of"),
+        (lambda: Index.build([("d1", "a")]).query(3), "query: expected text or a sequence of terms"),
+        (lambda: Index.load("/nowhere/at/all"), "No such file"),
+    ],
+)
+def test_bad_input_is_named(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_a_large_vocabulary_and_long_documents():
+    rng = np.random.default_rng(15)
+    tokens = rng.zipf(1.3, 200_000) % 5_000
+    offsets = np.concatenate(([0], np.sort(rng.integers(0, len(tokens), 999)), [len(tokens)]))
+    postings = postings_of(tokens.astype(np.int32), offsets.astype(np.int64), 5_000, positions=True)
+    sample = rng.integers(0, 1_000, 50)
+    for document in sample:
+        text = Counter(tokens[offsets[document] : offsets[document + 1]].tolist())
+        for term, n in text.items():
+            mine = slice(*postings.starts[term : term + 2])
+            at = np.searchsorted(postings.documents[mine], document)
+            assert postings.documents[mine][at] == document
+            assert postings.frequencies[mine][at] == n
+    assert postings.frequencies.sum() == len(tokens) == len(postings.positions)
+

@@ -1,0 +1,98 @@
+"""Weighted zones."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tieaware import Evaluator, InputError
+from tieaware.retrieval import Index, WeightedZones, learn_zone_weight, zone_matches, zone_scores
+
+ZONES = ("title", "body", "end")
+# The textbook's: whether title and body match, and whether the document is relevant.
+EXAMPLES = np.array([(1, 1, 1), (0, 1, 0), (0, 1, 1), (0, 0, 0), (1, 1, 1), (0, 1, 1), (1, 0, 0)]).T
+WEIGHTS = ({"title": 0.3, "body": 0.5, "end": 0.2}, {"body": 0.1, "title": 0.9}, {"end": 1, "body": 0}, None)
+
+
+@given(
+    st.lists(st.text("abc|", max_size=8), min_size=1, max_size=8), st.text("abcz", max_size=4),
+    st.sampled_from(WEIGHTS), st.sampled_from(("all", "any")), st.integers(1, 9), st.booleans(),
+)  # fmt: skip
+@settings(max_examples=100, deadline=None)
+def test_zone_scores_are_those_of_the_reference(texts, words, weights, match, k, whole_ties):
+    documents = [dict(zip(ZONES, map(list, text.split("|")), strict=False)) for text in texts]
+    index = Index.build(
+        ((i, {zone: " ".join(words) for zone, words in each.items()}) for i, each in enumerate(documents)),
+        analyzer=str.split, zones=ZONES,
+    )  # fmt: skip
+    query = set(words) & set().union(*(words for each in documents for words in each.values()))
+    matches = [reference.zone_matches(query, {z: each.get(z, []) for z in ZONES}, match) for each in documents]
+    found = zone_matches(index, list(words), range(len(texts)), match=match)
+    assert found.tolist() == [list(each.values()) for each in matches]
+
+    weighed = dict.fromkeys(ZONES, 1 / 3) if weights is None else weights
+    scores = {d: s for d, each in enumerate(matches) if (s := reference.zone_score(each, weighed))}
+    search = WeightedZones(weights=weights, match=match).searcher(index, k, whole_ties)(index.query(list(words)))
+    assert list(zip(search.documents.tolist(), search.scores.tolist(), strict=True)) == reference.top(
+        scores, k, whole_ties
+    )
+
+
+def test_the_textbooks_weight_and_its_error():
+    title, body, relevant = EXAMPLES
+    assert learn_zone_weight(title, body, relevant) == (0.25, 0.75)
+    g = np.linspace(0, 1, 21)
+    errors = ((relevant[:, None] - zone_scores(EXAMPLES[:2].T, np.column_stack([g, 1 - g]))) ** 2).sum(axis=0)
+    assert errors.argmin() == 5
+    assert errors[5] == pytest.approx(0.75)
+    assert learn_zone_weight([1, 0], [1, 0], [1, 0]) == (0.5, 0.0)
+    assert learn_zone_weight([], [], []) == (0.5, 0.0)
+
+
+def test_a_sweep_evaluates_each_weight():
+    rng = np.random.default_rng(7)
+    matches, labels = rng.random((60, 2)) < 0.5, rng.integers(0, 2, 60)
+    g = np.linspace(0, 1, 5)
+    evaluator = Evaluator(labels, ["AP"], offsets=[0, 20, 60])
+    features = zone_scores(matches, np.column_stack([g, 1 - g]))
+    one_by_one = [evaluator.mean(x * matches[:, 0] + (1 - x) * matches[:, 1]) for x in g]
+    np.testing.assert_array_equal(evaluator.columns(features), one_by_one)
+
+
+def test_what_zones_cost():
+    documents = [("d1", {"title": "a", "body": "a b"}), ("d2", {"title": "b", "body": "a"})]
+    index = Index.build(documents, analyzer=str.split)
+    assert WeightedZones().counted(index, {"q": "a b"})[1].postings.tolist() == [5]
+    assert WeightedZones(weights={"title": 1}).counted(index, {"q": "a b", "r": "c"})[1].postings.tolist() == [2, 0]
+    assert hash(WeightedZones(weights={"title": 1})) == hash(WeightedZones(weights=[["title", 1.0]]))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"weights": {"title": 0.5}}, "weights: expected a weight of each zone, which add up to 1, found .*"),
+        ({"weights": {"title": 2}}, r"weights\['title'\]: expected a number from 0 to 1, found 2"),
+        ({"weights": ["title"]}, r"weights\[0\]: expected the name of a zone and its weight, found 'title'"),
+        ({"weights": [("a", 0.5)] * 2}, "weights: expected a weight of each zone, which add up to 1, found .*"),
+        ({"weights": 1}, "weights: expected a sequence of zones with weights, found 1"),
+        ({"match": "none"}, "match: expected one of all, any, found 'none'.*"),
+    ],
+)
+def test_parameters_are_checked(parameters, message):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        WeightedZones(**parameters)
+
+
+def test_the_index_and_the_shapes_are_checked():
+    with pytest.raises(InputError, match=r"^index\.zones: expected zones, Index\.build\(.*, found none$"):
+        WeightedZones().search(Index.build([("d", "a")], analyzer=str.split), {"q": "a"})
+    index = Index.build([("d", {"title": "a"})], analyzer=str.split)
+    with pytest.raises(InputError, match=r"^weights: expected zones of the index, title, body, found 'name'$"):
+        WeightedZones(weights={"name": 1}).search(index, {"q": "a"})
+    with pytest.raises(InputError, match=r"^documents\[0\]: expected a number from 0 to 0, found 1$"):
+        zone_matches(index, "a", [1])
+    with pytest.raises(InputError, match=r"^matches and weights: expected a row"):
+        zone_scores([[1, 0]], [[1, 0, 0]])
+    with pytest.raises(InputError, match=r"^first, second and relevant: expected as many"):
+        learn_zone_weight([1], [1, 0], [1])

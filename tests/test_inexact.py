@@ -1,0 +1,157 @@
+"""What inexact retrieval saves and loses: every number by another way, the command, and bad input."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import experiments, retrieval, samples
+from tieaware.cli import main
+from tieaware.errors import InputError
+
+K = 20
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return samples.generate_texts(n_documents=400, n_topics=12)
+
+
+@pytest.fixture(scope="module")
+def index(collection):
+    return retrieval.Index.build(collection.documents.items(), quality=collection.quality)
+
+
+@pytest.fixture(scope="module")
+def outcome(collection, index):
+    methods = [retrieval.Champions(r=r) for r in (1, 5, 400)] + [retrieval.Exact(weighting="bm25")]
+    return experiments.inexact(index, collection.topics, collection.qrels, methods, ["AP", "nDCG@10"], k=K)
+
+
+def test_values_are_those_of_evaluate(collection, index, outcome):
+    """With their spread: the runs are evaluated as any, with the group at the cut whole."""
+    run = retrieval.Champions(r=5).search(index, collection.topics, K, whole_ties=True)
+    alone = tieaware.evaluate(collection.qrels, run, ["AP", "nDCG@10"], spread=True)
+    place = outcome.methods.index("Champions(r=5)")
+    for name in ("values", "std", "min", "max"):
+        assert np.array_equal(getattr(outcome.results, name)[place], getattr(alone, name)[0])
+
+
+def test_what_holds_all_documents_is_exact(outcome):
+    place = outcome.methods.index("Champions(r=400)")
+    assert np.array_equal(outcome.results.values[place], outcome.results.values[0])
+    assert np.array_equal(outcome.overlap[place], outcome.overlap[0])
+    assert outcome.tests[0].difference[place - 1] == 0
+
+
+def test_longer_champion_lists_cost_more_and_lose_less(outcome):
+    """As the textbook says."""
+    few, more = (outcome.methods.index(f"Champions(r={r})") for r in (1, 5))
+    assert outcome.shares[few] < outcome.shares[more] <= 1
+    for measured in (outcome.overlap, outcome.agreement, outcome.results.values[..., 0]):
+        assert measured[few].mean() < measured[more].mean() < measured[0].mean()
+
+
+def test_overlap_is_that_of_enumerated_orders():
+    """Three documents tie over two places: of each two orders, the shared part of the first two, averaged."""
+    texts = [("d1", "tie"), ("d2", "tie"), ("d3", "tie"), ("d4", "tie tie tie")]
+    index = retrieval.Index.build(texts, analyzer=str.split)
+    qrels = {"q1": {"d4": 1}, "q2": {"d2": 1}}
+    methods = [retrieval.Champions(r=4, weighting="nnn.nnn"), retrieval.Champions(r=1, weighting="nnn.nnn")]
+    found = experiments.inexact(index, {"q1": "tie", "q2": "tie"}, qrels, methods, "AP", k=3)
+    # d4 is first in all orders; each other is among the next two with probability 2/3.
+    assert found.overlap[1] == pytest.approx([(1 + 3 * (2 / 3) ** 2) / 3] * 2)
+    assert found.overlap[2] == pytest.approx([1 / 3] * 2)
+    assert found.tied.tolist() == [0.75, 0.75, 0.0]
+
+
+def test_the_frontier_is_of_those_than_which_none_is_cheaper_and_better(outcome):
+    means = outcome.results.mean()[:, 0]
+    for i in range(len(outcome.methods)):
+        beaten = any(
+            (outcome.shares[j] <= outcome.shares[i] and means[j] > means[i])
+            or (outcome.shares[j] < outcome.shares[i] and means[j] >= means[i])
+            for j in range(len(outcome.methods))
+        )  # fmt: skip
+        assert (i in outcome.frontier()) <= (not beaten)
+
+
+def test_topics_that_find_nothing_agree_about_it(collection, index):
+    topics = dict.fromkeys(collection.topics, "unheard")
+    methods = [retrieval.Champions(r=3)]
+    found = experiments.inexact(index, topics, collection.qrels, methods, "AP")
+    assert found.overlap.tolist() == found.agreement.tolist() == [[1.0] * 12] * 2
+    assert found.shares.tolist() == [1.0, 1.0]
+
+
+def test_tables_figures_and_report(outcome, tmp_path):
+    outcome.write(tmp_path)
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "methods.csv").read_text())))
+    assert [row["method"] for row in rows] == list(outcome.methods)
+    assert len(list(csv.reader(io.StringIO((tmp_path / "measures.csv").read_text())))) == 1 + 2 * 5
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"report.html", "costs.csv", "frontier-AP.png", "frontier-nDCG_10.svg", "agreement.png"} <= names
+    assert "5 methods" not in str(outcome)
+    assert "4 methods of inexact retrieval against Exact(), first 20" in str(outcome)
+
+
+def test_the_command(collection, tmp_path, capsys):
+    """From files, and from an index that was saved, to the same table."""
+    documents, topics, qrels = (tmp_path / name for name in ("documents.jsonl", "topics.tsv", "qrels.txt"))
+    texts = ({"id": name, "contents": zones["body"]} for name, zones in collection.documents.items())
+    documents.write_text("".join(f"{json.dumps(text)}\n" for text in texts))
+    topics.write_text("".join(f"{q}\t{text}\n" for q, text in collection.topics.items()))
+    qrels.write_text("".join(f"{q} 0 {d} {n}\n" for q, judged in collection.qrels.items() for d, n in judged.items()))
+    retrieval.Index.build(retrieval.read_documents(documents)).save(tmp_path / "index")
+    printed = []
+    for given in (documents, tmp_path / "index"):
+        options = ["--method", "Champions(r=2)", "--weighting", "bm25", "-k", "10", "-m", "RR", "--format", "csv"]
+        assert main(["inexact", str(given), str(topics), str(qrels), *options]) == 0
+        # Time differs from run to run.
+        table = csv.DictReader(io.StringIO(capsys.readouterr().out))
+        printed.append([{name: row[name] for name in row if name != "time"} for row in table])
+    assert printed[0] == printed[1]
+    assert [row["method"] for row in printed[0]] == ["Exact(weighting='bm25')", "Champions(r=2, weighting='bm25')"]
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ([], "methods: expected at least one, found none"),
+        (["Champions"], r"methods\[0\]: expected a method"),
+        ([retrieval.Champions(r=1)] * 2, r"methods\[1\]: expected each method once"),
+        ([retrieval.Champions(r=1), retrieval.Exact()], "expected each method once, and not the baseline"),
+    ],
+)
+def test_bad_methods_are_named(collection, index, methods, message):
+    with pytest.raises(InputError, match=message):
+        experiments.inexact(index, collection.topics, collection.qrels, methods)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Champion(r=1)", "did you mean Champions"),
+        ("Champions(s=1)", "expected parameters of Champions"),
+        ("Champions(r=0)", "r: expected a whole number"),
+        ("Champions(r=open('x'))", "expected numbers and text"),
+        ("Champions(1)", r"expected a name such as Champions\(r=100\)"),
+        ("1 + 1", r"expected a name such as Champions\(r=100\)"),
+        ("Method", "expected one of"),
+        ("(" * 10_000, r"expected a name such as Champions\(r=100\)"),
+        ("Champions(weighting='xyz')", "weighting: expected"),
+    ],
+)
+def test_bad_names_of_methods_are_refused(text, message):
+    with pytest.raises(InputError, match=message):
+        retrieval.parse_method(text)
+
+
+def test_queries_are_a_mapping_of_each_id_once(index):
+    with pytest.raises(InputError, match="queries: expected a mapping"):
+        retrieval.Exact().search(index, ["tie"])
+    with pytest.raises(InputError, match="queries: expected each id once"):
+        retrieval.Exact().search(index, {1: "a", "1": "b"})
