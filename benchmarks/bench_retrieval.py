@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tieaware import Run
-from tieaware.retrieval import Exact, ImpactOrdered, Index, MaxScore, Method
+from tieaware.retrieval import Exact, ImpactOrdered, Index, MaxScore, Method, Query
+from tieaware.retrieval.accumulators import DenseLists
 from tieaware.retrieval.method import posting_weights
 
 SECTION = "Retrieval: 10⁶ documents of 60 words, 100 queries of 2 to 6 words, one thread"
@@ -29,12 +30,12 @@ class Words:
         self.tokens = np.empty(self.offsets[-1], np.int32)
         for part in np.array_split(self.tokens, max(1, len(self.tokens) >> 22)):
             np.take(words, rng.integers(0, len(words), len(part), dtype=np.int32), out=part)
-        self.queries = {}
+        self.queries: dict[int, Query] = {}
         for query in range(100):
             document = rng.integers(n_documents)
             distinct = np.unique(self.tokens[self.offsets[document] : self.offsets[document + 1]])
             some = rng.choice(distinct, min(len(distinct), rng.integers(2, 7)), replace=False)
-            self.queries[query] = [str(term) for term in some]
+            self.queries[query] = Query(np.sort(some).astype(np.int64), np.ones(len(some), np.int64))
 
 
 class Peer:
@@ -44,7 +45,7 @@ class Peer:
     tests/retrieval/test_weighting.py.
     """
 
-    def __init__(self, index: Index, queries: dict[int, list[str]]) -> None:
+    def __init__(self, index: Index, queries: dict[int, Query]) -> None:
         postings = index.postings
         self._peer = bm25s.BM25(method="lucene", backend="numba")
         self._peer.scores = {
@@ -53,7 +54,7 @@ class Peer:
         }  # fmt: skip
         self._peer.vocab_dict, self._peer.nonoccurrence_array = {}, None
         self._peer.unique_token_ids_set = set(range(postings.n_terms))
-        self._queries = [[int(term) for term in query] for query in queries.values()]
+        self._queries = [query.terms.tolist() for query in queries.values()]
 
     def scores(self, k: int) -> np.ndarray:
         """Search; return the scores of the top k, a row for each query."""
@@ -141,3 +142,5 @@ def test_memory(index):
     # Prepared weights: 4 bytes each, impacts of 8 bits 1.
     assert posting_weights(index, "bm25").nbytes == 4 * len(postings)
     assert posting_weights(index, "impact:8").nbytes == len(postings)
+    # The longest lists once more, as rows: less than half of that again.
+    assert DenseLists.of(postings, posting_weights(index, "bm25")).table.nbytes < 2 * len(postings)

@@ -7,18 +7,22 @@ ends the list that it is in: none is read or written where there is no accumulat
 """
 cimport numpy as cnp
 import numpy as np
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
+from tieaware._gallop cimport gallop
 from tieaware._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware._top cimport Best, close_best, found, offer, open_best
 
 cdef extern from "accumulators.h":
     enum: TIEAWARE_WORD
     int tieaware_lowest(uint64_t word) nogil
-    int64_t tieaware_survey(double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) nogil
+    void tieaware_add_float(double *scores, const float *weights, ptrdiff_t n, double query_weight) nogil
+    void tieaware_add_uint8(double *scores, const uint8_t *weights, ptrdiff_t n, double query_weight) nogil
+    void tieaware_add_uint16(double *scores, const uint16_t *weights, ptrdiff_t n, double query_weight) nogil
+    int64_t tieaware_survey(const double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) nogil
 
 cnp.import_array()
 
@@ -48,6 +52,10 @@ cdef struct Lists:
     const void* weights
     # The size of a weight: 4 float32, 1 uint8, 2 uint16.
     int kind
+    # The row of each list in the table of those that are dense, or -1; the table has n_documents columns.
+    const int64_t* rows
+    const void* table
+    Py_ssize_t n_documents
     # How many postings there are, and how many were read.
     int64_t n_postings
     int64_t n_read
@@ -102,7 +110,12 @@ cdef int64_t add_list(Lists* lists, Py_ssize_t i, Block* block) noexcept nogil:
     if before < lists.stops[i] and lists.documents[before] < <int32_t>block.first:
         # In blocks before, it was optional.
         before = lists.next[i] = gallop(lists.documents, before, lists.stops[i], <int32_t>block.first)
-    if lists.kind == 4:
+    if lists.rows != NULL and lists.rows[i] >= 0 and block.occurrences == NULL and isfinite(q):
+        add_row(lists, i, block)
+        j = before
+        if j < lists.stops[i] and <uint32_t>lists.documents[j] - block.first < block.size:
+            j = gallop(lists.documents, j, lists.stops[i], <int32_t>(block.first + block.size))
+    elif lists.kind == 4:
         j = add(lists.documents, <const float*>lists.weights, before, lists.stops[i], q, block)
     elif lists.kind == 1:
         j = add(lists.documents, <const uint8_t*>lists.weights, before, lists.stops[i], q, block)
@@ -110,6 +123,19 @@ cdef int64_t add_list(Lists* lists, Py_ssize_t i, Block* block) noexcept nogil:
         j = add(lists.documents, <const uint16_t*>lists.weights, before, lists.stops[i], q, block)
     lists.n_read += j - before
     return j
+
+
+cdef void add_row(Lists* lists, Py_ssize_t i, Block* block) noexcept nogil:
+    """Add a dense list, which is 0 where there is no posting: the same sums, several at a time."""
+    cdef Py_ssize_t at = lists.rows[i] * lists.n_documents + block.first
+    cdef double q = lists.query_weights[i]
+    block.is_dense = True
+    if lists.kind == 4:
+        tieaware_add_float(block.scores, <const float*>lists.table + at, block.size, q)
+    elif lists.kind == 1:
+        tieaware_add_uint8(block.scores, <const uint8_t*>lists.table + at, block.size, q)
+    else:
+        tieaware_add_uint16(block.scores, <const uint16_t*>lists.table + at, block.size, q)
 
 
 cdef void count_list(Lists* lists, Py_ssize_t i, int64_t end, Block* block) noexcept nogil:
@@ -154,24 +180,6 @@ cdef inline int64_t gallop_through(
     return n
 
 
-cdef inline int64_t gallop(const int32_t* values, int64_t i, int64_t stop, int32_t sought) noexcept nogil:
-    """Return the first place after i whose value is not below what is sought; that of i is."""
-    cdef int64_t step = 1, middle
-    while i + step < stop and values[i + step] < sought:
-        i += step
-        step *= 2
-    stop = min(stop, i + step)
-    i += 1
-    # Invariant: all before i are below what is sought, none from stop on.
-    while i < stop:
-        middle = (i + stop) >> 1
-        if values[middle] < sought:
-            i = middle + 1
-        else:
-            stop = middle
-    return i
-
-
 cdef void take(Block* block, Best* best) noexcept nogil:
     """Offer all documents of a block with a score above 0, ascending, and clear its accumulators."""
     cdef Py_ssize_t n_words = words_of(block.size), word, start = 0, stop
@@ -192,16 +200,11 @@ cdef void take(Block* block, Best* best) noexcept nogil:
                     best.documents += block.scores[i] > 0.0
                 offer(best, <int32_t>(block.first + i), block.scores[i])
                 block.scores[i] = 0.0
-            clear(block, word)
+            block.marks[word] = 0
+        if block.is_dense:
+            memset(block.scores + start * TIEAWARE_WORD, 0, (stop - start) * TIEAWARE_WORD * sizeof(double))
         start = stop
     block.is_dense = False
-
-
-cdef inline void clear(Block* block, Py_ssize_t word) noexcept nogil:
-    """Clear the marks of a word, and in a dense block what is not marked."""
-    if block.is_dense and block.marks[word]:
-        memset(block.scores + word * TIEAWARE_WORD, 0, TIEAWARE_WORD * sizeof(double))
-    block.marks[word] = 0
 
 
 cdef void take_counted(Block* block, Best* best, const double* base, uint32_t at_least) noexcept nogil:
@@ -337,7 +340,9 @@ cdef int64_t lifted(Block* block, Best* best, Skipping* skipping) noexcept nogil
             skipping.sums[n] = score
             n += score > least
             block.scores[i] = 0.0
-        clear(block, word)
+        block.marks[word] = 0
+    if block.is_dense:
+        memset(block.scores, 0, n_words * TIEAWARE_WORD * sizeof(double))
     block.is_dense = False
     return n
 
@@ -368,9 +373,9 @@ cdef int lists_of(
         raise ValueError("weights are neither float32 nor uint8 nor uint16")
     lists.n_postings = lists.n_read = 0
     for i in range(starts.shape[0]):
-        lists.n_postings += stops[i] - starts[i]
         if not 0 <= starts[i] <= stops[i] <= documents.shape[0]:
             raise ValueError("a list lies beyond the postings")
+        lists.n_postings += stops[i] - starts[i]
     lists.n = starts.shape[0]
     lists.starts = &starts[0] if lists.n else NULL
     lists.next = &following[0] if lists.n else NULL
@@ -379,13 +384,31 @@ cdef int lists_of(
     lists.documents = &documents[0] if documents.shape[0] else NULL
     lists.weights = cnp.PyArray_DATA(weights)
     lists.kind = weights.dtype.itemsize
+    lists.rows = NULL
+    return 0
+
+
+cdef int set_dense(Lists* lists, const int64_t[::1] rows, cnp.ndarray table, dtype, Py_ssize_t n_documents) except -1:
+    """Check that the rows are those of a table of the same weights."""
+    cdef Py_ssize_t i
+    if table.ndim != 2 or not table.flags.c_contiguous or table.dtype != dtype or table.shape[1] != n_documents:
+        raise ValueError("the table is not one of weights, a column for each document")
+    if rows.shape[0] != lists.n:
+        raise ValueError("there is not a row for each list")
+    for i in range(lists.n):
+        if not -1 <= rows[i] < table.shape[0]:
+            raise ValueError("a row lies beyond the table")
+    lists.rows = &rows[0] if lists.n else NULL
+    lists.table = cnp.PyArray_DATA(table)
+    lists.n_documents = n_documents
     return 0
 
 
 def accumulate(
     const int64_t[::1] starts, const int64_t[::1] stops, const double[::1] query_weights,
     const int32_t[::1] documents, cnp.ndarray weights, Py_ssize_t n_documents, int64_t k, const double[::1] base,
-    uint32_t at_least, bint whole_ties, bint all_in_heap, const double[::1] bounds, Py_ssize_t block_size
+    uint32_t at_least, bint whole_ties, bint all_in_heap, const double[::1] bounds, const int64_t[::1] rows,
+    cnp.ndarray table, Py_ssize_t block_size
 ):
     """Score the documents of the lists, one block of documents after the other, and find the top k.
 
@@ -414,6 +437,10 @@ def accumulate(
     bounds : float64[n_lists] or None
         The most that each list adds to a score. Then lists and documents that cannot matter are passed over; neither
         base nor at_least may be given, and no weight is below 0.
+    rows : int64[n_lists] or None
+        The row of each list in the table, or -1.
+    table : float32[n_rows, n_documents], uint8[n_rows, n_documents] or uint16[n_rows, n_documents], or None
+        Lists with a weight for each document, 0 where they have no posting.
     block_size : int
         How many documents have an accumulator at a time.
 
@@ -435,6 +462,8 @@ def accumulate(
     lists_of(&lists, starts, following, stops, query_weights, documents, weights)
     if not (0 <= n_documents <= 0x7fffffff and k >= 1 and at_least >= 1 and block_size >= 1):
         raise ValueError("a number is out of its range")
+    if rows is not None:
+        set_dense(&lists, rows, table, weights.dtype, n_documents)
     if base is not None:
         if base.shape[0] != n_documents:
             raise ValueError("there is not a base for each document")

@@ -27,8 +27,8 @@ static inline uint64_t tieaware_above(const double *scores, double bound) {
     return marks;
 }
 
-/* survey: marks the scores above the bound, and clears those of a word that has none. Returns how many are above 0. */
-TIEAWARE_CLONES static int64_t tieaware_survey(double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) {
+/* survey: marks the scores above the bound. Returns how many are above 0. */
+TIEAWARE_CLONES static int64_t tieaware_survey(const double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) {
     int64_t positive = 0;
     for (ptrdiff_t word = 0; word < n_words; word++, scores += TIEAWARE_WORD) {
         int64_t above_zero = 0, above_bound = 0;
@@ -37,16 +37,20 @@ TIEAWARE_CLONES static int64_t tieaware_survey(double *scores, uint64_t *marks, 
             above_bound += scores[i] > bound;
         }
         positive += above_zero;
-        if (above_bound) {
-            marks[word] = tieaware_above(scores, bound);
-        } else {
-            marks[word] = 0;
-            for (int i = 0; i < TIEAWARE_WORD; i++) {
-                scores[i] = 0.0;
-            }
-        }
+        marks[word] = above_bound ? tieaware_above(scores, bound) : 0;
     }
     return positive;
 }
+
+/* add: scores[i] += query_weight · weights[i], of a dense list. */
+#define TIEAWARE_ADD(NAME, WEIGHT)                                                                              \
+    TIEAWARE_CLONES static void NAME(double *scores, const WEIGHT *weights, ptrdiff_t n, double query_weight) { \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                     \
+            scores[i] += query_weight * (double)weights[i];                                                     \
+        }                                                                                                       \
+    }
+TIEAWARE_ADD(tieaware_add_float, float)
+TIEAWARE_ADD(tieaware_add_uint8, uint8_t)
+TIEAWARE_ADD(tieaware_add_uint16, uint16_t)
 
 #endif

@@ -16,6 +16,8 @@ def accumulate(
     whole_ties: bool,
     all_in_heap: bool,
     bounds: NDArray[np.float64] | None,
+    rows: NDArray[np.int64] | None,
+    table: _Weights | None,
     block_size: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int]: ...
 def score(

@@ -1,14 +1,15 @@
 """Accumulators and the heap: against plain Python, whatever is cut into blocks."""
 
 import math
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
-from tieaware.retrieval.accumulators import TermLists, accumulate, score, top
+from tieaware.retrieval.accumulators import DenseLists, TermLists, accumulate, score, top
+from tieaware.retrieval.postings import Postings
 
-BLOCKS = (1, 7, 64, 200, 4096, 1 << 14)
+BLOCKS = (1, 7, 200, 4096, 1 << 14)
 
 
 def drawn(seed, n_documents, shares, kind):
@@ -56,19 +57,24 @@ def test_what_is_found_is_that_of_plain_python_for_any_block(n, shares, k, kind)
     lists = drawn(n + k, n, shares, kind)
     base = np.random.default_rng(n).integers(-1, 3, n) / 3
     own = np.array([q * lists.weights[a:b].max(initial=0) for a, b, q in zip(*lists[:3], strict=True)], np.float64)
+    dense = DenseLists.of(
+        Postings(np.append(lists.starts, lists.stops[-1:]), lists.documents, lists.documents, np.zeros(n, np.int32)),
+        lists.weights,
+    )
+    assert len(dense.table) == (sum(4 * share > 1 for share in shares) if n == 5000 else 0)
     counts = set()
     for whole_ties in (False, True):
         expected = ranked(plain(lists), k, whole_ties)
-        for block in BLOCKS:
-            found = accumulate(lists, n, k, whole_ties=whole_ties, block=block)
+        for block, of in product(BLOCKS, (lists, lists._replace(dense=dense))):
+            found = accumulate(of, n, k, whole_ties=whole_ties, block=block)
             assert pairs(found) == expected
             counts.add((found.n_postings, found.n_documents, found.n_comparisons))
-            assert pairs(accumulate(lists, n, k, whole_ties=whole_ties, block=block, heap_of_all=True)) == expected
-            less = accumulate(lists, n, k, whole_ties=whole_ties, block=block, bounds=own)
+            assert pairs(accumulate(of, n, k, whole_ties=whole_ties, block=block, heap_of_all=True)) == expected
+            less = accumulate(of, n, k, whole_ties=whole_ties, block=block, bounds=own)
             assert pairs(less) == expected
             assert less.n_postings <= found.n_postings
             for at_least, added in ((2, None), (1, base), (2, base)):
-                some = accumulate(lists, n, k, whole_ties=whole_ties, block=block, at_least=at_least, base=added)
+                some = accumulate(of, n, k, whole_ties=whole_ties, block=block, at_least=at_least, base=added)
                 assert pairs(some) == ranked(plain(lists, added, at_least), k, whole_ties)
     # What it costs does not depend on the block either; comparisons are other ones with whole ties.
     assert {each[:2] for each in counts} == {(len(lists.documents), len(plain(lists)))}
@@ -165,6 +171,19 @@ def test_hostile_postings_reach_no_memory_but_their_own():
                 found = accumulate(lists, n, 50, block=block, whole_ties=True, **more).documents
                 assert ((found >= 0) & (found < n)).all()
         score(np.arange(n, dtype=np.int32), lists, 5)
+
+
+def test_dense_lists_are_known_by_where_they_lie():
+    table = np.arange(6, dtype=np.float32).reshape(2, 3)
+    dense = DenseLists(np.array([2, 9]), np.array([5, 12]), table)
+    assert dense.rows(np.array([0, 2, 2, 9, 12]), np.array([2, 5, 4, 12, 15])).tolist() == [-1, 0, -1, 1, -1]
+    documents, weights = np.array([0, 1, 2], np.int32), np.ones(3, np.float32)
+    lists = TermLists(np.array([0]), np.array([3]), np.ones(1), documents, weights)
+    for wrong in (table.astype(np.float64), table[:, :2], table.T, table[0], table[::-1]):
+        with pytest.raises(ValueError, match="table"):
+            accumulate(lists._replace(dense=DenseLists(np.array([0]), np.array([3]), wrong)), 3, 1)
+    with pytest.raises(ValueError, match="row"):
+        accumulate(lists._replace(dense=DenseLists(np.array([0]), np.array([3]), table[:0])), 3, 1)
 
 
 @pytest.mark.parametrize(

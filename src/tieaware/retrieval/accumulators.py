@@ -8,21 +8,53 @@ import numpy as np
 
 from tieaware import _accumulators, _top
 from tieaware.arrays import Integers, Values
-from tieaware.retrieval.postings import LARGEST, Numbers
+from tieaware.retrieval.postings import LARGEST, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 
 # So many documents have an accumulator at a time: 128 KB, which stay in the second-level cache.
 _BLOCK = 1 << 14
 
 
+# Lists of at least a quarter of all documents, of which there are thousands, are added sooner as a row of weights.
+_DENSE, _LEAST = 4, 1 << 12
+
+
+class DenseLists(NamedTuple):
+    """The longest lists of all once more: a row of the table has a weight for each document, 0 where it is missing."""
+
+    starts: Integers
+    stops: Integers
+    table: Weights
+
+    @classmethod
+    def of(cls, postings: Postings, weights: Weights) -> DenseLists:
+        """Lay out those of whole terms that are long enough."""
+        n = len(postings.lengths)
+        terms = np.flatnonzero(postings.document_frequencies * _DENSE >= max(n, _LEAST))
+        starts, stops = postings.starts[terms], postings.starts[terms + 1]
+        table = np.zeros((len(terms), n), weights.dtype)
+        for row, (a, b) in enumerate(zip(starts, stops, strict=True)):
+            table[row, postings.documents[a:b]] = weights[a:b]
+        return cls(starts, stops, table)
+
+    def rows(self, starts: Integers, stops: Integers) -> Integers:
+        """Return the row of each list, or -1 for one that is not among them."""
+        rows = np.minimum(np.searchsorted(self.starts, starts), len(self.starts) - 1)
+        return np.where((self.starts[rows] == starts) & (self.stops[rows] == stops), rows, -1)
+
+
 class TermLists(NamedTuple):
-    """Postings of a query's terms: list ``i`` is ``documents[starts[i]:stops[i]]``, ascending, with its weights."""
+    """Postings of a query's terms: list ``i`` is ``documents[starts[i]:stops[i]]``, ascending, with its weights.
+
+    Dense lists may be among them, which are known by where they lie.
+    """
 
     starts: Integers
     stops: Integers
     query_weights: Values
     documents: Numbers
     weights: Weights
+    dense: DenseLists | None = None
 
 
 class Found(NamedTuple):
@@ -65,9 +97,12 @@ def accumulate(
         With the postings that were read, the documents that had an accumulator above 0, or at all with a base, and
         how often two scores were compared.
     """
+    rows = table = None
+    if lists.dense is not None and len(lists.dense.starts):
+        rows, table = lists.dense.rows(lists.starts, lists.stops), lists.dense.table
     documents, scores, n_scored, n_comparisons, n_postings = _accumulators.accumulate(
         lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, n_documents, min(k, LARGEST),
-        base, at_least, whole_ties, heap_of_all, bounds, block,
+        base, at_least, whole_ties, heap_of_all, bounds, rows, table, block,
     )  # fmt: skip
     return Found(documents, scores, n_postings, n_scored, n_comparisons)
 

@@ -16,7 +16,7 @@ from tieaware.checks import flag, shown, unexpected, whole_number
 from tieaware.identifiers import Identifiers, quoted
 from tieaware.inputs.lists import Lists
 from tieaware.inputs.run import Run
-from tieaware.retrieval.accumulators import Found, TermLists
+from tieaware.retrieval.accumulators import DenseLists, Found, TermLists
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights, weighting_of
@@ -215,10 +215,11 @@ def query_weights(index: Index, name: str, query: Query) -> Values:
 def weighted(index: Index, name: str) -> Callable[[Query], TermLists]:
     """Return what gives a query's whole postings, weighted."""
     postings, weights = index.postings, posting_weights(index, name)
+    dense = index.prepared(("dense lists", name), lambda: DenseLists.of(postings, weights))
 
     def lists(query: Query) -> TermLists:
         starts, stops = postings.starts[query.terms], postings.starts[query.terms + 1]
-        return TermLists(starts, stops, query_weights(index, name, query), postings.documents, weights)
+        return TermLists(starts, stops, query_weights(index, name, query), postings.documents, weights, dense)
 
     return lists
 
