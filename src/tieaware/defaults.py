@@ -13,9 +13,10 @@ COMPARISON_MEASURES = ("AP",)
 
 INEXACT_MEASURES = ("AP", "nDCG@10")
 INEXACT_METHODS = (
-    "MaxScore()", "HighIdf(share=0.5)", "AtLeast(m=2)", "Champions(r=10)", "Champions(r=100)", "Tiers(quantiles=(0.9,))",
-    "ImpactOrdered(postings=0.1)", "ImpactOrdered(postings=0.5)", "ClusterPruning(b1=1, b2=1)",
-    "ClusterPruning(b1=2, b2=5)", "Exact(weighting='impact:8')", "Exact(weighting='impact:2')",
+    "MaxScore()", "HighIdf(share=0.5)", "AtLeast(m=2)", "Champions(r=10)", "Champions(r=100)",
+    "Tiers(quantiles=(0.9,))", "ImpactOrdered(postings=0.1)", "ImpactOrdered(postings=0.5)",
+    "ClusterPruning(b1=1, b2=1)", "ClusterPruning(b1=2, b2=5)", "Exact(weighting='impact:8')",
+    "Exact(weighting='impact:2')",
 )  # fmt: skip
 
 SMOOTHING_ALPHAS = (0.0, 0.5, 0.8, 1.0)
