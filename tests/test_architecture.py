@@ -24,7 +24,7 @@ FLOORS = (
     ("identifiers", "judgments", "sparse", "tables", "plots", "defaults"),
     ("measures", "ties", "precision", "inputs"),
     ("totals", "means", "views", "reference", "statistics"),
-    ("preparation", "cube"),
+    ("preparation", "silent", "cube"),
     ("exports", "formats", "storage", "paper_table"),
     ("results", "evaluator", "_evaluate", "worst_cases", "samples"),
     ("trec_eval",),

@@ -34,9 +34,13 @@ from tieaware.measures import Measure, asked_measures
 from tieaware.precision import Coarsening
 from tieaware.preparation import prepare, weigh_besides
 from tieaware.results import Results
+from tieaware.silent import silent
 from tieaware.threads import checked_threads, over_chunks
 from tieaware.totals import Totals
 from tieaware.views import View, passes
+
+# Which queries of a run count.
+QUERIES = ("judged", "both", "shard")
 
 
 def evaluate(
@@ -75,6 +79,8 @@ def evaluate(
     queries : str
         "judged": every judged query; one on which the run is silent has an empty list (trec_eval -c).
         "both": only the queries that a run answers (trec_eval's default); the others are NaN, and in no mean.
+        "shard": the same of a part of the rows, all those of some queries, of which none needs to be judged;
+        `Results.concat` puts such parts together.
     threads : int or None
         How many threads to use, None for one per core. The values are the same bits for any number.
 
@@ -92,6 +98,7 @@ def evaluate(
     -----
     UserWarning
         If a run has queries in common with the judgments, and not one document: their identifiers may differ in form.
+        Not of a shard, which may be small.
 
     Examples
     --------
@@ -119,9 +126,10 @@ def evaluate_views(
     See `evaluate` for the parameters.
     """
     parsed, asked = asked_measures(measures)
-    one_of("queries", queries, ("judged", "both"))
+    one_of("queries", queries, QUERIES)
     workers = checked_threads(threads)
-    judged, sources = as_qrels(qrels), as_sources(runs)
+    is_shard = queries == "shard"
+    judged, sources = as_qrels(qrels), as_sources(runs, least=0 if is_shard else 1)
     evaluation = _Evaluation(judged, parsed, views, workers if len(sources) == 1 else 1)
     values = np.empty((len(sources), evaluation.n_tables, len(judged), len(parsed)))
     values.fill(np.nan)
@@ -131,21 +139,24 @@ def evaluate_views(
 
     def run(i: int, _: int = 0) -> None:
         doubts[i] = evaluation.run(*named[i], values[i], answered[i])
+        if not (is_shard or answered[i].any()):
+            raise unexpected(named[i][0], f"a query in common with {judged.name}", "none that is judged")
 
     if len(named) == 1:
         run(0)
     else:
         over_chunks(run, np.arange(len(named) + 1), min(workers, len(named)))
-    for doubt in filter(None, doubts):
+    # A shard may well be so small that it has none.
+    for doubt in filter(None, [] if is_shard else doubts):
         warnings.warn(printable(doubt), UserWarning, stacklevel=3)
     names = judged.queries
-    if np.count_nonzero(answered) < answered.size:
-        if queries == "judged":
-            np.copyto(values, evaluation.silent(), where=~answered[:, None, :, None])
-        else:
-            by_some = np.flatnonzero(answered.any(axis=0))
+    if queries != "judged":
+        by_some = np.flatnonzero(answered.any(axis=0))
+        if len(by_some) < len(names):
             values = values[:, :, by_some]
             names = names.take(by_some)
+    elif not answered.all():
+        np.copyto(values, silent(judged, parsed, views), where=~answered[:, None, :, None])
     labels = tuple(sources), tuple(names.to_list()), parsed
     by_table = values.swapaxes(0, 1)
     edges = [0, *accumulate(view.n_tables for view in views)]
@@ -153,7 +164,7 @@ def evaluate_views(
     for view, (start, end) in zip(views, pairwise(edges), strict=True):
         std, least, greatest = by_table[start + 1 : end] if view.spread else (None, None, None)
         precision = None if view.precision is None else str(view.precision)
-        made = Provenance(view.rule.name, precision, queries, __version__)
+        made = Provenance(view.rule.name, precision, "both" if is_shard else queries, __version__)
         results.append(Results(by_table[start], *labels, std, least, greatest, asked, made))
     return results
 
@@ -171,15 +182,6 @@ class _Evaluation:
         self.n_tables = sum(view.n_tables for view in views)
         self._totals = Totals.of(measures, qrels.judgments)
 
-    def silent(self) -> Values:
-        """Return the values of queries for which nothing is retrieved, by view."""
-        n = len(self._qrels)
-        nothing, none = np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        lists = JudgedLists(nothing, nothing, none, none.astype(np.int32))
-        values = np.empty((self.n_tables, n, len(self._measures)))
-        self._part(Matched(np.arange(n), np.zeros(0), lists), None, values)
-        return values
-
     def run(self, name: str, source: RunSource, values: Values, answered: npt.NDArray[np.bool_]) -> str | None:
         """Write the rows of the queries that a run answers, by view, and which these are; return what to warn of."""
         found, example = False, ""
@@ -195,8 +197,6 @@ class _Evaluation:
             answered[self._part(matched, run if isinstance(run, Run) else None, values)] = True
 
         over_parts(source, work, self._threads)
-        if np.count_nonzero(answered) == 0:
-            raise unexpected(name, f"a query in common with {self._qrels.name}", "none that is judged")
         if found or not example:
             return None
         return f"{name}: expected a document in common with {self._qrels.name}, found none; {example}"

@@ -57,8 +57,8 @@ def write(cube: Cube, path: str | os.PathLike[str]) -> None:
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in _WRITERS:
         raise unexpected(os.fspath(path), f"a name that ends in {' or '.join(_WRITERS)}", shown(suffix))
-    if not cube.values.size:
-        raise unexpected(os.fspath(path), "results with a run, a query and a measure", f"{cube.values.shape}")
+    if not cube.measures:
+        raise unexpected(os.fspath(path), "results with a measure", f"{cube.values.shape}")
     header = {
         "format": _VERSION,
         "tieaware": __version__,
@@ -159,7 +159,9 @@ def _write_parquet(stored: Stored, path: str | os.PathLike[str]) -> None:
     columns += [pyarrow.array(cube[:, :, m].ravel()) for cube in stored.cubes.values() for m in range(cube.shape[2])]
     suffixes = ["" if kind == "values" else f"_{kind}" for kind in stored.cubes]
     called = ["run", "query", *(f"{name}{suffix}" for suffix in suffixes for name in stored.header["names"])]
-    header = {"tieaware": json.dumps({**stored.header, "cubes": list(stored.cubes)})}
+    # Rows name the runs and queries, if there are any.
+    axes = {} if n_runs and n_queries else {"runs": stored.runs, "queries": stored.queries}
+    header = {"tieaware": json.dumps({**stored.header, "cubes": list(stored.cubes), **axes})}
     table = pyarrow.table(columns, names=called, metadata=header)
     with whole_file(path) as file:
         # Dictionaries of numbers do not keep every bit of a NaN.
@@ -171,12 +173,15 @@ def _read_parquet(file: IO[bytes]) -> Stored:
     table = parquet.ParquetFile(file, page_checksum_verification=True).read()
     header = json.loads((table.schema.metadata or {})[b"tieaware"])
     kinds = header.pop("cubes")
+    axes = header.pop("runs", None), header.pop("queries", None)
     n_runs, n_queries, n_measures = header["shape"]
     columns = [column.to_numpy() for column in table.columns[2:]]
     cubes = {
         kind: np.stack(columns[i * n_measures : (i + 1) * n_measures], axis=1).reshape(n_runs, n_queries, n_measures)
         for i, kind in enumerate(kinds)
     }
+    if axes != (None, None):
+        return Stored(header, axes[0], axes[1], cubes)
     runs, queries = table.column(0).take(np.arange(n_runs) * n_queries), table.column(1)[:n_queries]
     return Stored(header, list(map(_as_name, runs.to_pylist())), list(map(_as_name, queries.to_pylist())), cubes)
 

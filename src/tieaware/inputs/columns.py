@@ -296,6 +296,8 @@ def whole_labels(values: NDArray[Any], where: str, place: Place) -> NDArray[Any]
 def runs_of(rows: Rows, run: str | None) -> dict[str, Rows]:
     """Return the runs of a table, by the names that a column gives them; without such a column, the rows under "".
 
+    Where there is such a column, and no row, there is no run.
+
     A table that has this column and can be read but once is held in memory, and so is one of several runs.
     """
     frame, label = rows.frame, rows.label
@@ -312,7 +314,7 @@ def runs_of(rows: Rows, run: str | None) -> dict[str, Rows]:
     numbers, firsts = _join.number(named.data, named.offsets)
     names = [str(name) for name in named.take(firsts).to_list()]
     if len(names) < 2:
-        return dict.fromkeys(names or [""], rows)
+        return dict.fromkeys(names, rows)
     parts: list[list[Batch]] = [[] for _ in names]
     row = 0
     for batch, (starts, queries) in zip(frame.batches(wanted), segments, strict=True):

@@ -339,7 +339,8 @@ def run_in(
 ) -> Run:  # fmt: skip
     """Make a run of a table that holds one, of columns that are named or found."""
     check_duplicates(duplicates)
-    runs = runs_of(Rows(frame, run_columns(frame, label, *columns), label), column)
+    every = Rows(frame, run_columns(frame, label, *columns), label)
+    runs = runs_of(every, column) or {"": every}
     if len(runs) > 1:
         few = ", ".join(list(runs)[:3]) + (", …" if len(runs) > 3 else "")
         raise unexpected(label, "one run (evaluate takes several)", f"{len(runs)}: {few}")

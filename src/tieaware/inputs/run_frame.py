@@ -27,7 +27,7 @@ class RunFrame:
     def all_of(
         cls, frame: Frame, label: str, name: str | None = None, score_dtype: str = "float64", duplicates: str = "error"
     ) -> list[RunFrame]:  # fmt: skip
-        """Return the runs of a table: several, if it has a column that names them; a single one may have a name."""
+        """Return the runs of a table: as many as a column names, if it has one; a single one may have a name."""
         rows = Rows(frame, run_columns(frame, label, None, None, None), label)
         runs = runs_of(rows, None)
         if len(runs) == 1 and name is not None:
