@@ -19,6 +19,7 @@ SOURCE = Path(tieaware.__file__).parent
 FLOORS = (
     ("_",),  # kernels
     ("errors", "_version", "extras"),
+    ("progress",),
     ("checks", "atomic", "latex"),
     ("arrays", "tensors", "threads", "frames"),
     ("identifiers", "judgments", "sparse", "tables", "plots", "defaults"),
@@ -26,7 +27,7 @@ FLOORS = (
     ("totals", "means", "views", "reference", "statistics"),
     ("preparation", "silent", "cube"),
     ("exports", "formats", "storage", "paper_table"),
-    ("results", "evaluator", "_evaluate", "worst_cases", "samples"),
+    ("results", "finished", "evaluator", "_evaluate", "worst_cases", "samples"),
     ("trec_eval",),
     ("retrieval",),
     ("experiments", "demo"),

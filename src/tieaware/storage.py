@@ -52,8 +52,11 @@ class Stored(NamedTuple):
         return digest
 
 
-def write(cube: Cube, path: str | os.PathLike[str]) -> None:
-    """Write a file, of the format that its name ends in; see `tieaware.Results.save`."""
+def write(cube: Cube, path: str | os.PathLike[str], key: dict[str, Any] | None = None) -> None:
+    """Write a file, of the format that its name ends in; see `tieaware.Results.save`.
+
+    A key, of what JSON knows, is kept with it, for `read_with_key`.
+    """
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in _WRITERS:
         raise unexpected(os.fspath(path), f"a name that ends in {' or '.join(_WRITERS)}", shown(suffix))
@@ -66,6 +69,7 @@ def write(cube: Cube, path: str | os.PathLike[str]) -> None:
         "measures": [str(measure) for measure in cube.measures],
         "names": list(cube.names),
         "provenance": None if cube.provenance is None else cube.provenance._asdict(),
+        **({} if key is None else {"key": key}),
     }
     stored = Stored(header, list(cube.runs), list(cube.queries), cube.cubes())
     header["digest"] = stored.digest()
@@ -74,6 +78,11 @@ def write(cube: Cube, path: str | os.PathLike[str]) -> None:
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a file that `write` wrote: what Results are made of, by field."""
+    return read_with_key(path)[0]
+
+
+def read_with_key(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Do what `read` does, and return the key as well, if one was given."""
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:
@@ -83,7 +92,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             file.seek(0)
             stored = _READERS[magic](file)
         _check(name, stored)
-        return _fields(stored)
+        return _fields(stored), stored.header.get("key")
     except (InputError, MissingExtraError, MemoryError, SystemError):
         # The last is how some functions of NumPy say that there is no memory.
         raise

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tieaware.inputs.columns import PART, Piece, Rows, run_columns, runs_of
+from tieaware.inputs.files import Path
 from tieaware.inputs.frames import Frame
 from tieaware.inputs.lists import NotContiguous
 from tieaware.inputs.run import Dropped, Run, run_of, warn_of
@@ -22,17 +23,20 @@ class RunFrame:
     name: str
     score_dtype: str = "float64"
     duplicates: str = "error"
+    # Of a table in a file.
+    path: Path | None = None
 
     @classmethod
     def all_of(
-        cls, frame: Frame, label: str, name: str | None = None, score_dtype: str = "float64", duplicates: str = "error"
+        cls, frame: Frame, label: str, name: str | None = None, score_dtype: str = "float64", duplicates: str = "error",
+        path: Path | None = None,
     ) -> list[RunFrame]:  # fmt: skip
         """Return the runs of a table: as many as a column names, if it has one; a single one may have a name."""
         rows = Rows(frame, run_columns(frame, label, None, None, None), label)
         runs = runs_of(rows, None)
         if len(runs) == 1 and name is not None:
             runs = dict.fromkeys([name], *runs.values())
-        return [cls(each, found or label, score_dtype, duplicates) for found, each in runs.items()]
+        return [cls(each, found or label, score_dtype, duplicates, path) for found, each in runs.items()]
 
     def parts(self) -> Iterator[Run]:
         """Read the run in parts, each of whole queries.

@@ -130,7 +130,7 @@ def sources_at(path: Any, score_dtype: str = "float64", duplicates: str = "error
             sources.append(RunFile(each, score_dtype, duplicates))
         else:
             label = label_of(each)
-            sources += RunFrame.all_of(frame, label, name_of(label), score_dtype, duplicates)
+            sources += RunFrame.all_of(frame, label, name_of(label), score_dtype, duplicates, each)
     return sources
 
 
