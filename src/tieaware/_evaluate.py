@@ -62,8 +62,8 @@ def evaluate(
 ) -> Results:
     """Evaluate runs against judgments.
 
-    Files, and streams and lazy frames, are read in a stream: memory does not grow with a run whose rows are grouped by
-    query.
+    Files, and streams and lazy frames, are read in a stream: memory does not grow with a run. Where the rows of a query
+    are not together, they are brought together in a temporary file; a stream that is read but once must have them so.
 
     Parameters
     ----------

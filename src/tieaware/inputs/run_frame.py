@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from tieaware.inputs.columns import PART, Piece, Rows, run_columns, runs_of
+from tieaware.inputs.columns import PART, Piece, Rows, exact_scores, run_columns, runs_of
 from tieaware.inputs.files import Path
 from tieaware.inputs.frames import Frame
-from tieaware.inputs.lists import NotContiguous
-from tieaware.inputs.run import Dropped, Run, run_of, warn_of
+from tieaware.inputs.lists import Lists, NotContiguous
+from tieaware.inputs.run import Dropped, Run, made_run, run_of, warn_of
+from tieaware.inputs.spilled import BLOCK, Spilled
 from tieaware.threads import over_items
 
 __all__ = ["RunFrame"]
@@ -41,7 +43,7 @@ class RunFrame:
     def parts(self) -> Iterator[Run]:
         """Read the run in parts, each of whole queries.
 
-        Where a query comes back after its part was read, the whole run follows as one more part.
+        Where a query comes back after its part was read, all of the run follows once more, in other parts.
         """
         total = Dropped()
         try:
@@ -50,7 +52,7 @@ class RunFrame:
                 total += dropped
                 yield part
         except NotContiguous:
-            yield self.whole()
+            yield from self._spilled()
         else:
             warn_of(total, self.rows.label)
 
@@ -65,10 +67,23 @@ class RunFrame:
         try:
             dropped = over_items(one, self.rows.pieces(PART), threads)
         except NotContiguous:
-            work(self.whole())
+            for part in self._spilled():
+                work(part)
         else:
             warn_of(sum(dropped, Dropped()), self.rows.label)
         return True
+
+    def _spilled(self) -> Iterator[Run]:
+        """Read the run in parts by way of a temporary file."""
+        with Spilled() as spilled:
+            for piece in self.rows.blocks(BLOCK):
+                spilled.add(*self.rows.numbered_lists(piece, exact_scores))
+
+            def made(lists: Lists) -> tuple[Run, Dropped]:
+                place = partial(self.rows.where, 1)
+                return made_run(lists, place, self.name, self.duplicates, self.score_dtype)
+
+            yield from spilled.runs(made, lambda dropped: warn_of(dropped, self.rows.label))
 
     def whole(self) -> Run:
         """Read the run."""
