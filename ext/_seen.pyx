@@ -89,3 +89,15 @@ cdef bint has(const uint64_t *table, uint64_t mask, uint64_t hashed) noexcept no
 def hash_of(bytes identifier not None):
     """The hash of an identifier in this process, by which no result goes."""
     return identifier_hash(<const uint8_t *>identifier, len(identifier))
+
+
+def hashes(const uint8_t[::1] data, const int64_t[::1] offsets):
+    """The hashes of a column of identifiers in this process, by which no result goes: uint64[n]."""
+    cdef Py_ssize_t i, n = offsets.shape[0] - 1
+    cdef Column column = column_of(data, offsets)
+    found = np.empty(n, np.uint64)
+    cdef uint64_t[::1] into = found
+    with nogil:
+        for i in range(n):
+            into[i] = identifier_hash(bytes_of(column, i), size_of(column, i))
+    return found

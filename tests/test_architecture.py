@@ -19,14 +19,15 @@ SOURCE = Path(tieaware.__file__).parent
 FLOORS = (
     ("_",),  # kernels
     ("errors", "_version", "extras"),
+    ("progress",),
     ("checks", "atomic", "latex"),
     ("arrays", "tensors", "threads", "frames"),
     ("identifiers", "judgments", "sparse", "tables", "plots", "defaults"),
     ("measures", "ties", "precision", "inputs"),
     ("totals", "means", "views", "reference", "statistics"),
-    ("preparation", "cube"),
+    ("preparation", "silent", "cube"),
     ("exports", "formats", "storage", "paper_table"),
-    ("results", "evaluator", "_evaluate", "worst_cases", "samples"),
+    ("results", "finished", "evaluator", "_evaluate", "worst_cases", "samples"),
     ("trec_eval",),
     ("retrieval",),
     ("experiments", "demo"),

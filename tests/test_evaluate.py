@@ -134,7 +134,7 @@ def test_files_of_the_same_name_are_told_apart_by_their_folders(tmp_path):
     ("arguments", "message"),
     [
         ({"ties": "averge"}, "ties: expected one of average, run_order.*found 'averge'; did you mean average"),
-        ({"queries": "all"}, "queries: expected one of judged, both, found 'all'"),
+        ({"queries": "all"}, "queries: expected one of judged, both, shard, found 'all'"),
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
         ({"measures": []}, "measures: expected at least one, such as 'nDCG@10', found none"),
         ({"runs": []}, "runs: expected at least one, found none"),

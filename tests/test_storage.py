@@ -129,8 +129,8 @@ def test_what_is_none_of_ours_is_refused(tmp_path):
 def test_what_cannot_be_saved_leaves_what_was_there(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"r.csv: expected a name that ends in .npz or .parquet, found '.csv'"):
         results().save(tmp_path / "r.csv")
-    with pytest.raises(InputError, match=r"r.npz: expected results with .* a measure, found \(0, 0, 1\)"):
-        Results(np.zeros((0, 0, 1)), (), (), (tieaware.AP,)).save(tmp_path / "r.npz")
+    with pytest.raises(InputError, match=r"r.npz: expected results with a measure, found \(1, 1, 0\)"):
+        Results(np.zeros((1, 1, 0)), ("r",), ("q",), ()).save(tmp_path / "r.npz")
     with pytest.raises(InputError, match="names: expected all texts, or all whole numbers"):
         results(("a", 1)).save(tmp_path / "r.npz")
     with pytest.raises(InputError, match="No such file or directory"):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -15,6 +18,7 @@ from tieaware.arrays import Integers, Values
 from tieaware.checks import flag, one_of, unexpected
 from tieaware.cube import Provenance
 from tieaware.errors import printable
+from tieaware.finished import Finished
 from tieaware.inputs import (
     Matched,
     Qrels,
@@ -33,10 +37,15 @@ from tieaware.judgments import POOLED, JudgedLists
 from tieaware.measures import Measure, asked_measures
 from tieaware.precision import Coarsening
 from tieaware.preparation import prepare, weigh_besides
+from tieaware.progress import counted
 from tieaware.results import Results
+from tieaware.silent import silent
 from tieaware.threads import checked_threads, over_chunks
 from tieaware.totals import Totals
 from tieaware.views import View, passes
+
+# Which queries of a run count.
+QUERIES = ("judged", "both", "shard")
 
 
 def evaluate(
@@ -49,11 +58,12 @@ def evaluate(
     spread: bool = False,
     queries: str = "judged",
     threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
 ) -> Results:
     """Evaluate runs against judgments.
 
-    Files, and streams and lazy frames, are read in a stream: memory does not grow with a run whose rows are grouped by
-    query.
+    Files, and streams and lazy frames, are read in a stream: memory does not grow with a run. Where the rows of a query
+    are not together, they are brought together in a temporary file; a stream that is read but once must have them so.
 
     Parameters
     ----------
@@ -75,8 +85,14 @@ def evaluate(
     queries : str
         "judged": every judged query; one on which the run is silent has an empty list (trec_eval -c).
         "both": only the queries that a run answers (trec_eval's default); the others are NaN, and in no mean.
+        "shard": the same of a part of the rows, all those of some queries, of which none needs to be judged;
+        `Results.concat` puts such parts together.
     threads : int or None
         How many threads to use, None for one per core. The values are the same bits for any number.
+    out : str or os.PathLike, optional
+        A folder for what each run comes to, in a file of `Results` under its name. A run in a file that was finished is
+        taken from there, so that what was stopped can be taken up again; one whose file has changed since is evaluated
+        anew. On a terminal, how many runs are finished is shown.
 
     Returns
     -------
@@ -86,12 +102,14 @@ def evaluate(
     Raises
     ------
     InputError
-        A ValueError whose one line says where, what was expected, and what was found.
+        A ValueError whose one line says where, what was expected, and what was found. Before anything is evaluated, of
+        a file in the folder that is of other judgments, measures or options.
 
     Warns
     -----
     UserWarning
         If a run has queries in common with the judgments, and not one document: their identifiers may differ in form.
+        Not of a shard, which may be small.
 
     Examples
     --------
@@ -102,7 +120,7 @@ def evaluate(
     array([[0.7083, 0.75  ]])
     """
     view = View(ties, precision, flag("spread", spread))
-    return evaluate_views(qrels, runs, measures, [view], queries=queries, threads=threads)[0]
+    return evaluate_views(qrels, runs, measures, [view], queries=queries, threads=threads, out=out)[0]
 
 
 def evaluate_views(
@@ -113,57 +131,67 @@ def evaluate_views(
     *,
     queries: str = "judged",
     threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
 ) -> list[Results]:
     """Evaluate runs under several views, reading and joining each run but once: Results by view.
 
-    See `evaluate` for the parameters.
+    See `evaluate` for the parameters; a folder is for one view.
     """
     parsed, asked = asked_measures(measures)
-    one_of("queries", queries, ("judged", "both"))
+    one_of("queries", queries, QUERIES)
     workers = checked_threads(threads)
-    judged, sources = as_qrels(qrels), as_sources(runs)
-    evaluation = _Evaluation(judged, parsed, views, workers if len(sources) == 1 else 1)
+    is_shard = queries == "shard"
+    judged, sources = as_qrels(qrels), as_sources(runs, least=0 if is_shard else 1)
+    evaluation = _Evaluation(judged, parsed, asked, views, queries, workers if len(sources) == 1 else 1)
     values = np.empty((len(sources), evaluation.n_tables, len(judged), len(parsed)))
     values.fill(np.nan)
     answered = np.zeros((len(sources), len(judged)), dtype=np.bool_)
-    named = list(sources.items())
-    doubts: list[str | None] = [None] * len(named)
+    finished = None if out is None else Finished(out, sources, judged, asked, views[0], queries)
+    names = list(sources)
+    kept = [] if finished is None else [finished.results(name) for name in names]
+    waiting = [i for i in range(len(names)) if not kept or kept[i] is None]
+    for i, result in enumerate(kept):
+        if result is not None:
+            evaluation.take(result, values[i], answered[i])
+    doubts: list[str | None] = [None] * len(names)
 
-    def run(i: int, _: int = 0) -> None:
-        doubts[i] = evaluation.run(*named[i], values[i], answered[i])
+    def run(i: int) -> None:
+        doubts[i] = evaluation.run(names[i], sources[names[i]], values[i], answered[i])
+        if not (is_shard or answered[i].any()):
+            raise unexpected(names[i], f"a query in common with {judged.name}", "none that is judged")
+        if finished is not None:
+            finished.add(names[i], evaluation.results((names[i],), values[i : i + 1], answered[i : i + 1])[0])
+            one_more()
 
-    if len(named) == 1:
-        run(0)
-    else:
-        over_chunks(run, np.arange(len(named) + 1), min(workers, len(named)))
-    for doubt in filter(None, doubts):
-        warnings.warn(printable(doubt), UserWarning, stacklevel=3)
-    names = judged.queries
-    if np.count_nonzero(answered) < answered.size:
-        if queries == "judged":
-            np.copyto(values, evaluation.silent(), where=~answered[:, None, :, None])
+    done = len(names) - len(waiting)
+    with nullcontext(_ignored) if finished is None else counted(len(names), done, "runs") as one_more:
+        if len(names) == 1:
+            for i in waiting:
+                run(i)
         else:
-            by_some = np.flatnonzero(answered.any(axis=0))
-            values = values[:, :, by_some]
-            names = names.take(by_some)
-    labels = tuple(sources), tuple(names.to_list()), parsed
-    by_table = values.swapaxes(0, 1)
-    edges = [0, *accumulate(view.n_tables for view in views)]
-    results = []
-    for view, (start, end) in zip(views, pairwise(edges), strict=True):
-        std, least, greatest = by_table[start + 1 : end] if view.spread else (None, None, None)
-        precision = None if view.precision is None else str(view.precision)
-        made = Provenance(view.rule.name, precision, queries, __version__)
-        results.append(Results(by_table[start], *labels, std, least, greatest, asked, made))
-    return results
+            over_chunks(lambda start, _: run(waiting[start]), np.arange(len(waiting) + 1), min(workers, len(waiting)))
+    # A shard may well be so small that it has none.
+    for doubt in filter(None, [] if is_shard else doubts):
+        warnings.warn(printable(doubt), UserWarning, stacklevel=3)
+    return evaluation.results(tuple(names), values, answered)
+
+
+def _ignored() -> None:
+    """Nobody wants to know."""
 
 
 class _Evaluation:
     """Judgments, measures and views, prepared for any number of runs."""
 
-    def __init__(self, qrels: Qrels, measures: tuple[Measure, ...], views: Sequence[View], threads: int) -> None:
+    def __init__(
+        self, qrels: Qrels, measures: tuple[Measure, ...], asked: tuple[str, ...], views: Sequence[View], queries: str,
+        threads: int,
+    ) -> None:  # fmt: skip
         self._qrels = qrels
         self._measures = measures
+        self._asked = asked
+        self._views = views
+        self._queries = queries
         self._threads = threads
         self._passes = passes(views)
         self._needs_pool = weigh_besides(measures)["pool"]
@@ -171,14 +199,42 @@ class _Evaluation:
         self.n_tables = sum(view.n_tables for view in views)
         self._totals = Totals.of(measures, qrels.judgments)
 
-    def silent(self) -> Values:
-        """Return the values of queries for which nothing is retrieved, by view."""
-        n = len(self._qrels)
-        nothing, none = np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        lists = JudgedLists(nothing, nothing, none, none.astype(np.int32))
-        values = np.empty((self.n_tables, n, len(self._measures)))
-        self._part(Matched(np.arange(n), np.zeros(0), lists), None, values)
-        return values
+    @cached_property
+    def _silent(self) -> Values:
+        return silent(self._qrels, self._measures, self._views)
+
+    @cached_property
+    def _rows(self) -> dict[str | int, int]:
+        return {query: row for row, query in enumerate(self._qrels.queries.to_list())}
+
+    def results(self, runs: tuple[str, ...], values: Values, answered: npt.NDArray[np.bool_]) -> list[Results]:
+        """Return Results by view of the values of some runs, runs × tables × queries × measures."""
+        names = self._qrels.queries
+        if self._queries != "judged":
+            by_some = np.flatnonzero(answered.any(axis=0))
+            if len(by_some) < len(names):
+                values = values[:, :, by_some]
+                names = names.take(by_some)
+        elif np.count_nonzero(answered) < answered.size:
+            np.copyto(values, self._silent, where=~answered[:, None, :, None])
+        labels = runs, tuple(names.to_list()), self._measures
+        by_table = values.swapaxes(0, 1)
+        edges = [0, *accumulate(view.n_tables for view in self._views)]
+        over = "judged" if self._queries == "judged" else "both"
+        results = []
+        for view, (start, end) in zip(self._views, pairwise(edges), strict=True):
+            std, least, greatest = by_table[start + 1 : end] if view.spread else (None, None, None)
+            precision = None if view.precision is None else str(view.precision)
+            made = Provenance(view.rule.name, precision, over, __version__)
+            results.append(Results(by_table[start], *labels, std, least, greatest, self._asked, made))
+        return results
+
+    def take(self, results: Results, values: Values, answered: npt.NDArray[np.bool_]) -> None:
+        """Write what a run came to, of one view, where `run` would have written it."""
+        rows = [self._rows[query] for query in results.queries]
+        for table, cube in zip(values, results.cubes().values(), strict=True):
+            table[rows] = cube[0]
+        answered[rows] = True
 
     def run(self, name: str, source: RunSource, values: Values, answered: npt.NDArray[np.bool_]) -> str | None:
         """Write the rows of the queries that a run answers, by view, and which these are; return what to warn of."""
@@ -195,8 +251,6 @@ class _Evaluation:
             answered[self._part(matched, run if isinstance(run, Run) else None, values)] = True
 
         over_parts(source, work, self._threads)
-        if np.count_nonzero(answered) == 0:
-            raise unexpected(name, f"a query in common with {self._qrels.name}", "none that is judged")
         if found or not example:
             return None
         return f"{name}: expected a document in common with {self._qrels.name}, found none; {example}"

@@ -13,9 +13,12 @@ import numpy.typing as npt
 from tieaware.arrays import Values
 from tieaware.checks import sequence, shown, unexpected
 from tieaware.errors import InputError
+from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.means import means
 from tieaware.measures import Measure, parse_measure
+from tieaware.silent import silent
 from tieaware.tables import Cell, Table
+from tieaware.views import View
 
 
 class Spread(NamedTuple):
@@ -399,25 +402,28 @@ class Cube:
         return {name: cube for name, cube in cubes.items() if cube is not None}
 
     @classmethod
-    def concat(cls, results: Sequence[Self]) -> Self:
+    def concat(cls, results: Sequence[Self], qrels: QrelsLike | None = None) -> Self:
         """Put results together: of the same runs on other queries, or of other runs on the same queries.
 
         Parameters
         ----------
         results : sequence of Results
-            By the same measures in the same order; runs and queries may come in any order.
+            By the same measures in the same order; runs and queries may come in any order. Those of queries="both" or
+            "shard" may differ in both.
+        qrels : Qrels, path, … as `evaluate` takes it, optional
+            The judgments of all parts, to have the queries on which a run is silent as well, as queries="judged" does.
 
         Returns
         -------
         Results
             Runs and queries in the order of the first, then those of the others; the values of each are what they
-            were. With a spread, if all have it.
+            were. With a spread, if all have it. With judgments, the queries are theirs, in their order.
 
         Raises
         ------
         InputError
             If there are none, a query (or a run) is in two of them, or they differ in both, or were made by other
-            measures, tie rules, precisions or choices of queries.
+            measures, tie rules, precisions or choices of queries; or have a query that is not judged.
 
         Examples
         --------
@@ -428,12 +434,27 @@ class Cube:
         >>> whole = tieaware.Results.concat(parts)
         >>> whole.queries, whole.mean()
         (('q1', 'q2'), array([[0.625]]))
+
+        Shards of a run, none of which has any of q3, against all judgments:
+
+        >>> qrels["q3"] = {"d3": 1}
+        >>> shards = [{"bm25": {query: run[query]}} for query in run] + [{"bm25": {"not judged": {"d1": 1.0}}}]
+        >>> parts = [tieaware.evaluate(qrels, shard, "RR", queries="shard") for shard in shards]
+        >>> whole = tieaware.Results.concat(parts, qrels)
+        >>> whole.queries, whole["RR"]
+        (('q1', 'q2', 'q3'), array([0.75, 0.5 , 0.  ]))
         """
         parts: list[Self] = [*sequence("results", results, "Results")]
         if not parts:
             raise unexpected("results", "at least one", "none")
         for i, part in enumerate(parts):
             _check_alike(i, part, parts[0])
+        whole = cls._united(parts) if _of_answered(parts) else cls._side_by_side(parts)
+        return whole if qrels is None else whole._with_silent(qrels)
+
+    @classmethod
+    def _side_by_side(cls, parts: list[Self]) -> Self:
+        """Put parts together that have the same runs, or the same queries."""
         along, across = ("queries", "runs") if _along_queries(parts) else ("runs", "queries")
         labels = {along: tuple(name for part in parts for name in getattr(part, along))}
         aligned = [part._in_order(across, getattr(parts[0], across)).cubes() for part in parts]
@@ -443,6 +464,52 @@ class Cube:
         }
         made = _joined([part.provenance for part in parts])
         return parts[0]._with(**{"std": None, "min": None, "max": None, **labels, **cubes, "provenance": made})
+
+    @classmethod
+    def _united(cls, parts: list[Self]) -> Self:
+        """Put parts together that have values for some runs on some queries, and NaN for the others."""
+        labels = {axis: tuple(dict.fromkeys(name for part in parts for name in getattr(part, axis))) for axis in _AXES}
+        places = {axis: {name: i for i, name in enumerate(names)} for axis, names in labels.items()}
+        shape = *map(len, labels.values()), len(parts[0].measures)
+        cubes = {name: np.full(shape, np.nan) for name in set.intersection(*(set(part.cubes()) for part in parts))}
+        taken = np.zeros(shape[:2], np.bool_)
+        for i, part in enumerate(parts):
+            own = part.answered
+            rows, columns = np.nonzero(own)
+            at = tuple(
+                np.array([places[axis][name] for name in getattr(part, axis)], np.int64)[where]
+                for axis, where in zip(_AXES, (rows, columns), strict=True)
+            )
+            if taken[at].any():
+                first = int(taken[at].argmax())
+                which = f"run {part.runs[rows[first]]!r} on query {part.queries[columns[first]]!r}"
+                raise unexpected(f"results[{i}]", "what no result before it has", f"{which} again")
+            taken[at] = True
+            for name, cube in cubes.items():
+                cube[at] = part.cubes()[name][own]
+        made = _joined([part.provenance for part in parts])
+        return parts[0]._with(**{"std": None, "min": None, "max": None, **labels, **cubes, "provenance": made})
+
+    def _with_silent(self, judgments: QrelsLike) -> Self:
+        """The same over all judged queries, in their order, and of those on which a run is silent what that is worth.
+
+        No tie rule, and no precision, has anything to say of an empty list.
+        """
+        qrels = as_qrels(judgments)
+        names = tuple(qrels.queries.to_list())
+        places = {name: i for i, name in enumerate(names)}
+        unknown = next((name for name in self.queries if name not in places), None)
+        if unknown is not None:
+            raise unexpected("results", f"queries that {qrels.name} has", f"{unknown!r}")
+        at = [places[name] for name in self.queries]
+        answered = self.answered[..., None]
+        tables = silent(qrels, self.measures, [View("average", None, self.std is not None)])
+        cubes = {}
+        for (name, own), of_silent in zip(self.cubes().items(), tables, strict=True):
+            cubes[name] = cube = np.repeat(of_silent[None], len(self.runs), axis=0)
+            cube[:, at] = np.where(answered, own, cube[:, at])
+        made = None if self.provenance is None else self.provenance._replace(queries="judged")
+        return self._with(queries=names, provenance=made, **cubes)
 
     def _in_order(self, axis: str, names: tuple[Any, ...]) -> Self:
         """The same with the names along an axis in another order."""
@@ -470,6 +537,11 @@ def _check_alike(i: int, part: Any, first: Cube) -> None:
     for name, value, wanted in zip(Provenance._fields[:3], part.provenance, first.provenance, strict=False):
         if value != wanted:
             raise unexpected(where, f"{name}={wanted!r}, as of results[0]", f"{value!r}")
+
+
+def _of_answered(parts: Sequence[Cube]) -> bool:
+    """Whether the parts are known to have values for queries that were answered, and for no others."""
+    return all(part.provenance is not None and part.provenance.queries == "both" for part in parts)
 
 
 def _along_queries(parts: Sequence[Cube]) -> bool:

@@ -260,7 +260,7 @@ class Results(Cube):
         Raises
         ------
         InputError
-            If the name ends otherwise, there is nothing to save, or the file cannot be written.
+            If the name ends otherwise, there is no measure, or the file cannot be written.
 
         Examples
         --------

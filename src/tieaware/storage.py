@@ -52,13 +52,16 @@ class Stored(NamedTuple):
         return digest
 
 
-def write(cube: Cube, path: str | os.PathLike[str]) -> None:
-    """Write a file, of the format that its name ends in; see `tieaware.Results.save`."""
+def write(cube: Cube, path: str | os.PathLike[str], key: dict[str, Any] | None = None) -> None:
+    """Write a file, of the format that its name ends in; see `tieaware.Results.save`.
+
+    A key, of what JSON knows, is kept with it, for `read_with_key`.
+    """
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in _WRITERS:
         raise unexpected(os.fspath(path), f"a name that ends in {' or '.join(_WRITERS)}", shown(suffix))
-    if not cube.values.size:
-        raise unexpected(os.fspath(path), "results with a run, a query and a measure", f"{cube.values.shape}")
+    if not cube.measures:
+        raise unexpected(os.fspath(path), "results with a measure", f"{cube.values.shape}")
     header = {
         "format": _VERSION,
         "tieaware": __version__,
@@ -66,6 +69,7 @@ def write(cube: Cube, path: str | os.PathLike[str]) -> None:
         "measures": [str(measure) for measure in cube.measures],
         "names": list(cube.names),
         "provenance": None if cube.provenance is None else cube.provenance._asdict(),
+        **({} if key is None else {"key": key}),
     }
     stored = Stored(header, list(cube.runs), list(cube.queries), cube.cubes())
     header["digest"] = stored.digest()
@@ -74,6 +78,11 @@ def write(cube: Cube, path: str | os.PathLike[str]) -> None:
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a file that `write` wrote: what Results are made of, by field."""
+    return read_with_key(path)[0]
+
+
+def read_with_key(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Do what `read` does, and return the key as well, if one was given."""
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:
@@ -83,7 +92,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             file.seek(0)
             stored = _READERS[magic](file)
         _check(name, stored)
-        return _fields(stored)
+        return _fields(stored), stored.header.get("key")
     except (InputError, MissingExtraError, MemoryError, SystemError):
         # The last is how some functions of NumPy say that there is no memory.
         raise
@@ -159,7 +168,9 @@ def _write_parquet(stored: Stored, path: str | os.PathLike[str]) -> None:
     columns += [pyarrow.array(cube[:, :, m].ravel()) for cube in stored.cubes.values() for m in range(cube.shape[2])]
     suffixes = ["" if kind == "values" else f"_{kind}" for kind in stored.cubes]
     called = ["run", "query", *(f"{name}{suffix}" for suffix in suffixes for name in stored.header["names"])]
-    header = {"tieaware": json.dumps({**stored.header, "cubes": list(stored.cubes)})}
+    # Rows name the runs and queries, if there are any.
+    axes = {} if n_runs and n_queries else {"runs": stored.runs, "queries": stored.queries}
+    header = {"tieaware": json.dumps({**stored.header, "cubes": list(stored.cubes), **axes})}
     table = pyarrow.table(columns, names=called, metadata=header)
     with whole_file(path) as file:
         # Dictionaries of numbers do not keep every bit of a NaN.
@@ -171,12 +182,15 @@ def _read_parquet(file: IO[bytes]) -> Stored:
     table = parquet.ParquetFile(file, page_checksum_verification=True).read()
     header = json.loads((table.schema.metadata or {})[b"tieaware"])
     kinds = header.pop("cubes")
+    axes = header.pop("runs", None), header.pop("queries", None)
     n_runs, n_queries, n_measures = header["shape"]
     columns = [column.to_numpy() for column in table.columns[2:]]
     cubes = {
         kind: np.stack(columns[i * n_measures : (i + 1) * n_measures], axis=1).reshape(n_runs, n_queries, n_measures)
         for i, kind in enumerate(kinds)
     }
+    if axes != (None, None):
+        return Stored(header, axes[0], axes[1], cubes)
     runs, queries = table.column(0).take(np.arange(n_runs) * n_queries), table.column(1)[:n_queries]
     return Stored(header, list(map(_as_name, runs.to_pylist())), list(map(_as_name, queries.to_pylist())), cubes)
 

@@ -1,11 +1,11 @@
-"""Files of a gigabyte, and of a million queries."""
+"""Files of a hundred million rows, and of a million queries."""
 
 from __future__ import annotations
 
 import pytest
 from measuring import measured
 
-N_QUERIES, DEPTH = 1000, 42_000
+N_QUERIES, DEPTH = 1000, 100_000
 MEASURES = "AP,nDCG@10,P@100,RR"
 
 EVALUATE = """
@@ -17,7 +17,7 @@ result = [len(results.queries), *sorted(map(list, {tuple(row) for row in results
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Give judgments, a run of a gigabyte whose queries interleave, and the same with the lines of a query together.
+    """Give judgments, a run of 10^8 lines whose queries interleave, and the same with those of a query together.
 
     All queries have the same documents, scores and labels, so that their values are equal.
     """
@@ -32,7 +32,7 @@ def large(tmp_path_factory):
     with open(folder / "together", "wb") as file:
         for q in range(N_QUERIES):
             file.write(lines.replace(b"Q Q0", b"q%d Q0" % q))
-    assert (folder / "interleaved").stat().st_size == (folder / "together").stat().st_size > 1e9
+    assert (folder / "interleaved").stat().st_size == (folder / "together").stat().st_size > 2e9
     yield folder
     (folder / "interleaved").unlink()
     (folder / "together").unlink()
@@ -50,19 +50,45 @@ def right():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_gigabyte_whose_queries_are_together(large, right, threads):
+def test_text_whose_queries_are_together(large, right, threads):
     found = measured(
-        f"1 GB by query, threads={threads}", EVALUATE, large / "qrels", large / "together", MEASURES, threads
+        f"10^8 lines by query, threads={threads}", EVALUATE, large / "qrels", large / "together", MEASURES, threads
     )
     assert found.result == [N_QUERIES, right]
     assert found.gigabytes < 0.3
 
 
-def test_a_gigabyte_whose_queries_interleave(large, right):
-    """It is held as a whole: identifiers, scores, and the order of the rows."""
-    found = measured("1 GB interleaved", EVALUATE, large / "qrels", large / "interleaved", MEASURES, 2)
+def test_text_whose_queries_interleave(large, right):
+    """Its queries are brought together in a temporary file."""
+    found = measured("10^8 lines interleaved", EVALUATE, large / "qrels", large / "interleaved", MEASURES, 2)
     assert found.result == [N_QUERIES, right]
-    assert found.gigabytes < 4.5
+    assert found.gigabytes < 0.6
+
+
+WRITE = """
+import pyarrow, pyarrow.parquet
+folder, n, depth, together = sys.argv[1], *map(int, sys.argv[2:5])
+columns = {"query_id": pyarrow.string(), "doc_id": pyarrow.string(), "score": pyarrow.float32()}
+queries, documents = pyarrow.array([f"q{q}" for q in range(n)]), pyarrow.array([f"d{d:05d}" for d in range(depth)])
+with pyarrow.parquet.ParquetWriter(f"{folder}/run.parquet", pyarrow.schema(columns)) as file:
+    for i in range(0, n * depth, 10**6):
+        row = np.arange(i, i + 10**6)
+        q, d = np.divmod(row, depth) if together else np.divmod(row, n)[::-1]
+        columns = [queries.take(pyarrow.array(q)), documents.take(pyarrow.array(d)), (d % 2000).astype(np.float32)]
+        file.write_table(pyarrow.table(columns, schema=file.schema))
+result = None
+"""
+
+
+@pytest.mark.parametrize(("together", "gigabytes"), [(1, 0.5), (0, 0.8)])
+def test_parquet(large, right, tmp_path, together, gigabytes):
+    """Of the same rows."""
+    measured("10^8 rows of Parquet, written", WRITE, tmp_path, N_QUERIES, DEPTH, together)
+    what = f"10^8 rows of Parquet, {'by query' if together else 'interleaved'}"
+    found = measured(what, EVALUATE, large / "qrels", tmp_path / "run.parquet", MEASURES, 2)
+    assert found.result == [N_QUERIES, right]
+    assert found.gigabytes < gigabytes
+    (tmp_path / "run.parquet").unlink()
 
 
 def test_a_million_queries(tmp_path):

@@ -48,6 +48,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command.add_argument("--digits", type=_digits, metavar="N", help="decimals of a value (4, in a table 3)")
     _add_testing(command)
     options.add_threads(command)
+    command.add_argument(
+        "--out", metavar="FOLDER", type=options.folder,
+        help="keep what each run comes to in a file there; runs that were finished before are taken from it",
+    )  # fmt: skip
     command.set_defaults(run=_run)
 
 
@@ -75,7 +79,7 @@ def _run(arguments: argparse.Namespace) -> str:
     results = evaluate(
         arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.measure or EVAL_MEASURES,
         ties=arguments.ties, precision=arguments.precision, threads=arguments.threads, queries=arguments.queries,
-        spread=arguments.spread or design.get("spread") is not None,
+        spread=arguments.spread or design.get("spread") is not None, out=arguments.out,
     )  # fmt: skip
     if arguments.table is not None:
         return _TABLES[arguments.table](results.table(**design))

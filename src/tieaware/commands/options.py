@@ -94,7 +94,7 @@ def add_output(command: argparse.ArgumentParser) -> None:
     command.add_argument("--all", action="store_true", help="print every table, not the first to read alone")
     command.add_argument("--plot", metavar="FILE", type=_path, help="draw the main figure: .png, .svg, .pdf …")
     command.add_argument(
-        "--out", metavar="FOLDER", type=_folder, help="write report.html, and all tables and figures as files"
+        "--out", metavar="FOLDER", type=folder, help="write report.html, and all tables and figures as files"
     )
 
 
@@ -104,7 +104,7 @@ def _path(text: str) -> str:
     return text
 
 
-def _folder(text: str) -> str:
+def folder(text: str) -> str:
     """Return the name of a folder; what is no folder is refused before the work, not after it."""
     if os.path.exists(_path(text)) and not os.path.isdir(text):
         raise argparse.ArgumentTypeError(f"expected a folder or nothing, found the file {text}")

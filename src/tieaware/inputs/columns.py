@@ -147,6 +147,21 @@ class Rows:
                 growing.append(span, *self._segments(span))
         return growing.piece()
 
+    def blocks(self, least: int) -> Iterator[Piece]:
+        """Yield the rows, so many at a time, wherever their queries begin and end."""
+        growing = _Growing()
+        for batch in self.frame.batches(self.columns):
+            if batch.stop > batch.start:
+                self.check(batch)
+            for start in range(batch.start, batch.stop, least):
+                span = Span(batch, start, min(batch.stop, start + least))
+                growing.append(span, *self._segments(span))
+                if growing.n >= least:
+                    yield growing.piece()
+                    growing = _Growing()
+        if growing.n:
+            yield growing.piece()
+
     def _cut(self, least: int) -> Iterator[Piece]:
         growing = _Growing()
         for batch in self.frame.batches(self.columns):
@@ -215,6 +230,16 @@ class Rows:
     def lists(self, piece: Piece, convert: Convert) -> Lists:
         """Return the lists of a piece, with values as they are converted."""
         return grouped(piece.queries, piece.starts, self._documents(piece.spans), self._values(piece.spans, convert))
+
+    def numbered_lists(self, piece: Piece, convert: Convert) -> tuple[Lists, Integers]:
+        """Return the lists of a piece, and for each of their rows which row of the table it was."""
+        lists = self.lists(piece, convert)
+        numbers = np.concatenate([
+            span.batch.first + np.arange(span.start, span.stop) if span.batch.rows is None
+            else span.batch.rows[span.start : span.stop]
+            for span in piece.spans
+        ])  # fmt: skip
+        return lists, numbers if lists.sources is None else numbers[lists.sources]
 
     def _documents(self, spans: Sequence[Span]) -> Identifiers:
         found = []
@@ -296,6 +321,8 @@ def whole_labels(values: NDArray[Any], where: str, place: Place) -> NDArray[Any]
 def runs_of(rows: Rows, run: str | None) -> dict[str, Rows]:
     """Return the runs of a table, by the names that a column gives them; without such a column, the rows under "".
 
+    Where there is such a column, and no row, there is no run.
+
     A table that has this column and can be read but once is held in memory, and so is one of several runs.
     """
     frame, label = rows.frame, rows.label
@@ -312,7 +339,7 @@ def runs_of(rows: Rows, run: str | None) -> dict[str, Rows]:
     numbers, firsts = _join.number(named.data, named.offsets)
     names = [str(name) for name in named.take(firsts).to_list()]
     if len(names) < 2:
-        return dict.fromkeys(names or [""], rows)
+        return dict.fromkeys(names, rows)
     parts: list[list[Batch]] = [[] for _ in names]
     row = 0
     for batch, (starts, queries) in zip(frame.batches(wanted), segments, strict=True):

@@ -318,15 +318,21 @@ class ByteStream:
         self.close()
 
 
-def stored_size(path: Path) -> int:
-    """Return the size of a file that can be read as often as one likes, as it is stored; 0 of anything else."""
+def state_of(path: Path) -> tuple[int, int] | None:
+    """Return the size, as it is stored, and the time, in nanoseconds, of a file that can be read again; else None."""
     if not isinstance(path, str | os.PathLike) or os.fsdecode(path) == "-":
-        return 0
+        return None
     try:
         status = os.stat(path)
     except (OSError, ValueError):
-        return 0
-    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+        return None
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+
+
+def stored_size(path: Path) -> int:
+    """Return the size of a file that can be read as often as one likes, as it is stored; 0 of anything else."""
+    state = state_of(path)
+    return 0 if state is None else state[0]
 
 
 def label_of(path: Path) -> str:

@@ -339,7 +339,8 @@ def run_in(
 ) -> Run:  # fmt: skip
     """Make a run of a table that holds one, of columns that are named or found."""
     check_duplicates(duplicates)
-    runs = runs_of(Rows(frame, run_columns(frame, label, *columns), label), column)
+    every = Rows(frame, run_columns(frame, label, *columns), label)
+    runs = runs_of(every, column) or {"": every}
     if len(runs) > 1:
         few = ", ".join(list(runs)[:3]) + (", …" if len(runs) > 3 else "")
         raise unexpected(label, "one run (evaluate takes several)", f"{len(runs)}: {few}")
@@ -352,11 +353,15 @@ def run_in(
 def run_of(
     rows: Rows, piece: Piece, name: str, duplicates: str, score_dtype: str = "float64"
 ) -> tuple[Run, Dropped]:
-    """Make a run of some rows of a table, whose scores stay what they are unless they are to be float32."""
-    lists = rows.lists(piece, exact_scores)
+    """Make a run of some rows of a table."""
+    return made_run(rows.lists(piece, exact_scores), rows.place(piece), name, duplicates, score_dtype)
+
+
+def made_run(lists: Lists, place: Place, name: str, duplicates: str, score_dtype: str) -> tuple[Run, Dropped]:
+    """Make a run of lists, whose scores stay what they are unless they are to be float32."""
     if score_dtype == "float32":
         lists = replace(lists, values=rounded(lists.values, score_dtype))
-    lists, dropped = without_repeats(lists, rows.place(piece), duplicates)
+    lists, dropped = without_repeats(lists, place, duplicates)
     return Run.of(lists, name), dropped
 
 

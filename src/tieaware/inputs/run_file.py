@@ -11,7 +11,7 @@ from tieaware.inputs.files import ByteStream, Path, label_of, name_of, stored_si
 from tieaware.inputs.lists import NotContiguous
 from tieaware.inputs.pieces import Pieces, Unusual
 from tieaware.inputs.run import Run
-from tieaware.inputs.trec import read_run, stream_run
+from tieaware.inputs.trec import read_run, spilled_run, stream_run
 from tieaware.threads import over_items
 
 __all__ = ["RunFile"]
@@ -38,13 +38,13 @@ class RunFile:
     def parts(self) -> Iterator[Run]:
         """Read the run in parts, each of whole queries.
 
-        Where a query comes back after its part was read, the whole run follows as one more part.
+        Where a query comes back after its part was read, all of the run follows once more, in other parts.
         """
         options: dict[str, Any] = {"score_dtype": self.score_dtype, "duplicates": self.duplicates}
         try:
             yield from stream_run(self.path, **options)
         except NotContiguous:
-            yield read_run(self.path, **options)
+            yield from spilled_run(self.path, **options)
 
     def over_pieces(self, work: Callable[[Run], None], threads: int) -> bool:
         """Call `work` with each part of the run, in as many threads; return whether that went well.

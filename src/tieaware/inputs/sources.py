@@ -69,8 +69,8 @@ def as_qrels(qrels: Any) -> Qrels:
     return read_qrels(qrels)
 
 
-def as_sources(runs: Any) -> dict[str, RunSource]:
-    """Return runs by name: of one, a sequence, or {name: run}."""
+def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
+    """Return runs by name, at least so many: of one, a sequence, or {name: run}."""
     if isinstance(runs, _MAPPINGS):
         if _is_run(runs):
             run = RunDict(runs)
@@ -82,7 +82,7 @@ def as_sources(runs: Any) -> dict[str, RunSource]:
     else:
         several = runs if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) else [runs]
         named = _named([source for run in several for source in _sources(run)])
-    if not named:
+    if len(named) < least:
         raise unexpected("runs", "at least one", "none")
     by_name: dict[str, RunSource] = {}
     for name, source in named:
@@ -130,7 +130,7 @@ def sources_at(path: Any, score_dtype: str = "float64", duplicates: str = "error
             sources.append(RunFile(each, score_dtype, duplicates))
         else:
             label = label_of(each)
-            sources += RunFrame.all_of(frame, label, name_of(label), score_dtype, duplicates)
+            sources += RunFrame.all_of(frame, label, name_of(label), score_dtype, duplicates, each)
     return sources
 
 

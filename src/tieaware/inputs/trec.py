@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tieaware import _trec
 from tieaware._seen import Seen
+from tieaware.arrays import Integers, Place
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.identifiers import Identifiers, quoted
@@ -34,9 +35,11 @@ from tieaware.inputs.run import (
     warn_of,
     without_repeats,
 )
+from tieaware.inputs.spilled import BLOCK as SPILLED_ROWS
+from tieaware.inputs.spilled import Spilled
 from tieaware.inputs.table_files import table_file
 
-__all__ = ["read_qrels", "read_run", "stream_run"]
+__all__ = ["read_qrels", "read_run", "spilled_run", "stream_run"]
 
 # What is read at a time: it and what comes of it fit in a second-level cache.
 BLOCK = 1 << 18
@@ -148,7 +151,7 @@ def stream_run(path: Path, score_dtype: str = "float64", duplicates: str = "erro
     Raises
     ------
     NotContiguous
-        A query that was handed over appears again: read the file with `read_run` instead.
+        A query that was handed over appears again: read the file with `spilled_run` instead.
     """
     check_duplicates(duplicates)
     check_dtype(score_dtype)
@@ -179,6 +182,24 @@ def streamed(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
     warn_of(total, stream.label)
 
 
+def spilled_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
+    """Read a run whose queries are not together in parts, each of whole queries, by way of a temporary file."""
+    with ByteStream(path) as stream, Spilled() as spilled:
+        reader = Reader(stream, judgments=False)
+        for final in reader.blocks():
+            n_segments = reader.parser.n_segments - (not final)
+            if n_segments > 0 and (final or reader.parser.n_rows >= SPILLED_ROWS):
+                lists = reader.lists(n_segments)
+                rows = np.arange(len(lists.documents)) if lists.sources is None else lists.sources
+                spilled.add(lists, reader.lines_of(rows))
+
+        def made(lists: Lists) -> tuple[Run, Dropped]:
+            place, again = (lambda line: f"{stream.label}:{line}"), (lambda line: f"line {line}")
+            return made_run(lists, reader, score_dtype, duplicates, place, again)
+
+        yield from spilled.runs(made, lambda dropped: warn_of(dropped, stream.label))
+
+
 def whole_run(stream: ByteStream, score_dtype: str, duplicates: str) -> tuple[Run, Dropped]:
     """Read all there is."""
     reader = Reader(stream, judgments=False)
@@ -188,8 +209,15 @@ def whole_run(stream: ByteStream, score_dtype: str, duplicates: str) -> tuple[Ru
 
 
 def finished(reader: Reader, lists: Lists, score_dtype: str, duplicates: str) -> tuple[Run, Dropped]:
-    """Make a run of what was read, without duplicates and with scores of the wanted precision."""
-    lists, dropped = without_repeats(lists, reader.place, duplicates, reader.line_of)
+    """Make a run of what was read last."""
+    return made_run(lists, reader, score_dtype, duplicates, reader.place, reader.line_of)
+
+
+def made_run(
+    lists: Lists, reader: Reader, score_dtype: str, duplicates: str, place: Place, again: Place
+) -> tuple[Run, Dropped]:
+    """Make a run of lists, without duplicates and with scores of the wanted precision."""
+    lists, dropped = without_repeats(lists, place, duplicates, again)
     lists = replace(lists, values=rounded(lists.values, score_dtype))
     tag = reader.parser.tag
     text = None if tag is None else tag.decode("utf-8", "surrogateescape")
@@ -242,8 +270,12 @@ class Reader:
 
     def line_of(self, row: int) -> str:
         """Say on which line a row of the last lists was."""
-        jump = int(np.searchsorted(self._jump_rows, row, side="right")) - 1
-        return f"line {self._jump_lines[jump] + row - self._jump_rows[jump]}"
+        return f"line {self.lines_of(np.array([row]))[0]}"
+
+    def lines_of(self, rows: Integers) -> Integers:
+        """Return the numbers of the lines of rows of the last lists."""
+        jumps = np.searchsorted(self._jump_rows, rows, side="right") - 1
+        return self._jump_lines[jumps] + rows - self._jump_rows[jumps]
 
     def place(self, row: int) -> str:
         """Say in which file and line a row of the last lists was."""

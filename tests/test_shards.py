@@ -1,0 +1,155 @@
+"""Shards: parts of a run that are evaluated apart, wherever, and put together to the bits of the whole."""
+
+import itertools
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import tieaware
+from tieaware import InputError, Results
+from tieaware.ties import RULES
+
+RNG = np.random.default_rng(16)
+N = 60
+DOCUMENTS = [f"d{i}" for i in range(9)]
+QRELS = {f"q{q}": {d: int(RNG.integers(-1, 3)) for d in RNG.choice(DOCUMENTS, 5, replace=False)} for q in range(N)}
+# Nobody answers every fifth, and nobody judged the last five.
+RUNS = {
+    name: {
+        f"q{q}": {d: float(RNG.integers(0, 3)) for d in RNG.choice(DOCUMENTS, 1 + q % 7, replace=False)}
+        for q in range(step, N + 5) if q % 5
+    }
+    for step, name in enumerate(("bm25", "dense"))
+}  # fmt: skip
+MEASURES = ["AP", "nDCG@3", "RR", "NumRel", "NumRet", "GMAP", "infAP", "AUC", "Judged@2", "ESL", "SetF"]
+
+
+def same(one, other):
+    """Whether two results say the same, to the bit."""
+    cubes = one.cubes(), other.cubes()
+    return (
+        (one.runs, one.queries, one.measures) == (other.runs, other.queries, other.measures)
+        and one.provenance == other.provenance
+        and cubes[0].keys() == cubes[1].keys()
+        and all(np.array_equal(cube.view(np.int64), cubes[1][name].view(np.int64)) for name, cube in cubes[0].items())
+        and one.mean().tobytes() == other.mean().tobytes()
+    )  # fmt: skip
+
+
+def shards(n):
+    """Every n-th query of both runs; the last shard has none that is judged, and one more run."""
+    queries = [f"q{q}" for q in range(N + 5)]
+    for i in range(n):
+        some = set(queries[i:N:n])
+        yield {name: {q: run[q] for q in run if q in some} for name, run in RUNS.items()}
+    yield {name: {q: run[q] for q in run if q in queries[N:]} for name, run in RUNS.items()}
+
+
+OPTIONS = [*({"ties": rule} for rule in RULES), {"spread": True}, {"precision": "decimals:0"}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_shards_become_the_whole(options):
+    parts = [tieaware.evaluate(QRELS, shard, MEASURES, queries="shard", **options) for shard in shards(4)]
+    assert parts[-1].values.shape == (2, 0, len(MEASURES))
+    assert np.isnan(parts[-1].mean()).all()
+    assert same(Results.concat(parts, QRELS), tieaware.evaluate(QRELS, RUNS, MEASURES, **options))
+    answered = tieaware.evaluate(QRELS, RUNS, MEASURES, queries="both", **options)
+    some = Results.concat(parts)
+    assert some.provenance == answered.provenance
+    assert set(some.queries) == set(answered.queries)
+    # In whatever order they come.
+    for order in itertools.islice(itertools.permutations(parts), 0, None, 17):
+        assert Results.concat(order).mean().tobytes() == answered.mean().tobytes()
+        assert same(Results.concat(order, QRELS), Results.concat(parts, QRELS))
+
+
+def test_a_run_may_be_in_some_shards_alone():
+    """Whatever was cut: by runs, by queries, or by both."""
+    whole = tieaware.evaluate(QRELS, RUNS, MEASURES)
+    cells = [
+        tieaware.evaluate(QRELS, {name: run}, MEASURES, queries="shard")
+        for shard in shards(3) for name, run in shard.items()
+    ]  # fmt: skip
+    assert same(Results.concat(cells, QRELS), whole)
+    assert same(Results.concat([Results.concat(cells[:3]), Results.concat(cells[3:])], QRELS), whole)
+    with pytest.raises(InputError, match=r"results\[1\]: expected what no result before it has, found run 'bm25' on"):
+        Results.concat([cells[0], cells[0]])
+    with pytest.raises(InputError, match="results: expected queries that qrels has, found 'q"):
+        Results.concat(cells, {"other": {"d1": 1}})
+
+
+def test_judgments_may_be_in_shards_too():
+    """With each shard filled in by its own; the order is theirs."""
+    parts = []
+    for i, shard in enumerate(shards(3)):
+        judged = {f"q{q}": QRELS[f"q{q}"] for q in range(i, N, 3)} if i < 3 else {"q0 of others": {"d1": 1}}
+        part = tieaware.evaluate(judged, shard, MEASURES, queries="shard")
+        parts.append(Results.concat([part], judged))
+    whole = tieaware.evaluate(QRELS, RUNS, MEASURES)
+    assert Results.concat(parts[:3]).mean().tobytes() == whole.mean().tobytes()
+    assert parts[3].queries == ("q0 of others",)
+    assert parts[3]["bm25", "NumRet", "q0 of others"] == 0
+
+
+def test_only_a_shard_may_have_nothing():
+    nothing = {"bm25": {"not judged": {"d1": 1.0}}}
+    for queries in ("judged", "both"):
+        with pytest.raises(InputError, match="bm25: expected a query in common with qrels, found none that is judged"):
+            tieaware.evaluate(QRELS, nothing, "AP", queries=queries)
+    part = tieaware.evaluate(QRELS, nothing, "AP", queries="shard")
+    assert (part.runs, part.queries) == (("bm25",), ())
+    assert part.to_arrow().num_rows == 0
+    assert "0 queries" in repr(part)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_a_shard_without_a_query_or_a_run_is_saved(tmp_path, suffix):
+    table = pa.table({name: pa.array([], pa.string()) for name in ("run", "qid", "docno", "score")})
+    for runs, shape in (({"bm25\udcff": {"not judged": {"d1": 1.0}}}, (1, 0, 1)), (table, (0, 0, 1))):
+        part = tieaware.evaluate(QRELS, runs, "AP", queries="shard")
+        assert part.values.shape == shape
+        assert repr(part)
+        part.save(tmp_path / f"part{suffix}")
+        assert same(Results.load(tmp_path / f"part{suffix}"), part)
+    with pytest.raises(InputError, match="runs: expected at least one, found none"):
+        tieaware.evaluate(QRELS, table, "AP")
+
+
+def test_duckdb_cuts_the_table(tmp_path):
+    """By the hash of the query; a shard may have no row, and so no run."""
+    rows = [(name, q, d, score) for name, run in RUNS.items() for q, of in run.items() for d, score in of.items()]
+    columns = dict(zip(("run", "query_id", "doc_id", "score"), zip(*rows, strict=True), strict=True))
+    table = pa.table({name: list(column) for name, column in columns.items()})
+    pyarrow.parquet.write_table(table, tmp_path / "runs.parquet")
+    parts = []
+    for shard in range(200):
+        table = duckdb.sql(f"FROM '{tmp_path}/runs.parquet' WHERE hash(query_id) % 200 = {shard}")
+        parts.append(tieaware.evaluate(QRELS, table, MEASURES, queries="shard"))
+    assert min(map(len, parts)) == 0
+    whole = Results.concat(parts, QRELS)
+    assert same(Results.concat([whole[name] for name in RUNS]), tieaware.evaluate(QRELS, RUNS, MEASURES))
+
+
+TASK = """
+import sys, tieaware
+folder, shard = sys.argv[1:]
+part = tieaware.evaluate(f"{folder}/qrels", {"bm25": f"{folder}/{shard}.run"}, ["AP", "nDCG@3"], queries="shard")
+part.save(f"{folder}/{shard}.npz")
+"""
+
+
+def test_processes_write_files_that_a_last_one_puts_together(tmp_path):
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {label}\n" for q in QRELS for d, label in QRELS[q].items()))
+    for i, shard in enumerate(shards(2)):
+        lines = [f"{q} Q0 {d} 0 {s} t\n" for q, of in shard["bm25"].items() for d, s in of.items()]
+        (tmp_path / f"{i}.run").write_text("".join(lines))
+    tasks = [subprocess.Popen([sys.executable, "-c", TASK, tmp_path, str(i)]) for i in range(3)]
+    assert [task.wait() for task in tasks] == [0, 0, 0]
+    whole = Results.concat([Results.load(path) for path in tmp_path.glob("*.npz")], tmp_path / "qrels")
+    assert same(whole, tieaware.evaluate(QRELS, {"bm25": RUNS["bm25"]}, ["AP", "nDCG@3"]))

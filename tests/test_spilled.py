@@ -1,0 +1,183 @@
+"""A run whose queries are not together is brought together by way of a temporary file, to the bits of the whole."""
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+import tieaware
+from tieaware import InputError
+from tieaware.inputs import as_sources, run_frame, spilled, trec
+
+RNG = np.random.default_rng(1616)
+N = 6000
+# One query has a third of all rows, and documents are of any length; scores tie.
+QUERIES = [f"q{q if q < 40 else 0}" for q in RNG.integers(0, 60, N)]
+ROWS = {
+    "query_id": QUERIES,
+    "doc_id": [f"d{i}{'x' * (i % 50)}" for i in range(N)],
+    "score": RNG.integers(0, 9, N).astype(float).tolist(),
+}
+QRELS = {f"q{q}": {ROWS["doc_id"][i]: i % 3 for i in range(0, N, 7) if QUERIES[i] == f"q{q}"} for q in range(45)}
+MEASURES = ["AP", "nDCG@10", "RR", "AUC"]
+
+
+def write(folder, door, rows=ROWS):
+    """Give the rows in a form that evaluate takes."""
+    table = pa.table(rows)
+    if door in ("pyarrow", "polars", "pandas", "duckdb"):
+        made = {"polars": pl.from_arrow, "pandas": pa.Table.to_pandas, "duckdb": duckdb.from_arrow}
+        return made[door](table) if door in made else table
+    path = folder / f"run.{door}"
+    if door == "parquet":
+        pyarrow.parquet.write_table(table, path)
+    elif door == "feather":
+        pyarrow.feather.write_feather(table, path, chunksize=700)
+    elif door == "csv":
+        pd.DataFrame(rows).to_csv(path, index=False)
+    else:
+        lines = [f"{q} Q0 {d} 0 {s!r} t\n" for q, d, s in zip(*rows.values(), strict=True)]
+        lines[5:5] = ["\n", "# a comment, so that lines are no rows\n"]
+        text = "".join(lines).encode()
+        path.write_bytes(gzip.compress(text) if door == "gz" else text)
+    return path
+
+
+@pytest.fixture
+def spilling(monkeypatch, tmp_path):
+    """Everything in small pieces, and buckets put into buckets; what was spilled is counted, and nothing left."""
+    for module, name, value in (
+        (trec, "BLOCK", 4000), (trec, "STREAMED_ROWS", 50), (trec, "SPILLED_ROWS", 300), (run_frame, "PART", 50),
+        (run_frame, "BLOCK", 300), (spilled, "HELD", 3000), (spilled, "SMALL", 2000),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    levels = []
+    add = spilled.Spilled.add
+
+    def noted(self, *block):
+        levels.append(self._level)
+        add(self, *block)
+        assert os.listdir(folder) == []
+
+    monkeypatch.setattr(spilled.Spilled, "add", noted)
+    yield levels
+    assert os.listdir(folder) == []
+
+
+DOORS = ["run", "gz", "parquet", "feather", "csv", "pyarrow", "polars", "pandas", "duckdb"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_the_values_are_those_of_the_whole(tmp_path, spilling, door):
+    given = write(tmp_path, door)
+    whole = next(iter(as_sources(given).values())).whole()
+    assert not spilling
+    for ties in ("average", "run_order", "trec_eval"):
+        right = tieaware.evaluate(QRELS, whole, MEASURES, ties=ties)
+        found = tieaware.evaluate(QRELS, given, MEASURES, ties=ties, threads=2)
+        assert found.values.tobytes() == right.values.tobytes()
+    # Into finer buckets too: the largest query alone has more than is held.
+    assert {0, 1} <= set(spilling)
+
+
+def test_integers_and_single_precision_stay_what_they_are(tmp_path, spilling):
+    table = pa.table({
+        "query_id": [int(q[1:]) for q in ROWS["query_id"]], "doc_id": range(N),
+        "score": pa.array(ROWS["score"], pa.float32()),
+    })  # fmt: skip
+    pyarrow.parquet.write_table(table, tmp_path / "run.parquet")
+    (source,) = as_sources(tmp_path / "run.parquet").values()
+    parts = list(source.parts())
+    assert spilling
+    # After those that came before a query did once more.
+    last = parts[next(i for i in range(len(parts)) if sum(len(part.scores) for part in parts[i:]) == N) :]
+    assert {(part.queries.kind, part.documents.kind, part.scores.dtype.name) for part in last} == {
+        ("integer", "integer", "float32")
+    }
+    lists = {q: part.documents.to_list()[a:b] for part in last
+             for q, a, b in zip(part.queries.to_list(), part.offsets, part.offsets[1:], strict=False)}  # fmt: skip
+    whole = source.whole()
+    assert lists == {
+        q: whole.documents.to_list()[a:b]
+        for q, a, b in zip(whole.queries.to_list(), whole.offsets, whole.offsets[1:], strict=False)
+    }
+
+
+@pytest.mark.parametrize("door", ["run", "parquet"])
+def test_duplicates_are_said_to_be_where_they_are(tmp_path, spilling, door):
+    rows = {name: list(column) for name, column in ROWS.items()}
+    for first, again in ((100, 5000), (3000, 3100), (2999, 5999), (40, 4444)):
+        rows["query_id"][again], rows["doc_id"][again] = rows["query_id"][first], rows["doc_id"][first]
+    path = write(tmp_path, door, rows)
+    for _ in range(2):
+        with pytest.raises(InputError) as whole:
+            tieaware.read_run(path)
+        with pytest.raises(InputError) as found:
+            tieaware.evaluate(QRELS, path, "AP")
+        assert str(found.value) == str(whole.value)
+    with pytest.warns(UserWarning, match="4 duplicate rows are ignored") as said_of_whole:
+        whole = tieaware.read_run(path, duplicates="first")
+    (source,) = tieaware.inputs.sources_at(path, duplicates="first")
+    with pytest.warns(UserWarning, match="4 duplicate rows are ignored") as said:
+        found = tieaware.evaluate(QRELS, source, MEASURES)
+    assert [str(each.message) for each in said] == [str(each.message) for each in said_of_whole]
+    assert found.values.tobytes() == tieaware.evaluate(QRELS, whole, MEASURES).values.tobytes()
+    assert spilling
+
+
+STOPPED = """
+import os, resource, sys
+import tieaware
+from tieaware.inputs import spilled, trec
+trec.BLOCK, trec.STREAMED_ROWS, trec.SPILLED_ROWS, spilled.HELD = 4000, 50, 300, 3000
+add, n = spilled.Spilled.add, 0
+
+def stopped(self, *block):
+    global n
+    add(self, *block)
+    n += 1
+    if n == 9:
+        os.kill(os.getpid(), int(sys.argv[3]))
+
+spilled.Spilled.add = stopped
+if sys.argv[3] == "0":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    tieaware.evaluate(sys.argv[1], sys.argv[2], "AP")
+except tieaware.InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, 0])
+def test_nothing_is_left_whatever_happens(tmp_path, how):
+    """Killed, interrupted, or where the disk is full, which is said in a line."""
+    (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n")
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED, tmp_path / "qrels", write(tmp_path, "run"), str(int(how))],
+        env={**os.environ, "TMPDIR": str(folder)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == -how, done.stderr
+    assert os.listdir(folder) == []
+    if how == 0:
+        assert done.stdout == (
+            f"{folder}: expected room for a run whose queries are not together; the variable TMPDIR names another "
+            "folder, found: File too large\n"
+        )
+        assert done.stderr == ""
