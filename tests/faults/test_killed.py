@@ -12,7 +12,7 @@ import pytest
 from inputs import texts
 
 import tieaware
-from tieaware import experiments, plots
+from tieaware import experiments, plots, retrieval
 from tieaware.cli import main
 
 TIMES = 60
@@ -21,6 +21,10 @@ MEASURES = tuple(map(tieaware.parse_measure, ("AP", "RR", "P")))
 RESULTS = {
     name: tieaware.Results(np.full((2, 500, 3), value), ("a", "b"), QUERIES, MEASURES)
     for name, value in (("old", 0.25), ("new", 0.5))
+}
+INDEXES = {
+    name: retrieval.Index.from_tokens([[number, 1 - number]] * 20_000, [name, "tie"])
+    for number, name in enumerate(("old", "new"))
 }
 ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".html": b"</html>\n", ".csv": b"\n"}
 
@@ -57,35 +61,52 @@ def unfinished(folder):
     return list(folder.rglob(".unfinished-*"))
 
 
-@pytest.mark.parametrize("name", ["results.npz", "results.parquet"])
-def test_results(tmp_path, name):
+def results_at(path):
+    """Tell which results a file holds, all of them."""
+    values = tieaware.Results.load(path).values
+    found = "old" if values[0, 0, 0] == 0.25 else "new"
+    assert np.array_equal(values, RESULTS[found].values)
+    return found
+
+
+def index_at(path):
+    """Tell which index a file holds, all of it."""
+    index = retrieval.Index.load(path)
+    assert np.array_equal(index.postings.positions, INDEXES[index.terms[0]].postings.positions)
+    return index.terms[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "of", "read"),
+    [
+        ("results.npz", RESULTS, results_at),
+        ("results.parquet", RESULTS, results_at),
+        ("texts.index", INDEXES, index_at),
+    ],
+)
+def test_files_of_one_thing(tmp_path, name, of, read):
     path = tmp_path / name
     rng = random.Random(1)
-    longest = duration(lambda: RESULTS["old"].save(path))
+    longest = duration(lambda: of["old"].save(path))
     seen = {"old": 0, "new": 0, "absent": 0}
     n_killed = 0
     for i in range(TIMES):
         if i % 2:
             path.unlink()
         else:
-            RESULTS["old"].save(path)
-        was_killed = killed(lambda: RESULTS["new"].save(path), 1.5 * longest, rng)
+            of["old"].save(path)
+        was_killed = killed(lambda: of["new"].save(path), 1.5 * longest, rng)
         n_killed, longest = n_killed + was_killed, adapted(longest, was_killed)
-        if path.exists():
-            value = tieaware.Results.load(path).values
-            found = "old" if value[0, 0, 0] == 0.25 else "new"
-            assert np.array_equal(value, RESULTS[found].values)
-        else:
-            found = "absent"
+        found = read(path) if path.exists() else "absent"
         assert found != ("old" if i % 2 else "absent")
         seen[found] += 1
         if found == "absent":
-            RESULTS["old"].save(path)
+            of["old"].save(path)
     assert n_killed > TIMES // 4
     assert seen["old"] > 0
     assert seen["new"] > 0
     # What was left behind goes with the next that is written.
-    RESULTS["old"].save(path)
+    of["old"].save(path)
     assert unfinished(tmp_path) == []
 
 
