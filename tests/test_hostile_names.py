@@ -170,8 +170,10 @@ def test_no_name_runs_in_a_browser(results, report, tmp_path):
         path.write_text(page, "utf-8", "replace")
         command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
         made = subprocess.run(
-            [*command, f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()], capture_output=True, timeout=120
-        )
+            [*command, f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()], capture_output=True, timeout=120,
+            # In `make checked` without the sanitizer.
+            env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
+        )  # fmt: skip
         dom = made.stdout.decode("utf-8", "replace")
         opening = re.search(r"<html[^>]*>", dom)
         assert opening, made.stderr.decode("utf-8", "replace")[-2000:]
@@ -232,9 +234,9 @@ def test_a_name_with_nul_is_no_file(results, experiment, tmp_path):
     with pytest.raises(InputError, match="folder: expected its name, found "):
         experiment.write(path)
     for write in (experiment.to_csv, results.save):
-        with pytest.raises(InputError, match="null byte"):
+        with pytest.raises(InputError, match="embedded null "):
             write(path)
-    with pytest.raises(InputError, match="null byte"):
+    with pytest.raises(InputError, match="embedded null "):
         tieaware.Results.load(path)
     assert not tree(tmp_path)
 

@@ -24,6 +24,8 @@ from tieaware.inputs.trec import stream_run
 RUN = '"query Q0 document rank score tag"'
 QRELS = '"query iteration document label"'
 GOOD = b"q Q0 d 1 2.5 t\n"
+# Under the sanitizer, each object that a decompressor makes takes long.
+SLOWER = 10 if "libasan" in os.environ.get("LD_PRELOAD", "") else 1
 
 
 @pytest.fixture
@@ -168,7 +170,7 @@ def test_numbers_that_are_none_are_told_in_linear_time(directory):
     assert message_of(read_qrels, "a").endswith("as the label, field 4, found '99999999999'")
     (directory / "a").write_bytes(b"q Q0 d 1 nan(" + b")" * 200_000 + b"x t\n")
     assert "found 'nan()))" in message_of(read_run, "a")
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 2 * SLOWER
 
 
 @pytest.mark.parametrize("before", [b"", GOOD, GOOD * 20_000, b"\n" * 300_000, GOOD + b"q Q0 " + b"e" * 500_000])
@@ -402,7 +404,7 @@ def test_a_bomb_of_zstd_takes_no_memory(directory, reader, monkeypatch):
         assert size == 1 << 26
         return time.process_time() - start
 
-    assert taken("a.zst") < 10 * taken("a.gz") + 0.2
+    assert taken("a.zst") < SLOWER * (10 * taken("a.gz") + 0.2)
     tracemalloc.start()
     taken("a.zst")
     peak = tracemalloc.get_traced_memory()[1]
@@ -417,4 +419,4 @@ def test_many_short_members(directory, compress):
     (directory / "a").write_bytes(compress(GOOD) + empty + compress(b"q\n"))
     start = time.process_time()
     assert message_of(read_run, "a").startswith("a:2: expected 6 fields")
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 2 * SLOWER
