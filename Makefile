@@ -10,17 +10,22 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-tools checked fuzz browser faults concurrency scale bench lint constraints constraints-tools clean
+.PHONY: demo test test-slow test-tools checked fuzz browser faults concurrency scale bench lint constraints constraints-tools clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
 
 # Tests start Python some hundred times, each of which would compile the package anew where bytecode may not be kept. And of
 # pytest's plugins they need two; where all load that there are, pytest rewrites these packages as it does the tests.
-test: export PYTHONDONTWRITEBYTECODE :=
-test: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
+test test-slow: export PYTHONDONTWRITEBYTECODE :=
+test test-slow: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
+PYTEST := $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadfile --no-loadscope-reorder
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m 'not slow'
+
+# Whole collections, and all orders of many: what takes long, so that the others take no two minutes.
+test-slow: $(VENV)/installed-test
+	$(PYTEST) -m slow
 
 # The integrations of the tools that bring torch, in an environment of their own: several gigabytes, of which most is torch.
 # tests/integrations skips what is not installed, but here nothing is.
