@@ -4,13 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD_REQUIREMENTS := 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
 KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*)
+# What the tests of Spark need besides it.
+BESIDE_SPARK := pytest hypothesis
 # Versions known to work, also of what packages are built with. CONTRIBUTING.md tells how to take the newest instead.
 CONSTRAINTS ?= constraints.txt
 export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-slow test-tools checked fuzz browser faults concurrency scale bench lint constraints constraints-tools clean
+.PHONY: demo test test-slow test-tools test-spark checked fuzz browser faults concurrency scale bench bench-spark lint constraints constraints-tools constraints-spark clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -31,6 +33,11 @@ test-slow: $(VENV)/installed-test
 # tests/integrations skips what is not installed, but here nothing is.
 test-tools: .venv-tools/installed
 	.venv-tools/bin/python -m pytest tests/tools tests/integrations
+
+# Spark, in an environment of its own, for it wants another pandas, and half a gigabyte. It needs Java 17 or later.
+test-spark: .venv-spark/installed
+	.venv-spark/bin/python -c 'from tieaware.integrations.spark import check_java; check_java()'
+	.venv-spark/bin/python -m pytest tests/spark
 
 # The whole suite against kernels that check indices and every access to memory. Python itself is not built for that,
 # so the sanitizer must be loaded first, with the C++ library whose exceptions it wraps, and knows nothing of what Python
@@ -80,6 +87,11 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m pytest benchmarks --record
 	$(BIN)/python -m benchmarks.scaling
 
+# Not part of the other: it takes half an hour, and what it prints stands in docs/integrations/spark.md.
+bench-spark: .venv-spark/installed
+	.venv-spark/bin/python -m pip install --quiet scikit-learn pytrec-eval-terrier
+	.venv-spark/bin/python -m benchmarks.spark
+
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
 	PATH="$(BIN):$$PATH" cython-lint ext
@@ -106,8 +118,17 @@ constraints-tools:
 	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
 	(echo '# Versions known to work together, of the tools that bring torch, for development alone. Made by: make constraints-tools'; cat build/constraints/frozen) > constraints-tools.txt
 
+constraints-spark: CONSTRAINTS =
+constraints-spark:
+	rm -rf build/constraints
+	$(PYTHON) -m venv build/constraints
+	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
+	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) '.[spark]' $(BESIDE_SPARK) scikit-learn pytrec-eval-terrier
+	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
+	(echo '# Versions known to work together, of Spark, for development alone. Made by: make constraints-spark'; cat build/constraints/frozen) > constraints-spark.txt
+
 clean:
-	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools build dist
+	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools .venv-spark build dist
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -168,4 +189,12 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 	.venv-tools/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	.venv-tools/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/tools
 	.venv-tools/bin/python -m pip install --quiet 'tieaware[test,tools]'
+	touch $@
+
+.venv-spark/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-spark.txt)
+.venv-spark/installed: $(KERNELS) constraints-spark.txt
+	$(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
+	.venv-spark/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/spark
+	.venv-spark/bin/python -m pip install --quiet 'tieaware[spark]' $(BESIDE_SPARK)
 	touch $@

@@ -38,6 +38,14 @@ cdef inline void extend(Mean* mean, double value) noexcept nogil:
     mean.count += 1
 
 
+cdef inline void add(Mean* mean, const Mean* other) noexcept nogil:
+    """Put the mean of other queries to it, of the same kind."""
+    cdef double_double sum = two_sum(mean.sum.high, other.sum.high)
+    mean.sum.high = sum.high
+    mean.sum.low += other.sum.low + sum.low
+    mean.count += other.count
+
+
 cdef inline double rounded(const Mean* mean) noexcept nogil:
     """The mean of the values so far; NaN, if there is none."""
     cdef double_double sum, product

@@ -37,6 +37,8 @@ def test_the_examples_in_docstrings_run(name):
 # What brings torch is run by tests/tools/test_pages.py.
 TORCH = ("mteb.md", "pyterrier.md", "sentence_transformers.md")
 TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrations/*.md") if path.name not in TORCH)
+# And what needs Spark by tests/spark/test_spark.py.
+TOOLS.remove("docs/integrations/spark.md")
 PAGES = ("data.md", "retrieval.md", "scaling.md", "tie_rules.md")
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}" for name in PAGES), *TOOLS]
 WITHOUT_EXAMPLES = (

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tieaware
-from tieaware import Evaluator
+from tieaware import Evaluator, _means
 from tieaware._means import means
 
 NAN = math.nan
@@ -118,3 +118,33 @@ def test_shapes():
 def test_infinite_and_enormous_values():
     columns = np.array([[math.inf, -math.inf, 1e305], [1.0, 1.0, 1e305]])
     assert means(columns, [False] * 3).tolist() == [math.inf, -math.inf, 1e305]
+
+
+def test_sums_of_parts_put_together_give_the_same_means():
+    """In whatever parts, of which some have nothing: as when the parts are on several machines."""
+    rng = np.random.default_rng(5)
+    values = np.where(rng.random((400, 3)) < 0.1, np.nan, rng.random((400, 3)) * 10.0 ** rng.integers(-9, 9, (400, 3)))
+    geometric = np.array([False, True, False])
+    wanted = _means.means(values, geometric)
+    for n_parts in (1, 7, 500):
+        queries = np.array_split(rng.permutation(400), n_parts)
+        found = [_means.sums(values[some].ravel(), np.tile(np.arange(3), len(some)), geometric) for some in queries]
+        sums, counts = (np.concatenate(each) for each in zip(*found, strict=True))
+        merged = _means.merged(sums, counts, np.tile(np.arange(3), n_parts), 3)
+        assert merged[1].tolist() == np.count_nonzero(~np.isnan(values), axis=0).tolist()
+        assert _means.of_sums(*merged, geometric).tolist() == wanted.tolist()
+    assert np.isnan(_means.of_sums(*_means.sums(np.zeros(0), np.zeros(0, np.int64), geometric), geometric)).all()
+
+
+def test_sums_of_columns_that_do_not_fit_are_refused():
+    geometric = np.zeros(2, bool)
+    for groups in ([0], [0, 2], [0, -1]):
+        with pytest.raises(ValueError, match=r"groups.*: expected"):
+            _means.sums(np.zeros(2), np.array(groups), geometric)
+    parts, counts = np.zeros((2, 2)), np.zeros(2, np.int64)
+    one = counts[:1]
+    for sums, n, groups in ((parts, one, counts), (parts[:, :1].copy(), counts, counts), (parts, counts, one)):
+        with pytest.raises(ValueError, match=r"(parts|groups): expected"):
+            _means.merged(sums, n, groups, 1)
+    with pytest.raises(ValueError, match=r"parts: expected"):
+        _means.of_sums(parts, counts[:1], geometric)

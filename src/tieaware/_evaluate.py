@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tieaware._join import in_order
 from tieaware._version import __version__
-from tieaware.arrays import Integers, Values
+from tieaware.arrays import Integers, Scores, Values
 from tieaware.checks import flag, one_of, unexpected
 from tieaware.cube import Provenance
 from tieaware.errors import printable
@@ -41,8 +41,9 @@ from tieaware.progress import counted
 from tieaware.results import Results
 from tieaware.silent import silent
 from tieaware.threads import checked_threads, over_chunks
+from tieaware.ties import TieRule
 from tieaware.totals import Totals
-from tieaware.views import View, passes
+from tieaware.views import Pass, View, passes
 
 # Which queries of a run count.
 QUERIES = ("judged", "both", "shard")
@@ -194,7 +195,6 @@ class _Evaluation:
         self._queries = queries
         self._threads = threads
         self._passes = passes(views)
-        self._needs_pool = weigh_besides(measures)["pool"]
         self._by_document = any(each.rule.by_document for each in self._passes)
         self.n_tables = sum(view.n_tables for view in views)
         self._totals = Totals.of(measures, qrels.judgments)
@@ -264,17 +264,47 @@ class _Evaluation:
             judged = matched.rows >= 0
             rows = matched.rows[judged]
             totals = totals.rows(matched.rows)
-        lists = _with_pool(matched.lists) if self._needs_pool else matched.lists
-        for each in self._passes:
-            order: Integers | None = None
-            if each.rule.by_document and run is not None:
-                order = each.rule.order(run.documents, run.offsets)
-            prepared = prepare(self._measures, lists, totals, each, order=order, threads=self._threads)
-            part = np.empty((len(each.tables), *totals.totals.shape))
-            prepared.evaluate(matched.scores, part)
-            for table, of_table in zip(each.tables, part, strict=True):
-                values[table, rows] = of_table[judged]
+
+        def order(rule: TieRule) -> Integers | None:
+            return rule.order(run.documents, run.offsets) if rule.by_document and run is not None else None
+
+        tables = over_passes(
+            self._measures, matched.lists, matched.scores, totals, self._passes, order, threads=self._threads
+        )
+        for table, of_table in tables:
+            values[table, rows] = of_table[judged]
         return rows
+
+
+def over_passes(
+    measures: tuple[Measure, ...],
+    lists: JudgedLists,
+    scores: Scores,
+    totals: Totals,
+    wanted: Sequence[Pass],
+    order: Callable[[TieRule], Integers | None],
+    threads: int = 1,
+) -> Iterator[tuple[int, Values]]:
+    """Evaluate lists in several passes; yield which table of values it is, and its float64[n_lists, n_measures].
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    lists : JudgedLists
+    scores : float64[n_documents] or float32[n_documents]
+    totals : Totals
+        Of the query of each list.
+    wanted : sequence of Pass
+    order : callable
+        Takes a tie rule; returns the positions of each list in its order, None where they are as they lie.
+    threads : int
+    """
+    lists = _with_pool(lists) if weigh_besides(measures)["pool"] else lists
+    for each in wanted:
+        prepared = prepare(measures, lists, totals, each, order=order(each.rule), threads=threads)
+        part = np.empty((len(each.tables), *totals.totals.shape))
+        prepared.evaluate(scores, part)
+        yield from zip(each.tables, part, strict=True)
 
 
 def _with_pool(lists: JudgedLists) -> JudgedLists:

@@ -26,15 +26,16 @@ NEEDS = {
     "lightgbm": (lambda module: module.metric("AP"), "lightgbm", "lightgbm"),
     "xgboost": (lambda module: module.metric("AP"), "xgboost", "xgboost"),
     "sklearn": (lambda module: module.scorer("AP"), "sklearn", "scikit-learn"),
+    "spark": (lambda module: module.evaluate(None, None, "AP"), "pyspark", "spark"),
     "pytrec_eval": None,
     "link_prediction": None,
 }
 
 
 def recorded():
-    """Versions that development takes, by package, of either file."""
+    """Versions that development takes, by package, of any file."""
     found = {}
-    for name in ("constraints.txt", "constraints-tools.txt"):
+    for name in ("constraints.txt", "constraints-tools.txt", "constraints-spark.txt"):
         for line in (ROOT / name).read_text(encoding="utf-8").splitlines()[1:]:
             package, version = line.split("==")
             found.setdefault(canonicalize_name(package), set()).add(version)

@@ -18,7 +18,17 @@ from tieaware.identifiers import Identifiers, quoted
 from tieaware.inputs.frames import BadCell, Batch, Column, Frame, Held, joined, of_array, of_identifiers
 from tieaware.inputs.lists import Lists, NotContiguous, grouped
 
-__all__ = ["PART", "Piece", "Rows", "exact_scores", "judged_columns", "run_columns", "runs_of", "whole_labels"]
+__all__ = [
+    "PART",
+    "Piece",
+    "Rows",
+    "exact_scores",
+    "judged_columns",
+    "run_column",
+    "run_columns",
+    "runs_of",
+    "whole_labels",
+]
 
 # What the columns are called by those who publish judgments and runs, and by the evaluators that read them.
 QUERIES = ("query_id", "qid", "q_id", "query", "query-id", "user_id", "user")
@@ -66,6 +76,11 @@ def run_columns(frame: Frame, label: str, query: str | None, doc: str | None, sc
 def judged_columns(frame: Frame, name: str, query: str | None, doc: str | None, label: str | None) -> tuple[int, ...]:
     """Return which columns of judgments are the queries, the documents and the labels."""
     return _columns(frame, name, [("query", query, QUERIES), ("doc", doc, DOCUMENTS), ("label", label, LABELS)])
+
+
+def run_column(frame: Frame, label: str, run: str | None = None) -> int | None:
+    """Return which column says which run it is; None if there is none."""
+    return _found(frame.names, label, "run", run, RUNS)
 
 
 class Span(NamedTuple):
@@ -326,7 +341,7 @@ def runs_of(rows: Rows, run: str | None) -> dict[str, Rows]:
     A table that has this column and can be read but once is held in memory, and so is one of several runs.
     """
     frame, label = rows.frame, rows.label
-    column = _found(frame.names, label, "run", run, RUNS)
+    column = run_column(frame, label, run)
     if column is None:
         return {"": rows}
     where = f"{label}: {frame.names[column]}"

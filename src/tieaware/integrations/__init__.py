@@ -10,6 +10,7 @@
 ``xgboost``                ``metric`` is for ``custom_metric``
 ``sklearn``                ``scorer`` is for ``scoring``: it takes the documents of every query as a list
 ``link_prediction``        takes the place of ``ogb.linkproppred.Evaluator``
+``spark``                  ``evaluate`` takes frames of Spark
 =========================  ===========================================================================================
 
 Nothing of it is imported by ``import tieaware``; a module whose tool is missing says which extra installs it.

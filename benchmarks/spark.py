@@ -1,0 +1,320 @@
+"""What evaluation by Spark costs here: the tables of docs/integrations/spark.md.
+
+``make bench-spark`` measures them, which takes half an hour where nothing else runs. In local mode there is no network:
+what is shuffled is written to disk and read again.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+import tieaware
+from tieaware.integrations import spark as door
+from tieaware.integrations.spark.parts import packed
+
+MEASURES = ["AP", "nDCG@10", "RR"]
+
+# Lists of so many documents, so many of them judged, of two runs.
+LENGTH, JUDGED = 1000, 20
+DRIVER_MEMORY = "3g"
+
+
+def write_collection(folder: Path, n_rows: int, length: int = LENGTH, shuffled: bool = False) -> None:
+    """Write judgments and runs as Parquet, a million rows a file: documents have names, and scores two decimals."""
+    folder.mkdir()
+    n_queries = max(n_rows // (2 * length), 1)
+    rng = np.random.default_rng(7)
+
+    def named(letter: str, numbers: Any) -> Any:
+        return pc.binary_join_element_wise(letter, pc.cast(pa.array(numbers), pa.string()), "")
+
+    judged = rng.integers(0, 20 * length, (n_queries, JUDGED))
+    columns = {
+        "query_id": named("q", np.repeat(np.arange(n_queries), JUDGED)), "doc_id": named("doc", judged.ravel()),
+        "relevance": pa.array((judged.ravel() % 4).astype(np.int32)),
+    }  # fmt: skip
+    table = pa.table(columns).group_by(["query_id", "doc_id"]).aggregate([("relevance", "max")])
+    pq.write_table(table.rename_columns(["query_id", "doc_id", "relevance"]), folder / "qrels.parquet")
+    (folder / "runs").mkdir()
+    per_file = max(1_000_000 // (2 * length), 1)
+    for i, first in enumerate(range(0, n_queries, per_file)):
+        queries = np.arange(first, min(first + per_file, n_queries))
+        # Different documents, from anywhere in a collection of twenty times as many.
+        starts = rng.integers(0, 20 * length, (2, len(queries), 1))
+        documents = (starts + 19 * np.arange(length)) % (20 * length)
+        order = rng.permutation(2 * documents[0].size) if shuffled else slice(None)
+        scores = np.round(rng.gamma(2.0, 3.0, documents.shape), 2)
+        query = np.broadcast_to(queries[None, :, None], documents.shape)
+        run = np.broadcast_to(np.array([[[0]], [[1]]]), documents.shape)
+        rows = {
+            "run": pa.array(["bm25", "dense"]).take(pa.array(run.ravel()[order])),
+            "query_id": named("q", query.ravel()[order]),
+            "doc_id": named("doc", documents.ravel()[order]),
+            "score": pa.array(scores.ravel()[order]),
+        }
+        pq.write_table(pa.table(rows), folder / "runs" / f"{i:05}.parquet")
+
+
+@contextmanager
+def session(threads: int) -> Iterator[Any]:
+    """Spark with so many threads."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(f"local[{threads}]").config("spark.driver.memory", DRIVER_MEMORY)
+    settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "32", "spark.driver.host": "127.0.0.1"}
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+class Timed:
+    """The least time of an action, and the bytes that it shuffles."""
+
+    def __init__(self, spark: Any, work: Callable[[], Any]) -> None:
+        self._spark, self._work = spark, work
+        self.seconds = float("inf")
+        self.shuffled = 0
+
+    def _written(self) -> int:
+        executors = self._spark.sparkContext._jsc.sc().statusStore().executorList(False)
+        return sum(executors.apply(i).totalShuffleWrite() for i in range(executors.size()))
+
+    def again(self) -> None:
+        """Do it once more."""
+        before, start = self._written(), perf_counter()
+        self._work()
+        self.seconds = min(self.seconds, perf_counter() - start)
+        self.shuffled = self._written() - before
+
+
+def alternate(spark: Any, rounds: int, **works: Callable[[], Any]) -> dict[str, Timed]:
+    """Let all take turns, so that whatever else the machine does meets all; the first round warms up."""
+    timed = {name: Timed(spark, work) for name, work in works.items()}
+    for i in range(rounds + 1):
+        for each in timed.values():
+            each.again()
+            if i == 0:
+                each.seconds = float("inf")
+    return timed
+
+
+def asked_for(frame: Any) -> None:
+    """Compute a frame, and keep nothing."""
+    frame.write.format("noop").mode("overwrite").save()
+
+
+# ---- what a user would write ---------------------------------------------------------------------
+
+
+def with_scikit_learn(qrels: Any, runs: Any) -> Any:
+    """nDCG@10 and AP by scikit-learn, of each list as a frame of pandas."""
+    import pandas as pd
+
+    def of_list(rows: pd.DataFrame) -> pd.DataFrame:
+        from sklearn.metrics import average_precision_score, ndcg_score
+
+        labels = rows.relevance.to_numpy()[None, :]
+        scores = rows.score.to_numpy()[None, :]
+        return pd.DataFrame(
+            {
+                "run": [rows.run.iloc[0]], "query_id": [rows.query_id.iloc[0]],
+                "ndcg": [ndcg_score(labels, scores, k=10)],
+                "ap": [average_precision_score(labels[0] > 0, scores[0]) if labels.any() else 0.0],
+            }
+        )  # fmt: skip
+
+    joined = runs.join(qrels, ["query_id", "doc_id"], "left").fillna(0, ["relevance"])
+    return joined.groupBy("run", "query_id").applyInPandas(
+        of_list, "run string, query_id string, ndcg double, ap double"
+    )
+
+
+def with_pytrec_eval(qrels: Any, runs: Any) -> Any:
+    """The three measures by pytrec_eval, of each list as a frame of pandas; the judgments go with the function."""
+    import pandas as pd
+
+    judged: dict[str, dict[str, int]] = {}
+    for row in qrels.toPandas().itertuples():
+        judged.setdefault(row.query_id, {})[row.doc_id] = int(row.relevance)
+    shared = runs.sparkSession.sparkContext.broadcast(judged)
+
+    def of_list(rows: pd.DataFrame) -> pd.DataFrame:
+        import pytrec_eval
+
+        query = rows.query_id.iloc[0]
+        evaluator = pytrec_eval.RelevanceEvaluator(
+            {query: shared.value.get(query, {})}, {"map", "ndcg_cut_10", "recip_rank"}
+        )
+        found = evaluator.evaluate({query: dict(zip(rows.doc_id, rows.score, strict=True))})
+        return pd.DataFrame([{"run": rows.run.iloc[0], "query_id": query, **found.get(query, {})}])
+
+    return runs.groupBy("run", "query_id").applyInPandas(
+        of_list, "run string, query_id string, map double, ndcg_cut_10 double, recip_rank double"
+    )
+
+
+def with_ranking_evaluator(qrels: Any, runs: Any) -> float:
+    """nDCG@10 alone, of both runs together, by pyspark.ml: for each list an array of documents, as numbers."""
+    from pyspark.ml.evaluation import RankingEvaluator
+    from pyspark.sql import functions as F  # noqa: N812
+
+    number = F.substring("doc_id", 4, 20).cast("double")
+    ranked = runs.groupBy("run", "query_id").agg(
+        F.sort_array(F.collect_list(F.struct("score", number.alias("doc"))), asc=False).alias("list")
+    ).select("query_id", F.transform("list", lambda each: each["doc"]).alias("prediction"))  # fmt: skip
+    relevant = qrels.filter("relevance > 0").groupBy("query_id").agg(F.collect_list(number).alias("label"))
+    return float(RankingEvaluator(metricName="ndcgAtK", k=10).evaluate(ranked.join(relevant, "query_id")))
+
+
+# ---- other ways to bring lists together ----------------------------------------------------------
+
+
+def joined_rows(qrels: Any, runs: Any) -> Any:
+    """The rows of the runs with labels, and the names of judged documents, as they are packed."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    judged = qrels.toDF("query", "document", "label")
+    rows = runs.select("run", F.col("query_id").alias("query"), F.col("doc_id").alias("document"), "score")
+    joined = rows.join(F.broadcast(judged), ["query", "document"], "left")
+    name = F.when(F.col("label").isNotNull(), F.col("document")).alias("document")
+    return joined.select("run", "query", "score", "label", name)
+
+
+PACKED = "run string, query string, scores binary, positions binary, labels binary, lengths binary, names binary"
+
+
+def rows_by_map(qrels: Any, runs: Any) -> Any:
+    """The rows shuffled and sorted as they are, and packed there: mapInArrow. Without evaluating."""
+    rows = joined_rows(qrels, runs).repartition("query").sortWithinPartitions("query", "run")
+    return rows.mapInArrow(lambda batches: packed(batches), PACKED)
+
+
+def rows_by_list(qrels: Any, runs: Any) -> Any:
+    """A call for each list, of an iterator of its batches: applyInArrow. Without evaluating."""
+
+    def of_list(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from packed(batches)
+
+    return joined_rows(qrels, runs).groupBy("run", "query").applyInArrow(of_list, PACKED)
+
+
+def rows_by_bucket(qrels: Any, runs: Any) -> Any:
+    """A call for each of 32 groups of queries: applyInArrow. Without evaluating."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    def of_bucket(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from packed(batch.drop_columns(["bucket"]) for batch in batches)
+
+    rows = joined_rows(qrels, runs).withColumn("bucket", F.pmod(F.hash("query"), F.lit(32)))
+    return rows.groupBy("bucket").applyInArrow(of_bucket, PACKED)
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def check(qrels: Any, runs: Any, folder: Path) -> None:
+    """Assert that the means are those of one machine."""
+    found = {(row.run, row.measure): row.value for row in door.means(door.evaluate(qrels, runs, MEASURES)).collect()}
+    expected = tieaware.evaluate(folder / "qrels.parquet", pq.read_table(folder / "runs"), MEASURES)
+    wanted = {
+        (run, name): expected.mean()[i, k]
+        for i, run in enumerate(expected.runs) for k, name in enumerate(expected.names)
+    }  # fmt: skip
+    assert found == wanted
+
+
+def against_others(folder: Path, n_rows: int, threads: int, rounds: int) -> None:
+    """Print times for one collection, and their ratios."""
+    with session(threads) as spark:
+        qrels, runs = (spark.read.parquet(str(folder / name)) for name in ("qrels.parquet", "runs"))
+        check(qrels, runs, folder)
+        timed = alternate(
+            spark, rounds,
+            evaluate=lambda: asked_for(door.evaluate(qrels, runs, MEASURES)),
+            means=lambda: door.means(door.evaluate(qrels, runs, MEASURES)).collect(),
+            sorted_join=lambda: asked_for(door.evaluate(qrels, runs, MEASURES, broadcast=False)),
+            scan=lambda: asked_for(runs),
+            ranking_evaluator=lambda: with_ranking_evaluator(qrels, runs),
+            scikit_learn=lambda: asked_for(with_scikit_learn(qrels, runs)),
+            pytrec_eval=lambda: asked_for(with_pytrec_eval(qrels, runs)),
+            rows_by_map=lambda: asked_for(rows_by_map(qrels, runs)),
+            rows_by_list=lambda: asked_for(rows_by_list(qrels, runs)),
+            rows_by_bucket=lambda: asked_for(rows_by_bucket(qrels, runs)),
+        )  # fmt: skip
+    print(f"\n{n_rows:,} rows, {threads} thread{'s' * (threads > 1)}, load {os.getloadavg()[0]:.1f}")
+    ours = timed["evaluate"].seconds
+    for name, each in timed.items():
+        print(
+            f"  {name:18} {each.seconds * 1e6 / n_rows:8.2f} s per 10^6 rows, "
+            f"{each.shuffled / n_rows:7.2f} bytes shuffled per row, evaluate ÷ it {ours / each.seconds:6.3f}"
+        )
+
+
+def growth(folders: dict[int, Path], threads: int, rounds: int) -> None:
+    """Print how the time of evaluate grows with the rows."""
+    print(f"\nGrowth, {threads} threads")
+    first = None
+    with session(threads) as spark:
+        for n_rows, folder in folders.items():
+            qrels, runs = (spark.read.parquet(str(folder / name)) for name in ("qrels.parquet", "runs"))
+            timed = alternate(
+                spark, rounds if n_rows < 10_000_000 else 1,
+                means=lambda qrels=qrels, runs=runs: door.means(door.evaluate(qrels, runs, MEASURES)).collect(),
+            )["means"]  # fmt: skip
+            per_row = timed.seconds / n_rows
+            first = per_row if first is None else first
+            print(
+                f"  {n_rows:12,} rows: {per_row * 1e6:6.2f} s per 10^6 rows, {per_row / first:5.2f} of the first, "
+                f"{timed.shuffled / n_rows:.2f} bytes shuffled per row, load {os.getloadavg()[0]:.1f}",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of the collection on which others are tried")
+    parser.add_argument("--most", type=int, default=100_000_000, help="rows of the largest collection")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=("others", "growth"))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        if arguments.only != "growth":
+            for name, length, shuffled in (("long", LENGTH, False), ("short", 20, False), ("scattered", LENGTH, True)):
+                write_collection(folder / name, arguments.rows, length, shuffled)
+            for threads in (1, 2):
+                print(f"\n== lists of {LENGTH}", end="")
+                against_others(folder / "long", arguments.rows, threads, arguments.rounds)
+            print("\n== lists of 20", end="")
+            against_others(folder / "short", arguments.rows, 2, 1)
+            print("\n== rows in no order", end="")
+            against_others(folder / "scattered", arguments.rows, 2, 1)
+        if arguments.only != "others":
+            folders = {}
+            n = arguments.rows
+            while n <= arguments.most:
+                write_collection(folder / str(n), n)
+                folders[n] = folder / str(n)
+                n *= 10
+            growth(folders, 2, arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,314 @@
+"""Evaluation where Spark has the judgments and the runs: in frames of any size, on any number of machines.
+
+Spark joins the judged documents to the rows of the runs; where these lie, the rows of each list are packed into a few
+bytes a document; Spark brings the packed lists of a query together, and there they are evaluated, many in a call.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from tieaware.checks import flag, one_of, shown, unexpected
+from tieaware.extras import MissingExtraError, load
+from tieaware.integrations.spark.columns import (
+    Rows,
+    check_alike,
+    judgments_in,
+    message,
+    once,
+    raising,
+    runs_in,
+    strangers,
+)
+from tieaware.integrations.spark.lists import Evaluation
+from tieaware.integrations.spark.parts import CONTENT, EXTRA, packed
+from tieaware.integrations.spark.sums import partial_sums, sums_merged
+from tieaware.measures import Measure, asked_measures
+from tieaware.precision import Coarsening
+from tieaware.views import View, passes
+
+__all__ = ["evaluate", "means"]
+
+# So many judgments are copied to every executor, where the rows of the runs are: some hundred megabytes.
+SMALL = 1_000_000
+
+_LEAST_JAVA = 17
+
+
+def evaluate(
+    qrels_df: Any,
+    runs_df: Any,
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    ties: str = "average",
+    precision: str | Coarsening | None = None,
+    spread: bool = False,
+    queries: str = "judged",
+    duplicates: str = "judged",
+    broadcast: bool | None = None,
+) -> Any:
+    """Evaluate runs against judgments, both frames of Spark.
+
+    The values are those of `tieaware.evaluate`, in the same bits.
+
+    Parameters
+    ----------
+    qrels_df : pyspark.sql.DataFrame
+        A judgment in each row: query, document and label, in columns named as `tieaware.Qrels.from_frame` knows them.
+    runs_df : pyspark.sql.DataFrame
+        A retrieved document in each row: query, document and score, named as `tieaware.Run.from_frame` knows them; and
+        if there are several runs, a column run, system or tag. Rows may come in any order; it takes less time if those
+        of a list lie near one another.
+    measures : sequence of str or Measure
+        For example ``["AP", "nDCG@10"]``.
+    ties : str
+        The tie rule, one of `tieaware.ties.RULES`. The names of documents are shuffled for those that go by them; and
+        the places of rows for "run_order", whose order is that in which ``collect`` returns them.
+    precision : str or Coarsening, optional
+        What the scores are coarsened to first.
+    spread : bool
+        Whether there are columns std, min and max as well.
+    queries : str
+        "judged": every run has a row for every judged query. "both": only for those that it answers.
+    duplicates : str
+        Which documents must not come twice for a query: the "judged" ones, or "all", for which the names of all are
+        shuffled.
+    broadcast : bool, optional
+        Whether the judgments are copied to every executor, so that the rows of the runs are joined where they are; else
+        Spark sorts both. By default where there are up to a million, for which they are counted and checked at once.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        run, query_id, measure, value and, with a spread, std, min and max; a value in each row, in no order. Nothing is
+        evaluated before it is asked for.
+
+    Raises
+    ------
+    InputError
+        A ValueError, if columns, types or options do not fit, or judgments that were counted have a bad value. What is
+        wrong with values that are read later raises where they are asked for: pyspark.errors.SparkRuntimeException,
+        with the same line.
+    MissingExtraError
+        An ImportError, if pyspark or Java is missing or too old.
+
+    Examples
+    --------
+    >>> from pyspark.sql import SparkSession                                                      # doctest: +SKIP
+    >>> spark = SparkSession.builder.getOrCreate()                                                # doctest: +SKIP
+    >>> qrels = spark.createDataFrame([("q1", "d1", 1)], ["query_id", "doc_id", "relevance"])     # doctest: +SKIP
+    >>> runs = spark.createDataFrame([("q1", "d1", 2.0), ("q1", "d2", 2.0)], ["query_id", "doc_id", "score"])
+    ... # doctest: +SKIP
+    >>> evaluate(qrels, runs, ["RR", "P@1"]).show()                                               # doctest: +SKIP
+    +---+--------+-------+-----+
+    |run|query_id|measure|value|
+    +---+--------+-------+-----+
+    |run|      q1|     RR| 0.75|
+    |run|      q1|    P@1|  0.5|
+    +---+--------+-------+-----+
+    """
+    F = _functions(qrels_df=qrels_df, runs_df=runs_df)
+    parsed, asked = asked_measures(measures)
+    view = View(ties, precision, flag("spread", spread))
+    one_of("queries", queries, ("judged", "both"))
+    one_of("duplicates", duplicates, ("judged", "all"))
+    judgments, runs = judgments_in(qrels_df, "qrels_df"), runs_in(runs_df, "runs_df")
+    check_alike(runs, judgments)
+    judged = once(judgments)
+    small = _is_small(judged, qrels_df) if broadcast is None else flag("broadcast", broadcast)
+    of_queries = judged.groupBy("query").agg(F.sort_array(F.collect_list("label"), asc=False).alias("judged"))
+    named = "all" if duplicates == "all" or view.rule.by_document else "judged"
+    evaluation = Evaluation(parsed, view, queries == "judged", _numpy(runs.types[2]), named, "runs_df")
+    parts = _packed(runs, judged, of_queries, small, named, _needs_places(view))
+    names = _names(runs, of_queries, small, "qrels_df")
+    records = of_queries.crossJoin(F.broadcast(names)).unionByName(parts, allowMissingColumns=True)
+    # All lists of a query after its judgments, which have no run.
+    grouped = records.repartition("query").sortWithinPartitions("query", F.col("run").asc_nulls_first())
+    return _long(_map(grouped, evaluation.of_partition, _schema(evaluation, runs)), evaluation, asked)
+
+
+def means(values_df: Any) -> Any:
+    """Average values over the queries, by run and measure.
+
+    Parameters
+    ----------
+    values_df : pyspark.sql.DataFrame
+        What `evaluate` returned; also written and read again, or several such frames of other queries, in a union.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        run, measure, value and, if there is a spread, std, min and max, in the order of the names: what `Results.means`
+        shows of them. Means have the bits of `Results.mean`; counts are added up, and have no spread. The std is that
+        of the mean, as of `Results.mean_std`.
+
+    Raises
+    ------
+    InputError
+        A ValueError, if it is no such frame.
+    MissingExtraError
+        An ImportError, if pyspark is missing.
+
+    Examples
+    --------
+    >>> values = evaluate(qrels, runs, ["RR", "P@1"])                                             # doctest: +SKIP
+    >>> means(values).show()                                                                      # doctest: +SKIP
+    +---+-------+-----+
+    |run|measure|value|
+    +---+-------+-----+
+    |run|    P@1|  0.5|
+    |run|     RR| 0.75|
+    +---+-------+-----+
+    """
+    _functions(values_df=values_df)
+    missing = [name for name in ("run", "measure", "value") if name not in values_df.columns]
+    if missing:
+        found = ", ".join(values_df.columns)
+        raise unexpected("values_df", "the columns run, measure and value, as evaluate returns them", found)
+    kinds = [name for name in ("value", "std", "min", "max") if name in values_df.columns]
+    sums = ", ".join(f"{kind}_high double, {kind}_low double, {kind}_n bigint" for kind in kinds)
+    of_parts = _map(values_df.select("run", "measure", *kinds), partial_sums, f"run string, measure string, {sums}")
+    numbers = ", ".join(f"{kind} double" for kind in kinds)
+    return _map(of_parts.repartition(1), sums_merged, f"run string, measure string, {numbers}")
+
+
+# ---- what Spark is asked to do -------------------------------------------------------------------
+
+
+def _packed(
+    runs: Rows, judged: Any, of_queries: Any, small: bool, named: str, places: bool
+) -> Any:
+    """Return the parts of all lists: run, query and what a part consists of."""
+    F = load("pyspark.sql.functions", EXTRA)
+    rows = runs.frame.withColumn("place", F.monotonically_increasing_id()) if places else runs.frame
+    if small:
+        rows = rows.join(F.broadcast(of_queries.select("query")), "query", "left_semi")
+        joined = rows.join(F.broadcast(judged), ["query", "document"], "left")
+    else:
+        joined = rows.join(judged.hint("merge"), ["query", "document"], "left")
+    name = F.col("document").cast("string")
+    needed = name if named == "all" else F.when(F.col("label").isNotNull(), name)
+    several = ["run"] if "run" in rows.columns else []
+    chosen = joined.select(
+        *several, "query", "score", "label", needed.alias("document"), *(["place"] if places else [])
+    )
+    run = "run string, " if several else ""
+    content = CONTENT if places else CONTENT.removesuffix(", places binary")
+    parts = _map(chosen, packed, f"{run}query {runs.types[0]}, {content}")
+    return parts if several else parts.withColumn("run", F.lit("run"))
+
+
+def _names(runs: Rows, of_queries: Any, small: bool, label: str) -> Any:
+    """Return the names of all runs, in one row; an error, if one answers no judged query."""
+    F = load("pyspark.sql.functions", EXTRA)
+    judged = of_queries.select("query", F.lit(True).alias("judged"))
+    judged = F.broadcast(judged) if small else judged
+    if "run" not in runs.frame.columns:
+        answered = runs.frame.select("query").join(judged, "query", "left_semi").limit(1).agg(F.count("*").alias("n"))
+        none = F.raise_error(F.lit(strangers(runs.label, label)))
+        return answered.select(F.array(F.when(F.col("n") > 0, F.lit("run")).otherwise(none)).alias("runs"))
+    of_runs = runs.frame.select("run", "query").join(judged, "query", "left").groupBy("run").agg(
+        F.max("judged").alias("judged")
+    )
+    silent = F.when(F.col("judged").isNull(), F.col("run"))
+    both = of_runs.agg(
+        F.sort_array(F.collect_list("run")).alias("runs"), F.sort_array(F.collect_list(silent)).alias("strangers")
+    )
+    words = strangers("", label)
+    return both.select(
+        F.when(F.size("runs") == 0, F.raise_error(F.lit(strangers(runs.label, label))))
+        .when(F.size("strangers") > 0, F.raise_error(F.concat(F.col("strangers")[0], F.lit(words))))
+        .otherwise(F.col("runs"))
+        .alias("runs")
+    )
+
+
+def _long(values: Any, evaluation: Evaluation, names: tuple[str, ...]) -> Any:
+    """Return a row for each value, of a row for each list."""
+    F = load("pyspark.sql.functions", EXTRA)
+    rows = [
+        F.struct(F.lit(name).alias("measure"), *(F.col(f"{kind}_{i}").alias(kind) for kind in evaluation.kinds))
+        for i, name in enumerate(names)
+    ]
+    return raising(values).select("run", "query_id", F.inline(F.array(*rows)))
+
+
+def _schema(evaluation: Evaluation, runs: Rows) -> str:
+    numbers = ", ".join(f"{name} double" for name in evaluation.columns())
+    return f"run string, query_id {runs.types[0]}, {numbers}, error string"
+
+
+def _map(frame: Any, work: Any, schema: str) -> Any:
+    """Map the Arrow batches of each partition."""
+
+    def over(batches: Iterable[Any]) -> Iterator[Any]:
+        return work(batches)  # type: ignore[no-any-return]
+
+    return frame.mapInArrow(over, schema)
+
+
+def _needs_places(view: View) -> bool:
+    """Whether the order of the rows matters."""
+    return any(not (each.rule.averages or each.rule.extreme or each.rule.by_document) for each in passes([view]))
+
+
+def _numpy(of: str) -> str:
+    """Return NumPy's name of a type of scores."""
+    return {"float": "float32", "double": "float64"}[of]
+
+
+def _is_small(judged: Any, given: Any) -> bool:
+    """Count the judgments; and check them, if they are few."""
+    F = load("pyspark.sql.functions", EXTRA)
+    errors = load("pyspark.errors", EXTRA)
+    n = given.count()
+    if n == 0:
+        raise unexpected("qrels_df", "at least one judgment", "none")
+    if n > SMALL:
+        return False
+    try:
+        judged.agg(F.max("query"), F.max("document"), F.max("label")).collect()
+    except errors.PySparkException as error:
+        ours = message(error)
+        raise error if ours is None else ours from None
+    return True
+
+
+# ---- what Spark needs ----------------------------------------------------------------------------
+
+
+def _functions(**frames: Any) -> Any:
+    """Return pyspark.sql.functions, or say what is missing, or which argument is no frame of Spark."""
+    spark = load("pyspark", EXTRA)
+    if int(spark.__version__.partition(".")[0]) < 4:
+        raise MissingExtraError(f"pyspark {spark.__version__} is too old: pip install 'tieaware[{EXTRA}]'")
+    kind = load("pyspark.sql", EXTRA).DataFrame
+    for name, frame in frames.items():
+        if not isinstance(frame, kind):
+            check_java()
+            raise unexpected(name, "a DataFrame of pyspark", shown(frame))
+    return load("pyspark.sql.functions", EXTRA)
+
+
+def check_java() -> None:
+    """Raise MissingExtraError unless there is a Java that Spark runs on.
+
+    Raises
+    ------
+    MissingExtraError
+        An ImportError whose line says what is found, and what Spark needs.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=os.path.join(home, "bin")) if home else shutil.which("java")
+    needed = f"Spark needs Java {_LEAST_JAVA} or later, in JAVA_HOME or on the PATH"
+    if java is None:
+        raise MissingExtraError(f"Java is not installed: {needed}")
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    if found is None or int(found[1]) < _LEAST_JAVA:
+        raise MissingExtraError(f"Java {found[1] if found else 'of an unknown version'} is too old: {needed}")
