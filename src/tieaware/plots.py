@@ -83,7 +83,7 @@ class Drawing:
 def style(i: int) -> dict[str, Any]:
     """Return colour, marker and dashes of the i-th line."""
     n = len(COLOURS)
-    return {"color": COLOURS[i % n], "marker": MARKERS[i % n], "linestyle": DASHES[(i + i // n) % n]}
+    return {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % n], "linestyle": DASHES[(i + i // n) % n]}
 
 
 def label(name: str) -> str:
