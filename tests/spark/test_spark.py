@@ -76,7 +76,9 @@ def test_values_and_means_are_those_of_one_machine(options, broadcast, frames):
 
 def test_the_examples_of_its_page_run(spark):
     page = Path(__file__).parents[2] / "docs" / "integrations" / "spark.md"
-    results = doctest.testfile(str(page), module_relative=False, globs={"spark": spark}, encoding="utf-8")
+    # Spark ends its tables with an empty line.
+    options = {"optionflags": doctest.NORMALIZE_WHITESPACE, "encoding": "utf-8"}
+    results = doctest.testfile(str(page), module_relative=False, globs={"spark": spark}, **options)
     assert results.failed == 0 < results.attempted
 
 
