@@ -31,7 +31,7 @@ DRIVER_MEMORY = "3g"
 
 
 def write_collection(folder: Path, n_rows: int, length: int = LENGTH, shuffled: bool = False) -> None:
-    """Write judgments and runs as Parquet, a million rows a file: documents have names, and scores two decimals."""
+    """Write judgments and runs as Parquet, 250,000 rows a file: documents have names, and scores two decimals."""
     folder.mkdir()
     n_queries = max(n_rows // (2 * length), 1)
     rng = np.random.default_rng(7)
@@ -47,7 +47,7 @@ def write_collection(folder: Path, n_rows: int, length: int = LENGTH, shuffled: 
     table = pa.table(columns).group_by(["query_id", "doc_id"]).aggregate([("relevance", "max")])
     pq.write_table(table.rename_columns(["query_id", "doc_id", "relevance"]), folder / "qrels.parquet")
     (folder / "runs").mkdir()
-    per_file = max(1_000_000 // (2 * length), 1)
+    per_file = max(250_000 // (2 * length), 1)
     for i, first in enumerate(range(0, n_queries, per_file)):
         queries = np.arange(first, min(first + per_file, n_queries))
         # Different documents, from anywhere in a collection of twenty times as many.

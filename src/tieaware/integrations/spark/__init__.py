@@ -34,7 +34,7 @@ from tieaware.views import View, passes
 
 __all__ = ["evaluate", "means"]
 
-# So many judgments are copied to every executor, where the rows of the runs are: some hundred megabytes.
+# So many judgments are collected, and copied to every executor, where the rows of the runs are: some hundred megabytes.
 SMALL = 1_000_000
 
 _LEAST_JAVA = 17
@@ -79,8 +79,8 @@ def evaluate(
         Which documents must not come twice for a query: the "judged" ones, or "all", for which the names of all are
         shuffled.
     broadcast : bool, optional
-        Whether the judgments are copied to every executor, so that the rows of the runs are joined where they are; else
-        Spark sorts both. By default where there are up to a million, for which they are counted and checked at once.
+        Whether the judgments are collected, and copied to every executor, so that the rows of the runs are joined where
+        they are; else Spark sorts both. By default where there are up to a million, for which they are counted.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def evaluate(
     Raises
     ------
     InputError
-        A ValueError, if columns, types or options do not fit, or judgments that were counted have a bad value. What is
+        A ValueError, if columns, types or options do not fit, or judgments that are collected have a bad value. What is
         wrong with values that are read later raises where they are asked for: pyspark.errors.SparkRuntimeException,
         with the same line.
     MissingExtraError
@@ -119,11 +119,14 @@ def evaluate(
     one_of("duplicates", duplicates, ("judged", "all"))
     judgments, runs = judgments_in(qrels_df, "qrels_df"), runs_in(runs_df, "runs_df")
     check_alike(runs, judgments)
+    small = qrels_df.count() <= SMALL if broadcast is None else flag("broadcast", broadcast)
     judged = once(judgments)
-    small = _is_small(judged, qrels_df) if broadcast is None else flag("broadcast", broadcast)
-    of_queries = judged.groupBy("query").agg(F.sort_array(F.collect_list("label"), asc=False).alias("judged"))
+    if small:
+        judged, of_queries = _collected(judged)
+    else:
+        of_queries = judged.groupBy("query").agg(F.collect_list("label").alias("judged"))
     named = "all" if duplicates == "all" or view.rule.by_document else "judged"
-    evaluation = Evaluation(parsed, view, queries == "judged", _numpy(runs.types[2]), named, "runs_df")
+    evaluation = Evaluation(parsed, view, queries == "judged", _numpy(runs.types["score"]), named, "runs_df")
     parts = _packed(runs, judged, of_queries, small, named, _needs_places(view))
     names = _names(runs, of_queries, small, "qrels_df")
     records = of_queries.crossJoin(F.broadcast(names)).unionByName(parts, allowMissingColumns=True)
@@ -187,7 +190,9 @@ def _packed(
     F = load("pyspark.sql.functions", EXTRA)
     rows = runs.frame.withColumn("place", F.monotonically_increasing_id()) if places else runs.frame
     if small:
-        rows = rows.join(F.broadcast(of_queries.select("query")), "query", "left_semi")
+        # Rows of other queries are dropped; but not those without a query, for it is checked after the join.
+        known = F.broadcast(of_queries.select("query", F.lit(True).alias("known")))
+        rows = rows.join(known, "query", "left").filter(F.col("known") | F.isnull("query"))
         joined = rows.join(F.broadcast(judged), ["query", "document"], "left")
     else:
         joined = rows.join(judged.hint("merge"), ["query", "document"], "left")
@@ -195,11 +200,11 @@ def _packed(
     needed = name if named == "all" else F.when(F.col("label").isNotNull(), name)
     several = ["run"] if "run" in rows.columns else []
     chosen = joined.select(
-        *several, "query", "score", "label", needed.alias("document"), *(["place"] if places else [])
+        *several, "query", runs.checked("score"), "label", needed.alias("document"), *(["place"] if places else [])
     )
     run = "run string, " if several else ""
     content = CONTENT if places else CONTENT.removesuffix(", places binary")
-    parts = _map(chosen, packed, f"{run}query {runs.types[0]}, {content}")
+    parts = _map(chosen, packed, f"{run}query {runs.types['query']}, {content}")
     return parts if several else parts.withColumn("run", F.lit("run"))
 
 
@@ -212,12 +217,10 @@ def _names(runs: Rows, of_queries: Any, small: bool, label: str) -> Any:
         answered = runs.frame.select("query").join(judged, "query", "left_semi").limit(1).agg(F.count("*").alias("n"))
         none = F.raise_error(F.lit(strangers(runs.label, label)))
         return answered.select(F.array(F.when(F.col("n") > 0, F.lit("run")).otherwise(none)).alias("runs"))
-    of_runs = runs.frame.select("run", "query").join(judged, "query", "left").groupBy("run").agg(
-        F.max("judged").alias("judged")
-    )
-    silent = F.when(F.col("judged").isNull(), F.col("run"))
-    both = of_runs.agg(
-        F.sort_array(F.collect_list("run")).alias("runs"), F.sort_array(F.collect_list(silent)).alias("strangers")
+    rows = runs.frame.select("run", "query").join(judged, "query", "left")
+    answering = F.collect_set(F.when(F.col("judged"), F.col("run")))
+    both = rows.agg(F.collect_set("run").alias("runs"), answering.alias("answering")).select(
+        F.sort_array("runs").alias("runs"), F.array_except("runs", "answering").alias("strangers")
     )
     words = strangers("", label)
     return both.select(
@@ -240,7 +243,7 @@ def _long(values: Any, evaluation: Evaluation, names: tuple[str, ...]) -> Any:
 
 def _schema(evaluation: Evaluation, runs: Rows) -> str:
     numbers = ", ".join(f"{name} double" for name in evaluation.columns())
-    return f"run string, query_id {runs.types[0]}, {numbers}, error string"
+    return f"run string, query_id {runs.types['query']}, {numbers}, error string"
 
 
 def _map(frame: Any, work: Any, schema: str) -> Any:
@@ -262,21 +265,19 @@ def _numpy(of: str) -> str:
     return {"float": "float32", "double": "float64"}[of]
 
 
-def _is_small(judged: Any, given: Any) -> bool:
-    """Count the judgments; and check them, if they are few."""
-    F = load("pyspark.sql.functions", EXTRA)
+def _collected(judged: Any) -> tuple[Any, Any]:
+    """Collect judgments; return them as a frame, and another of the labels of each query."""
     errors = load("pyspark.errors", EXTRA)
-    n = given.count()
-    if n == 0:
-        raise unexpected("qrels_df", "at least one judgment", "none")
-    if n > SMALL:
-        return False
     try:
-        judged.agg(F.max("query"), F.max("document"), F.max("label")).collect()
+        table = judged.toArrow()
     except errors.PySparkException as error:
         ours = message(error)
         raise error if ours is None else ours from None
-    return True
+    if table.num_rows == 0:
+        raise unexpected("qrels_df", "at least one judgment", "none")
+    of_queries = table.group_by("query").aggregate([("label", "list")]).rename_columns(["query", "judged"])
+    spark = judged.sparkSession
+    return spark.createDataFrame(table), spark.createDataFrame(of_queries)
 
 
 # ---- what Spark needs ----------------------------------------------------------------------------

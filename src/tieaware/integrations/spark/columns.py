@@ -1,10 +1,13 @@
 """Frames of Spark as judgments and runs: which columns they have, and what is asked of their values.
 
-What a value must be is said in expressions of Spark's own, which raise where it is not so: no row is looked at twice.
+What a value must be is said in an expression of Spark's own, which raises where it is not so. It is part of the column
+of numbers, so that it is asked wherever these are needed, once for each row.
 """
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 from tieaware.checks import unexpected
@@ -25,95 +28,110 @@ _SCORES = {
     "double": "double", "float": "float", "tinyint": "float", "smallint": "float", "boolean": "float",
     "int": "double", "bigint": "double",
 }  # fmt: skip
-_LABELS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean")
+_LABELS = dict.fromkeys(("tinyint", "smallint", "int", "bigint", "float", "double", "boolean"), "int")
 
 # What the error is called that an expression raises, before its message; and after.
 _RAISED, _STATE = "[USER_RAISED_EXCEPTION] ", " SQLSTATE: P0001"
 
 
+class Fault(NamedTuple):
+    """What may be wrong with a row: when it is, in which column, and what was expected and found there."""
+
+    condition: Any
+    column: str
+    expected: str
+    found: Any
+
+
 class Rows(NamedTuple):
-    """A frame, its columns checked and named as here.
+    """A frame, its columns named as here.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
+        query and document, as the types as which they are taken; score or label, as they are; and run, if there are
+        several.
     label : str
         What messages call it.
-    names : tuple of str
-        What the columns of queries and documents are called in it.
-    types : tuple of str
-        The types of queries and documents, string or bigint; and of scores.
+    names : dict of str to str
+        What the columns are called in the user's frame.
+    types : dict of str to str
+        As which types of Spark they are taken.
+    faults : tuple of Fault
     """
 
     frame: Any
     label: str
-    names: tuple[str, ...]
-    types: tuple[str, ...]
+    names: dict[str, str]
+    types: dict[str, str]
+    faults: tuple[Fault, ...]
+
+    def checked(self, name: str) -> Any:
+        """Return the column of numbers, which raises where any value of the row is bad."""
+        F = load("pyspark.sql.functions", EXTRA)
+        bad = reduce(or_, (fault.condition for fault in self.faults))
+        words = reduce(lambda words, fault: words.when(fault.condition, self._words(fault)), self.faults, F)
+        kind = self.types[name]
+        raised = F.raise_error(F.concat(words, place()))
+        return F.when(bad, raised).otherwise(F.col(name).cast(kind)).cast(kind).alias(name)
+
+    def _words(self, fault: Fault) -> Any:
+        F = load("pyspark.sql.functions", EXTRA)
+        before = F.lit(f"{self.label}: {self.names[fault.column]}: expected {fault.expected}, found ")
+        return F.concat(before, F.coalesce(fault.found.cast("string"), F.lit("null")))
 
 
 def judgments_in(frame: Any, label: str) -> Rows:
-    """Return the judgments in a frame: columns query, document and label; labels are whole numbers of 32 bits."""
+    """Return the judgments in a frame: columns query, document and label."""
+    names = tuple(frame.columns)
+    found = judged_columns(Held(names, []), label, None, None, None)
+    columns = dict(zip(("query", "document", "label"), (names[i] for i in found), strict=True))
+    types = _types(frame, label, columns, {"label": ("whole numbers", _LABELS)})
     F = load("pyspark.sql.functions", EXTRA)
-    names = frame.columns
-    columns = [names[i] for i in judged_columns(Held(tuple(names), []), label, None, None, None)]
-    types = _types(frame, label, columns)
-    of_label = dict(frame.dtypes)[columns[2]]
-    if of_label not in _LABELS:
-        raise unexpected(f"{label}: {columns[2]}", "a column of whole numbers", f"one of {of_label}")
-    value = _named(columns[2])
-    number = value.cast("double") if of_label in ("float", "double") else value.cast("bigint")
-    where = f"{label}: {columns[2]}"
-    checked = F.when(value.isNull(), _raised(where, "a label", F.lit("null"), columns, types)).when(
-        ~((number >= -(2**31)) & (number < 2**31) & (number == F.floor(number))) | _is_nan(value, of_label),
-        _raised(where, "a whole number of 32 bits", value.cast("string"), columns, types),
+    value = F.col("label")
+    # Of what is no number, and of NaN, no comparison is true.
+    number = value.cast("double")
+    whole = (number >= -(2.0**31)) & (number < 2.0**31) & (number == F.floor(number))
+    faults = (
+        *_missing("query", "document"),
+        Fault(F.isnull(value), "label", "a label", value),
+        Fault(~whole | _is_nan(frame, columns["label"], value), "label", "a whole number of 32 bits", value),
     )
-    chosen = frame.select(
-        *_identifiers(label, columns, types), checked.otherwise(value.cast("int")).cast("int").alias("label")
-    )
-    return Rows(chosen, label, tuple(columns), types)
+    return Rows(_chosen(frame, columns, types), label, columns, types, faults)
 
 
 def runs_in(frame: Any, label: str) -> Rows:
     """Return the runs in a frame: columns query, document and score, and run, if there is one."""
-    F = load("pyspark.sql.functions", EXTRA)
     names = tuple(frame.columns)
     held = Held(names, [])
-    columns = [names[i] for i in run_columns(held, label, None, None, None)]
-    types = _types(frame, label, columns)
-    of_score = dict(frame.dtypes)[columns[2]]
-    if of_score not in _SCORES:
-        raise unexpected(f"{label}: {columns[2]}", "a column of numbers", f"one of {of_score}")
-    value, where = _named(columns[2]), f"{label}: {columns[2]}"
-    checked = F.when(value.isNull(), _raised(where, "a number", F.lit("null"), columns, types))
-    if of_score in ("float", "double"):
-        checked = checked.when(F.isnan(value), _raised(where, "a number", F.lit("NaN"), columns, types))
-    if of_score == "bigint":
-        inexact = (F.abs(value) > 2**53) & (value.cast("double").cast("decimal(20)") != value.cast("decimal(20)"))
-        checked = checked.when(
-            inexact, _raised(where, "numbers that float64 holds", value.cast("string"), columns, types)
-        )
-    to = _SCORES[of_score]
-    chosen = [*_identifiers(label, columns, types), checked.otherwise(value.cast(to)).cast(to).alias("score")]
+    found = run_columns(held, label, None, None, None)
+    columns = dict(zip(("query", "document", "score"), (names[i] for i in found), strict=True))
     run = run_column(held, label)
     if run is not None:
-        name = _named(names[run])
-        if _kind(dict(frame.dtypes)[names[run]]) is None:
-            found = dict(frame.dtypes)[names[run]]
-            raise unexpected(f"{label}: {names[run]}", "a column of text or integers", f"one of {found}")
-        missing = _raised(f"{label}: {names[run]}", "the name of a run", F.lit("null"), columns, types)
-        chosen.append(F.when(name.isNull(), missing).otherwise(name.cast("string")).alias("run"))
-    return Rows(frame.select(*chosen), label, tuple(columns), (*types, to))
+        columns["run"] = names[run]
+    types = _types(frame, label, columns, {"score": ("numbers", _SCORES)})
+    F = load("pyspark.sql.functions", EXTRA)
+    value = F.col("score")
+    faults = [*_missing("query", "document", *(["run"] if "run" in columns else []))]
+    faults += [
+        Fault(F.isnull(value), "score", "a number", value),
+        Fault(_is_nan(frame, columns["score"], value), "score", "a number", value),
+    ]
+    if dict(frame.dtypes)[columns["score"]] == "bigint":
+        inexact = (F.abs(value) > 2**53) & (value.cast("double").cast("decimal(20)") != value.cast("decimal(20)"))
+        faults.append(Fault(inexact, "score", "numbers that float64 holds", value))
+    return Rows(_chosen(frame, columns, types), label, columns, types, tuple(faults))
 
 
 def check_alike(runs: Rows, judgments: Rows) -> None:
     """Raise InputError if queries or documents are text on one side, and integers on the other."""
     words = {"string": "text", "bigint": "integers"}
-    for i in range(2):
-        own, wanted = words[runs.types[i]], words[judgments.types[i]]
+    for column in ("query", "document"):
+        own, wanted = words[runs.types[column]], words[judgments.types[column]]
         if own != wanted:
             raise unexpected(
-                f"{runs.label}: {runs.names[i]}",
-                f"{wanted}, as {judgments.label} has in {judgments.names[i]}",
+                f"{runs.label}: {runs.names[column]}",
+                f"{wanted}, as {judgments.label} has in {judgments.names[column]}",
                 f"{own}; make both text, or both integers",
             )
 
@@ -121,14 +139,12 @@ def check_alike(runs: Rows, judgments: Rows) -> None:
 def once(judgments: Rows) -> Any:
     """Return judgments of which each is there once: it may come again with the same label, and no other."""
     F = load("pyspark.sql.functions", EXTRA)
-    least, most = F.min("label"), F.max("label")
-    columns, types = ["query", "document"], judgments.types
-    conflict = _raised(
-        judgments.label, "one label", F.concat_ws(" and ", F.col("least"), F.col("most")), columns, types
-    )
-    grouped = judgments.frame.groupBy("query", "document").agg(least.alias("least"), most.alias("most"))
+    rows = judgments.frame.select("query", "document", judgments.checked("label"))
+    least, most = F.min("label").alias("least"), F.max("label").alias("most")
+    both = F.concat_ws(" and ", F.col("least").cast("string"), F.col("most").cast("string"))
+    conflict = F.raise_error(F.concat(F.lit(f"{judgments.label}: expected one label, found "), both, place()))
     label = F.when(F.col("least") == F.col("most"), F.col("least")).otherwise(conflict).cast("int")
-    return grouped.select("query", "document", label.alias("label"))
+    return rows.groupBy("query", "document").agg(least, most).select("query", "document", label.alias("label"))
 
 
 def raising(frame: Any) -> Any:
@@ -151,52 +167,51 @@ def strangers(where: str, judgments: str) -> str:
     return f"{where}: expected a query in common with {judgments}, found none that is judged"
 
 
-def _kind(of: str) -> str | None:
-    """Return the type as which identifiers of a type are taken."""
-    return _IDENTIFIERS.get(of.partition("(")[0].partition(" ")[0])
+def place() -> Any:
+    """Say of which document of which query a row is, for a message: on one line, and not too long."""
+    F = load("pyspark.sql.functions", EXTRA)
+
+    def shown(column: str) -> Any:
+        text = F.regexp_replace(F.col(column).cast("string"), r"\p{C}", "?")
+        return F.coalesce(F.concat(F.lit("'"), F.substring(text, 1, _LONGEST_SHOWN), F.lit("'")), F.lit("null"))
+
+    return F.concat(F.lit(" for document "), shown("document"), F.lit(" of query "), shown("query"))
 
 
-def _types(frame: Any, label: str, columns: list[str]) -> tuple[str, ...]:
-    """Return the types as which queries and documents are taken."""
+def _types(
+    frame: Any, label: str, columns: dict[str, str], numbers: dict[str, tuple[str, dict[str, str]]]
+) -> dict[str, str]:
+    """Return the types as which columns are taken; those that are no numbers identify something."""
     found = dict(frame.dtypes)
-    kinds = []
-    for name in columns[:2]:
-        kind = _kind(found[name])
-        if kind is None:
-            raise unexpected(f"{label}: {name}", "a column of text or integers", f"one of {found[name]}")
-        kinds.append(kind)
-    return tuple(kinds)
+    types = {}
+    for column, name in columns.items():
+        wanted, known = numbers.get(column, ("text or integers", _IDENTIFIERS))
+        kind = found[name].partition("(")[0].partition(" ")[0]
+        if kind not in known:
+            raise unexpected(f"{label}: {name}", f"a column of {wanted}", f"one of {found[name]}")
+        types[column] = "string" if column == "run" else known[kind]
+    return types
 
 
-def _named(name: str) -> Any:
-    """Return a column by its name, whatever characters that has."""
-    return load("pyspark.sql.functions", EXTRA).col("`" + name.replace("`", "``") + "`")
-
-
-def _identifiers(label: str, columns: list[str], types: tuple[str, ...]) -> list[Any]:
-    """Return the columns query and document."""
+def _chosen(frame: Any, columns: dict[str, str], types: dict[str, str]) -> Any:
+    """Return the columns, of which those that identify have the type as which they are taken."""
     F = load("pyspark.sql.functions", EXTRA)
     chosen = []
-    for name, column, kind in zip(("query", "document"), columns, types, strict=False):
-        value = _named(column)
-        missing = _raised(f"{label}: {column}", "text or an integer", F.lit("null"), columns, types)
-        chosen.append(F.when(value.isNull(), missing).otherwise(value.cast(kind)).alias(name))
-    return chosen
+    for column, name in columns.items():
+        # By its name, whatever characters that has.
+        value = F.col("`" + name.replace("`", "``") + "`")
+        chosen.append((value if column in ("score", "label") else value.cast(types[column])).alias(column))
+    return frame.select(*chosen)
 
 
-def _is_nan(value: Any, of: str) -> Any:
+def _missing(*columns: str) -> list[Fault]:
     F = load("pyspark.sql.functions", EXTRA)
-    return F.isnan(value) if of in ("float", "double") else F.lit(False)
+    return [
+        Fault(F.isnull(column), column, "the name of a run" if column == "run" else "text or an integer", F.lit("null"))
+        for column in columns
+    ]
 
 
-def _raised(where: str, expected: str, found: Any, columns: list[str], types: tuple[str, ...]) -> Any:
-    """Return an expression that raises: with what was found, for which document of which query."""
+def _is_nan(frame: Any, name: str, value: Any) -> Any:
     F = load("pyspark.sql.functions", EXTRA)
-
-    def shown(column: str, kind: str) -> Any:
-        value = _named(column)
-        text = F.substring(F.regexp_replace(value.cast("string"), r"\p{C}", "?"), 1, _LONGEST_SHOWN)
-        return F.coalesce(F.concat(F.lit("'"), text, F.lit("'")) if kind == "string" else text, F.lit("null"))
-
-    place = [F.lit(" for document "), shown(columns[1], types[1]), F.lit(" of query "), shown(columns[0], types[0])]
-    return F.raise_error(F.concat(F.lit(f"{where}: expected {expected}, found "), found, *place))
+    return F.isnan(value) if dict(frame.dtypes)[name] in ("float", "double") else F.lit(False)
