@@ -136,6 +136,8 @@ ROWS = [("q1", "d1", 2.0), ("q1", "d2", 2.0), ("q2", "d3", 1.0)]
     ("rows", "options", "line"),
     [
         ([("q1", "d9", None)], {}, "runs_df: score: expected a number, found null for document 'd9' of query 'q1'"),
+        # Of a query that is not judged.
+        ([("q2", "d9", None)], {}, "runs_df: score: expected a number, found null for document 'd9' of query 'q2'"),
         (
             [("q1", "d\x1b[31m\n", float("nan"))],
             {"queries": "both"},

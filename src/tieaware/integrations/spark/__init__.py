@@ -190,9 +190,9 @@ def _packed(
     F = load("pyspark.sql.functions", EXTRA)
     rows = runs.frame.withColumn("place", F.monotonically_increasing_id()) if places else runs.frame
     if small:
-        # Rows of other queries are dropped; but not those without a query, for it is checked after the join.
+        # Rows of other queries are dropped; but not bad ones, which raise after the join.
         known = F.broadcast(of_queries.select("query", F.lit(True).alias("known")))
-        rows = rows.join(known, "query", "left").filter(F.col("known") | F.isnull("query"))
+        rows = rows.join(known, "query", "left").filter(F.col("known") | runs.bad())
         joined = rows.join(F.broadcast(judged), ["query", "document"], "left")
     else:
         joined = rows.join(judged.hint("merge"), ["query", "document"], "left")

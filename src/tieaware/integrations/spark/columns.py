@@ -66,14 +66,17 @@ class Rows(NamedTuple):
     types: dict[str, str]
     faults: tuple[Fault, ...]
 
+    def bad(self) -> Any:
+        """Say whether any value of the row is bad."""
+        return reduce(or_, (fault.condition for fault in self.faults))
+
     def checked(self, name: str) -> Any:
         """Return the column of numbers, which raises where any value of the row is bad."""
         F = load("pyspark.sql.functions", EXTRA)
-        bad = reduce(or_, (fault.condition for fault in self.faults))
         words = reduce(lambda words, fault: words.when(fault.condition, self._words(fault)), self.faults, F)
         kind = self.types[name]
         raised = F.raise_error(F.concat(words, place()))
-        return F.when(bad, raised).otherwise(F.col(name).cast(kind)).cast(kind).alias(name)
+        return F.when(self.bad(), raised).otherwise(F.col(name).cast(kind)).cast(kind).alias(name)
 
     def _words(self, fault: Fault) -> Any:
         F = load("pyspark.sql.functions", EXTRA)
