@@ -29,6 +29,9 @@ MEASURES = ["AP", "nDCG@10", "RR"]
 LENGTH, JUDGED = 1000, 20
 DRIVER_MEMORY = "3g"
 
+# Spark asks for the size of an Arrow batch after each of its rows, unless there is no limit to it but that of rows.
+SETTINGS = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
+
 
 def write_collection(folder: Path, n_rows: int, length: int = LENGTH, shuffled: bool = False) -> None:
     """Write judgments and runs as Parquet, 250,000 rows a file: documents have names, and scores two decimals."""
@@ -73,7 +76,10 @@ def session(threads: int) -> Iterator[Any]:
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(f"local[{threads}]").config("spark.driver.memory", DRIVER_MEMORY)
-    settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "32", "spark.driver.host": "127.0.0.1"}
+    settings = {
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "32",
+        "spark.driver.host": "127.0.0.1", **SETTINGS,
+    }  # fmt: skip
     for name, value in settings.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
@@ -297,13 +303,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         if arguments.only != "growth":
-            for name, length, shuffled in (("long", LENGTH, False), ("short", 20, False), ("scattered", LENGTH, True)):
-                write_collection(folder / name, arguments.rows, length, shuffled)
             for threads in (1, 2):
-                print(f"\n== lists of {LENGTH}", end="")
-                against_others(folder / "long", arguments.rows, threads, arguments.rounds)
-            print("\n== lists of 20", end="")
-            against_others(folder / "short", arguments.rows, 2, 1)
+                for length in (LENGTH, 100, 20):
+                    name = f"{length}"
+                    if not (folder / name).exists():
+                        write_collection(folder / name, arguments.rows, length)
+                    print(f"\n== lists of {length}", end="")
+                    against_others(folder / name, arguments.rows, threads, arguments.rounds if length == LENGTH else 1)
+            write_collection(folder / "scattered", arguments.rows, LENGTH, shuffled=True)
             print("\n== rows in no order", end="")
             against_others(folder / "scattered", arguments.rows, 2, 1)
         if arguments.only != "others":

@@ -15,6 +15,7 @@ from typing import Any
 
 from tieaware.checks import flag, one_of, shown, unexpected
 from tieaware.extras import MissingExtraError, load
+from tieaware.identifiers import quoted
 from tieaware.integrations.spark.columns import (
     Rows,
     check_alike,
@@ -80,7 +81,7 @@ def evaluate(
         shuffled.
     broadcast : bool, optional
         Whether the judgments are collected, and copied to every executor, so that the rows of the runs are joined where
-        they are; else Spark sorts both. By default where there are up to a million, for which they are counted.
+        they are; else Spark sorts both. By default where there are up to a million.
 
     Returns
     -------
@@ -119,11 +120,12 @@ def evaluate(
     one_of("duplicates", duplicates, ("judged", "all"))
     judgments, runs = judgments_in(qrels_df, "qrels_df"), runs_in(runs_df, "runs_df")
     check_alike(runs, judgments)
-    small = qrels_df.count() <= SMALL if broadcast is None else flag("broadcast", broadcast)
-    judged = once(judgments)
+    table = _few(judgments, broadcast if broadcast is None else flag("broadcast", broadcast))
+    small = table is not None
     if small:
-        judged, of_queries = _collected(judged)
+        judged, of_queries = _copied(table, qrels_df.sparkSession)
     else:
+        judged = once(judgments)
         of_queries = judged.groupBy("query").agg(F.collect_list("label").alias("judged"))
     named = "all" if duplicates == "all" or view.rule.by_document else "judged"
     evaluation = Evaluation(parsed, view, queries == "judged", _numpy(runs.types["score"]), named, "runs_df")
@@ -218,9 +220,10 @@ def _names(runs: Rows, of_queries: Any, small: bool, label: str) -> Any:
         none = F.raise_error(F.lit(strangers(runs.label, label)))
         return answered.select(F.array(F.when(F.col("n") > 0, F.lit("run")).otherwise(none)).alias("runs"))
     rows = runs.frame.select("run", "query").join(judged, "query", "left")
-    answering = F.collect_set(F.when(F.col("judged"), F.col("run")))
-    both = rows.agg(F.collect_set("run").alias("runs"), answering.alias("answering")).select(
-        F.sort_array("runs").alias("runs"), F.array_except("runs", "answering").alias("strangers")
+    of_runs = rows.groupBy("run").agg(F.max("judged").alias("judged"))
+    silent = F.when(F.col("judged").isNull(), F.col("run"))
+    both = of_runs.agg(
+        F.sort_array(F.collect_list("run")).alias("runs"), F.sort_array(F.collect_list(silent)).alias("strangers")
     )
     words = strangers("", label)
     return both.select(
@@ -265,19 +268,33 @@ def _numpy(of: str) -> str:
     return {"float": "float32", "double": "float64"}[of]
 
 
-def _collected(judged: Any) -> tuple[Any, Any]:
-    """Collect judgments; return them as a frame, and another of the labels of each query."""
+def _few(judgments: Rows, broadcast: bool | None) -> Any:
+    """Collect the judgments, or None where they are too many, or shall not be collected."""
     errors = load("pyspark.errors", EXTRA)
+    if broadcast is False:
+        return None
+    rows = judgments.frame.select("query", "document", judgments.checked("label"))
     try:
-        table = judged.toArrow()
+        table = (rows if broadcast else rows.limit(SMALL + 1)).toArrow()
     except errors.PySparkException as error:
         ours = message(error)
         raise error if ours is None else ours from None
+    return table if broadcast or table.num_rows <= SMALL else None
+
+
+def _copied(table: Any, spark: Any) -> tuple[Any, Any]:
+    """Return collected judgments as a frame in which each is once, and another of the labels of each query."""
+    compute = load("pyarrow.compute", EXTRA)
     if table.num_rows == 0:
         raise unexpected("qrels_df", "at least one judgment", "none")
-    of_queries = table.group_by("query").aggregate([("label", "list")]).rename_columns(["query", "judged"])
-    spark = judged.sparkSession
-    return spark.createDataFrame(table), spark.createDataFrame(of_queries)
+    judged = table.group_by(["query", "document"]).aggregate([("label", "min"), ("label", "max")])
+    differ = judged.filter(compute.not_equal(judged["label_min"], judged["label_max"]))
+    for row in differ.slice(0, 1).to_pylist():
+        where = f"for document {quoted(str(row['document']).encode())} of query {quoted(str(row['query']).encode())}"
+        raise unexpected("qrels_df", "one label", f"{row['label_min']} and {row['label_max']} {where}")
+    judged = judged.select(["query", "document", "label_min"]).rename_columns(["query", "document", "label"])
+    of_queries = judged.group_by("query").aggregate([("label", "list")]).rename_columns(["query", "judged"])
+    return spark.createDataFrame(judged), spark.createDataFrame(of_queries)
 
 
 # ---- what Spark needs ----------------------------------------------------------------------------
