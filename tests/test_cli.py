@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import os
 import subprocess
 import sys
@@ -55,6 +56,23 @@ def test_several_runs_are_told_apart_by_runid(files, capfd):
     _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "b.run", "-m", "RR")
     assert [line.split("\t")[0].strip() for line in out.splitlines()] == ["runid", "RR", "runid", "RR"]
     assert [line.split("\t")[2] for line in out.splitlines()] == ["a", "0.3750", "b", "0.5000"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["nDCG(dcg='exp-log2', cutoff=2) AP"], ["nDCG(dcg='exp-log2', cutoff=2),AP"],
+        [" nDCG (dcg='exp-log2') @ 2 , AP"], ["nDCG(dcg='exp-log2')@2\n\tAP\n"], ["nDCG(dcg=exp-log2)@2", "AP"],
+    ],
+)  # fmt: skip
+def test_measures_may_stand_in_one_argument(files, capfd, given):
+    """With commas or spaces between them, but for those in brackets and around an @."""
+    options = [option for measure in given for option in ("-m", measure)]
+    status, out, _ = run(capfd, "eval", "qrels.txt", "a.run", *options, "--format", "json")
+    assert status == 0
+    (values,) = json.loads(out).values()
+    second = 1 / math.log2(3)
+    assert list(values["all"].values()) == [pytest.approx((1 + second) / 2 / (3 + second) / 2), 0.1875]
 
 
 def test_without_measures_it_prints_a_default_set(files, capfd):

@@ -183,7 +183,7 @@ def test_a_matrix_holds_one_measure(tmp_path, capfd):
     (tmp_path / "ap.csv").write_text("a,b\n0.5,0.25\n0.75,0.5\n")
     matrix = ["compare", "--matrix", str(tmp_path / "ap.csv")]
     assert main([*matrix, "-m", "AP", "-m", "RR"]) == 2
-    assert capfd.readouterr().err.startswith("-m: expected one measure beside --matrix")
+    assert capfd.readouterr().err.startswith("-m: expected one measure, whose values --matrix holds, found ")
     assert main([*matrix, "-m", "RR", "--format", "csv"]) == 0
     assert capfd.readouterr().out.splitlines()[1].startswith("RR,a,b,0.25,")
 

@@ -1,4 +1,4 @@
-"""System orderings from partial prior information."""
+"""How much earlier scores help to order systems."""
 
 import numpy as np
 import pytest
@@ -80,9 +80,18 @@ def test_prior_information_helps(matrix):
     assert standardized[2] > raw[2]
 
 
+@pytest.mark.parametrize(("n_topics", "of_a_set"), [(3, 1), (30, 10), (50, 16), (75, 25), (249, 25)])
+def test_the_default_sets_fit_the_topics(n_topics, of_a_set):
+    values = some_values(6, n_topics)
+    outcome = smoothing(values, repeats=4)
+    assert outcome.topics == of_a_set
+    np.testing.assert_array_equal(outcome.taus, smoothing(values, repeats=4, topics=of_a_set).taus)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"values": np.zeros((4, 2))}, "values: expected at least 3 topics, for three sets of 1, found 2"),
         ({"values": np.zeros(4)}, "values: expected systems × topics, found an array of 1 dimensions"),
         ({"values": np.zeros((3, 9)), "topics": 3}, "values: expected at least 4 systems, for two halves, found 3"),
         ({"values": np.zeros((4, 8)), "topics": 3}, "values: expected at least 9 topics, for three sets of 3, found 8"),
@@ -150,4 +159,6 @@ def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
         path.write_text("".join(f"q{i} Q0 d{d} 1 {(r * d + i) % 3} t\n" for i in range(9) for d in range(3)))
         runs.append(str(path))
     assert main([*arguments, str(tmp_path / "qrels"), *runs, "-m", "RR"]) == 0
-    assert "Orderings of 4 systems" in capfd.readouterr().out
+    assert "Ordering 4 systems" in capfd.readouterr().out
+    assert main([*arguments, str(tmp_path / "qrels"), *runs, "-m", "RR AP"]) == 2
+    assert capfd.readouterr().err.startswith("-m: expected one measure, for a system has one score, found RR, AP")

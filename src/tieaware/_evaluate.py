@@ -74,8 +74,8 @@ def evaluate(
         A run in a file is named after the file, without folder and the usual extensions; the path may be a folder's, or
         a pattern such as "runs/*.run". A table with a column run, system or tag is as many runs as that names; see
         `Run.from_frame`.
-    measures : sequence of str or Measure
-        For example ``["AP", "nDCG@10"]``.
+    measures : sequence of str or Measure, or a string of several
+        For example ``["AP", "nDCG@10"]``, or ``"AP nDCG@10"``.
     ties : str
         The tie rule, one of `tieaware.ties.RULES`: "average" is the expectation over all orderings of tied documents.
     precision : str or Coarsening, optional

@@ -19,7 +19,10 @@ INEXACT_METHODS = (
     "Exact(weighting='impact:2')",
 )  # fmt: skip
 
+SMOOTHING_MEASURES = ("AP",)
 SMOOTHING_ALPHAS = (0.0, 0.5, 0.8, 1.0)
+# How many topics are in each of the three sets of `smoothing`, if there are so many.
+LARGEST_SET = 25
 
 OVERHEAD_MEASURES = ("P@10", "R@100", "F1@10", "RR", "AP", "nDCG", "nDCG@10", "RBP", "Success@10", "Rprec")
 

@@ -52,8 +52,8 @@ class Evaluator:
     labels : whole numbers of 32 bits, also as floats, shape (n_docs,) or (n_queries, depth)
         The label of each document, list after list; negative for an unjudged one (below -1 if it is in the pool,
         which infAP asks). In two dimensions each row is a list, and `offsets`, `group` and `qid` are not given.
-    measures : sequence of str or Measure
-        What to compute, e.g. ``["AP", "RR@10"]``.
+    measures : sequence of str or Measure, or a string of several
+        What to compute, e.g. ``["AP", "RR@10"]``, or ``"AP RR@10"``.
     offsets : integers, shape (n_queries + 1,), optional
         Where each list starts, and the end of the last. Without `offsets`, `group` and `qid`, flat labels are one list.
     group : integers, shape (n_queries,), optional

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from tieaware.checks import unexpected
 from tieaware.commands import options
 from tieaware.defaults import COMPARISON_MEASURES
 
@@ -32,13 +31,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import compare, comparison
 
-    measures = arguments.measure or COMPARISON_MEASURES
     levels = {"alpha": arguments.alpha, "confidence": arguments.confidence}
     if arguments.matrix is not None:
-        if len(measures) > 1:
-            raise unexpected("-m", "one measure beside --matrix, the one whose values it holds", ", ".join(measures))
-        outcome = compare(options.matrix(arguments, measures[0]), **levels)
+        measure = options.one_measure(arguments, COMPARISON_MEASURES, "whose values --matrix holds")
+        outcome = compare(options.matrix(arguments, measure), **levels)
     else:
         runs = options.judged_runs(arguments)
+        measures = arguments.measure or COMPARISON_MEASURES
         outcome = comparison(arguments.qrels, runs, measures, threads=arguments.threads, **levels)
     return options.output(outcome, arguments)

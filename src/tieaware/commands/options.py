@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import textwrap
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING
 
 from tieaware.checks import unexpected
@@ -15,7 +15,7 @@ from tieaware.commands import streams
 from tieaware.inputs import RunSource, sources_at
 from tieaware.inputs.files import label_of
 from tieaware.inputs.matrix import read_matrix
-from tieaware.measures import parse_measure
+from tieaware.measures import listed_measures, parse_measure
 from tieaware.results import Results
 from tieaware.tables import FORMATS, Table
 
@@ -75,12 +75,22 @@ def add_queries(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_measures(command: argparse.ArgumentParser, default: tuple[str, ...] = ()) -> None:
-    """Add the measures."""
+def add_measures(
+    command: argparse.ArgumentParser, default: tuple[str, ...] = (), what: str = "such as nDCG@10 or 'nDCG@10 AP'"
+) -> None:
+    """Add the measures: several in one argument, or in several."""
     among = f" (default: {', '.join(default)})" if default else ""
     command.add_argument(
-        "-m", "--measure", action="append", metavar="MEASURE", help=f"such as nDCG@10; repeatable{among}"
+        "-m", "--measure", action="extend", type=listed_measures, metavar="MEASURE", help=f"{what}{among}"
     )
+
+
+def one_measure(arguments: argparse.Namespace, default: tuple[str, ...], why: str) -> str:
+    """Return the measure, where there can be but one."""
+    measures: Sequence[str] = arguments.measure or default
+    if len(measures) > 1:
+        raise unexpected("-m", f"one measure, {why}", ", ".join(measures))
+    return measures[0]
 
 
 def add_threads(command: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""System orderings from partial prior information: half of the systems are known from other topics than the rest.
+"""How much earlier scores help to order systems, where those of each half of them are from topics of their own.
 
 In each repeat the systems are split into halves X and Y, and three disjoint sets of topics drawn: Qa, Qb and Qc. X is
 known from Qa, Y from Qb, and all are measured on Qc. A system's score is α · mean(Qc) + (1-α) · mean(Qa or Qb). The
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tieaware.arrays import Integers, Values
 from tieaware.checks import number, sequence, shown, unexpected, whole_number
-from tieaware.defaults import SMOOTHING_ALPHAS
+from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
 from tieaware.measures import Measure, parse_measure
@@ -38,7 +38,7 @@ def smoothing(
     *,
     measure: str | Measure | None = None,
     repeats: int = 10_000,
-    topics: int = 25,
+    topics: int | None = None,
     seed: int = 0,
 ) -> Smoothing:
     """Order systems by smoothed scores, in a split-half design that is repeated.
@@ -53,8 +53,9 @@ def smoothing(
         Which one of the Results; not needed where there is but one.
     repeats : int
         How many random splits, at least 1.
-    topics : int
-        The size of each of the three sets of topics, at least 1.
+    topics : int, optional
+        The size of each of the three sets of topics, at least 1. By default 25; a third of the topics, if these are
+        fewer than 75.
     seed : int
         Of the random splits, at least 0; the same seed gives the same numbers.
 
@@ -66,8 +67,8 @@ def smoothing(
     Raises
     ------
     InputError
-        If there are too few systems, or fewer than 3 · `topics` topics, a value is not finite, or an argument is out
-        of range.
+        If there are too few systems or topics (3, or 3 · `topics`), a value is not finite, or an argument is out of
+        range.
 
     References
     ----------
@@ -83,7 +84,8 @@ def smoothing(
     """
     array = _systems_by_topics(values, measure)
     n_systems, n_topics = array.shape
-    repeats, topics = whole_number("repeats", repeats, 1, 10**9), whole_number("topics", topics, 1, 10**9)
+    repeats = whole_number("repeats", repeats, 1, 10**9)
+    topics = max(1, min(LARGEST_SET, n_topics // 3)) if topics is None else whole_number("topics", topics, 1, 10**9)
     seed = whole_number("seed", seed, 0)
     if n_systems < 4:
         raise unexpected("values", "at least 4 systems, for two halves", f"{n_systems}")
@@ -205,7 +207,7 @@ class Smoothing(Experiment):
     @property
     def title(self) -> str:  # type: ignore[override]
         """What was done, in a line."""
-        return f"Orderings of {self.n_systems} systems from partial prior information, {self.taus.shape[2]} repeats"
+        return f"Ordering {self.n_systems} systems with earlier scores from other topics, {self.taus.shape[2]} repeats"
 
     @property
     def best(self) -> dict[str, float]:

@@ -6,6 +6,8 @@ parameters.py, and notation.py reads and writes the result.
 
 from tieaware.measures.definition import Definition, Measure
 from tieaware.measures.definitions import DEFINITIONS
-from tieaware.measures.notation import asked_measures, parse_measure, parse_measures
+from tieaware.measures.notation import asked_measures, listed_measures, parse_measure, parse_measures
 
-__all__ = ["DEFINITIONS", "Definition", "Measure", "asked_measures", "parse_measure", "parse_measures"]
+__all__ = [
+    "DEFINITIONS", "Definition", "Measure", "asked_measures", "listed_measures", "parse_measure", "parse_measures",
+]  # fmt: skip

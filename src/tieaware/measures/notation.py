@@ -22,8 +22,25 @@ _BY_OTHER_TREC_NAME = {"set_relative_P": SetP(relative=True)}
 
 _NOTATION = re.compile(r"(?P<name>\w+)\s*(?:\((?P<parameters>.*)\))?\s*(?:@\s*(?P<cutoff>\S+))?", re.ASCII)
 _LONGEST = 200
+# One of several measures in a text whose spaces are single: commas and spaces end it, but for those in brackets, and
+# spaces before a bracket and around an @.
+_ONE_OF_SEVERAL = re.compile(r"(?:\([^)]*\)?|[^ ,(]| (?=[@(])|(?<=@) )+")
 
 Read = TypeVar("Read")
+
+
+def listed_measures(text: str) -> tuple[str, ...]:
+    """Cut a text into the measures that it names, with commas or spaces between them; at least one, be it empty.
+
+    Examples
+    --------
+    >>> listed_measures("AP, nDCG(dcg='exp-log2', rel=2) @ 10 RR")
+    ('AP', "nDCG(dcg='exp-log2', rel=2) @ 10", 'RR')
+    """
+    words = text.split()
+    if len(words) < 2 and "," not in text:
+        return (text,)
+    return tuple(_ONE_OF_SEVERAL.findall(" ".join(words))) or (text,)
 
 
 def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
@@ -32,7 +49,8 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     Parameters
     ----------
     measures : str or Measure, or a sequence of these
-        A set is refused: it has no order, which the columns of values would follow.
+        A string may name several, with commas or spaces between them. A set is refused: it has no order, which the
+        columns of values would follow.
 
     Returns
     -------
@@ -68,7 +86,9 @@ def _cached(read: _lru_cache_wrapper[Read], measures: str | Measure | Sequence[s
 
 def _several(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | Measure, ...]:
     """Measures as they were given, one or several."""
-    if isinstance(measures, str | Measure):
+    if isinstance(measures, str):
+        return listed_measures(measures)
+    if isinstance(measures, Measure):
         return (measures,)
     if _is_of_ir_measures(measures):
         return (measures,)  # type: ignore[return-value]  # by what it has
