@@ -194,7 +194,7 @@ def test_the_demo_runs(capfd):
     assert "constant" in out
 
 
-@pytest.mark.parametrize("package", ["scipy", "matplotlib", "tqdm"])
+@pytest.mark.parametrize("package", ["scipy", "matplotlib"])
 def test_a_missing_extra_is_named(files, capfd, monkeypatch, package):
     """In one line, with what to install."""
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:

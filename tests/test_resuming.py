@@ -12,8 +12,7 @@ import pytest
 from test_shards import MEASURES, QRELS, RUNS, same
 
 import tieaware
-from tieaware import InputError, Results, _evaluate, progress
-from tieaware.extras import MissingExtraError
+from tieaware import InputError, Results, _evaluate
 
 
 @pytest.fixture
@@ -192,24 +191,3 @@ def test_the_command_keeps_what_is_finished(folder):
     assert other.returncode == 2
     assert "expected results of ties='optimistic'" in other.stderr
     assert other.stderr.count("\n") == 1
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize("installed", [True, False])
-def test_progress_is_shown_on_a_terminal_with_tqdm_or_without(monkeypatch, installed):
-    if not installed:
-        monkeypatch.setattr(progress, "load", lambda *_: (_ for _ in ()).throw(MissingExtraError))
-    for stderr in (Terminal(), io.StringIO()):
-        monkeypatch.setattr(sys, "stderr", stderr)
-        with progress.counted(5, 2, "runs") as one_more:
-            one_more()
-            one_more()
-        shown = stderr.getvalue()
-        if installed:
-            assert shown == ""  # It was over before one would wait for it.
-        else:
-            assert shown == ("\rruns: 3 of 5\rruns: 4 of 5\r\x1b[K" if stderr.isatty() else "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -37,7 +36,7 @@ from tieaware.judgments import POOLED, JudgedLists
 from tieaware.measures import Measure, asked_measures
 from tieaware.precision import Coarsening
 from tieaware.preparation import prepare, weigh_besides
-from tieaware.progress import counted
+from tieaware.progress import stage
 from tieaware.results import Results
 from tieaware.silent import silent
 from tieaware.threads import checked_threads, over_chunks
@@ -162,10 +161,10 @@ def evaluate_views(
             raise unexpected(names[i], f"a query in common with {judged.name}", "none that is judged")
         if finished is not None:
             finished.add(names[i], evaluation.results((names[i],), values[i : i + 1], answered[i : i + 1])[0])
-            one_more()
+        advance(1)
 
     done = len(names) - len(waiting)
-    with nullcontext(_ignored) if finished is None else counted(len(names), done, "runs") as one_more:
+    with stage("runs", len(names), done, shown=finished is not None) as advance:
         if len(names) == 1:
             for i in waiting:
                 run(i)
@@ -175,10 +174,6 @@ def evaluate_views(
     for doubt in filter(None, [] if is_shard else doubts):
         warnings.warn(printable(doubt), UserWarning, stacklevel=3)
     return evaluation.results(tuple(names), values, answered)
-
-
-def _ignored() -> None:
-    """Nobody wants to know."""
 
 
 class _Evaluation:

@@ -26,6 +26,7 @@ from tieaware.commands.options import how_to_leave_out
 from tieaware.commands.streams import INTERRUPTED, say, write
 from tieaware.errors import InputError
 from tieaware.inputs.files import reason
+from tieaware.progress import stage
 
 _COMMANDS = (eval, trec_eval, ties, precision, compare, worst_case, curve, smooth, overhead, inexact, demo)
 
@@ -69,6 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in _COMMANDS:
         command.add(commands)
+    for each in commands.choices.values():
+        each.set_defaults(parser=each)
     return parser
 
 
@@ -84,7 +87,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             warnings.showwarning = _show_warning  # type: ignore[assignment]
-            output = arguments.run(arguments)
+            with stage(arguments.parser.prog):
+                output = arguments.run(arguments)
         return write(output)
     except (InputError, ImportError) as error:
         say(f"{error}{how_to_leave_out(f'{error}', arguments)}")

@@ -16,6 +16,7 @@ from tieaware.inputs import RunSource, sources_at
 from tieaware.inputs.files import label_of
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import listed_measures, parse_measure
+from tieaware.progress import stage
 from tieaware.results import Results
 from tieaware.tables import FORMATS, Table
 
@@ -165,7 +166,8 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     """
     tables, drawings = experiment.tables(), experiment.drawings()
     if arguments.out is not None:
-        experiment.write(arguments.out, shlex.join(["tieaware", *sys.argv[1:]]))
+        with stage("writing the report"):
+            experiment.write(arguments.out, shlex.join(["tieaware", *sys.argv[1:]]))
         report = os.path.join(arguments.out, "report.html")
         counts = f"{_counted(tables, 'table')} (.csv) and {_counted(drawings, 'figure')} (.svg, .png)"
         streams.say(f"wrote {report}, and beside it {counts}")

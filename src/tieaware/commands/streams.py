@@ -9,6 +9,7 @@ from typing import TextIO
 
 from tieaware.errors import InputError, printable
 from tieaware.inputs.files import reason
+from tieaware.progress import aside
 
 # As a shell says that SIGPIPE and SIGINT ended a program: 128 and the number of the signal.
 PIPE_CLOSED, INTERRUPTED = 141, 130
@@ -56,8 +57,9 @@ def say(line: str) -> None:
     if sys.stderr is None:
         return
     try:
-        sys.stderr.write(f"{printable(line)}\n")
-        sys.stderr.flush()
+        with aside():
+            sys.stderr.write(f"{printable(line)}\n")
+            sys.stderr.flush()
     except OSError:
         _discard(sys.stderr)
 

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 from tieaware.checks import shown, unexpected
 from tieaware.errors import InputError, printable
+from tieaware.progress import stage
 
 __all__ = ["ByteStream", "Path"]
 
@@ -29,6 +30,7 @@ PADDING = re.compile(rb"\0*")
 LONGEST_START = 10
 # What xz may ask a reader to remember: xz -9 asks for 64 MB, a file may for 4 GB. zstd has such a limit of its own.
 LARGEST_WINDOW = 1 << 28
+_MB = 1_000_000
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 SUFFIXES = (".run", ".txt", ".trec", ".res", ".csv", ".tsv", ".parquet", ".feather", ".arrow", ".arrows", ".ipc")
 
@@ -182,6 +184,7 @@ class ByteStream:
         self._step = FIRST_STEP
         self.label = label_of(path)
         self.name = name_of(self.label)
+        self._stored: float | None = None
         if isinstance(path, str | os.PathLike):
             text = os.fsdecode(path)
             self._file: Any = getattr(sys.stdin, "buffer", None) if text == "-" else self._open(text)
@@ -192,6 +195,8 @@ class ByteStream:
                 found = "a text file" if hasattr(path, "read") else shown(path)
                 raise unexpected(self.label, "a path or a file opened in binary mode", found)
             self._file = path
+        self._reading = stage(f"reading {self.name}", self._stored, unit=" MB", shown=False)
+        self._advance = self._reading.__enter__()
         try:
             self._start = self._read_raw(LONGEST_START)
             while 0 < len(self._start) < LONGEST_START:
@@ -216,7 +221,10 @@ class ByteStream:
         except (OSError, ValueError) as error:
             raise InputError(f"{self.label}: the file cannot be opened: {reason(error)}") from None
         self._opened = True
-        self.reopenable = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        status = os.fstat(file.fileno())
+        self.reopenable = stat.S_ISREG(status.st_mode)
+        if self.reopenable:
+            self._stored = status.st_size / _MB
         return cast(BinaryIO, file)
 
     def _read_raw(self, size: int) -> bytes:
@@ -230,6 +238,7 @@ class ByteStream:
             raise unexpected(
                 self.label, "a path or a file opened in binary mode", f"one that reads {type(block).__name__}"
             )
+        self._advance(len(block) / _MB)
         return bytes(block)
 
     def read_into(self, room: memoryview) -> int:
@@ -246,9 +255,11 @@ class ByteStream:
             block, self._start = self._start[: len(room)], self._start[len(room) :]
         elif self._opened:
             try:
-                return int(self._file.readinto(room))
+                size = int(self._file.readinto(room))
             except OSError as error:
                 raise InputError(f"{self.label}: the file cannot be read: {reason(error)}") from None
+            self._advance(size / _MB)
+            return size
         else:
             block = self._read_raw(len(room))
             if len(block) > len(room):
@@ -308,6 +319,7 @@ class ByteStream:
 
     def close(self) -> None:
         """Close the file, if it was opened here."""
+        self._reading.__exit__(None, None, None)
         if self._opened:
             self._file.close()
 
