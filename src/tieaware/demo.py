@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 
 from tieaware import samples
@@ -11,11 +13,15 @@ from tieaware.statistics import count_ties
 
 _RULES = ("run_order", "trec_eval", "pessimistic", "average", "optimistic")
 _MEASURE = "RR@10"
+# For as many columns as there are by default, and for a terminal of 80.
 _ROW = "{:14}{:>8}{:>12}{:>12}{:>12}{:>14}{:>12}"
+_NARROW_ROW = "{:12}{:>5}{:>11}{:>13}{:>13}{:>14}{:>12}"
+_WIDTH = 106
 
 
-def demo() -> str:
-    """Return the table that `tieaware demo` prints."""
+def demo(width: int = _WIDTH) -> str:
+    """Return the table that `tieaware demo` prints, in about so many columns, at least 80."""
+    row = (_ROW if width >= _WIDTH else _NARROW_ROW).format
     folder = samples.sample_files()
     qrels = read_qrels(folder / "qrels.txt.xz")
     runs = {name: read_run(folder / "runs" / f"{name}.run.xz") for name in samples.RUN_NAMES}
@@ -24,19 +30,19 @@ def demo() -> str:
         f"{_MEASURE} of six rankings of the same documents, by scorers of different precision,",
         "under each way to order the documents whose scores tie:",
         "",
-        _ROW.format("", "tied", "ties in", "ties by", "ties", "average over", "ties"),
-        _ROW.format("run", "docs", "run order", "document id", "worst first", "all orders", "best first"),
+        row("", "tied", "ties in", "ties by", "ties", "average over", "ties"),
+        row("run", "docs", "run order", "document id", "worst first", "all orders", "best first"),
     ]
-    for (name, run), row in zip(runs.items(), means, strict=True):
+    for (name, run), values in zip(runs.items(), means, strict=True):
         ties = count_ties(run.scores, run.offsets)
         tied = f"{ties.tied_documents / ties.documents:.0%}"
-        lines.append(_ROW.format(name, tied, *(f"{value:.4f}" for value in row)))
+        lines.append(row(name, tied, *(f"{value:.4f}" for value in values)))
     by_order, by_id, _, average, _ = means[-1]
-    lines += [
-        "",
+    moral = [
         "The constant scorer gives every candidate the same score, so it ranks nothing. Its candidates happen to be",
         f"listed relevant ones first: an evaluator that keeps the order of the input reports {by_order:.4f}, one that",
         f"orders ties by document id {by_id:.4f}. Averaged over all orders that its scores allow, exactly, it earns",
         f"{average:.4f}.",
     ]
+    lines += ["", *(moral if width >= _WIDTH else textwrap.wrap(" ".join(moral), width))]
     return "".join(f"{line}\n" for line in lines)

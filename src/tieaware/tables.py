@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from tieaware import frames, latex
@@ -43,8 +45,12 @@ class Marked(NamedTuple):
 
 Cell = str | int | float | None | Marked
 
-# Cells of text are never shortened below this.
-_SHORT = 12
+# Cells of text are never narrower than this, and have so many lines where not all is shown.
+_SHORT, _TALL = 12, 2
+# So many rows at the end are shown where others are left out: what is summed up may stand there.
+_LAST = 5
+# What stays on a line: a word, with what separates it from the next.
+_WORD = re.compile(r"[^\s,]*[\s,]*")
 
 
 @dataclass(frozen=True)
@@ -82,16 +88,21 @@ class Table:
         notes = ["", *map(printable, self.notes)] if self.notes else []
         return "\n".join([printable(self.title), "", *lines, *notes])
 
-    def fitted(self, width: int) -> str:
+    def fitted(self, width: int, most: int | None = None, elsewhere: str = "str() has it") -> str:
         r"""Return the text of the table for a terminal: no wider than that, and nothing in it that would control it.
 
-        Cells of text that are too long end in an ellipsis. Where the columns are too many, they stand in several
-        blocks below one another, each of which begins with the columns that say what a row is.
+        Cells of text that are too long go on below. Where the columns are too many, they stand in several blocks below
+        one another, each of which begins with the columns that say what a row is.
 
         Parameters
         ----------
         width : int
             How many characters a line may have.
+        most : int, optional
+            How many rows there may be, at least 10. Of more, those before the last five are left out, and of cells that
+            would take more than two lines the rest; an ellipsis stands there. By default nothing is.
+        elsewhere : str
+            Where all of it is, for a last line that says what is left out.
 
         Returns
         -------
@@ -104,19 +115,46 @@ class Table:
         Runs
         <BLANKLINE>
         run               AP
-        a run of so…  0.2500
+        a run of      0.2500
+        some length
         <BLANKLINE>
-        run           nDCG@10
-        a run of so…   0.5000
+        run          nDCG@10
+        a run of      0.5000
+        some length
         """
-        is_text, left, columns = self._is_text(), self._is_left(), self._printable()
+        n_rows = len(self.rows)
+        if most is not None and n_rows > most:
+            return replace(self, rows=[*self.rows[: most - _LAST], *self.rows[-_LAST:]])._fitted(
+                width, most, elsewhere, n_rows - most
+            )
+        return self._fitted(width, most, elsewhere, 0)
+
+    def _fitted(self, width: int, most: int | None, elsewhere: str, n_missing: int) -> str:
+        """Return the text, in which so many rows are missing before the last few."""
+        left, columns, hanging = self._is_left(), self._printable(), self._hanging()
         widths = [max(map(len, column)) for column in columns]
+        least = [w if hang is None else min(w, hang + _SHORT) for w, hang in zip(widths, hanging, strict=True)]
+        n_keys = self._is_text().index(False) if False in self._is_text() else len(columns)
+        left_out = [f"{n_missing:,} of {n_missing + len(self.rows):,} rows"] if n_missing else []
+        is_cut = False
         lines = []
-        for block in _narrowed(widths, is_text, width) or _blocks(widths, is_text, width):
-            rows = list(zip(*([_shortened(cell, w) for cell in columns[i]] for i, w in block.items()), strict=True))
-            lines += ["", *_aligned(rows, [left[i] for i in block])]
-        notes = [line for note in self.notes for line in textwrap.wrap(printable(note), max(width, 20))]
-        title = textwrap.wrap(printable(self.title), max(width, 20))
+        for block in _narrowed(widths, least, width) or _blocks(widths, least, n_keys, width):
+            folded = [[_folded(cell, w, hanging[i] or 0) for cell in columns[i]] for i, w in block.items()]
+            if most is not None:
+                is_cut |= any(len(cell) > _TALL for column in folded for cell in column)
+                folded = [[_cut(cell, w) for cell in cells] for cells, w in zip(folded, block.values(), strict=True)]
+            rows = list(zip(*folded, strict=True))
+            if n_missing:
+                rows.insert(len(rows) - _LAST, (["…"], *[[""]] * (len(block) - 1)))
+            below = [line for row in rows for line in zip_longest(*row, fillvalue="")]
+            lines += ["", *_aligned(below, [left[i] for i in block])]
+        if is_cut:
+            left_out.append("the ends of long cells")
+        rest = [f"… stands for what is left out here, {' and '.join(left_out)}: {elsewhere}."] if left_out else []
+        title, notes = (
+            [line for each in texts for line in textwrap.wrap(printable(each), max(width, 20))]
+            for texts in ([self.title], [*self.notes, *rest])
+        )
         return "\n".join([*title, *lines, *(["", *notes] if notes else [])])
 
     def _repr_html_(self) -> str:
@@ -288,6 +326,13 @@ class Table:
     def _is_text(self) -> list[bool]:
         return list(map(_is_text, self._cells()))
 
+    def _hanging(self) -> list[int | None]:
+        """Where a cell of each column goes on below: behind the number before marks; None where it does not."""
+        return [
+            0 if _is_text(cells) else 1 + _wide(cells) if any(isinstance(cell, Marked) for cell in cells) else None
+            for cells in self._cells()
+        ]
+
     def _is_left(self) -> list[bool]:
         """Whether each column starts at the left: text, and numbers with marks, which have decimals of their own."""
         marked = [any(isinstance(cell, Marked) for cell in cells) for cells in self._cells()]
@@ -307,34 +352,52 @@ def _line_width(widths: Sequence[int]) -> int:
     return sum(widths) + 2 * (len(widths) - 1)
 
 
-def _shortened(cell: str, width: int) -> str:
-    return cell if len(cell) <= width else f"{cell[: width - 1]}…"
+def _folded(cell: str, width: int, hang: int) -> list[str]:
+    """Return the lines of a cell, those after the first so far to the right; words are parted where they must be."""
+    if len(cell) <= width:
+        return [cell]
+    lines = [""]
+    for word in _WORD.findall(cell):
+        if lines[-1].strip() and len((lines[-1] + word).rstrip()) > width:
+            lines.append(" " * hang)
+        while len((lines[-1] + word).rstrip()) > width:
+            room = width - len(lines[-1])
+            lines[-1] += word[:room]
+            lines.append(" " * hang)
+            word = word[room:]
+        lines[-1] += word
+    return [line.rstrip() for line in lines]
 
 
-def _narrowed(widths: Sequence[int], is_text: Sequence[bool], width: int) -> list[dict[int, int]]:
-    """Return columns in one block, with their widths, those of text reduced until all fit; nothing if they do not."""
+def _cut(lines: list[str], width: int) -> list[str]:
+    """Return no more lines of a cell than are shown where not all is."""
+    return lines if len(lines) <= _TALL else [*lines[: _TALL - 1], f"{lines[_TALL - 1][: width - 2]} …"]
+
+
+def _narrowed(widths: Sequence[int], least: Sequence[int], width: int) -> list[dict[int, int]]:
+    """Return columns in one block, with their widths, the widest reduced until all fit; nothing if they do not."""
     narrowed = list(widths)
     while _line_width(narrowed) > width:
-        text = [i for i, w in enumerate(narrowed) if is_text[i] and w > _SHORT]
-        if not text:
+        wide = [i for i, w in enumerate(narrowed) if w > least[i]]
+        if not wide:
             return []
-        narrowed[max(text, key=narrowed.__getitem__)] -= 1
+        narrowed[max(wide, key=narrowed.__getitem__)] -= 1
     return [dict(enumerate(narrowed))]
 
 
-def _blocks(widths: Sequence[int], is_text: Sequence[bool], width: int) -> list[dict[int, int]]:
+def _blocks(widths: Sequence[int], least: Sequence[int], n_keys: int, width: int) -> list[dict[int, int]]:
     """Part columns into blocks that fit; the columns of text at the left, which say what a row is, begin each."""
     n = len(widths)
-    n_keys = is_text.index(False) if False in is_text else n
     # Half of the width is for the keys; where that is not enough, the first of them alone.
-    keys = next(iter(_narrowed(widths[:n_keys], is_text, width // 2)), {0: min(widths[0], max(width // 2, _SHORT))})
+    first = {0: min(widths[0], max(width // 2, _SHORT))}
+    keys = next(iter(_narrowed(widths[:n_keys], least[:n_keys], width // 2)), first)
     blocks = [dict(keys)]
     for i in range(len(keys), n):
         room = width - _line_width([*blocks[-1].values(), 0])
-        if room < min(widths[i], 2 * _SHORT if is_text[i] else widths[i]) and len(blocks[-1]) > len(keys):
+        if room < min(widths[i], max(least[i], 2 * _SHORT)) and len(blocks[-1]) > len(keys):
             blocks.append(dict(keys))
             room = width - _line_width([*keys.values(), 0])
-        blocks[-1][i] = min(widths[i], max(room, _SHORT)) if is_text[i] else widths[i]
+        blocks[-1][i] = min(widths[i], max(room, least[i]))
     return blocks
 
 
@@ -351,6 +414,11 @@ def _shown_cell(cell: Cell) -> tuple[str, bool, str, str]:
     if isinstance(cell, float):
         return (f"{cell:.4f}" if abs(cell) >= 1e-4 or cell == 0.0 else f"{cell:.1e}"), False, "", ""
     return str(cell), False, "", ""
+
+
+def _wide(cells: Sequence[Cell]) -> int:
+    """How wide what precedes the marks of a column is, with the star of what is bold."""
+    return max(len(text) + bold for text, bold, _, _ in map(_shown_cell, cells))
 
 
 def _texts(cells: Sequence[Cell]) -> list[str]:

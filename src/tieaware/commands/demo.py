@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from tieaware.commands import streams
+
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
@@ -14,4 +16,5 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     from tieaware.demo import demo
 
-    return demo()
+    width = streams.width()
+    return demo() if width is None else demo(max(width, 80))
