@@ -98,8 +98,8 @@ def test_scores_are_coarsened_on_request(files, capfd):
     status, out, err = run(capfd, "eval", "qrels.txt", "b.run", "--precision", "decimal:1")
     assert (status, out) == (2, "")
     assert err == (
-        "precision: expected one such as bands:1.5, decimals:2, significant:3, float32, float16, bfloat16 or "
-        "levels:11, found 'decimal:1'; did you mean decimals?\n"
+        "--precision: expected one such as bands:1.5, decimals:2, significant:3, float32, float16, bfloat16 or "
+        "levels:11, found 'decimal:1'; did you mean decimals?; see tieaware eval --help\n"
     )
 
 
@@ -143,8 +143,8 @@ def test_a_reader_that_stops_early_is_no_error(files):
         (["qrels.txt", "none.run"], "none.run: there is no such file\n"),
         (["a.run", "a.run"], "a.run:1: expected a line of judgments, "),
         (["qrels.txt", "qrels.txt"], "qrels.txt:1: expected a line of a run, "),
-        (["qrels.txt", "a.run", "-m", "nDGC@1"], "measure: expected the name of one, found 'nDGC@1'; did you mean"),
-        (["qrels.txt", "a.run", "-m", "P@0"], "cut-off of P: expected a whole number from 1 to 2^62 - 1, found 0\n"),
+        (["qrels.txt", "a.run", "-m", "nDGC@1"], "-m: expected the name of one, found 'nDGC@1'; did you mean"),
+        (["qrels.txt", "a.run", "-m", "P@0"], "cut-off of P: expected a whole number from 1 to 2^62 - 1, found 0; see"),
         (["-", "a.run", "-", "-m", "P"], "-: expected standard input once"),
     ],
 )
@@ -167,6 +167,64 @@ def test_a_wrong_command_is_one_line_and_status_2(capfd, arguments):
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("eval qrels.txt a.run -m P -m P,AP", "-m: expected each of them once, found P twice"),
+        ("eval qrels.txt a.run a.run", "RUN: expected each run once, found a.run twice"),
+        ("eval qrels.txt a.run --threads 0", "--threads: expected a whole number from 1 to 1,024, found 0"),
+        ("ties a.run -k 10 -k 0", "-k: expected a whole number of at least 1, found 0"),
+        ("curve qrels.txt a.run --rel -2", "--rel: expected a whole number from 0 to 2,147,483,648, found -2"),
+        ("trec_eval qrels.txt a.run -l -2", "-l: expected a whole number from 0 to 2,147,483,648, found -2"),
+        ("overhead --queries 0", "--queries: expected a whole number from 20 to 100,000,000, found 0"),
+        ("compare qrels.txt a.run", "RUN: expected at least two runs and two queries to compare, found 1 runs and 2"),
+        ("compare --matrix m.csv", "--matrix: expected at least two runs and two queries to compare, found 1 runs and"),
+        ("smooth --matrix n.csv --alpha 2 --topics 1", "--alpha: expected a number from 0 to 1, found 2.0"),
+        ("worst-case --rho 0.5 -m RR", "--rho: expected a number from 1 to 2^62 of at most 100 digits, such as '1.5'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_the_words_of_the_command(files, capfd, arguments, message):
+    """And ends with where they are explained."""
+    (files / "m.csv").write_text("a\n0.5\n0.25\n")
+    (files / "n.csv").write_text("a,b,c,d\n" + "0.5,0.25,0.5,0.5\n" * 3)
+    status, out, err = run(capfd, *arguments.split())
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(message)
+    assert err.endswith(f"; see tieaware {arguments.split()[0]} --help\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("eval qrels.txt a.run --threads x", "argument --threads: expected a whole number, found 'x'"),
+        ("compare qrels.txt a.run --alpha x", "argument --alpha: expected a number, found 'x'"),
+        ("eval qrels.txt a.run --thredas 1", "unrecognized arguments: --thredas 1; did you mean --threads"),
+        ("ties a.run -x", "unrecognized arguments: -x"),
+        ("demo x", "unrecognized arguments: x"),
+    ],
+)
+def test_what_is_no_option_is_said_by_the_command(capfd, arguments, message):
+    with pytest.raises(SystemExit):
+        main(arguments.split())
+    command = arguments.split()[0]
+    err = capfd.readouterr().err
+    assert err.startswith(f"tieaware {command}: {message}")
+    assert err.endswith(f"; see tieaware {command} --help\n")
+    assert err.count("\n") == 1
+
+
+def test_runs_keep_the_names_of_options(files, capfd):
+    """A run may be called as an argument is."""
+    (files / "baseline").write_text("q9 Q0 d1 1 1 tag\n")
+    _, _, err = run(capfd, "eval", "qrels.txt", "baseline")
+    assert err == "baseline: expected a query in common with qrels.txt, found none that is judged\n"
+    (files / "runs").mkdir()
+    assert run(capfd, "eval", "qrels.txt", "runs")[2] == "runs: expected files of runs, found none\n"
+    (files / "runs" / "ties").write_text("q9 Q0 d1 1 1 tag\n")
+    _, _, err = run(capfd, "eval", "qrels.txt", "runs")
+    assert err == "ties: expected a query in common with qrels.txt, found none that is judged\n"
+
+
 def test_an_error_in_a_later_run_leaves_nothing_written(files, capfd):
     (files / "bad.run").write_text(RUN + "q2 Q0 d1 1 x tag\n")
     status, out, err = run(capfd, "eval", "qrels.txt", "a.run", "bad.run", "-m", "RR")
@@ -180,7 +238,7 @@ def test_duplicates_are_an_error_or_counted_in_one_warning(files, capfd):
     assert (status, out) == (2, "")
     assert err == (
         "twice.run:4: expected document 'd1' of query 'q1' once, "
-        'or duplicates="first", found it again, first at line 1\n'
+        "or --duplicates first, found it again, first at line 1\n"
     )
     status, out, err = run(capfd, "eval", "qrels.txt", "twice.run", "-m", "RR", "--duplicates", "first")
     assert (status, out) == (0, "RR                    \tall\t0.3750\n")

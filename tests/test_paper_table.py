@@ -203,17 +203,17 @@ def test_the_command_prints_it(tmp_path, monkeypatch, capfd):
     for options, message in (
         (
             ["--table", "text", "--test", "f", "--measure", "gone"],
-            "test: expected one of t, wilcoxon, sign, permutation, none, found 'f'\n",
+            "--test: expected one of t, wilcoxon, sign, permutation, none, found 'f'",
         ),
-        (["--baseline", "good"], "--baseline: expected --table, of which it says something, found none\n"),
-        (["--table", "text", "-q"], "--table: expected no -q, for it shows means, found -q\n"),
+        (["--baseline", "good"], "--baseline: expected --table, of which it says something, found none"),
+        (["--table", "text", "-q"], "--table: expected no -q, for it shows means, found -q"),
         (
             ["--table", "text", "--baseline", "god"],
-            "baseline: expected one of the runs, found 'god'; did you mean good?\n",
+            "--baseline: expected one of the runs, found 'god'; did you mean good?",
         ),
     ):
         assert main([*arguments, *options]) == 2
-        assert capfd.readouterr().err == message
+        assert capfd.readouterr().err == f"{message}; see tieaware eval --help\n"
     with pytest.raises(SystemExit):
         main([*arguments, "--table", "text", "--format", "csv"])
     assert "--format: not allowed with argument --table" in capfd.readouterr().err

@@ -87,13 +87,13 @@ def test_a_run_that_has_changed_is_evaluated_anew(folder, evaluated):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"measures": "RR"}, "expected results of measures='RR', found those of 'AP'"),
-        ({"ties": "optimistic"}, "expected results of ties='optimistic', found those of 'average'"),
-        ({"spread": True}, "expected results of spread=True, found those of False"),
-        ({"queries": "both"}, "expected results of queries='both', found those of 'judged'"),
-        ({"precision": "float16"}, "expected results of precision='float16', found those of None"),
+        ({"measures": "RR"}, "expected results of measures='RR', found those of measures='AP'"),
+        ({"ties": "optimistic"}, "expected results of ties='optimistic', found those of ties='average'"),
+        ({"spread": True}, "expected results of spread=True, found those of spread=False"),
+        ({"queries": "both"}, "expected results of queries='both', found those of queries='judged'"),
+        ({"precision": "float16"}, "expected results of precision='float16', found those of precision=None"),
         ({"qrels": {**QRELS, "q1": {"d1": 7}}}, "expected results by these judgments, found those by others"),
-        ({"runs": "float32"}, "expected results of score_dtype='float32', found those of 'float64'"),
+        ({"runs": "float32"}, "expected results of score_dtype='float32', found those of score_dtype='float64'"),
     ],
 )  # fmt: skip
 def test_what_others_made_is_never_used_nor_lost(folder, evaluated, changed, message):
@@ -116,7 +116,7 @@ def test_a_file_of_something_else_is_never_used(folder):
     (folder / "out").mkdir()
     path = folder / "out" / "dense1.npz"
     tieaware.evaluate(folder / "qrels", folder / "runs" / "dense1.run", "AP").save(path)
-    with pytest.raises(InputError, match=r"dense1.npz: expected what evaluate\(..., out=\) wrote, found results"):
+    with pytest.raises(InputError, match=r"dense1.npz: expected a file that out= wrote, found results"):
         tieaware.evaluate(*given, out=folder / "out")
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(InputError, match=r"dense1.npz: expected a whole file of Results"):
@@ -189,5 +189,5 @@ def test_the_command_keeps_what_is_finished(folder):
     assert len(list((folder / "out").iterdir())) == 4
     other = subprocess.run([*command, "--ties", "optimistic"], cwd=folder, capture_output=True, text=True, check=False)
     assert other.returncode == 2
-    assert "expected results of ties='optimistic'" in other.stderr
+    assert "expected results of --ties optimistic, found those of --ties average;" in other.stderr
     assert other.stderr.count("\n") == 1

@@ -120,7 +120,7 @@ def test_whatever_goes_wrong_is_one_line(monkeypatch, capfd, error, status, mess
 def test_what_argparse_says_has_no_escapes(capfd):
     with pytest.raises(SystemExit):
         main(["eval", "qrels", "run", "--\x1b[31m", "a\nb"])
-    assert capfd.readouterr().err.startswith("tieaware: unrecognized arguments: --\\x1b[31m a\\nb;")
+    assert capfd.readouterr().err.startswith("tieaware eval: unrecognized arguments: --\\x1b[31m a\\nb;")
 
 
 def test_an_interrupt_ends_a_command():

@@ -256,4 +256,4 @@ def test_the_command_prints_and_writes(tmp_path, capfd):
     assert main(["ties", runs[0], "-k", "1", "--format", "json"]) == 0
     assert json.loads(capfd.readouterr().out)["rows"][0]["documents tied"] == 1.0
     assert main(["ties", runs[0], "-k", "0"]) == 2
-    assert capfd.readouterr().err == "cutoffs[0]: expected a whole number of at least 1, found 0\n"
+    assert capfd.readouterr().err == "-k: expected a whole number of at least 1, found 0; see tieaware ties --help\n"

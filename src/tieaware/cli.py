@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from tieaware._version import __version__
+from tieaware.checks import did_you_mean, shown
 from tieaware.commands import (
     compare,
     curve,
@@ -24,6 +25,7 @@ from tieaware.commands import (
 )
 from tieaware.commands.options import how_to_leave_out
 from tieaware.commands.streams import INTERRUPTED, say, write
+from tieaware.commands.wording import in_options
 from tieaware.errors import InputError
 from tieaware.inputs.files import reason
 from tieaware.progress import stage
@@ -42,14 +44,35 @@ class _Help(argparse.HelpFormatter):
         return (action.help or "").replace("(%(default)s)", "(default: %(default)s)")
 
 
+def _number(kind: Callable[[str], float], wanted: str) -> Callable[[str], float]:
+    """Return what reads such a number, and says what is wrong in the words of all other errors."""
+
+    def read(text: str) -> float:
+        try:
+            return kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"expected {wanted}, found {shown(text)}") from None
+
+    return read
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Help, **options})
+        self.register("type", int, _number(int, "a whole number"))
+        self.register("type", float, _number(float, "a number"))
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Say which values there are, in the words of all other errors."""
+        if action.choices is not None and value not in action.choices:
+            known = ", ".join(map(str, action.choices))
+            found = f"{shown(value)}{did_you_mean(f'{value}', map(str, action.choices))}"
+            raise argparse.ArgumentError(action, f"expected one of {known}, found {found}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write all that argparse has to say: help and version as any output, and what is wrong as any error."""
@@ -83,15 +106,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0, 2 after a one-line error, or as a signal that ended it."""
     arguments = argparse.Namespace()
     try:
-        _parser().parse_args(argv, arguments)
+        unknown = _parser().parse_known_args(argv, arguments)[1]
+        if unknown:
+            known = [option for action in arguments.parser._actions for option in action.option_strings]
+            hint = did_you_mean(unknown[0], known) if unknown[0].startswith("--") else ""
+            arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             with stage(arguments.parser.prog):
                 output = arguments.run(arguments)
         return write(output)
-    except (InputError, ImportError) as error:
-        say(f"{error}{how_to_leave_out(f'{error}', arguments)}")
+    except InputError as error:
+        say(f"{in_options(error, arguments)}{how_to_leave_out(f'{error}', arguments)}")
+    except ImportError as error:
+        say(f"{error}")
     except MemoryError as error:
         say(f"out of memory: {reason(error)}" if str(error) else "out of memory")
     except OSError as error:

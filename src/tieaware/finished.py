@@ -81,12 +81,13 @@ class Finished:
             return None
         fields, found = storage.read_with_key(path)
         if found is None:
-            raise unexpected(path, "what evaluate(..., out=) wrote", f"results of another origin; {_REMEDY}")
+            raise unexpected(path, "a file that out= wrote", f"results of another origin; {_REMEDY}")
         for name, value in {**self._key, **self._runs[run]["read"]}.items():
             if name == "judgments" and found.get(name) != value:
                 raise unexpected(path, "results by these judgments", f"those by others; {_REMEDY}")
             if found.get(name) != value:
-                raise unexpected(path, f"results of {name}={value!r}", f"those of {found.get(name)!r}; {_REMEDY}")
+                others = f"those of {name}={found.get(name)!r}"
+                raise unexpected(path, f"results of {name}={value!r}", f"{others}; {_REMEDY}")
         return Results(**fields) if found["state"] == self._runs[run]["state"] else None
 
     def add(self, run: str, results: Results) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from tieaware.commands import options
-from tieaware.ties import RULES
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -21,7 +20,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--kind", choices=("precision-recall", "interpolated", "roc"), default="precision-recall",
         help="which curves (%(default)s)",
     )  # fmt: skip
-    command.add_argument("--ties", choices=RULES, default="average", help="the order of tied documents (%(default)s)")
+    options.add_ties(command)
     command.add_argument("--rel", type=int, default=1, metavar="N", help="the smallest relevant label (%(default)s)")
     options.add_threads(command)
     options.add_output(command)

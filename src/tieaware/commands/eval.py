@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tieaware._evaluate import evaluate
-from tieaware.checks import unexpected
+from tieaware.checks import shown, unexpected
 from tieaware.commands import options
 from tieaware.defaults import EVAL_MEASURES
 from tieaware.formats import FORMATS
 from tieaware.measures import DEFINITIONS
 from tieaware.tables import Table
-from tieaware.ties import RULES
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -29,7 +28,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_runs(command)
     options.add_measures(command)
     command.add_argument("-q", "--per-query", action="store_true", help="print the values of each query too")
-    command.add_argument("--ties", choices=RULES, default="average", help="the order of tied documents (%(default)s)")
+    options.add_ties(command)
     command.add_argument(
         "--spread", action="store_true", help="add standard deviation, minimum and maximum over the orders of ties"
     )
@@ -70,7 +69,7 @@ def _add_testing(command: argparse.ArgumentParser) -> None:
 
 def _digits(text: str) -> int:
     if not text.isdecimal() or not 0 <= int(text) <= 17:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number from 0 to 17")
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to 17, found {shown(text)}")
     return int(text)
 
 
@@ -112,5 +111,5 @@ def _markdown(table: Table) -> str:
 
 
 _TABLES: dict[str, Callable[[Table], str]] = {
-    "markdown": _markdown, "latex": Table.to_latex, "html": Table.to_html, "text": "{}\n".format,
+    "markdown": _markdown, "latex": Table.to_latex, "html": Table.to_html, "text": options.text,
 }  # fmt: skip

@@ -19,11 +19,15 @@ from tieaware.measures import listed_measures, parse_measure
 from tieaware.progress import stage
 from tieaware.results import Results
 from tieaware.tables import FORMATS, Table
+from tieaware.ties import RULES
 
 if TYPE_CHECKING:
     # Not every command is an experiment, and to load them takes as long as all else.
     from tieaware.experiments.experiment import Experiment
 
+
+# More rows nobody reads on a terminal.
+_MOST_ROWS = 60
 
 _QRELS = "the judgments, a file of lines: query, ignored, document, label; - is standard input"
 _RUN = (
@@ -94,6 +98,14 @@ def one_measure(arguments: argparse.Namespace, default: tuple[str, ...], why: st
     return measures[0]
 
 
+def add_ties(command: argparse.ArgumentParser, default: str = "average") -> None:
+    """Add the tie rule."""
+    command.add_argument(
+        "--ties", choices=RULES, default=default, metavar="RULE",
+        help=f"the order of tied documents: {', '.join(RULES)} (%(default)s)",
+    )  # fmt: skip
+
+
 def add_threads(command: argparse.ArgumentParser) -> None:
     """Add the number of threads."""
     command.add_argument("--threads", type=int, metavar="N", help="how many threads to use (default: one per core)")
@@ -125,6 +137,9 @@ def folder(text: str) -> str:
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
     """Return the runs, to be read; standard input can be but one of them and the other files."""
     check_one_stdin(*others, *arguments.runs)
+    for run in arguments.runs:
+        if arguments.runs.count(run) > 1:
+            raise unexpected("RUN", "each run once", f"{run} twice")
     reading = arguments.score_dtype, arguments.duplicates
     return [source for given in arguments.runs for source in sources_at(given, *reading)]
 
@@ -177,7 +192,7 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     # For a reader the answers, for a program the data.
     wanted = experiment.answers if arguments.format in ("text", "markdown") else data or [next(iter(tables))]
     shown = tables if arguments.all else wanted
-    texts = [text(tables[name], arguments.format) for name in shown]
+    texts = [text(tables[name], arguments.format, whole=arguments.all) for name in shown]
     if arguments.format == "json" and len(texts) > 1:
         return "[" + ", ".join(text.rstrip() for text in texts) + "]\n"
     others = [f"{name} ({len(tables[name].rows):,} rows)" for name in tables if name not in shown]
@@ -192,7 +207,9 @@ def _counted(things: Sized, name: str) -> str:
     return f"{len(things)} {name}{'s' * (len(things) != 1)}"
 
 
-def text(table: Table, form: str) -> str:
-    """Return a table in a format; as text on a terminal, no wider than that."""
+def text(table: Table, form: str = "text", *, whole: bool = True) -> str:
+    """Return a table in a format; as text on a terminal no wider than that, nor much longer if it need not be whole."""
     width = streams.width() if form == "text" else None
-    return FORMATS[form](table) if width is None else f"{table.fitted(width)}\n"
+    if width is None:
+        return FORMATS[form](table)
+    return f"{table.fitted(width, None if whole else _MOST_ROWS, '--all prints it, and --out FOLDER writes it')}\n"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from tieaware.checks import one_of
+from tieaware.checks import one_of, shown
 from tieaware.commands import options
 from tieaware.inputs import read_qrels, read_run
-from tieaware.ties import RULES
 from tieaware.trec_eval import MEASURES, NICKNAMES, Evaluated, Line, evaluate_lines, lines, requests
 
 
@@ -46,14 +45,14 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     command.add_argument("-R", "--Rel_info_format", default="qrels", metavar="FORMAT", help="qrels, the only one")
     command.add_argument("-T", "--Results_format", default="trec_results", metavar="FORMAT", help="trec_results")
-    command.add_argument("--ties", choices=RULES, default="trec_eval", help="the order of tied documents (%(default)s)")
+    options.add_ties(command, "trec_eval")
     options.add_reading(command)
     command.set_defaults(run=_run)
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number from 1")
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {shown(text)}")
     return int(text)
 
 
