@@ -12,6 +12,7 @@ from tieaware._version import __version__
 from tieaware.checks import did_you_mean, shown
 from tieaware.commands import (
     compare,
+    completion,
     curve,
     demo,
     eval,
@@ -30,7 +31,7 @@ from tieaware.errors import InputError
 from tieaware.inputs.files import reason
 from tieaware.progress import stage
 
-_COMMANDS = (eval, trec_eval, ties, precision, compare, worst_case, curve, smooth, overhead, inexact, demo)
+_COMMANDS = (eval, trec_eval, ties, precision, compare, worst_case, curve, smooth, overhead, inexact, demo, completion)
 
 
 class _Help(argparse.HelpFormatter):
