@@ -26,13 +26,13 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def on_a_terminal(columns, *arguments):
+def on_a_terminal(columns, *arguments, command=COMMAND):
     """What a terminal of so many columns gets."""
     pty, fcntl, termios, struct = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios", "struct"))
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    child = subprocess.Popen([*COMMAND, *arguments], stdout=end, stderr=end, env=environment)
+    child = subprocess.Popen([*command, *arguments], stdout=end, stderr=end, env=environment)
     os.close(end)
     printed = b""
     while True:
@@ -139,6 +139,54 @@ def test_an_interrupt_ends_a_command():
         child.send_signal(signal.SIGINT)
         assert child.stderr.read() == b"interrupted\n"
         assert child.wait() == 130
+
+
+def test_progress_is_shown_on_a_terminal_and_goes(files):
+    """Of a command that takes longer than a second: standard output has nothing of it, and in a pipe there is none."""
+    code = """if True:
+        import sys, time
+        from tieaware.cli import main
+        from tieaware.commands import demo
+        demo._run = lambda _: time.sleep(1.5) or "done\\n"
+        sys.exit(main(["demo"]))"""
+    told = on_a_terminal(80, command=[sys.executable, "-c", code])
+    before, after = told.split("\r")[1:-1], told.rpartition("\r")[2]
+    assert {line.strip() for line in before} == {"tieaware demo (1 s)", ""}
+    assert before[-1] == " " * 79
+    assert after == "done\n"
+    piped = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert (piped.stdout, piped.stderr) == (b"done\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("interrupted", "arguments"),
+    [
+        ("tieaware.inputs.files.ByteStream.read_into", "eval qrels run"),
+        ("tieaware.storage.write", "eval qrels run run2 --out out"),
+        ("os.fsync", "eval qrels run run2 --out out"),
+        ("os.replace", "eval qrels run run2 --out out"),
+        ("os.replace", "ties run --plot out/f.svg"),
+        ("matplotlib.figure.Figure.savefig", "ties run --out out"),
+        ("tieaware.tables.Table.csv", "ties run --out out"),
+        ("os.replace", "ties run --out out"),
+        ("tieaware.tables.Table.__str__", "ties run"),
+    ],
+)
+def test_an_interrupt_at_any_stage_is_one_line_and_leaves_nothing(files, monkeypatch, capfd, interrupted, arguments):
+    """It comes the first time that this is called."""
+    (files / "run2").write_bytes((files / "run").read_bytes())
+    (files / "out").mkdir()
+    called = []
+
+    def interrupt(*_, **__):
+        called.append(interrupted)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(interrupted, interrupt)
+    assert main([*arguments.split(), "--threads", "1"]) == 130
+    assert called == [interrupted]
+    assert capfd.readouterr() == ("", "interrupted\n")
+    assert list((files / "out").iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,8 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
 
     The data are the named tables, or the main one.
     """
-    tables, drawings = experiment.tables(), experiment.drawings()
+    with stage("tables"):
+        tables, drawings = experiment.tables(), experiment.drawings()
     if arguments.out is not None:
         with stage("writing the report"):
             experiment.write(arguments.out, shlex.join(["tieaware", *sys.argv[1:]]))
