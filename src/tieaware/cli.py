@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="tieaware",
         description="Evaluate rankings whose scores tie: exactly, whatever order the ties came in.",
         epilog="tieaware COMMAND --help explains a command. To begin with: tieaware demo; or with files of your own, "
-        "tieaware eval qrels.txt bm25.run -m AP -m nDCG@10. The exit status is 0, or 2 after an error.",
+        "tieaware eval qrels.txt bm25.run -m 'AP nDCG@10'. Exit status: 0, 2 after an error, 130 after Ctrl-C.",
     )
     parser.add_argument("--version", action="version", version=f"tieaware {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

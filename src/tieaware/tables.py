@@ -114,8 +114,8 @@ class Table:
         >>> print(Table("Runs", ("run", "AP", "nDCG@10"), [("a run of some length", 0.25, 0.5)]).fitted(24))
         Runs
         <BLANKLINE>
-        run               AP
-        a run of      0.2500
+        run              AP
+        a run of     0.2500
         some length
         <BLANKLINE>
         run          nDCG@10

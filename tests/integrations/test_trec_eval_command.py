@@ -111,8 +111,8 @@ def test_options(files, capfd):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["-m", "ndgc"], "measure: expected one of trec_eval's, found 'ndgc'; did you mean ndcg"),
-        (["-m", "all_prefs"], "measure: expected one of judgments and a run, found 'all_prefs', which is of other"),
+        (["-m", "ndgc"], "-m: expected one of trec_eval's, found 'ndgc'; did you mean ndcg"),
+        (["-m", "all_prefs"], "-m: expected one of judgments and a run, found 'all_prefs', which is of other"),
         (["-m", "P.0"], "parameters of measure 'P': expected ranks from 1, each once, found '0'"),
         (["-m", "P.5,x"], "parameters of measure 'P': expected numbers with commas between them, found '5,x'"),
         (["-m", "ndcg.3"], "parameters of measure 'ndcg': expected name=number, with commas between them, found '3'"),
