@@ -11,18 +11,14 @@ from libc.string cimport memcpy
 cdef extern from "identifier.h" nogil:
     uint64_t load_8(const uint8_t *p)
 
+cdef extern from "portable.h" nogil:
+    uint64_t quotient_62 "tieaware_quotient_62"(uint64_t a, uint64_t b)
+    int lowest_bit "tieaware_lowest_bit"(uint64_t word)
+    int leading_zeros "tieaware_leading_zeros"(uint64_t word)
+    uint64_t first_byte_lowest "tieaware_first_byte_lowest"(uint64_t word)
+
 cdef extern from *:
     """
-    /* a 2^62 / b, which must fit in 64 bits. */
-    #define quotient_62(a, b) ((uint64_t)(((unsigned __int128)(a) << 62) / (b)))
-    #define lowest_bit(word) __builtin_ctzll(word)
-    #define leading_zeros(word) __builtin_clzll(word)
-    #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    #define first_byte_lowest(word) __builtin_bswap64(word)
-    #else
-    #define first_byte_lowest(word) (word)
-    #endif
-
     /* 10^k as far as doubles hold it exactly, 10^k for eight digits, 5^k as far as 64 bits hold it. */
     static const double TENS[23] = {
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
@@ -44,10 +40,6 @@ cdef extern from *:
         UINT64_C(7450580596923828125),
     };
     """
-    uint64_t quotient_62(uint64_t a, uint64_t b) nogil
-    int lowest_bit(uint64_t word) nogil
-    int leading_zeros(uint64_t word) nogil
-    uint64_t first_byte_lowest(uint64_t word) nogil
     const double *TENS
     const uint64_t *INTEGER_TENS
     const uint64_t *FIVES

@@ -33,11 +33,8 @@ cdef extern from "identifier.h" nogil:
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char *text, char **end, void *overflow) except? -1.0
 
-cdef extern from *:
-    """
-    #define lowest_bit(word) __builtin_ctzll(word)
-    """
-    int lowest_bit(uint64_t word) nogil
+cdef extern from "portable.h" nogil:
+    int lowest_bit "tieaware_lowest_bit"(uint64_t word)
 
 cdef enum:
     # Bytes that may be read or written past what is used: one step of the first pass, and one copied word.

@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__SSE2__)
+#include "portable.h"
+
+#if defined(TIEAWARE_SSE2)
 #include <emmintrin.h>
 #endif
 
@@ -38,7 +40,7 @@ static inline void portable_masks(const uint8_t *bytes, uint64_t *blanks, uint64
 
 static inline void byte_masks(const uint8_t *bytes, uint64_t *blanks, uint64_t *newlines)
 {
-#if defined(__SSE2__)
+#if defined(TIEAWARE_SSE2)
     uint64_t blank_bits = 0, newline_bits = 0;
     for (int i = 0; i < 4; i++) {
         __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16 * i));

@@ -10,7 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(TIEAWARE_CHECKED)
+#include "portable.h"
+
+#if defined(TIEAWARE_GNU_C) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
+    !defined(TIEAWARE_CHECKED)
 #define TIEAWARE_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define TIEAWARE_CLONES
@@ -115,6 +118,7 @@ TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrd
 /* rank: writes to above[i] how many of the n keys are greater than keys[i], both of whole fours. Few keys are ordered
  * so without a branch to mispredict. Only the first n results mean something; n of up to TIEAWARE_LANES.
  */
+#if defined(TIEAWARE_GNU_C)
 typedef double tieaware_four_doubles __attribute__((vector_size(32)));
 typedef int64_t tieaware_four_counts __attribute__((vector_size(32)));
 
@@ -128,6 +132,15 @@ TIEAWARE_CLONES static void tieaware_rank(const double *keys, ptrdiff_t n, int64
         memcpy(above + i, &count, sizeof count);
     }
 }
+#else
+static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int64_t count = 0;
+        for (ptrdiff_t j = 0; j < n; j++) count += keys[j] > keys[i];
+        above[i] = count;
+    }
+}
+#endif
 
 /* precede: adds to before[i] how many of n documents, the first of which is at position `first`, come before the one at
  * positions[i], whose score is values[i], when equal scores keep the order of the list: those above it, and those equal

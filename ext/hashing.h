@@ -9,6 +9,7 @@
 #include <Python.h>
 
 #include "identifier.h"
+#include "portable.h"
 
 static uint64_t identifier_keys[4];
 
@@ -30,8 +31,8 @@ static inline int identifier_seed(void)
 /* Both halves of the product: each bit of the result depends on nearly every bit of a and of b. */
 static inline uint64_t identifier_mix(uint64_t a, uint64_t b)
 {
-    unsigned __int128 product = (unsigned __int128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
+    uint64_t high, low = tieaware_product(a, b, &high);
+    return low ^ high;
 }
 
 /* The length takes part, so that a prefix, or an identifier that ends in NUL bytes, hashes differently. */

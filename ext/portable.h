@@ -1,0 +1,125 @@
+/* What compilers have under names of their own, or lack: the bits of a word, products and quotients of 128 bits.
+ *
+ * gcc and clang have an instruction or two for each. Others, such as MSVC, get the same bits from C itself; as do all
+ * under TIEAWARE_PLAIN_C, which takes vectors and clones as well, and by which tests hold one against the other.
+ */
+#ifndef TIEAWARE_PORTABLE_H
+#define TIEAWARE_PORTABLE_H
+
+#include <stdint.h>
+
+#if !defined(TIEAWARE_PLAIN_C)
+#if defined(__GNUC__) || defined(__clang__)
+#define TIEAWARE_GNU_C
+#endif
+/* MSVC does not say that every processor of 64 bits has them. */
+#if defined(__SSE2__) || defined(_M_X64)
+#define TIEAWARE_SSE2
+#endif
+/* clang for Windows has the type, but nobody there the routine that divides it. */
+#if defined(__SIZEOF_INT128__) && !defined(_MSC_VER)
+#define TIEAWARE_INT128
+#endif
+#if defined(_MSC_VER) && defined(_M_X64)
+#include <intrin.h>
+#define TIEAWARE_MSVC_X64
+#endif
+#endif
+
+/* Of a word that is not 0: how many zeros are before its highest bit, and which is its lowest. */
+static inline int tieaware_leading_zeros(uint64_t word)
+{
+#if defined(TIEAWARE_GNU_C)
+    return __builtin_clzll(word);
+#elif defined(TIEAWARE_MSVC_X64)
+    unsigned long highest;
+    _BitScanReverse64(&highest, word);
+    return 63 - (int)highest;
+#else
+    int zeros = 0;
+    for (int half = 32; half; half /= 2) {
+        /* Invariant: the word was shifted by `zeros`, and its highest bit is among the first 2 * half. */
+        if (word >> (64 - half) == 0) {
+            zeros += half;
+            word <<= half;
+        }
+    }
+    return zeros;
+#endif
+}
+
+static inline int tieaware_lowest_bit(uint64_t word)
+{
+#if defined(TIEAWARE_GNU_C)
+    return __builtin_ctzll(word);
+#elif defined(TIEAWARE_MSVC_X64)
+    unsigned long lowest;
+    _BitScanForward64(&lowest, word);
+    return (int)lowest;
+#else
+    return 63 - tieaware_leading_zeros(word & (0 - word));
+#endif
+}
+
+/* The eight bytes of a word as they lie in memory, the first of them lowest. */
+static inline uint64_t tieaware_first_byte_lowest(uint64_t word)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(word);
+#else
+    return word;
+#endif
+}
+
+/* a * b: the low half, and the high one. */
+static inline uint64_t tieaware_product(uint64_t a, uint64_t b, uint64_t *high)
+{
+#if defined(TIEAWARE_INT128)
+    const unsigned __int128 product = (unsigned __int128)a * b;
+    *high = (uint64_t)(product >> 64);
+    return (uint64_t)product;
+#elif defined(TIEAWARE_MSVC_X64)
+    return _umul128(a, b, high);
+#else
+    const uint64_t half = UINT64_C(0xffffffff);
+    const uint64_t low = (a & half) * (b & half), first = (a >> 32) * (b & half), second = (a & half) * (b >> 32);
+    /* Three numbers of 32 bits, and so none that 64 do not hold. */
+    const uint64_t middle = (low >> 32) + (first & half) + (second & half);
+    *high = (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32) + (middle >> 32);
+    return middle << 32 | (low & half);
+#endif
+}
+
+/* A digit of 32 bits: (high 2^32 + next) / b, for high < b, next < 2^32 and 2^63 <= b. */
+static inline uint64_t tieaware_digit(uint64_t high, uint64_t next, uint64_t b)
+{
+    const uint64_t b_high = b >> 32, b_low = b & UINT64_C(0xffffffff);
+    uint64_t digit = high / b_high, rest = high % b_high;
+    /* By the first half of b alone, it is too great by 2 at most (Knuth, The Art of Computer Programming, 4.3.1). */
+    while (digit >> 32 || digit * b_low > (rest << 32 | next)) {
+        digit--;
+        rest += b_high;
+        if (rest >> 32)
+            break;
+    }
+    return digit;
+}
+
+/* a 2^62 / b, which must fit in 64 bits. */
+static inline uint64_t tieaware_quotient_62(uint64_t a, uint64_t b)
+{
+#if defined(TIEAWARE_INT128)
+    return (uint64_t)(((unsigned __int128)a << 62) / b);
+#else
+    const int shift = tieaware_leading_zeros(b);
+    uint64_t high = a >> 2, low = a << 62;
+    high = high << shift | low >> 1 >> (63 - shift);
+    low <<= shift;
+    b <<= shift;
+    const uint64_t first = tieaware_digit(high, low >> 32, b);
+    const uint64_t rest = (high << 32 | low >> 32) - first * b;
+    return first << 32 | tieaware_digit(rest, low & UINT64_C(0xffffffff), b);
+#endif
+}
+
+#endif
