@@ -11,7 +11,7 @@
 /* Documents are marked in words of so many. */
 enum { TIEAWARE_WORD = 64, TIEAWARE_EIGHTH = 8 };
 
-static inline int tieaware_lowest(uint64_t word) { return __builtin_ctzll(word); }
+static inline int tieaware_lowest(uint64_t word) { return tieaware_lowest_bit(word); }
 
 static inline uint64_t tieaware_above(const double *scores, double bound) {
     uint64_t marks = 0;
