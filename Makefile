@@ -96,6 +96,7 @@ lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
 	PATH="$(BIN):$$PATH" cython-lint ext
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 
 # Record the newest versions that work together: everything that is installed here, and what source packages are built
 # with, into an environment of its own. With the oldest Python supported, as the newest packages drop that one first.

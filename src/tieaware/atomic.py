@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
@@ -11,6 +12,8 @@ from typing import IO
 from tieaware.errors import InputError
 
 _UNFINISHED = ".unfinished-"
+# On Windows: a file in the folder, open as long as its process is at work there.
+_HELD = ".held"
 
 
 @contextmanager
@@ -23,34 +26,49 @@ def unfinished_folder(folder: str | os.PathLike[str]) -> Iterator[str]:
     import shutil
 
     _clear(folder)
-    with _locked_folder(folder) as made:
+    while True:
+        made = _new_folder(folder)
         try:
-            yield made
+            with _held(made) as held:
+                if held:
+                    yield made
+                    return
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
 
-@contextmanager
-def _locked_folder(folder: str | os.PathLike[str]) -> Iterator[str]:
-    """Make a folder and lock it; again, if another has taken it for one that was left before it had its lock."""
-    import fcntl
+def _new_folder(folder: str | os.PathLike[str]) -> str:
     import tempfile
 
-    while True:
-        made = tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder)
-        try:
-            lock = os.open(made, os.O_RDONLY)
-        except FileNotFoundError:
-            continue
-        try:
+    if sys.platform != "win32":
+        return tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder)
+    # Windows has the files of a temporary folder for its owner alone, wherever they are moved.
+    made = os.path.join(folder, f"{_UNFINISHED}{os.getpid()}-{os.urandom(8).hex()}")
+    os.mkdir(made)
+    return made
+
+
+@contextmanager
+def _held(folder: str) -> Iterator[bool]:
+    """Lock a folder; False, if another has taken it for one that was left before it had its lock."""
+    try:
+        if sys.platform == "win32":
+            lock = os.open(os.path.join(folder, _HELD), os.O_CREAT | os.O_WRONLY)
+        else:
+            lock = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        if sys.platform != "win32":
+            import fcntl
+
             # Some file systems have no locks; what is left there stays.
             with suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            if os.path.isdir(made):
-                yield made
-                return
-        finally:
-            os.close(lock)
+        yield os.path.isdir(folder)
+    finally:
+        os.close(lock)
 
 
 def _clear(folder: str | os.PathLike[str]) -> None:
@@ -62,10 +80,19 @@ def _clear(folder: str | os.PathLike[str]) -> None:
 
 
 def _clear_one(path: str) -> None:
-    import fcntl
     import shutil
 
     with suppress(OSError):
+        if sys.platform == "win32":
+            if not os.path.exists(os.path.join(path, _HELD)):
+                os.rmdir(path)
+                return
+            # An error, as long as it is open.
+            os.remove(os.path.join(path, _HELD))
+            shutil.rmtree(path, ignore_errors=True)
+            return
+        import fcntl
+
         handle = os.open(path, os.O_RDONLY)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -75,7 +75,8 @@ def _forget_pool() -> None:
     _pool = _Pool()
 
 
-os.register_at_fork(after_in_child=_forget_pool)
+if hasattr(os, "register_at_fork"):  # Windows has no forks.
+    os.register_at_fork(after_in_child=_forget_pool)
 
 
 class _Call(Generic[Item, Result]):

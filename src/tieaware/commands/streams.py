@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -42,12 +43,11 @@ def write(output: str) -> int:
             # Without a buffer, as under `python -u`, a disk that is nearly full takes a part, and the next write fails.
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        # The reader has seen enough, as in `tieaware eval … | head`.
-        _discard(sys.stdout)
-        return PIPE_CLOSED
     except OSError as error:
         _discard(sys.stdout)
+        if _is_closed_pipe(error):
+            # The reader has seen enough, as in `tieaware eval … | head`.
+            return PIPE_CLOSED
         raise InputError(f"standard output: cannot be written: {reason(error)}") from None
     return 0
 
@@ -66,6 +66,11 @@ def say(line: str) -> None:
 
 def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
+
+
+def _is_closed_pipe(error: OSError) -> bool:
+    """Whether nobody reads any more; Windows has no error of its own for that."""
+    return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
 
 
 def _discard(stream: TextIO) -> None:

@@ -216,9 +216,10 @@ class ByteStream:
             file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed by `close`)
         except FileNotFoundError:
             raise InputError(f"{self.label}: there is no such file") from None
-        except IsADirectoryError:
-            raise unexpected(self.label, "a file", "a directory") from None
         except (OSError, ValueError) as error:
+            # Of a directory, Windows says that it may not be read.
+            if isinstance(error, IsADirectoryError | PermissionError) and os.path.isdir(path):
+                raise unexpected(self.label, "a file", "a directory") from None
             raise InputError(f"{self.label}: the file cannot be opened: {reason(error)}") from None
         self._opened = True
         status = os.fstat(file.fileno())

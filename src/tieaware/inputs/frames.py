@@ -217,7 +217,8 @@ def _forget_lock() -> None:
     _one_result = Lock()
 
 
-os.register_at_fork(after_in_child=_forget_lock)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_lock)
 
 
 class ArrowFrame:

@@ -24,7 +24,8 @@ __all__ = ["Qrels"]
 # One for all: an index is built once per Qrels, and seldom by two threads at a time.
 _LOCK = threading.Lock()
 # A fork waits for it: the child of one that took it along would wait for a thread that it does not have.
-os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 class Qrels:
