@@ -12,7 +12,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-slow test-tools test-spark checked fuzz browser faults concurrency scale bench bench-spark lint constraints constraints-tools constraints-spark clean
+.PHONY: demo test test-slow test-tools test-spark checked fuzz browser faults concurrency scale bench bench-spark lint audit test-wheel constraints constraints-tools constraints-spark clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -98,6 +98,27 @@ lint: $(VENV)/installed-lint
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 
+# The distributions, in dist/, the wheel built from the sdist, and what the tools of packaging say of them. auditwheel says
+# which Linux the wheel runs on: that of this machine, or newer; those that are published are built by cibuildwheel.
+audit: $(VENV)/installed-release
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/auditwheel show dist/*.whl
+
+# The wheel in dist/ that fits this Python, alone in an environment, with the newest NumPy or another (NUMPY=2.0.0), and the
+# tests that cibuildwheel runs.
+TESTS_OF_WHEELS = $(shell $(PYTHON) -c 'from tomllib import load; print(load(open("pyproject.toml", "rb"))["tool"]["cibuildwheel"]["test-command"])')
+test-wheel: CONSTRAINTS =
+test-wheel:
+	rm -rf build/wheel
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install --quiet 'numpy$(if $(NUMPY),==$(NUMPY))' pytest hypothesis mpmath
+	build/wheel/venv/bin/python -m pip install --quiet --no-index --find-links dist tieaware
+	cp -R tests pyproject.toml build/wheel
+	cd build/wheel && PATH="$$PWD/venv/bin:$$PATH" && $(TESTS_OF_WHEELS)
+
 # Record the newest versions that work together: everything that is installed here, and what source packages are built
 # with, into an environment of its own. With the oldest Python supported, as the newest packages drop that one first.
 constraints: CONSTRAINTS =
@@ -105,7 +126,7 @@ constraints:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
-	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,retrieval,analysis,examples,ir-measures,lightgbm,xgboost,scikit-learn,test,bench,lint]'
+	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,retrieval,analysis,examples,ir-measures,lightgbm,xgboost,scikit-learn,test,bench,lint,release]'
 	build/constraints/bin/python -m pip install --quiet --no-deps beir
 	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
 	(echo '# Versions known to work together, for development alone. Made by: make constraints'; cat build/constraints/frozen) > constraints.txt

@@ -221,6 +221,7 @@ def test_what_a_column_was_made_of(values, kind, listed):
 
 
 def test_integers_match_integers_and_come_back():
+    pytest.importorskip("pyarrow")
     qrels = Qrels.from_columns(np.array([8, 7, 8]), np.array([3, LARGE, 2], object), [1, 1, 0])
     run = Run.from_columns([7, 8, 8, np.int64(9)], [LARGE, 2, 3, 4], [1.0, 2.0, 2.0, 1.0], name="mine")
     results = [tieaware.evaluate(qrels, each, ["RR"]) for each in (run, pickle.loads(pickle.dumps(run)))]
