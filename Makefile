@@ -34,7 +34,8 @@ test-slow: $(VENV)/installed-test
 test-tools: .venv-tools/installed
 	.venv-tools/bin/python -m pytest tests/tools tests/integrations
 
-# Spark, in an environment of its own, for it wants another pandas, and half a gigabyte. It needs Java 17 or later.
+# Spark, in an environment of its own, for it wants another pandas, and half a gigabyte. It needs Java 17 or later. WHEEL=dist/*.whl
+# takes what is built, where kernels need not be built once more.
 test-spark: .venv-spark/installed
 	.venv-spark/bin/python -c 'from tieaware.integrations.spark import check_java; check_java()'
 	.venv-spark/bin/python -m pytest tests/spark
@@ -216,7 +217,11 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 .venv-spark/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-spark.txt)
 .venv-spark/installed: $(KERNELS) constraints-spark.txt
 	$(PYTHON) -m venv .venv-spark
+ifdef WHEEL
+	.venv-spark/bin/python -m pip install --quiet $(WHEEL)
+else
 	.venv-spark/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	.venv-spark/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/spark
+endif
 	.venv-spark/bin/python -m pip install --quiet 'tieaware[spark]' $(BESIDE_SPARK)
 	touch $@
