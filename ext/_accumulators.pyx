@@ -14,7 +14,7 @@ from libc.string cimport memset
 
 from tieaware._gallop cimport gallop
 from tieaware._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware._top cimport Best, close_best, found, offer, open_best
+from tieaware._top cimport Best, bound_by, close_best, found, leave_out, offer, open_best
 
 cdef extern from "accumulators.h":
     enum: TIEAWARE_WORD
@@ -230,9 +230,9 @@ cdef void take_counted(Block* block, Best* best, const double* base, uint32_t at
     block.is_dense = False
 
 
-# What spares the reading of lists. bounds[i] is the most that list i adds to a score; order has the lists by it,
-# ascending. The first `light` of them together cannot lift a document above the bound of the best. Of these, the
-# optional ones are read only for documents that the others have lifted; they add no more than the rest.
+# What spares the reading of lists. bounds[i] is the most that list i adds; order has the lists by it, ascending. The
+# first `light` of them together cannot lift a document above the bound of the best. Of these, the optional ones are
+# read only for documents that the others have lifted; they add no more than the rest.
 cdef struct Skipping:
     const double* bounds
     Py_ssize_t* order
@@ -407,25 +407,21 @@ cdef int set_dense(Lists* lists, const int64_t[::1] rows, cnp.ndarray table, dty
 def accumulate(
     const int64_t[::1] starts, const int64_t[::1] stops, const double[::1] query_weights,
     const int32_t[::1] documents, cnp.ndarray weights, Py_ssize_t n_documents, int64_t k, const double[::1] base,
-    uint32_t at_least, bint whole_ties, bint all_in_heap, const double[::1] bounds, const int64_t[::1] rows,
-    cnp.ndarray table, Py_ssize_t block_size
+    uint32_t at_least, bint whole_ties, bint all_in_heap, double floor, const double[::1] bounds,
+    const int64_t[::1] rows, cnp.ndarray table, Py_ssize_t block_size
 ):
     """Score the documents of the lists, one block of documents after the other, and find the top k.
 
     Parameters
     ----------
     starts, stops : int64[n_lists]
-        The postings of each list. They ascend, unless the block holds all documents.
+        The postings of each list.
     query_weights : float64[n_lists]
         What the weights of each list are multiplied with.
-    documents : int32[n_postings]
-        The document of each posting; those of a list ascend, unless one block holds all documents.
-    weights : float32[n_postings], uint8[n_postings] or uint16[n_postings]
-        Its weight.
-    n_documents : int
-        How many documents there are.
-    k : int
-        How many are wanted, at least 1.
+    documents, weights : int32[n_postings], and float32[n_postings], uint8[n_postings] or uint16[n_postings]
+        The document of each posting, and its weight; the documents of a list ascend, unless one block holds all.
+    n_documents, k : int
+        How many documents there are, and how many are wanted, at least 1.
     base : float64[n_documents] or None
         Added to the score of each document that occurs in the lists.
     at_least : int
@@ -433,14 +429,14 @@ def accumulate(
     whole_ties : bool
         Whether all that tie with the k-th are wanted, too.
     all_in_heap : bool
-        Whether the heap is built of all documents that have a score, instead of the best k so far.
+        Whether a heap is built of all documents that have a score, instead of keeping the best k so far.
+    floor : float
+        A score that k documents are known to reach; 0, if nothing is known. Neither base nor at_least go with it.
     bounds : float64[n_lists] or None
         The most that each list adds to a score. Then lists and documents that cannot matter are passed over; neither
         base nor at_least may be given, and no weight is below 0.
-    rows : int64[n_lists] or None
-        The row of each list in the table, or -1.
-    table : float32[n_rows, n_documents], uint8[n_rows, n_documents] or uint16[n_rows, n_documents], or None
-        Lists with a weight for each document, 0 where they have no posting.
+    rows, table : int64[n_lists], and an array of weights[n_rows, n_documents], or None
+        The row of each list in the table, or -1; a row has a weight for each document, 0 where there is no posting.
     block_size : int
         How many documents have an accumulator at a time.
 
@@ -456,28 +452,35 @@ def accumulate(
     cdef Skipping skipping
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t first = 0, i
-    cdef int64_t read = 0, end
+    cdef int64_t read = 0, bounded = 0, end, most
     cdef const double* added = NULL
     cdef int64_t[::1] following = np.array(starts)
     lists_of(&lists, starts, following, stops, query_weights, documents, weights)
     if not (0 <= n_documents <= 0x7fffffff and k >= 1 and at_least >= 1 and block_size >= 1):
         raise ValueError("a number is out of its range")
+    most = min(n_documents, lists.n_postings)
     if rows is not None:
         set_dense(&lists, rows, table, weights.dtype, n_documents)
+        # A row may have what its list lacks.
+        most = n_documents
     if base is not None:
         if base.shape[0] != n_documents:
             raise ValueError("there is not a base for each document")
         added = &base[0] if n_documents else NULL
-    if bounds is not None and (base is not None or at_least > 1 or all_in_heap or bounds.shape[0] != lists.n):
-        raise ValueError("bounds go with scores alone, one for each list")
+    if (bounds is not None or floor > 0.0) and (base is not None or at_least > 1 or all_in_heap):
+        raise ValueError("bounds and a floor go with scores alone")
+    if bounds is not None and bounds.shape[0] != lists.n:
+        raise ValueError("there is not a bound for each list")
     block_size = min(block_size, n_documents)
     memset(&block, 0, sizeof(block))
     memset(&best, 0, sizeof(best))
     memset(&skipping, 0, sizeof(skipping))
     try:
-        open_best(&best, k, min(n_documents, lists.n_postings), whole_ties, all_in_heap)
+        open_best(&best, k, most, whole_ties, all_in_heap)
         best.ascending = True
         best.bound = 0.0 if base is None else -INFINITY
+        if floor > 0.0:
+            bound_by(&best, floor)
         open_block(&block, block_size, base is not None or at_least > 1)
         if bounds is not None and lists.n < 4096:
             open_skipping(&skipping, bounds, block_size)
@@ -500,6 +503,10 @@ def accumulate(
                         take(&block, &best)
                     else:
                         take_counted(&block, &best, added, at_least)
+                # A higher bound spares more than it takes to raise it, unless little has come since.
+                if skipping.bounds != NULL and best.heap.size >= max(best.k, bounded + 1 + best.k // 8):
+                    leave_out(&best)
+                    bounded = best.k
                 first += block.size
                 if interrupted(&interruption, 2 * (lists.n_read - read) + words_of(block.size) + lists.n):
                     break
@@ -516,6 +523,7 @@ cdef int open_skipping(Skipping* skipping, const double[::1] bounds, Py_ssize_t 
     """All lists are necessary; the others come by their bounds, ascending."""
     cdef Py_ssize_t n = bounds.shape[0], i, j
     cdef size_t n_slots = words_of(block_size) * TIEAWARE_WORD + 1
+    cdef bint allocated
     if n == 0:
         return 0
     skipping.order = <Py_ssize_t*>calloc(n, sizeof(Py_ssize_t))
@@ -524,10 +532,8 @@ cdef int open_skipping(Skipping* skipping, const double[::1] bounds, Py_ssize_t 
     skipping.ends = <int64_t*>calloc(n, sizeof(int64_t))
     skipping.candidates = <int32_t*>malloc(n_slots * sizeof(int32_t))
     skipping.sums = <double*>malloc(n_slots * sizeof(double))
-    if (
-        skipping.order == NULL or skipping.is_optional == NULL or skipping.begins == NULL or skipping.ends == NULL
-        or skipping.candidates == NULL or skipping.sums == NULL
-    ):
+    allocated = skipping.order and skipping.is_optional and skipping.begins and skipping.ends and skipping.candidates
+    if not (allocated and skipping.sums):
         raise MemoryError
     skipping.bounds = &bounds[0]
     for i in range(n):

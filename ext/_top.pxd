@@ -1,11 +1,10 @@
-"""The top k of documents with scores: a heap, whose comparisons are counted.
+"""The top k of documents with scores: a heap of all, or the best so far; comparisons are counted.
 
 One document is before another if its score is higher or, where they tie, its number lower. In a heap entry i is above
 the entries 2i + 1 and 2i + 2: the first one of all at the root, or with `down` the last one. What sinks goes to the
 bottom past the upper one of each two, and then up again to its place: a comparison a level and mostly one or two more,
 instead of two a level, as it has come from the bottom.
 """
-from libc.math cimport INFINITY, nextafter
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
@@ -90,62 +89,48 @@ cdef inline Entry draw(Heap* heap, bint down) noexcept nogil:
     return root
 
 
-# The best so far: in a heap of all, every document; else at most k, the worst at the root once there are so many.
+# The best so far, in no order: with `all` every document, else the first k and room for as many more, which are left
+# out again when there is no room any more.
 cdef struct Best:
     Heap heap
     int64_t k
+    int64_t room
     bint all
     # Whether documents are offered in ascending order.
     bint ascending
-    # With whole ties, those beside that have the score of the worst.
+    # With whole ties, those that were left out and have the score of the worst.
     int32_t* tied
     int64_t n_tied
-    # Only what is above it needs to be offered.
+    uint64_t tied_key
+    # Only what is above it needs to be offered: from the beginning, or after how many documents.
     double bound
+    int64_t n_unbounded
     # How many documents have a score.
     int64_t documents
 
 
 cdef inline void offer(Best* best, int32_t document, double score) noexcept nogil:
-    """Take a document among the best, if it is one of them.
+    """Take a document among the best, if it may be one of them.
 
-    Invariant: once there are k, the heap holds the first k of all that were offered, and with whole ties `tied` holds
-    the others that have the score of the worst of them.
+    Invariant: the first k of all that were offered are among the entries, and with whole ties the others that have the
+    score of the worst of them are there or in `tied`.
     """
-    cdef Heap* heap = &best.heap
-    cdef Entry entry, worst
     if not score > best.bound:
         return
-    entry = entry_of(score, document)
-    if best.all or heap.size < best.k:
-        heap.entries[heap.size] = entry
-        heap.size += 1
-        if not best.all and heap.size == best.k:
-            build(heap, True)
-            set_bound(best)
-        return
-    worst = heap.entries[0]
-    if is_above(entry, worst, False):
-        heap.entries[0] = entry
-        sink(heap, 0, True)
-        entry = worst
-        if heap.entries[0].key != worst.key:
-            best.n_tied = 0
-            set_bound(best)
-            return
-    if best.tied != NULL:
-        best.tied[best.n_tied] = entry.document
-        best.n_tied += 1
-
-
-cdef inline void set_bound(Best* best) noexcept nogil:
-    # Of equal scores, the one that comes first in an ascending order is in the heap already.
-    cdef double worst = score_of(best.heap.entries[0])
-    best.bound = worst if best.ascending and best.tied == NULL else nextafter(worst, -INFINITY)
+    best.heap.entries[best.heap.size] = entry_of(score, document)
+    best.heap.size += 1
+    if best.heap.size == best.room:
+        leave_out(best)
 
 
 # Make room for the best k of at most so many documents; the struct is zero before.
 cdef int open_best(Best* best, int64_t k, int64_t most, bint whole_ties, bint all_in_heap) except -1
+
+# Let in only what has this score, if it is known that k documents reach it.
+cdef void bound_by(Best* best, double score) noexcept nogil
+
+# Keep the first k of the entries.
+cdef void leave_out(Best* best) noexcept nogil
 
 cdef void close_best(Best* best) noexcept
 

@@ -15,6 +15,7 @@ def accumulate(
     at_least: int,
     whole_ties: bool,
     all_in_heap: bool,
+    floor: float,
     bounds: NDArray[np.float64] | None,
     rows: NDArray[np.int64] | None,
     table: _Weights | None,

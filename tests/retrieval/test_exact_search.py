@@ -50,7 +50,9 @@ def test_max_score_finds_the_same_bits_and_reads_less(index, queries, weighting)
                 assert run.scores.tobytes() == exact.scores.tobytes()
                 assert (fewer.postings <= costs.postings).all()
             if k == 1:
-                assert fewer.postings.sum() < 0.8 * costs.postings.sum()
+                # The more scores tie, the less is spared.
+                most = 0.85 if weighting.startswith("impact:2") else 0.4
+                assert fewer.postings.sum() < most * costs.postings.sum()
 
 
 def test_all_query_weights_are_1_where_the_letters_say_so():

@@ -69,7 +69,8 @@ class Found(NamedTuple):
 
 def accumulate(
     lists: TermLists, n_documents: int, k: int, *, base: Values | None = None, at_least: int = 1,
-    bounds: Values | None = None, whole_ties: bool = False, heap_of_all: bool = False, block: int = _BLOCK,
+    bounds: Values | None = None, floor: float = 0.0, whole_ties: bool = False, heap_of_all: bool = False,
+    block: int = _BLOCK,
 ) -> Found:  # fmt: skip
     """Score every document of the lists, term at a time, and return the top k of those with a score above 0.
 
@@ -85,9 +86,11 @@ def accumulate(
         The most that each list adds to a score. Then the k-th best score so far decides what need not be read: lists
         that cannot lift a document above it are read only for documents of other lists. Alone, without base and
         at_least, and if no weight is below 0.
+    floor : float, default: 0
+        A score that k documents are known to reach; what is below it is passed over. Neither with base nor at_least.
     heap_of_all : bool, default: False
-        Whether the heap is built of all documents with a score and the top k are drawn from it, as textbooks have it;
-        else it holds the best k so far, and every other document is compared to the worst of them.
+        Whether a heap is built of all documents with a score and the top k are drawn from it, as textbooks have it;
+        else the best k so far are kept, and every other document is compared to the worst of them.
     block : int
         How many documents have an accumulator at a time. At least `n_documents`, if lists do not ascend.
 
@@ -102,7 +105,7 @@ def accumulate(
         rows, table = lists.dense.rows(lists.starts, lists.stops), lists.dense.table
     documents, scores, n_scored, n_comparisons, n_postings = _accumulators.accumulate(
         lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, n_documents, min(k, LARGEST),
-        base, at_least, whole_ties, heap_of_all, bounds, rows, table, block,
+        base, at_least, whole_ties, heap_of_all, floor, bounds, rows, table, block,
     )  # fmt: skip
     return Found(documents, scores, n_postings, n_scored, n_comparisons)
 

@@ -27,9 +27,10 @@ class Exact(Method):
         As for every `Method`. Where the query's letters are "bnn", as in "lnc.bnn", all its terms weigh 1, which is the
         book's FastCosineScore.
     heap : "all" or None
-        None: the heap holds the best K so far; every further document of the J that have a score is compared to the
-        worst of them, and mostly to no other. "all": the book's heap of all J, from which the top K are drawn. The
-        result is the same, `Costs.comparisons` are not: at most 2J to build the heap of all and 2 log2 J to draw one.
+        None: the best K so far are kept; every document of the J that have a score is compared to the worst of them, or
+        to a score that K are known to reach, and mostly to no other. "all": the book's heap of all J, from which the
+        top K are drawn. The result is the same, `Costs.comparisons` are not: at most 2J to build the heap of all and
+        2 log2 J to draw one.
 
     Raises
     ------
@@ -75,8 +76,17 @@ class Exact(Method):
         callable
             Takes a `Query`, and returns what was `Found`.
         """
-        lists, n, heap_of_all = weighted(index, self.weighting), len(index), self.heap == "all"
-        return lambda query: accumulate(lists(query), n, k, whole_ties=whole_ties, heap_of_all=heap_of_all)
+        lists, n = weighted(index, self.weighting), len(index)
+        if self.heap == "all":
+            return lambda query: accumulate(lists(query), n, k, whole_ties=whole_ties, heap_of_all=True)
+        reached = _largest(index, self.weighting, k)
+
+        def find(query: Query) -> Found:
+            of_query = lists(query)
+            floor = _floor(of_query.query_weights, reached[query.terms])
+            return accumulate(of_query, n, k, floor=floor, whole_ties=whole_ties)
+
+        return find
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,20 +141,41 @@ class MaxScore(Method):
             Takes a `Query`, and returns what was `Found`.
         """
         lists, n = weighted(index, self.weighting), len(index)
-        largest = index.prepared(("largest weights", self.weighting), lambda: self._largest(index))
+        largest, reached = (_largest(index, self.weighting, rank) for rank in (1, k))
 
         def find(query: Query) -> Found:
             of_query = lists(query)
             weights = of_query.query_weights
             # A query that brings along a weight below 0 has no such bounds.
             bounds = weights * largest[query.terms] if (weights >= 0).all() else None
-            return accumulate(of_query, n, k, bounds=bounds, whole_ties=whole_ties)
+            floor = _floor(weights, reached[query.terms])
+            return accumulate(of_query, n, k, bounds=bounds, floor=floor, whole_ties=whole_ties)
 
         return find
 
-    def _largest(self, index: Index) -> Values:
-        starts, largest = index.postings.starts[:-1], np.zeros(index.postings.n_terms)
-        some = index.postings.document_frequencies > 0
-        if some.any():
-            largest[some] = np.maximum.reduceat(posting_weights(index, self.weighting), starts[some])
+
+def _largest(index: Index, weighting: str, rank: int) -> Values:
+    """Return a weight of each term that so many postings reach, or a few more than that; 0, if it has fewer.
+
+    Of ranks, only powers of two are kept, so that the tables of different ones cannot be many.
+    """
+    rank = 1 << (rank - 1).bit_length()
+
+    def find() -> Values:
+        starts, weights = index.postings.starts, posting_weights(index, weighting)
+        largest = np.zeros(index.postings.n_terms)
+        enough = index.postings.document_frequencies >= rank
+        if rank == 1 and enough.any():
+            largest[enough] = np.maximum.reduceat(weights, starts[:-1][enough])
+            return largest
+        for term in np.flatnonzero(enough):
+            of_term = weights[starts[term] : starts[term + 1]]
+            largest[term] = np.partition(of_term, len(of_term) - rank)[len(of_term) - rank]
         return largest
+
+    return index.prepared(("largest weights", weighting, rank), find)
+
+
+def _floor(query_weights: Values, reached: Values) -> float:
+    """Return a score that k documents have at least, as they have a term with the weight that is reached."""
+    return float((query_weights * reached).max(initial=0)) if (query_weights >= 0).all() else 0.0
