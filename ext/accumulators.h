@@ -53,4 +53,31 @@ TIEAWARE_ADD(tieaware_add_float, float)
 TIEAWARE_ADD(tieaware_add_uint8, uint8_t)
 TIEAWARE_ADD(tieaware_add_uint16, uint16_t)
 
+/* The same with whole numbers. add: what has at least this weight; 0 is never added. */
+TIEAWARE_CLONES static void tieaware_add_whole(uint16_t *scores, const uint8_t *weights, ptrdiff_t n, uint16_t q,
+                                               uint8_t least) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint8_t weight = weights[i] >= least ? weights[i] : 0;
+        scores[i] = (uint16_t)(scores[i] + q * weight);
+    }
+}
+
+TIEAWARE_CLONES static int64_t tieaware_survey_whole(const uint16_t *scores, uint64_t *marks, ptrdiff_t n_words,
+                                                     uint16_t bound) {
+    /* Counted lane by lane: at most two a word, of which there are no more than 2^15. */
+    uint16_t zeros[TIEAWARE_WORD / 2] = {0};
+    int64_t positive = n_words * TIEAWARE_WORD;
+    for (ptrdiff_t word = 0; word < n_words; word++, scores += TIEAWARE_WORD) {
+        uint16_t above = 0;
+        for (int i = 0; i < TIEAWARE_WORD; i++) above |= scores[i] > bound ? 0xffff : 0;
+        for (int i = 0; i < TIEAWARE_WORD; i += TIEAWARE_WORD / 2) {
+            for (int j = 0; j < TIEAWARE_WORD / 2; j++) zeros[j] += scores[i + j] == 0;
+        }
+        marks[word] = 0;
+        for (int i = 0; above && i < TIEAWARE_WORD; i++) marks[word] |= (uint64_t)(scores[i] > bound) << i;
+    }
+    for (int j = 0; j < TIEAWARE_WORD / 2; j++) positive -= zeros[j];
+    return positive;
+}
+
 #endif

@@ -1,14 +1,17 @@
 """Impact ordering."""
 
+from itertools import product
+
+import numpy as np
 import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import Search, searches
 
-from tieaware import InputError
+from tieaware import InputError, _impacts
 from tieaware.retrieval import Exact, ImpactOrdered, Index
-from tieaware.retrieval.method import posting_weights, query_weights
+from tieaware.retrieval.method import dense_lists, posting_weights, query_weights
 
 WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25", "impact:1", "impact:3", "impact:16:lnc.ltc")
 
@@ -57,6 +60,62 @@ def test_without_limit_it_is_exact_search(weighting, order):
             run = method.search(index, queries, 100, whole_ties=True, threads=threads)
             assert run.documents == exact.documents
             assert run.scores.tobytes() == exact.scores.tobytes()
+
+
+@pytest.mark.parametrize("order", ["impact", "idf"])
+def test_sums_in_16_bits_are_those_of_floats(order):
+    rng = np.random.default_rng(7)
+    n = 9000
+    tokens = np.minimum(rng.zipf(1.2, 12 * n) - 1, 499).astype(np.int32)
+    index = Index.from_tokens((tokens, np.arange(0, 12 * n + 1, 12)), [str(i) for i in range(500)])
+    # Some lists have rows, and these are read whole, in part, or not at all.
+    assert len(dense_lists(index, "impact:8").table) > 1
+    for words in ([0], [499, 0], [0, 1, 5, 5, 30], [2, 40, 200], [3, 3, 3, 450, 7], []):
+        query = index.query([str(word) for word in words])
+        own = query_weights(index, "impact:8", query)
+        half, large = (query._replace(weights=own * factor) for factor in (0.5, 1024.0))
+        for postings, k in product((None, 0, 5, 700, 0.02, 0.1, 0.5, 0.9), (1, 40, 20_000)):
+            for floor, ties in ((0.0, False), (0.0, True), (0.3, False)):
+                method = ImpactOrdered(postings=postings, floor=floor, order=order, weighting="impact:8")
+                find = method.searcher(index, k, ties)
+                whole, *others = (find(each) for each in (query, half, large))
+                for other, factor in zip(others, (0.5, 1024.0), strict=True):
+                    assert other.documents.tobytes() == whole.documents.tobytes()
+                    assert (other.scores == whole.scores * factor).all()
+                    assert other[2:4] == whole[2:4]
+
+
+def test_segments_beyond_the_postings_are_refused():
+    documents, weights = np.array([0, 1, 0], np.int32), np.array([3, 2, 9], np.uint8)
+    own, rows, table = np.ones(1), np.array([-1, -1]), np.empty((0, 2), np.uint8)
+    scores = np.zeros(64, np.uint16)
+
+    def found(term=1, most=9, **changed):
+        given = {"of_terms": np.array([0, 2, 3]), "starts": np.array([0, 1, 2, 3]), "weights": weights, "own": own,
+                 "documents": documents, "rows": rows, "table": table, "scores": scores} | changed  # fmt: skip
+        chosen = given["of_terms"], given["starts"]
+        limits = given["own"], 1.0, most, 0.0, False
+        if not changed.keys() & {"documents", "rows", "table", "scores"}:
+            assert _impacts.choose(np.array([term]), *chosen, given["weights"], *limits).tolist() == [[2], [3], [3]]
+        return _impacts.search(
+            np.array([term]), *chosen, given["documents"], given["weights"], *limits, given["documents"], weights,
+            given["rows"], given["table"], 2, 1, False, given["scores"],
+        )  # fmt: skip
+
+    assert [each.tolist() for each in found()[:2]] == [[0], [9.0]]
+    assert not scores.any()
+    # Documents that there are not are left out.
+    for hostile, (term, most) in product((-5, 2, 2**31 - 1), ((0, 1), (0, 9), (1, 9))):
+        there_are_not = np.full(3, hostile, np.int32)
+        assert not len(found(term, most, documents=there_are_not)[0])
+    for changed in (
+        {"of_terms": np.array([0, 2])}, {"of_terms": np.array([0, -1, 3])}, {"of_terms": np.array([0, 2, 4])},
+        {"starts": np.array([0, 1, 2, 4])}, {"starts": np.array([0, 1, 2, 2])}, {"starts": np.array([0, 1, -1, 3])},
+        {"own": np.ones(2)}, {"weights": weights[:2]}, {"documents": documents[:2]}, {"rows": rows[:1]},
+        {"table": np.empty((0, 3), np.uint8)}, {"scores": scores[:63]},
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"segment|term|weight|row|score|range"):
+            found(**changed)
 
 
 def test_impacts_are_whole_and_scores_tie():

@@ -39,6 +39,8 @@ class DenseLists(NamedTuple):
 
     def rows(self, starts: Integers, stops: Integers) -> Integers:
         """Return the row of each list, or -1 for one that is not among them."""
+        if not len(self.starts):
+            return np.full(len(starts), -1)
         rows = np.minimum(np.searchsorted(self.starts, starts), len(self.starts) - 1)
         return np.where((self.starts[rows] == starts) & (self.stops[rows] == stops), rows, -1)
 
@@ -101,7 +103,7 @@ def accumulate(
         how often two scores were compared.
     """
     rows = table = None
-    if lists.dense is not None and len(lists.dense.starts):
+    if lists.dense is not None:
         rows, table = lists.dense.rows(lists.starts, lists.stops), lists.dense.table
     documents, scores, n_scored, n_comparisons, n_postings = _accumulators.accumulate(
         lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, n_documents, min(k, LARGEST),

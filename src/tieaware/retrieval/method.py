@@ -212,10 +212,14 @@ def query_weights(index: Index, name: str, query: Query) -> Values:
     return weighting_of(name).of_query(index.postings, query) if query.weights is None else query.weights
 
 
+def dense_lists(index: Index, name: str) -> DenseLists:
+    """Return the weights of the longest lists as rows."""
+    return index.prepared(("dense lists", name), lambda: DenseLists.of(index.postings, posting_weights(index, name)))
+
+
 def weighted(index: Index, name: str) -> Callable[[Query], TermLists]:
     """Return what gives a query's whole postings, weighted."""
-    postings, weights = index.postings, posting_weights(index, name)
-    dense = index.prepared(("dense lists", name), lambda: DenseLists.of(postings, weights))
+    postings, weights, dense = index.postings, posting_weights(index, name), dense_lists(index, name)
 
     def lists(query: Query) -> TermLists:
         starts, stops = postings.starts[query.terms], postings.starts[query.terms + 1]

@@ -1,0 +1,34 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def choose(
+    terms: NDArray[np.int64],
+    of_terms: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    weights: NDArray[np.float32 | np.uint8 | np.uint16],
+    query_weights: NDArray[np.float64],
+    share_read: float,
+    most: int,
+    share: float,
+    by_term: bool,
+) -> NDArray[np.int64]: ...
+def search(
+    terms: NDArray[np.int64],
+    of_terms: NDArray[np.int64],
+    segments: NDArray[np.int64],
+    by_impact: NDArray[np.int32],
+    its_weights: NDArray[np.float32 | np.uint8 | np.uint16],
+    query_weights: NDArray[np.float64],
+    share_read: float,
+    most: int,
+    share: float,
+    by_term: bool,
+    by_document: NDArray[np.int32],
+    weights: NDArray[np.float32 | np.uint8 | np.uint16],
+    rows: NDArray[np.int64],
+    table: NDArray[np.float32 | np.uint8 | np.uint16],
+    n_documents: int,
+    k: int,
+    whole_ties: bool,
+    scores: NDArray[np.uint16],
+) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int] | None: ...
