@@ -1,14 +1,15 @@
 """Impact order: how much is read of each term's postings, and what they add up to where impacts are whole numbers.
 
 The postings of a term lie by descending weight, in segments of equal weight: what is read of them lies at their
-beginning. Sums of small whole numbers are the same in any order; so they are made in 16 bits, of all documents at a
-time. No document is read or written beyond the scores, whatever the postings say.
+beginning. Sums of small whole numbers are the same in any order; so they are made in 16 bits, of one block of documents
+after the other, for which such beginnings are divided first. No document is written beyond the scores of a block,
+whatever the postings say.
 """
 cimport numpy as cnp
 import numpy as np
 from libc.math cimport ceil, fabs, floor
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from tieaware._interruption cimport Interruption, check_interruption, interrupted, no_interruption
@@ -23,8 +24,9 @@ cdef extern from "accumulators.h":
 cnp.import_array()
 
 cdef enum:
-    # So many scores are completed, surveyed and cleared at a time: half of the first-level cache.
-    BLOCK = 1 << 13
+    # So many documents have a score at a time: 16 KB, which stay in the first-level cache.
+    BLOCK_BITS = 13
+    BLOCK = 1 << BLOCK_BITS
     BLOCK_WORDS = BLOCK // 64
     # To add a row takes as long as to add one posting in so many documents.
     ROW = 32
@@ -207,17 +209,63 @@ def choose(
     return parts
 
 
-cdef void add(
-    const int32_t* documents, const uint8_t* weights, int64_t i, int64_t stop, uint16_t q, uint16_t* scores,
-    uint32_t n_documents
-) noexcept nogil:
-    """Add postings in any order."""
+# Postings of lists that are read in part, divided by blocks of documents: those of block b are entries[ends[b - 1]] to
+# entries[ends[b]]. An entry is the place in its block and, shifted by BLOCK_BITS, what is added there.
+cdef struct Divided:
+    uint32_t* entries
+    int64_t* ends
+    int64_t n
+
+
+cdef int open_divided(Divided* divided, int64_t n, int64_t n_documents) except -1:
+    divided.n = n
+    divided.entries = <uint32_t*>calloc(<size_t>(n + 1), sizeof(uint32_t))
+    divided.ends = <int64_t*>calloc(<size_t>((n_documents >> BLOCK_BITS) + 2), sizeof(int64_t))
+    if divided.entries == NULL or divided.ends == NULL:
+        raise MemoryError
+    return 0
+
+
+cdef void close_divided(Divided* divided) noexcept:
+    free(divided.entries)
+    free(divided.ends)
+
+
+cdef void count(Divided* divided, const int32_t* documents, int64_t i, int64_t stop, uint32_t n) noexcept nogil:
+    """Count the postings of each block, a place further on."""
     cdef uint32_t d
     while i < stop:
         d = <uint32_t>documents[i]
-        if d < n_documents:
-            scores[d] += <uint16_t>(q * weights[i])
+        if d < n:
+            divided.ends[(d >> BLOCK_BITS) + 1] += 1
         i += 1
+
+
+cdef void divide(
+    Divided* divided, const int32_t* documents, const uint8_t* weights, int64_t i, int64_t stop, uint16_t q, uint32_t n
+) noexcept nogil:
+    """Bring postings to those of their blocks; ends[b] goes on from where block b begins."""
+    cdef uint32_t d
+    cdef int64_t at
+    while i < stop:
+        d = <uint32_t>documents[i]
+        if d < n:
+            at = divided.ends[d >> BLOCK_BITS]
+            # Where somebody changes documents meanwhile, too.
+            if at < divided.n:
+                divided.entries[at] = (d & (BLOCK - 1)) | <uint32_t>(<uint16_t>(q * weights[i])) << BLOCK_BITS
+                divided.ends[d >> BLOCK_BITS] = at + 1
+        i += 1
+
+
+cdef int64_t add_divided(Divided* divided, int64_t block, uint16_t* scores) noexcept nogil:
+    """Add the postings of a block; return how many."""
+    cdef int64_t i, first = divided.ends[block - 1] if block else 0
+    cdef uint32_t entry
+    for i in range(first, divided.ends[block]):
+        entry = divided.entries[i]
+        scores[entry & (BLOCK - 1)] += <uint16_t>(entry >> BLOCK_BITS)
+    return divided.ends[block] - first
 
 
 cdef int64_t add_ascending(
@@ -230,7 +278,7 @@ cdef int64_t add_ascending(
         at = <uint32_t>documents[i] - first
         if at >= size:
             break
-        scores[first + at] += <uint16_t>(q * weights[i])
+        scores[at] += <uint16_t>(q * weights[i])
         i += 1
     return i
 
@@ -240,9 +288,9 @@ cdef void add_row(
 ) noexcept nogil:
     """Add what of a row is above the cut, and up to the last document also what has that weight."""
     cdef int64_t some = min(size, max(0, last + 1 - first))
-    tieaware_add_whole(scores + first, row + first, some, q, cut)
+    tieaware_add_whole(scores, row + first, some, q, cut)
     if cut < 255:
-        tieaware_add_whole(scores + first + some, row + first + some, size - some, q, cut + 1)
+        tieaware_add_whole(scores + some, row + first + some, size - some, q, cut + 1)
 
 
 cdef void take(uint16_t* scores, int64_t first, int64_t size, Best* best) noexcept nogil:
@@ -251,14 +299,14 @@ cdef void take(uint16_t* scores, int64_t first, int64_t size, Best* best) noexce
     cdef Py_ssize_t n_words = (size + TIEAWARE_WORD - 1) // TIEAWARE_WORD, word, i
     cdef uint64_t marks
     cdef uint16_t bound = <uint16_t>min(65535.0, max(0.0, floor(best.bound)))
-    best.documents += tieaware_survey_whole(scores + first, words, n_words, bound)
+    best.documents += tieaware_survey_whole(scores, words, n_words, bound)
     for word in range(n_words):
         marks = words[word]
         while marks:
-            i = first + word * TIEAWARE_WORD + tieaware_lowest(marks)
+            i = word * TIEAWARE_WORD + tieaware_lowest(marks)
             marks &= marks - 1
-            offer(best, <int32_t>i, <double>scores[i])
-    memset(scores + first, 0, n_words * TIEAWARE_WORD * sizeof(uint16_t))
+            offer(best, <int32_t>(first + i), <double>scores[i])
+    memset(scores, 0, BLOCK * sizeof(uint16_t))
 
 
 cdef bint set_factors(const double[::1] query_weights, uint16_t* factors):
@@ -278,7 +326,7 @@ def search(
     const int32_t[::1] by_impact, cnp.ndarray[uint8_t, ndim=1, mode="c"] its_weights, const double[::1] query_weights,
     double share_read, int64_t most, double share, bint by_term,
     const int32_t[::1] by_document, const uint8_t[::1] weights, const int64_t[::1] rows, const uint8_t[:, ::1] table,
-    int64_t n_documents, int64_t k, bint whole_ties, uint16_t[::1] scores
+    int64_t n_documents, int64_t k, bint whole_ties
 ):
     """Choose what is read, score its documents, and find the top k.
 
@@ -296,8 +344,6 @@ def search(
         How many documents there are, and how many are wanted, at least 1.
     whole_ties : bool
         Whether all that tie with the k-th are wanted, too.
-    scores : uint16[n]
-        One for each document, and so many more that they are a multiple of 64, all 0; they are 0 again afterwards.
 
     Returns
     -------
@@ -308,25 +354,28 @@ def search(
     cdef Best best
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n = terms.shape[0], i
-    cdef int64_t first = 0, size, n_read = 0, steps
+    cdef int64_t first = 0, size, n_read = 0, n_in_part = 0, steps, b
+    cdef Divided divided
+    cdef uint16_t* scores = NULL
     cdef double least = 0.0
     cdef uint16_t* factors = NULL
     cdef int64_t[:, ::1] parts = np.empty((3, n), np.int64)
     cdef int64_t[::1] starts = parts[0], stops = parts[1], ends = parts[2]
     cdef int64_t[::1] following = np.empty(n, np.int64), row = np.empty(n, np.int64)
+    cdef uint8_t[::1] in_part = np.empty(n, np.uint8)
     cdef const uint8_t* impacts = <const uint8_t*>cnp.PyArray_DATA(its_weights)
     if not (by_impact.shape[0] == its_weights.shape[0] == by_document.shape[0] == weights.shape[0]):
         raise ValueError("there is not a weight for each posting")
     if not (0 <= n_documents <= 0x7fffffff and k >= 1 and table.shape[1] == n_documents):
         raise ValueError("a number is out of its range")
-    if scores.shape[0] < (n_documents + TIEAWARE_WORD - 1) // TIEAWARE_WORD * TIEAWARE_WORD:
-        raise ValueError("there is not a score for each document")
     if rows.shape[0] != of_terms.shape[0] - 1:
         raise ValueError("there is not a row for each term")
     memset(&best, 0, sizeof(best))
+    memset(&divided, 0, sizeof(divided))
     try:
         factors = <uint16_t*>malloc(<size_t>(n + 1) * sizeof(uint16_t))
-        if factors == NULL:
+        scores = <uint16_t*>calloc(BLOCK, sizeof(uint16_t))
+        if factors == NULL or scores == NULL:
             raise MemoryError
         if not set_factors(query_weights, factors):
             return None
@@ -337,33 +386,41 @@ def search(
             row[i] = rows[terms[i]] if (stops[i] - starts[i]) * ROW >= n_documents else -1
             if not -1 <= row[i] < table.shape[0]:
                 raise ValueError("a row lies beyond the table")
+            # What is read whole, or has a row, is added as its documents come.
+            in_part[i] = row[i] < 0 and starts[i] < stops[i] < ends[i]
+            n_in_part += stops[i] - starts[i] if in_part[i] else 0
             if k <= stops[i] - starts[i]:
                 # So many documents have this impact, or more.
                 least = max(least, factors[i] * impacts[starts[i] + k - 1])
+        open_divided(&divided, n_in_part, n_documents)
         open_best(&best, k, n_documents, whole_ties, False)
         best.ascending = True
         if least > 0.0:
             bound_by(&best, least)
         with nogil:
             for i in range(n):
-                # What is read whole, or has a row, is added as its documents come.
-                if row[i] < 0 and starts[i] < stops[i] < ends[i]:
-                    add(&by_impact[0], impacts, starts[i], stops[i], factors[i], &scores[0], <uint32_t>n_documents)
-                    if interrupted(&interruption, 2 * (stops[i] - starts[i])):
+                if in_part[i]:
+                    count(&divided, &by_impact[0], starts[i], stops[i], <uint32_t>n_documents)
+            for b in range((n_documents >> BLOCK_BITS) + 1):
+                divided.ends[b + 1] += divided.ends[b]
+            for i in range(n):
+                if in_part[i]:
+                    divide(&divided, &by_impact[0], impacts, starts[i], stops[i], factors[i], <uint32_t>n_documents)
+                    if interrupted(&interruption, 4 * (stops[i] - starts[i])):
                         break
             while first < n_documents:
                 size = min(<int64_t>BLOCK, n_documents - first)
-                steps = size // 16
+                steps = size // 16 + add_divided(&divided, first >> BLOCK_BITS, scores)
                 for i in range(n):
                     if row[i] >= 0:
                         add_row(&table[row[i], 0], first, size, factors[i], impacts[stops[i] - 1],
-                                by_impact[stops[i] - 1], &scores[0])
+                                by_impact[stops[i] - 1], scores)
                     elif stops[i] == ends[i] and following[i] < ends[i]:
                         steps -= following[i]
                         following[i] = add_ascending(&by_document[0], &weights[0], following[i], ends[i], factors[i],
-                                                     &scores[0], <uint32_t>first, <uint32_t>size)
+                                                     scores, <uint32_t>first, <uint32_t>size)
                         steps += following[i]
-                take(&scores[0], first, size, &best)
+                take(scores, first, size, &best)
                 first += size
                 if interrupted(&interruption, steps):
                     break
@@ -371,4 +428,6 @@ def search(
         return *found(&best, whole_ties), n_read
     finally:
         free(factors)
+        free(scores)
+        close_divided(&divided)
         close_best(&best)

@@ -30,5 +30,4 @@ def search(
     n_documents: int,
     k: int,
     whole_ties: bool,
-    scores: NDArray[np.uint16],
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int] | None: ...

@@ -88,22 +88,20 @@ def test_sums_in_16_bits_are_those_of_floats(order):
 def test_segments_beyond_the_postings_are_refused():
     documents, weights = np.array([0, 1, 0], np.int32), np.array([3, 2, 9], np.uint8)
     own, rows, table = np.ones(1), np.array([-1, -1]), np.empty((0, 2), np.uint8)
-    scores = np.zeros(64, np.uint16)
 
     def found(term=1, most=9, **changed):
         given = {"of_terms": np.array([0, 2, 3]), "starts": np.array([0, 1, 2, 3]), "weights": weights, "own": own,
-                 "documents": documents, "rows": rows, "table": table, "scores": scores} | changed  # fmt: skip
+                 "documents": documents, "rows": rows, "table": table} | changed  # fmt: skip
         chosen = given["of_terms"], given["starts"]
         limits = given["own"], 1.0, most, 0.0, False
-        if not changed.keys() & {"documents", "rows", "table", "scores"}:
+        if not changed.keys() & {"documents", "rows", "table"}:
             assert _impacts.choose(np.array([term]), *chosen, given["weights"], *limits).tolist() == [[2], [3], [3]]
         return _impacts.search(
             np.array([term]), *chosen, given["documents"], given["weights"], *limits, given["documents"], weights,
-            given["rows"], given["table"], 2, 1, False, given["scores"],
+            given["rows"], given["table"], 2, 1, False,
         )  # fmt: skip
 
     assert [each.tolist() for each in found()[:2]] == [[0], [9.0]]
-    assert not scores.any()
     # Documents that there are not are left out.
     for hostile, (term, most) in product((-5, 2, 2**31 - 1), ((0, 1), (0, 9), (1, 9))):
         there_are_not = np.full(3, hostile, np.int32)
@@ -112,7 +110,7 @@ def test_segments_beyond_the_postings_are_refused():
         {"of_terms": np.array([0, 2])}, {"of_terms": np.array([0, -1, 3])}, {"of_terms": np.array([0, 2, 4])},
         {"starts": np.array([0, 1, 2, 4])}, {"starts": np.array([0, 1, 2, 2])}, {"starts": np.array([0, 1, -1, 3])},
         {"own": np.ones(2)}, {"weights": weights[:2]}, {"documents": documents[:2]}, {"rows": rows[:1]},
-        {"table": np.empty((0, 3), np.uint8)}, {"scores": scores[:63]},
+        {"table": np.empty((0, 3), np.uint8)},
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"segment|term|weight|row|score|range"):
             found(**changed)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tieaware import _impacts
 from tieaware.arrays import Integers, Offsets, Values
@@ -157,19 +156,12 @@ class ImpactOrdered(Method):
         postings, weights, n = index.postings, posting_weights(index, self.weighting), len(index)
         dense = dense_lists(index, self.weighting)
         rows = index.prepared(("rows", self.weighting), lambda: dense.rows(postings.starts[:-1], postings.starts[1:]))
-        # Scores that no query uses at the moment, all 0.
-        free: list[NDArray[np.uint16]] = []
 
         def find(terms: Integers, own: Values) -> Found | None:
-            try:
-                scores = free.pop()
-            except IndexError:
-                scores = np.zeros(-(-n // 64) * 64, np.uint16)
             found = _impacts.search(
                 terms, segments.of_terms, segments.starts, segments.documents, segments.weights, own, *limits,
-                postings.documents, weights, rows, dense.table, n, min(k, LARGEST), whole_ties, scores,
+                postings.documents, weights, rows, dense.table, n, min(k, LARGEST), whole_ties,
             )  # fmt: skip
-            free.append(scores)
             if found is None:
                 return None
             documents, sums, n_scored, n_comparisons, n_read = found
