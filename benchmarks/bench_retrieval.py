@@ -119,6 +119,36 @@ def test_a_tenth_of_the_postings(compare, index, words, k):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("given", ["lists", "arrays"])
+def test_building(compare, words, given):
+    n = min(50_000, len(words.offsets) - 1)
+    stop = words.offsets[n]
+    terms = [str(i) for i in range(words.n_terms)]
+    lists = [each.tolist() for each in np.split(words.tokens[:stop], words.offsets[1:n])]
+
+    def build() -> Index:
+        # bm25s computes the weights at once.
+        arrays = words.tokens[:stop].copy(), words.offsets[: n + 1].copy()
+        index = Index.from_tokens(lists if given == "lists" else arrays, terms, positions=False)
+        posting_weights(index, "bm25")
+        return index
+
+    def build_theirs() -> bm25s.BM25:
+        peer = bm25s.BM25(method="lucene", backend="numba")
+        peer.index((lists, {term: i for i, term in enumerate(terms)}), show_progress=False)
+        return peer
+
+    def check() -> None:
+        ours, theirs = build(), build_theirs().scores
+        assert (theirs["indices"] == ours.postings.documents).all()
+        np.testing.assert_allclose(theirs["data"], posting_weights(ours, "bm25"), rtol=1e-5)
+
+    compare(
+        SECTION, f"index and BM25 weights of 50,000 documents, token ids as {given}",
+        check=check, contender=build, of="Index.from_tokens", baseline=build_theirs, to="bm25s", at_most=0.5, budget=8,
+    )  # fmt: skip
+
+
 def test_two_threads(compare, index, words):
     method = Exact(weighting="bm25")
 

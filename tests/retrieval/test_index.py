@@ -242,3 +242,12 @@ def test_a_large_vocabulary_and_long_documents():
             assert postings.frequencies[mine][at] == n
     assert postings.frequencies.sum() == len(tokens) == len(postings.positions)
 
+
+
+def test_a_posting_takes_8_bytes():
+    rng = np.random.default_rng(8)
+    postings = Index.from_tokens(rng.integers(0, 50, (2000, 40)).tolist(), map(str, range(50))).postings
+    assert len(postings) > 40_000
+    assert postings.documents.nbytes + postings.frequencies.nbytes == 8 * len(postings)
+    # What there is for each term and document besides.
+    assert postings.starts.nbytes + postings.lengths.nbytes == 8 * (50 + 1) + 4 * 2000

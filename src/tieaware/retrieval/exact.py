@@ -114,10 +114,11 @@ class MaxScore(Method):
     Notes
     -----
     Turtle and Flood, Query evaluation: strategies and optimizations, Information Processing & Management 31(6), 1995.
-    As in Lucene, the documents come in blocks: of a block, the essential terms are added to accumulators, and then the
-    documents that may enter are completed. Where these are many, a list that is not essential is added as well, which
-    takes less time than to look for them one by one. Documents with an accumulator are those that count as scored, and
-    postings as read that were added to one or completed a score.
+    It is not document at a time, as theirs is: as in Lucene, the documents come in blocks, as to choose the next
+    document of several lists takes longer than to add a posting. Of a block, the essential terms are added to
+    accumulators, and then the documents that may enter are completed. Where these are many, a list that is not
+    essential is added as well, which takes less time than to look for them one by one. Documents with an accumulator
+    are those that count as scored, and postings as read that were added to one or completed a score.
 
     Examples
     --------
