@@ -1,9 +1,15 @@
 """The site that `make docs` builds: its pages, figures and API are complete, and what checks it finds what is wrong."""
 
 import importlib
+import os
 import re
+import shutil
+import subprocess
 import tomllib
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import docstrings
 import pytest
@@ -105,3 +111,51 @@ def test_what_the_api_lacks_is_found(tmp_path):
     missing = list(check.Site(tmp_path).missing())
     assert "tieaware.Evaluator: expected an entry in the API, found none" in missing
     assert not [each for each in missing if each.startswith("tieaware.evaluate:")]
+
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SITE = ROOT / "site"
+# Those with the widest tables, code, figures and names; of a kind, one.
+WIDE = (
+    "index", "ties", "data", "measures", "performance", "retrieval", "api/tieaware", "coming_from/scikit_learn",
+    "integrations/index", "project/contributing",
+)  # fmt: skip
+# Each page in a frame as wide as a phone; the title says how wide what it shows is.
+FRAMES = """<!DOCTYPE html><html><body><script>
+const pages = %s;
+Promise.all(pages.map(page => new Promise(done => {
+  const frame = document.createElement("iframe");
+  frame.style = "width: 390px; height: 800px; border: 0";
+  frame.onload = () => done(page + " " + frame.contentDocument.documentElement.scrollWidth);
+  frame.src = page;
+  document.body.append(frame);
+}))).then(widths => { document.body.innerHTML = "<pre>" + widths.join("\\n") + "</pre>"; });
+</script></body></html>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
+@pytest.mark.skipif(not SITE.is_dir(), reason="there is no site: make docs builds it")
+def test_no_page_is_wider_than_a_phone(tmp_path):
+    """Wide tables and code scroll inside themselves. That it would be noticed is seen by a page that is too wide."""
+    shutil.copytree(SITE, tmp_path / "site")
+    (tmp_path / "site" / "wide.html").write_text("<!DOCTYPE html><p style='width: 500px'>")
+    pages = [f"{name}.html" for name in ("wide", *WIDE)]
+    (tmp_path / "site" / "frames.html").write_text(FRAMES % pages)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "site"))
+    with server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
+        made = subprocess.run(
+            [*command, f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=60000",
+             f"http://127.0.0.1:{server.server_port}/frames.html"],
+            capture_output=True, timeout=120, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"},
+        )  # fmt: skip
+        server.shutdown()
+    widths = dict(re.findall(r"([\w/-]+\.html) (\d+)", made.stdout.decode()))
+    assert sorted(widths) == sorted(pages), made.stderr.decode("utf-8", "replace")[-2000:]
+    assert {page: width for page, width in widths.items() if int(width) > 390} == {"wide.html": widths["wide.html"]}

@@ -85,7 +85,7 @@ def constant() -> str:
     folder = samples.sample_files()
     qrels, run = folder / "qrels.txt.xz", {"constant": folder / "runs" / "constant.run.xz"}
     rows = {
-        "in the order of the input": "run_order", "by document id, descending": "trec_eval",
+        "in the order of the input": "run_order", "by id, descending": "trec_eval",
         "best order": "optimistic", "worst order": "pessimistic", "mean over all orders": "average",
     }  # fmt: skip
     parts = [text(16, 28, "A scorer that gives all documents the same score", more=BOLD),
@@ -113,8 +113,8 @@ def groups() -> str:
         order = ["A", *["C", "D"][: place - 2], "B", *["C", "D"][place - 2 :], "E"]
         parts += [document(x, 46 + 32 * j, name) for j, name in enumerate(order)]
         parts.append(text(x - 4, 226, f"RR = 1/{place}"))
-        parts.append(text(x - 4, 245, "in 2 of 6 orders", "soft", more='font-size="11"'))
-    mean = f"The mean over all six orders: (1/2 + 1/3 + 1/4) / 3 = {value('average'):.4f}"
+        parts.append(text(x - 4, 245, "2 of 6 orders", "soft", more='font-size="11"'))
+    mean = f"The mean over all six: (1/2 + 1/3 + 1/4) / 3 = {value('average'):.4f}"
     parts += [line(16, 258, 464, 258), text(16, 282, mean, more=BOLD)]
     return figure(298, "Three tied documents, and the three places that the relevant one may have", *parts)
 
@@ -143,7 +143,7 @@ def rules() -> str:
 
 def cutoff() -> str:
     """A cut-off that divides a tied group."""
-    parts = [text(16, 28, "P@3 of a list whose ranks 2 to 5 tie", more=BOLD), box(92, 52, 290, 54, "group", "edge")]
+    parts = [text(16, 28, "P@3 of a list whose ranks 2 to 5 tie", more=BOLD), box(92, 52, 298, 54, "group", "edge")]
     for i, name in enumerate("A????F"):
         x = 22 + 74 * i
         parts += [box(x + 8, 64, 54, 30, "page", "edge"), text(x + 35, 84, name, "ink", "middle"),
