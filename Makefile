@@ -158,7 +158,7 @@ constraints-spark:
 	(echo '# Versions known to work together, of Spark, for development alone. Made by: make constraints-spark'; cat build/constraints/frozen) > constraints-spark.txt
 
 clean:
-	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools .venv-spark build dist site
+	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools .venv-spark build dist site .cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
