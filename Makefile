@@ -12,7 +12,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-slow test-tools test-spark checked fuzz browser faults concurrency scale bench bench-spark lint audit test-wheel constraints constraints-tools constraints-spark clean
+.PHONY: demo docs test test-slow test-tools test-spark checked fuzz browser faults concurrency scale bench bench-spark lint audit test-wheel constraints constraints-tools constraints-spark clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -120,6 +120,13 @@ test-wheel:
 	cp -R tests pyproject.toml build/wheel
 	cd build/wheel && PATH="$$PWD/venv/bin:$$PATH" && $(TESTS_OF_WHEELS)
 
+# The site, in site/: its pages are put together in build/docs, as some are files of other folders. The builder's warnings
+# are errors; what it does not look at, it is checked for afterwards.
+docs: $(VENV)/installed-docs
+	$(BIN)/python docs/builder/stage.py build/docs
+	$(BIN)/zensical build --clean --strict
+	$(BIN)/python docs/builder/check.py site
+
 # Record the newest versions that work together: everything that is installed here, and what source packages are built
 # with, into an environment of its own. With the oldest Python supported, as the newest packages drop that one first.
 constraints: CONSTRAINTS =
@@ -127,7 +134,7 @@ constraints:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
-	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,retrieval,analysis,examples,ir-measures,lightgbm,xgboost,scikit-learn,test,bench,lint,release]'
+	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,retrieval,analysis,examples,ir-measures,lightgbm,xgboost,scikit-learn,test,bench,lint,docs,release]'
 	build/constraints/bin/python -m pip install --quiet --no-deps beir
 	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
 	(echo '# Versions known to work together, for development alone. Made by: make constraints'; cat build/constraints/frozen) > constraints.txt
@@ -151,7 +158,7 @@ constraints-spark:
 	(echo '# Versions known to work together, of Spark, for development alone. Made by: make constraints-spark'; cat build/constraints/frozen) > constraints-spark.txt
 
 clean:
-	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools .venv-spark build dist
+	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools .venv-spark build dist site .cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -86,7 +86,10 @@ def test_each_has_a_row_in_the_table_with_its_line_and_the_version_tried():
     assert linked == {path.name for path in PAGES.glob("*.md")} - {"README.md"}
 
 
-@pytest.mark.parametrize("path", sorted(PAGES.glob("*.md")), ids=lambda path: path.stem)
+OF_USERS = [*PAGES.glob("*.md"), *PAGES.parent.glob("coming_from/*.md")]
+
+
+@pytest.mark.parametrize("path", sorted(OF_USERS), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_the_versions_on_its_page_are_those_that_were_tried(path):
     of_package = recorded()
     for package, version in named(path.read_text(encoding="utf-8")).items():

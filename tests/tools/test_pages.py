@@ -1,14 +1,16 @@
-"""The pages of the tools that bring torch run, and print what they say."""
+"""The pages of the tools that bring torch, or take long to load, run, and print what they say."""
 
 import doctest
 from pathlib import Path
 
 import pytest
 
-PAGES = Path(__file__).parents[2] / "docs" / "integrations"
+PAGES = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["mteb", "pyterrier", "sentence_transformers"])
+@pytest.mark.parametrize(
+    "name", ["integrations/mteb", "integrations/pyterrier", "integrations/sentence_transformers", "coming_from/ranx"]
+)
 def test_the_examples_of_a_page_run(name):
     results = doctest.testfile(str(PAGES / f"{name}.md"), module_relative=False, encoding="utf-8")
     assert results.attempted > 0

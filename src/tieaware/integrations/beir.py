@@ -49,8 +49,8 @@ def evaluate(
 
     Parameters
     ----------
-    qrels : {query: {document: label}}
-    results : {query: {document: score}}
+    qrels : dict as {query: {document: label}}
+    results : dict as {query: {document: score}}
         They are not changed; beir's function takes documents out of them.
     k_values : list of int
         The cut-offs.
@@ -92,8 +92,8 @@ def evaluate_custom(
 
     Parameters
     ----------
-    qrels : {query: {document: label}}
-    results : {query: {document: score}}
+    qrels : dict as {query: {document: label}}
+    results : dict as {query: {document: score}}
         Of queries that are judged.
     k_values : list of int
         The cut-offs.

@@ -87,9 +87,9 @@ def calculate_retrieval_scores(
 
     Parameters
     ----------
-    results : {query: {document: score}}
+    results : dict as {query: {document: score}}
         What was retrieved.
-    qrels : {query: {document: label}}
+    qrels : dict as {query: {document: label}}
         The judgments.
     k_values : sequence of int
         The cut-offs.

@@ -149,7 +149,7 @@ class RelevanceEvaluator:
 
     Parameters
     ----------
-    query_relevance : {query: {document: label}}
+    query_relevance : dict as {query: {document: label}}
     measures : iterable of str
         trec_eval's names, as in ``{"map", "ndcg_cut.10", "recall.10,100", "P_5"}``, and the nicknames "official",
         "set" and "all_trec".
@@ -196,7 +196,7 @@ class RelevanceEvaluator:
 
         Parameters
         ----------
-        scores : {query: {document: score}}
+        scores : dict as {query: {document: score}}
 
         Returns
         -------

@@ -379,7 +379,7 @@ def _parts_of_q(
 
 
 def sum_over_distinct(*worths: Sequence[float]) -> float:
-    """Sum worths[0][d0] worths[1][d1] … over all choices of different documents d0, d1 and so on.
+    """Sum ``worths[0][d0] worths[1][d1] …`` over all choices of different documents d0, d1 and so on.
 
     The last document may be any, less the cases in which it is one of the others.
 

@@ -191,7 +191,7 @@ def rbo(
 
     Parameters
     ----------
-    a, b : {item: score}, or float[n_items] of the same items
+    a, b : dict of score by item, or float[n_items] of the same items
         Higher scores first. An item that only one ranking holds is no part of the overlap, and takes its place in the
         ranking that holds it.
     p : float
@@ -273,7 +273,7 @@ def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a") -> Overl
 
     Parameters
     ----------
-    a, b : {item: score}, or float[n_items] of the same items
+    a, b : dict of score by item, or float[n_items] of the same items
         As for `rbo`. Either is the beginning of a ranking that goes on without end.
     p : float
         The persistence, between 0 and 1.

@@ -1,0 +1,132 @@
+"""Check a built site: links, anchors, images, that nothing comes from other hosts, and that the API is complete.
+
+External links are only looked at, and not followed: they are https, to a host.
+
+    python docs/builder/check.py site
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from tieaware import integrations
+
+# Whose names, those that they export, have an entry in the API; and those of the modules of each tool.
+MODULES = ("", ".precision", ".statistics", ".experiments", ".retrieval", ".samples", ".reference")
+# What a browser loads by itself: the element, and the attribute that says what.
+LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}
+# These links tell of a page, and are not fetched to show it.
+TOLD = {"canonical", "next", "prev", "alternate"}
+
+
+class Page(HTMLParser):
+    """The anchors of a page, and what it links to and loads, each with its line."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[tuple[int, str]] = []
+        self.loaded: list[tuple[int, str]] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take what a tag says."""
+        said = {name: value or "" for name, value in attrs}
+        self.anchors |= {said[name] for name in ("id", "name") if name in said}
+        line = self.getpos()[0]
+        if tag == "a" and "href" in said:
+            self.links.append((line, said["href"]))
+        if tag in LOADED and LOADED[tag] in said and not TOLD & set(said.get("rel", "").split()):
+            self.loaded.append((line, said[LOADED[tag]]))
+
+
+class Site:
+    """A folder of built pages."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+
+    @cached_property
+    def pages(self) -> dict[Path, Page]:
+        """All pages, by their paths."""
+        return {path: Page(path) for path in sorted(self.folder.rglob("*.html"))}
+
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong with links and with what is loaded, one line each."""
+        for path, page in self.pages.items():
+            name = path.relative_to(self.folder)
+            for line, link in page.links:
+                if problem := self.wrong(path, link):
+                    yield f"{name}:{line}: {problem}"
+            for line, link in page.loaded:
+                problem = "loaded from elsewhere" if urlsplit(link).netloc else self.wrong(path, link)
+                if problem:
+                    yield f"{name}:{line}: {link}: {problem}" if link not in problem else f"{name}:{line}: {problem}"
+
+    def wrong(self, path: Path, link: str) -> str | None:
+        """Return what is wrong with a link on a page, if anything is."""
+        parts = urlsplit(link)
+        if parts.scheme == "data":
+            return None
+        if parts.scheme or parts.netloc:
+            is_well_formed = parts.scheme == "https" and re.fullmatch(r"[\w-]+(\.[\w-]+)+", parts.netloc)
+            return None if is_well_formed or parts.scheme == "mailto" else f"{link}: expected https and a host"
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        if parts.path.startswith("/"):
+            # Only on the page for what is not found, which is shown under any address.
+            target = self.folder / unquote(parts.path)[1:]
+        target = target / "index.html" if target.is_dir() else target
+        if not target.is_file():
+            return f"{link}: no such page"
+        if parts.fragment and target in self.pages and unquote(parts.fragment) not in self.pages[target].anchors:
+            # The theme has links for the keyboard of its own, and lines of code anchors.
+            return f"{link}: no such anchor"
+        return None
+
+    def missing(self) -> Iterator[str]:
+        """Yield the public names without an entry in the API."""
+        anchors = set().union(*(page.anchors for page in self.pages.values()))
+        for name in public():
+            if name not in anchors:
+                yield f"{name}: expected an entry in the API, found none"
+
+
+def public() -> list[str]:
+    """Return the names that the modules export, or define under a name without underscore."""
+    found = []
+    tools = [f".integrations.{module.name}" for module in pkgutil.iter_modules(integrations.__path__)]
+    for name in (f"tieaware{module}" for module in (*MODULES, *tools)):
+        module = importlib.import_module(name)
+        defined = [
+            each
+            for each, value in vars(module).items()
+            if not each.startswith("_") and (inspect.isclass(value) or inspect.isfunction(value))
+            and value.__module__ == name
+        ]  # fmt: skip
+        found += [f"{name}.{each}" for each in getattr(module, "__all__", defined)]
+    return found
+
+
+def main() -> int:
+    """Print what is wrong, and how much was looked at; return 1 if anything is."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    site = Site(parser.parse_args().folder)
+    found = [*site.problems(), *site.missing()]
+    links = sum(len(page.links) + len(page.loaded) for page in site.pages.values())
+    print(*found, f"{len(site.pages)} pages, {links} links, {len(found)} problems", sep="\n")
+    return 1 if found or not site.pages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
