@@ -45,7 +45,7 @@ class Drawing:
 
     caption: str
     draw: Callable[[Axes], object]
-    size: tuple[float, float] = (7.0, 4.2)
+    size: tuple[float, float] = (6.2, 4.0)
     title: str = ""
 
     def figure(self) -> Figure:

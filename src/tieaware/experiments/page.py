@@ -19,6 +19,8 @@ from tieaware.tables import Cell, Marked, Table, significant
 _ROOM_OF_ROWS, _ROOM_OF_FIGURES = 650_000, 1_150_000
 # Of a table that does not fit, so many rows are shown; and one of more rows than these is folded.
 _SOME, _LONG = 100, 60
+# To so many pixels an inch of a figure may shrink, of the 96 that it has.
+_PIXELS = 57.0
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1a1a1a; --quiet: #555; --line: #ddd; --page: #fff; --box: #f4f6f8;
@@ -27,7 +29,7 @@ _STYLE = """
   :root { --text: #e4e4e4; --quiet: #a8a8a8; --line: #3a3a3a; --page: #121212; --box: #1e2328; --link: #7cc0f4; }
   figure img { filter: invert(.93) hue-rotate(180deg); }
 }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
   color: var(--text); background: var(--page); overflow-wrap: break-word; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin-bottom: .2rem; }
 h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.5rem 0 .5rem; }
@@ -37,17 +39,18 @@ a { color: var(--link); }
   padding: .7rem 1rem; }
 .quiet, figcaption, .note { color: var(--quiet); font-size: .9rem; margin: .3rem 0; }
 figure { margin: 1rem 0; break-inside: avoid; }
-figure img { display: block; max-width: 100%; min-width: 30rem; height: auto; }
+figure img { display: block; max-width: 100%; height: auto; }
 nav ul { columns: 17rem; padding-left: 1.2rem; margin: .3rem 0; font-size: .95rem; }
 nav h2 { font-size: 1rem; margin: 1.5rem 0 0; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem 1rem .25rem 0; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top;
   max-width: 22rem; }
-th { vertical-align: bottom; white-space: nowrap; }
+th { vertical-align: bottom; min-width: 3rem; }
 td:first-child { min-width: 5rem; }
 th.number, td.number { text-align: right; white-space: nowrap; }
-th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
+th button { font: inherit; text-align: inherit; color: inherit; background: none; border: 0; padding: 0;
+  cursor: pointer; }
 th button::after { content: " \\2195"; color: var(--quiet); font-weight: normal; }
 th[aria-sort=ascending] button::after { content: " \\2191"; color: inherit; }
 th[aria-sort=descending] button::after { content: " \\2193"; color: inherit; }
@@ -173,7 +176,7 @@ def _fitting(figures: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
 
 def _heading(table: Table, report: Report) -> str:
     """Return what stands above a table: not once more what stands above all."""
-    return "The numbers" if table.title == report.heading else table.title
+    return "Summary" if table.title in (report.heading, report.title) else table.title
 
 
 def _contents(report: Report, figures: Sequence[str], linked: Sequence[str]) -> str:
@@ -246,10 +249,13 @@ def _figure(name: str, drawing: Drawing, svg: bytes) -> str:
     """Embed a figure as an image, in which nothing can run."""
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
     text = html.escape(drawing.caption)
+    # On a phone, where a figure that would be too small to read scrolls within itself.
+    least = drawing.size[0] * _PIXELS
     files = ", ".join(f'<a href="{html.escape(name)}.{kind}">{kind.upper()}</a>' for kind in ("svg", "png"))
     return (
         f'<figure><div class="scroll" role="region" tabindex="0" aria-label="{html.escape(_name(drawing))}">'
-        f'<img src="{source}" alt="{text}"></div>\n<figcaption>{text} {files}</figcaption></figure>'
+        f'<img src="{source}" alt="{text}" style="min-width: {least:.0f}px"></div>\n'
+        f"<figcaption>{text} {files}</figcaption></figure>"
     )
 
 
