@@ -16,7 +16,7 @@ from tieaware.plots import Drawing
 from tieaware.tables import Cell, Marked, Table, significant
 
 # How many characters of rows, and of figures, a page has room for. 2 MB is what one can mail and what a phone opens.
-_ROOM_OF_ROWS, _ROOM_OF_FIGURES = 650_000, 1_150_000
+_ROOM_OF_ROWS, _ROOM_OF_FIGURES = 820_000, 1_050_000
 # Of a table that does not fit, so many rows are shown; and one of more rows than these is folded.
 _SOME, _LONG = 100, 60
 # To so many pixels an inch of a figure may shrink, of the 96 that it has.
@@ -48,7 +48,8 @@ th, td { padding: .25rem 1rem .25rem 0; text-align: left; border-bottom: 1px sol
   max-width: 22rem; }
 th { vertical-align: bottom; min-width: 3rem; }
 td:first-child { min-width: 5rem; }
-th.number, td.number { text-align: right; white-space: nowrap; }
+th.n, td.n { text-align: right; }
+td.n { white-space: nowrap; }
 th button { font: inherit; text-align: inherit; color: inherit; background: none; border: 0; padding: 0;
   cursor: pointer; }
 th button::after { content: " \\2195"; color: var(--quiet); font-weight: normal; }
@@ -73,7 +74,7 @@ for (const table of document.querySelectorAll("table")) {
     button.append(head.textContent);
     head.replaceChildren(button);
     button.addEventListener("click", () => {
-      const number = head.className === "number";
+      const number = head.className === "n";
       const first = number ? "descending" : "ascending", second = number ? "ascending" : "descending";
       const direction = head.getAttribute("aria-sort") === first ? second : first;
       const sign = direction === "ascending" ? 1 : -1;
@@ -130,11 +131,13 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
     """Return the page of an experiment, with as many of its figures, given as SVG, as it has room for."""
     shown, linked = _fitting(figures)
     main, *more = shown or [""]
-    room, tables = _ROOM_OF_ROWS, []
+    room = _ROOM_OF_ROWS
+    tables: list[str] = []
     for name, table in report.tables.items():
         rows = _rows(table, room)
         room -= sum(map(len, rows))
-        tables.append(_table(name, _heading(table, report), table, rows))
+        # The first, which answers, is never folded.
+        tables.append(_table(name, _heading(table, report), table, rows, folded=len(rows) > _LONG and bool(tables)))
     parts = [
         f"<h1>{html.escape(report.heading)}</h1>",
         f'<p class="quiet">{html.escape(report.title)}</p>' if report.title != report.heading else "",
@@ -188,11 +191,11 @@ def _contents(report: Report, figures: Sequence[str], linked: Sequence[str]) -> 
     return f'<nav aria-labelledby="contents">\n<h2 id="contents">Contents</h2>\n<ul>\n{items}</ul>\n</nav>'
 
 
-def _table(name: str, title: str, table: Table, rows: Sequence[str]) -> str:
-    """Return a table under its title; one of many rows is to be unfolded."""
+def _table(name: str, title: str, table: Table, rows: Sequence[str], *, folded: bool) -> str:
+    """Return a table under its title, with those of its rows that are shown."""
     numbers = [not text for text in table.starts_left()]
     head = "".join(
-        f"<th scope=col{' class=number' if number else ''}>{html.escape(column)}</th>"
+        f"<th scope=col{' class=n' if number else ''}>{html.escape(column)}</th>"
         for number, column in zip(numbers, table.columns, strict=True)
     )
     content = (
@@ -202,7 +205,7 @@ def _table(name: str, title: str, table: Table, rows: Sequence[str]) -> str:
     count = f"{len(table.rows):,} row{'s' * (len(table.rows) != 1)}"
     if len(rows) < len(table.rows):
         count = f"the first {len(rows):,} of {count}"
-    if len(rows) > _LONG:
+    if folded:
         content = f"<details>\n<summary>{count}</summary>\n{content}</details>\n"
     notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in table.notes)
     file = html.escape(f"{name}.csv")
@@ -215,7 +218,7 @@ def _table(name: str, title: str, table: Table, rows: Sequence[str]) -> str:
 
 def _rows(table: Table, room: int) -> list[str]:
     """Return the rows of a table in HTML: all, or the first ones, if all take more than so many characters."""
-    opening = ["<td>" if text else "<td class=number>" for text in table.starts_left()]
+    opening = ["<td>" if text else "<td class=n>" for text in table.starts_left()]
     rows, taken = [], 0
     for row in table.rows:
         rows.append(f"<tr>{''.join(f'{td}{_cell(cell)}' for td, cell in zip(opening, row, strict=True))}\n")
