@@ -164,17 +164,23 @@ def test_a_click_sorts_a_table(tmp_path):
     }
     document.title = seen.join("; ") + "; " + document.querySelectorAll("[aria-sort]").length;
     </script>"""
-    text = page(report, {}, "")
-    text = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", text).replace("</body>", f"{clicks}</body>")
-    (tmp_path / "page.html").write_text(text)
+    written = page(report, {}, "")
+    assert '<th scope="col" class="n"><button type="button">x</button></th>' in _shown(written, tmp_path)
+    text = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", written)
+    expected = "descending a10 b c d a9; ascending d c b a10 a9; ascending a9 a10 b c d; 1"
+    assert f"<title>{expected}</title>" in _shown(text.replace("</body>", f"{clicks}</body>"), tmp_path)
+
+
+def _shown(text, folder):
+    """What a browser makes of a page."""
+    (folder / "page.html").write_text(text)
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     made = subprocess.run(
-        [*command, f"--user-data-dir={tmp_path / 'profile'}", (tmp_path / "page.html").as_uri()],
+        [*command, f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()],
         capture_output=True, text=True, timeout=120, env=environment,
     )  # fmt: skip
-    expected = "descending a10 b c d a9; ascending d c b a10 a9; ascending a9 a10 b c d; 1"
-    assert f"<title>{expected}</title>" in made.stdout
+    return made.stdout
 
 
 def test_the_same_experiment_gives_the_same_bytes(tmp_path):
@@ -193,6 +199,15 @@ def test_nothing_is_left_half_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="file: "):
         _Lines().write(tmp_path / "file")
+
+
+def test_a_report_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
+    """Its tables are written by then, but not yet in their place."""
+    monkeypatch.setattr(Drawing, "save", _killed)
+    (tmp_path / "lines.csv").write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        _Lines().write(tmp_path)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("lines.csv", "old")]
 
 
 def test_a_plot_is_saved_in_the_format_of_its_name(tmp_path):

@@ -17,6 +17,7 @@ from tieaware.checks import number, sequence, shown, unexpected, whole_number
 from tieaware.defaults import INEXACT_MEASURES
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
+from tieaware.extras import load
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.inputs.run import Run
 from tieaware.measures import Measure, parse_measures
@@ -528,9 +529,9 @@ def _legend(ax: Axes) -> None:
 
 def _name_some(ax: Axes, outcome: Inexact, heights: Values, some: Sequence[int]) -> None:
     """Write the names of methods beside their points: to the left where these are far to the right."""
+    halo = load("matplotlib.patheffects", "analysis").withStroke(linewidth=2.0, foreground="#ffffff")
     for i in some:
         share = float(outcome.shares[i])
         side, shift = ("right", -6) if share > 0.3 else ("left", 6)
         ax.annotate(label(outcome.methods[i]), (share, float(heights[i])), fontsize=7.5, horizontalalignment=side,
-                    xytext=(shift, 5), textcoords="offset points", zorder=5,
-                    bbox={"facecolor": "#ffffff", "edgecolor": "none", "alpha": 0.75, "pad": 0.6})  # fmt: skip
+                    xytext=(shift, 5), textcoords="offset points", path_effects=[halo])  # fmt: skip

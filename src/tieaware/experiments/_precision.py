@@ -477,7 +477,8 @@ class Precision(Experiment):
         p_values = {
             f"p-values-{file_name(measure)}": Drawing(
                 f"{measure}: p of the paired t-test, for each of {self.pairs.count} pairs of runs, as the scores were "
-                f"and with {self.precisions[-1]}. Dashed: {self.alpha}.",
+                f"and with {self.precisions[-1]}. Dashed: {self.alpha}; in the upper left verdicts vanish, in "
+                "the lower right they appear.",
                 Scatter(str(self.precisions[-1]), self.pairs.before[-1].p[m], self.pairs.after[-1].p[m], self.alpha),
                 (5.6, 5.2), f"Verdicts between runs by {measure}, before and after",
             )

@@ -54,7 +54,7 @@ class Boxes:
         bounds = [(p + 1, *self.worst[p]) for p in range(len(spans)) if p in self.worst]
         if bounds:
             at, loss, gain = np.array(bounds).T
-            ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="possible")
+            ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="largest possible")
             ax.plot(at, -gain, "v", color="#000000", markerfacecolor="none", markersize=6)
         self.precisions.draw(ax)
         ax.set_ylabel(f"{label(str(self.measure))} of a query: original − coarsened")

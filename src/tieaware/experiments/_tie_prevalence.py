@@ -507,7 +507,7 @@ class _Ranges:
             ax.plot(
                 moved[rule], places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name
             )
-        _run_axis(ax, [f"{outcome.runs[i]}  {means['average'][i]:.4f}" for i in order])
+        _run_axis(ax, [f"{outcome.runs[i]}  {significant(means['average'][i])}" for i in order])
         ax.set_xlabel(f"mean {outcome.measures[self.m]} over {len(outcome.queries)} topics, less the average over ties")
 
 
@@ -515,4 +515,4 @@ def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
     ax.set_yticks(np.arange(len(runs)), [label(run) for run in runs], fontsize=8)
     ax.set_ylim(-0.7, len(runs) - 0.3)
     ax.grid(visible=False, axis="y")
-    ax.legend(loc="lower right")
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3)
