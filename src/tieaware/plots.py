@@ -22,6 +22,9 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
 
+# Longer names would leave no room for what is drawn.
+_LENGTH = 40
+
 _PATH, _DIGITS = re.compile(rb' d="[^"]*"|<use [^>]*>'), re.compile(rb"(\.\d\d)\d+")
 
 _STYLE = {
@@ -99,8 +102,9 @@ def style(i: int) -> dict[str, Any]:
 
 
 def label(name: str) -> str:
-    """Return a name as a figure shows it: no bytes that are not text, no formulas, and not hidden by a leading _."""
-    shown = name.encode("utf-8", "replace").decode().replace("$", r"\$")
+    """Return a name as a figure shows it: short, no bytes that are not text, no formulas, not hidden by a leading _."""
+    short = name if len(name) <= _LENGTH else f"{name[: _LENGTH - 1]}…"
+    shown = short.encode("utf-8", "replace").decode().replace("$", r"\$")
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
     return f"\u200b{shown}" if shown.startswith("_") else shown
 

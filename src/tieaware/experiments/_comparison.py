@@ -18,7 +18,7 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress, progress
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure, parse_measures
-from tieaware.plots import Drawing, file_name
+from tieaware.plots import Drawing, file_name, label
 from tieaware.results import Results
 from tieaware.statistics import PairedTest, Resolutions, holm, paired_test, resolve_ties
 from tieaware.statistics.values import ROUNDING
@@ -376,7 +376,8 @@ class Comparison(Experiment):
             "differences-…" and "verdicts-…", with the names of the measures.
         """
         figures = {}
-        side = min(max(4.5, 2.4 + 0.16 * len(self.results.runs)), 9.5)
+        longest = max(len(label(run)) for run in self.results.runs)
+        side = max(4.5, min(0.16 * len(self.results.runs), 7.0) + 1.6 + 0.06 * longest)
         for m, measure in enumerate(self.results.measures):
             tested = self._tested(m)
             some = contested(tested, _DRAWN)

@@ -99,7 +99,7 @@ class Square:
         ax.set_yticks(shown, ticks, fontsize=8)
         ax.set_xticks(shown, ticks, fontsize=8, rotation=90)
         ax.grid(visible=False)
-        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=2, borderaxespad=0.0)
+        ax.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.01), ncols=2, borderaxespad=0.0)
         ax.set_ylabel(f"run, the best by mean {label(of.measure)} first")
 
 

@@ -327,4 +327,5 @@ class Curves(Experiment):
         if self.kind == "roc":
             ax.plot([0.0, 1.0], [0.0, 1.0], color="#666666", linestyle=":", linewidth=1.2, label="diagonal")
         ax.set(xlabel=horizontal, ylabel=vertical, xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=2)
+        longest = max(len(name) for name in ax.get_legend_handles_labels()[1])
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=2 if longest < 34 else 1)

@@ -449,7 +449,7 @@ class TiePrevalence(Experiment):
         places = np.arange(len(order))
         ax.barh(places, shares[order], color="#8fbcd9", height=0.7, label="tied")
         ax.plot(single[order], places, "|", color="#D55E00", markersize=7, markeredgewidth=1.6, label="as float32")
-        _run_axis(ax, [self.runs[i] for i in order])
+        _run_axis(ax, [label(self.runs[i]) for i in order])
         ax.set_xlim(0.0, 1.02)
         ax.set_xlabel("share of documents that tie")
 
@@ -507,12 +507,13 @@ class _Ranges:
             ax.plot(
                 moved[rule], places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name
             )
-        _run_axis(ax, [f"{outcome.runs[i]}  {significant(means['average'][i])}" for i in order])
+        _run_axis(ax, [f"{label(outcome.runs[i])}  {significant(means['average'][i])}" for i in order])
         ax.set_xlabel(f"mean {outcome.measures[self.m]} over {len(outcome.queries)} topics, less the average over ties")
 
 
 def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
-    ax.set_yticks(np.arange(len(runs)), [label(run) for run in runs], fontsize=8)
+    ax.set_yticks(np.arange(len(runs)), runs, fontsize=8)
     ax.set_ylim(-0.7, len(runs) - 0.3)
     ax.grid(visible=False, axis="y")
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3)
+    # Above the axes, where it hides nothing, and to the left over the names, for which there is room.
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)

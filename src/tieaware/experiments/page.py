@@ -19,6 +19,8 @@ from tieaware.tables import Cell, Marked, Table, significant
 _ROOM_OF_ROWS, _ROOM_OF_FIGURES = 820_000, 1_050_000
 # Of a table that does not fit, so many rows are shown; and one of more rows than these is folded.
 _SOME, _LONG = 100, 60
+# Text of so many characters has lines that are not too short.
+_WIDE = 40
 # To so many pixels an inch of a figure may shrink, of the 96 that it has.
 _PIXELS = 57.0
 
@@ -50,6 +52,7 @@ th { vertical-align: bottom; min-width: 3rem; }
 td:first-child { min-width: 5rem; }
 th.n, td.n { text-align: right; }
 td.n { white-space: nowrap; }
+td.w { min-width: 18rem; }
 th button { font: inherit; text-align: inherit; color: inherit; background: none; border: 0; padding: 0;
   cursor: pointer; }
 th button::after { content: " \\2195"; color: var(--quiet); font-weight: normal; }
@@ -218,23 +221,26 @@ def _table(name: str, title: str, table: Table, rows: Sequence[str], *, folded: 
 
 def _rows(table: Table, room: int) -> list[str]:
     """Return the rows of a table in HTML: all, or the first ones, if all take more than so many characters."""
-    opening = ["<td>" if text else "<td class=n>" for text in table.starts_left()]
+    left = table.starts_left()
     rows, taken = [], 0
     for row in table.rows:
-        rows.append(f"<tr>{''.join(f'{td}{_cell(cell)}' for td, cell in zip(opening, row, strict=True))}\n")
+        rows.append(f"<tr>{''.join(_cell(cell, text) for cell, text in zip(row, left, strict=True))}\n")
         taken += len(rows[-1])
         if taken > room:
             return rows[:_SOME]
     return rows
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: Cell, is_text: bool) -> str:
     value = cell.text if isinstance(cell, Marked) else cell
     if value is None or value != value:
-        return "–"
-    if isinstance(value, float):
-        return significant(value)
-    return f"{value:,}" if isinstance(value, int) else html.escape(value)
+        shown = "–"
+    elif isinstance(value, float):
+        shown = significant(value)
+    else:
+        shown = f"{value:,}" if isinstance(value, int) else html.escape(value)
+    kind = "" if is_text and len(shown) < _WIDE else " class=w" if is_text else " class=n"
+    return f"<td{kind}>{shown}"
 
 
 def _name(drawing: Drawing) -> str:
