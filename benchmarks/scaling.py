@@ -106,10 +106,23 @@ def draw(measured: dict[str, Any], folder: Path) -> None:
     axes[0].set_ylabel("time per document (ns)")
     axes[0].set_xlabel("documents in a list, 5 of them relevant")
     axes[1].set_xlabel("share of relevant documents in lists of 1,000 (%)")
-    axes[0].set_title("nDCG@10 + AP + RR, one thread", loc="left", fontsize=9)
+    titles = "From short lists to long ones", "From few relevant documents to many"
+    for panel, title in zip(axes, titles, strict=True):
+        panel.set_title(title, loc="left", fontsize=10, fontweight="bold")
+    figure.suptitle(described(measured), x=0.008, ha="left", fontsize=8.5)
     figure.savefig(folder / "performance.png", dpi=150)
     figure.savefig(folder / "performance.svg", metadata={"Date": None})
     plt.close(figure)
+
+
+def described(measured: dict[str, Any]) -> str:
+    """Say what was timed, and on which machine."""
+    machine, versions = measured["machine"], measured["versions"]
+    cores = f"{machine['cores']} core{'s' * (machine['cores'] != 1)}"
+    return (
+        f"nDCG@10 + AP + RR in one thread, less is faster. {machine['processor']}; {cores}; {machine['system']}; "
+        f"Python {versions['Python']}, NumPy {versions['numpy']}, tieaware {versions['tieaware']}."
+    )
 
 
 def label(panel: Any, ends: dict[str, tuple[float, float]], at: float) -> None:

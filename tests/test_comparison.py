@@ -160,6 +160,57 @@ def test_the_answer_is_who_beats_whom(covid, capfd):
     assert [row[3] for row in outcome.tables()["verdicts"].rows] == [len(won)]
 
 
+def test_the_verdict_is_true_at_the_edges():
+    def verdict(*runs, measure=tieaware.AP, ties=0.0):
+        values = np.array(runs)[..., None]
+        results = tieaware.Results(values, tuple("abcd"[: len(runs)]), ("x", "y", "z"), (measure,))
+        return compare(results, *((values - ties, values + ties) if ties is not None else ())).verdict()
+
+    good, bad = [0.5, 0.61, 0.7], [0.1, 0.2, 0.3]
+    assert verdict(good, bad, ties=None) == (
+        "a has the highest mean AP, 0.603, and is significantly better than the other run. "
+        "The difference of 0.403 has Holm's p = 6.83e-05; nothing is known of ties."
+    )
+    assert verdict(good, bad, measure=tieaware.ESL).startswith("b has the lowest mean ESL, 0.200, and is significantly")
+    assert verdict(good, bad).endswith("; no order of the tied documents changes a sign or a verdict.")
+    assert verdict(good, bad, ties=0.3).endswith(
+        "can reverse 1 difference and change the uncorrected verdict of 1 pair."
+    )
+    assert verdict(good, good, bad).startswith("2 of 3 runs share the highest mean AP, 0.603. 2 of 3 pairs of runs")
+    even = verdict([0.5, 0.1, 0.9], [0.1, 0.5, 0.8], [0.2, 0.9, 0.1])
+    assert "is not significantly better than any of the other 2 runs. 0 of 3 pairs of runs differ" in even
+
+
+def test_figures_name_pairs_and_say_who_is_better_at_which_corrected_p():
+    """Of more pairs than can be named, those that are contested."""
+    rng = np.random.default_rng(3)
+    values = rng.random((12, 8, 1)) * 0.5 + np.linspace(0, 0.4, 12)[:, None, None]
+    names = tuple(f"_run {i} $x_1$" for i in range(12))
+    outcome = compare(tieaware.Results(values, names, tuple("stuvwxyz"), (tieaware.AP,)), values - 0.02, values + 0.02)
+    figures = outcome.drawings()
+    assert list(figures) == ["verdicts-AP", "differences-AP"]
+    flips, adjusted = outcome.resolutions[0].verdict_flips == 1, outcome.adjusted[0]
+    ax = figures["differences-AP"].plot()
+    named = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert len(named) == 36 < len(outcome.first)
+    assert all(" > " in name for name in named)
+    assert sum(text.get_text().endswith("×") for text in ax.texts) == min(flips.sum(), 36)
+    shown = {float(text.get_text().split()[0]) for text in ax.texts[1:]}
+    assert min(abs(p - np.log(0.05)) for p in np.log(list(shown))) < 2.0
+    # The square: the best run first; in the row of each, blue where it wins, and its mirror where it loses.
+    ax = figures["verdicts-AP"].plot()
+    cells = np.asarray(ax.images[0].get_array())
+    order = [int(tick.get_text().split()[1]) for tick in ax.get_yticklabels()]
+    beaten = outcome.beaten(0)[np.ix_(order, order)]
+    levels = (cells.max() - 1) // 2
+    np.testing.assert_array_equal((cells >= 2) & (cells < 2 + levels), beaten)
+    np.testing.assert_array_equal(cells >= 2 + levels, beaten.T)
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend[:2] == ["p ≥ 0.05", "row better, p < 0.001"]
+    assert legend[-1] == "ties can change it"
+    assert (adjusted < 0.05).sum() == beaten.sum() > 0
+
+
 def test_where_less_is_better_the_lesser_wins():
     values = np.array([[1.0, 2.0, 3.0], [11.0, 12.5, 13.0]])[..., None]
     for measure, expected in ((tieaware.ESL, "a"), (tieaware.DCG, "b")):

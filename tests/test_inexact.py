@@ -98,6 +98,21 @@ def test_tables_figures_and_report(outcome, tmp_path):
     assert "4 methods of inexact retrieval against Exact(), first 20" in str(outcome)
 
 
+def test_the_verdict_is_true_at_the_edges(collection, index, outcome):
+    def verdict(*methods):
+        return experiments.inexact(index, collection.topics, collection.qrels, methods, "AP", k=K).verdict()
+
+    few, all_documents = retrieval.Champions(r=1), retrieval.Champions(r=400)
+    assert outcome.verdict().startswith("No method that reads fewer postings keeps 99 % of the mean AP of Exact(), 0.")
+    assert "the best, Champions(r=5), reads " in outcome.verdict()
+    assert ". The difference is " in verdict(few)
+    none = verdict(all_documents, retrieval.Champions(r=401))
+    assert none.startswith("None of 2 methods reads fewer postings than Exact(): the best, Champions(r=400), ")
+    assert none.endswith(" 0 of 2 lose significantly (paired t-test, Holm's p below 0.05).")
+    half = verdict(few, retrieval.ImpactOrdered(postings=0.97))
+    assert half.startswith("1 of 2 methods reads fewer postings and keeps 99 % of the mean AP of Exact(), 0.")
+
+
 def test_the_command(collection, tmp_path, capsys):
     """From files, and from an index that was saved, to the same table."""
     documents, topics, qrels = (tmp_path / name for name in ("documents.jsonl", "topics.tsv", "qrels.txt"))

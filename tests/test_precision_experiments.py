@@ -93,6 +93,63 @@ def test_the_one_sided_test_asks_for_a_share_of_the_original():
     assert "runs kept 50%" in outcome.table().columns
 
 
+def test_where_nothing_changes_nothing_is_lost():
+    """The test alone would not show it: the run's own mean is not significantly above 0, so it has no power."""
+    qrels = {f"q{i}": {"d1": 1} for i in range(8)}
+    run = {q: {("d1" if q == "q0" else "d2"): 2.0, "d3": 1.0} for q in qrels}
+    outcome = precision(qrels, {"run": run}, ["bands:1", "levels:1"], ["RR"])
+    assert outcome.not_kept[0, 0, 0] > 0.05
+    assert outcome.keeps[:, 0, 0].tolist() == [1, 0]
+    assert outcome.most_lost[0, 0, 0] == 0.0
+    assert np.isnan(outcome.most_lost[1, 0, 0])
+    summary = [dict(zip(outcome.table().columns, row, strict=True)) for row in outcome.table().rows]
+    assert [[row[name] for name in ("runs kept 99%", "lost more", "undecided")] for row in summary] == [
+        [1, 0, 0], [0, 0, 1],
+    ]  # fmt: skip
+    rows = outcome.tables()["runs"].rows
+    assert [row[-1] for row in rows] == ["unchanged", "undecided"]
+    assert rows[0][-3:-1] == (None, 0.0)
+    assert rows[1][-2] is None
+
+
+def test_what_may_be_lost_is_what_the_one_sided_test_allows(generated):
+    """The share at which its p is alpha: tested at shares below and above; and the opposite can be shown as well."""
+    arguments = generated.qrels, list(generated.runs), ["bands:1", "bands:1.5", "levels:3"], ["AP", "RR"]
+    by_share = {kept: precision(*arguments, kept=kept) for kept in (0.5, 0.9, 0.99)}
+    kinds = set()
+    for kept, outcome in by_share.items():
+        changed = outcome.differences.any(axis=2)
+        shown = (outcome.most_lost < 1.0 - kept) & changed
+        np.testing.assert_array_equal(shown, (outcome.not_kept < 0.05) & changed)
+        np.testing.assert_array_equal(outcome.keeps == 1, shown | ~changed)
+        # What is shown to have lost more has, and is not what is shown to be kept.
+        ratios = outcome.values.mean(axis=2) / np.stack(outcome.originals).mean(axis=2)
+        assert (ratios[outcome.keeps == -1] < kept).all()
+        kinds |= set(outcome.keeps.ravel().tolist())
+    assert kinds == {-1, 0, 1}
+
+
+def test_the_verdict_is_true_at_the_edges():
+    one = precision(QRELS, RUNS["a"], ["bands:1", "decimals:9"], ["AP"]).verdict()
+    assert one == "No value of AP changes with bands:1, decimals:9: the run keeps its on every query."
+    both = precision(QRELS, RUNS, ["bands:1"], ["AP"]).verdict()
+    assert both.endswith("all 2 runs keep theirs on every query. All 1 verdicts between pairs of runs stay.")
+    # b has the hits at its end, where a single level brings them up: a loses, b gains.
+    lost, gained = (precision(QRELS, RUNS[name], ["levels:1"], ["RR"]).verdict() for name in "ab")
+    assert "levels:1 changes RR: the run loses" in lost
+    assert "levels:1 changes RR: the run gains" in gained
+    assert ". Its change is not significant (paired t-test, p = " in lost
+    # Of ESL less is better: what grows is lost.
+    assert "levels:1 changes ESL: the run loses" in precision(QRELS, RUNS["a"], ["levels:1"], ["ESL"]).verdict()
+    assert "of 1 verdicts between pairs of runs stay (" in precision(QRELS, RUNS, ["levels:1"], ["RR"]).verdict()
+
+
+def test_figures_say_which_way_is_loss():
+    for measure, expected in (("RR", ["loss →", "← gain"]), ("ESL", ["gain →", "← loss"])):
+        ax = precision(QRELS, RUNS, ["levels:1"], [measure]).plot()
+        assert [text.get_text() for text in ax.texts] == expected
+
+
 @pytest.mark.parametrize("identity", ["bands:1", "decimals:17"])
 def test_the_identity_changes_no_bit(collection, identity):
     outcome = precision(collection.qrels, list(collection.runs[:6]), [identity], ["RR", "RBP", "AP", "nDCG@10", "P@5"])

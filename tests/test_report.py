@@ -1,8 +1,14 @@
 """An experiment's files."""
 
+import base64
 import csv
+import hashlib
+import html
 import html.parser
+import math
 import os
+import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -14,10 +20,11 @@ import pytest
 from tieaware import InputError
 from tieaware._evaluate import evaluate_views
 from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.page import Report, page
 from tieaware.experiments.progress import evaluate_with_progress
 from tieaware.measures import parse_measure
 from tieaware.plots import Drawing, label
-from tieaware.tables import Table
+from tieaware.tables import Table, percent, significant
 from tieaware.views import View
 
 HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'
@@ -25,6 +32,9 @@ HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'
 
 class _Lines(Experiment):
     title = f"Two lines of {HOSTILE}"
+
+    def verdict(self):
+        return f"{HOSTILE} crosses."
 
     def tables(self):
         return {"lines": Table(f"Lines {HOSTILE}", ("run", HOSTILE), [(HOSTILE, 0.5), ("_b", None)], (HOSTILE,))}
@@ -38,14 +48,20 @@ class _Lines(Experiment):
         return {"crossing": Drawing(f"Lines cross {HOSTILE}", draw)}
 
 
-class _Tags(html.parser.HTMLParser):
-    def __init__(self):
+class _Page(html.parser.HTMLParser):
+    """The tags and attributes of a page."""
+
+    def __init__(self, text):
         super().__init__()
         self.tags, self.attributes = [], []
+        self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.attributes += attrs
+
+    def values(self, name):
+        return [value for each, value in self.attributes if each == name]
 
 
 def test_all_files_are_written_and_others_stay(tmp_path):
@@ -58,17 +74,113 @@ def test_all_files_are_written_and_others_stay(tmp_path):
         assert list(csv.reader(file)) == [["run", HOSTILE], [HOSTILE, "0.5"], ["_b", ""]]
 
 
-def test_the_report_is_one_page_that_loads_nothing_and_runs_nothing(tmp_path):
+def test_the_report_is_one_page_that_loads_nothing_and_runs_nothing_but_its_own(tmp_path):
     _Lines().write(tmp_path, f"tieaware precision {HOSTILE}")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    tags = _Tags()
-    tags.feed(page)
-    assert "script" not in tags.tags
-    assert "link" not in tags.tags
-    assert all(value.startswith("data:") for name, value in tags.attributes if name in ("src", "href"))
-    assert "&lt;script&gt;" in page
-    assert "tieaware precision &lt;script" in page
-    assert "matplotlib" in page
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = _Page(text)
+    assert not {"link", "iframe", "object", "form"} & set(page.tags)
+    assert all(source.startswith("data:image/") for source in page.values("src"))
+    # Links lead into the page, or to a file beside it.
+    places = {f"#{name}" for name in page.values("id")}
+    assert set(page.values("href")) <= places | {path.name for path in tmp_path.iterdir()}
+    assert {"lines.csv", "crossing.svg", "#table-lines", "#how"} <= set(page.values("href"))
+    # The one script is the one that the policy knows.
+    assert page.tags.count("script") == 1
+    (script,) = re.findall("<script>(.*?)</script>", text, re.DOTALL)
+    (policy,) = [value for value in page.values("content") if "default-src" in value]
+    assert "default-src 'none'" in policy
+    assert f"script-src 'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" in policy
+    assert "&lt;script&gt;" in text
+    assert "tieaware precision &lt;script" in text
+    assert "matplotlib" in text
+
+
+def test_the_answer_comes_first(tmp_path):
+    """The verdict, the figure that shows it, where all else is, tables, how it was computed; no heading twice."""
+    _Lines().write(tmp_path, "tieaware")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    order = ['class="verdict"', "<figure>", "<nav ", "<table>", 'id="how"', "<script>"]
+    assert sorted(order, key=text.index) == order
+    assert html.escape(_Lines().verdict()) in text
+    headings = re.findall(r"<h\d[^>]*>(.*?)</h\d>", text)
+    assert len(set(headings)) == len(headings) == 4
+
+
+def test_numbers_have_three_significant_digits():
+    numbers = (0.0, -0.0, 1.0, 0.99999, 0.123456, -0.04435, 0.000123456, 1.23456e-12, 12.3456, 999.6, 123456.7, 2.5)
+    shown = ["0", "0", "1", "1.00", "0.123", "-0.0444", "0.000123", "1.23e-12", "12.3", "1,000", "123,000", "2.50"]
+    assert [significant(x) for x in numbers] == shown
+    assert [significant(x) for x in (math.inf, -math.inf, 0.9996, 99.96)] == ["inf", "-inf", "1.00", "100"]
+    assert [percent(x) for x in (0.0, 0.123456, 1.0)] == ["0 %", "12.3 %", "100 %"]
+
+
+class _Large(Experiment):
+    """More rows and lines than a page can hold."""
+
+    title, heading = "Large", "Is it large?"
+
+    def tables(self):
+        rows = [(f"a run with a long name {i}", i, i / 7, 1 / (i + 1), -i / 3) for i in range(9_000)]
+        return {"few": Table("Few", ("run", "n"), [("a", 1)]), "many": Table("Many", tuple("vwxyz"), rows)}
+
+    def drawings(self):
+        def draw(ax):
+            for i in range(40):
+                ax.plot(np.arange(400) + 1 / 3, np.sin(np.arange(400) * i) + i / 7)
+
+        return {f"lines-{i}": Drawing(f"Lines {i}.", draw) for i in range(4)}
+
+
+def test_a_page_stays_small_and_links_to_what_it_leaves_out(tmp_path):
+    _Large().write(tmp_path)
+    text = (tmp_path / "report.html").read_bytes()
+    assert 500_000 < len(text) < 2_000_000
+    page = _Page(text.decode())
+    # Every figure is there, or the file is named; a table too long has its first rows.
+    n_images = page.tags.count("img")
+    assert 1 <= n_images < 4
+    assert {f"lines-{i}.svg" for i in range(n_images, 4)} <= set(page.values("href"))
+    assert page.tags.count("tr") == 2 + 1 + 100
+    assert "The first 100 of 9,000 rows" in text.decode()
+    assert len((tmp_path / "many.csv").read_text().splitlines()) == 9_001
+
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
+def test_a_click_sorts_a_table(tmp_path):
+    """Numbers from the largest, and none at the end, either way; the heads are buttons, which keys press as well."""
+    rows = [("b", 0.5), ("a10", 1234.5), ("a9", None), ("c", 1e-7), ("d", -3.0)]
+    report = Report("Sorted?", "", "", {"t": Table("T", ("run", "x"), rows)}, {})
+    clicks = """<script>
+    const [text, number] = document.querySelectorAll("th button");
+    const seen = [];
+    for (const button of [number, number, text]) {
+      button.focus();
+      document.activeElement.click();
+      const names = [...document.querySelectorAll("tbody tr")].map(row => row.cells[0].textContent);
+      seen.push(button.parentElement.getAttribute("aria-sort") + " " + names.join(" "));
+    }
+    document.title = seen.join("; ") + "; " + document.querySelectorAll("[aria-sort]").length;
+    </script>"""
+    written = page(report, {}, "")
+    assert '<th scope="col" class="n"><button type="button">x</button></th>' in _shown(written, tmp_path)
+    text = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", written)
+    expected = "descending a10 b c d a9; ascending d c b a10 a9; ascending a9 a10 b c d; 1"
+    assert f"<title>{expected}</title>" in _shown(text.replace("</body>", f"{clicks}</body>"), tmp_path)
+
+
+def _shown(text, folder):
+    """What a browser makes of a page."""
+    (folder / "page.html").write_text(text)
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    made = subprocess.run(
+        [*command, f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()],
+        capture_output=True, text=True, timeout=120, env=environment,
+    )  # fmt: skip
+    return made.stdout
 
 
 def test_the_same_experiment_gives_the_same_bytes(tmp_path):
@@ -87,6 +199,15 @@ def test_nothing_is_left_half_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="file: "):
         _Lines().write(tmp_path / "file")
+
+
+def test_a_report_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
+    """Its tables are written by then, but not yet in their place."""
+    monkeypatch.setattr(Drawing, "save", _killed)
+    (tmp_path / "lines.csv").write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        _Lines().write(tmp_path)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("lines.csv", "old")]
 
 
 def test_a_plot_is_saved_in_the_format_of_its_name(tmp_path):

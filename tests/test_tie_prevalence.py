@@ -77,6 +77,33 @@ def test_a_run_of_distinct_scores_shows_exactly_no_effect():
     assert not outcome.std.any()
 
 
+def test_the_verdict_is_true_at_the_edges():
+    assert tie_prevalence({"q1": {"a": 2.0, "b": 1.0}}, QRELS).verdict() == (
+        "No two documents tie in 1 list of 1 run. The order of ties can change no value."
+    )
+    one = "1 of 3 lists has a tie (33.3 %), and 50 % of all documents tie with another."
+    cut = tie_prevalence(RUN, cutoffs=[2]).verdict()
+    assert cut == f"{one} A cut-off at 2 divides a group of tied documents in 1 list."
+    assert tie_prevalence(RUN, cutoffs=[]).verdict() == f"{one} The largest group of equal scores has 3 documents."
+    assert tie_prevalence(RUN, {"q1": {"a": 1}}, ["RR"]).verdict() == f"{one} Their order changes no run's mean RR."
+    # The means over one topic: 1/2, 1/3, 1/4 by order; 1 or 1/2; 1/3.
+    runs = {"tied": RUN, "ahead": {"q1": {"b": 1.0, "a": 1.0}}, "inside": {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}}}
+    assert tie_prevalence(runs, {"q1": {"b": 1, "f": 1}}, ["RR"]).verdict().endswith(
+        " moves the mean RR of ahead by up to 0.250 from the average, and that of 1 other run by no more; 1 of 3 pairs "
+        "of runs can change places."
+    )
+
+
+def test_of_many_runs_those_with_the_most_ties_are_drawn():
+    runs = {f"run {i}": {"q1": {f"d{j}": float(max(i, j)) for j in range(70)}} for i in range(65)}
+    drawings = tie_prevalence(runs, {"q1": {"d3": 1}}, ["RR"]).drawings()
+    for name, expected in (("ties", range(5, 65)), ("ranges-RR", None)):
+        names = [tick.get_text().split("  ")[0] for tick in drawings[name].plot().get_yticklabels()]
+        assert len(names) == 60
+        assert expected is None or set(names) == {f"run {i}" for i in expected}
+    assert "Of 65 runs the 60 with the most." in drawings["ties"].caption
+
+
 def test_measures_without_a_spread_have_no_deviation():
     outcome = tie_prevalence(RUN, QRELS, ["infAP", "RR"])
     assert np.isnan(outcome.std[..., 0]).all()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+
+# Longer names would leave no room for what is drawn.
+_LENGTH = 40
+
+_PATH, _DIGITS = re.compile(rb' d="[^"]*"|<use [^>]*>'), re.compile(rb"(\.\d\d)\d+")
 
 _STYLE = {
     "font.size": 10.0,
@@ -37,11 +44,12 @@ _STYLE = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure that is still to be drawn: what it shows, how to draw it into axes, and its size in inches."""
+    """A figure that is still to be drawn: what it shows, how to draw it into axes, its size in inches, and its name."""
 
     caption: str
     draw: Callable[[Axes], object]
-    size: tuple[float, float] = (7.0, 4.2)
+    size: tuple[float, float] = (6.2, 4.0)
+    title: str = ""
 
     def figure(self) -> Figure:
         """Draw it alone, without a window."""
@@ -77,7 +85,14 @@ class Drawing:
             # Without the date of making, which would make two of the same differ.
             metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
             with load("matplotlib", "analysis").rc_context(_STYLE), whole_file(path) as file:
-                figure.savefig(file, format=suffix[1:], dpi=160, metadata=metadata)
+                image = io.BytesIO()
+                figure.savefig(image, format=suffix[1:], dpi=160, metadata=metadata)
+                file.write(_lean(image.getvalue()) if suffix == ".svg" else image.getbuffer())
+
+
+def _lean(svg: bytes) -> bytes:
+    """Round the coordinates of lines to hundredths of a point, which nobody sees: of what is drawn, half is digits."""
+    return _PATH.sub(lambda path: _DIGITS.sub(rb"\1", path[0]), svg)
 
 
 def style(i: int) -> dict[str, Any]:
@@ -87,8 +102,9 @@ def style(i: int) -> dict[str, Any]:
 
 
 def label(name: str) -> str:
-    """Return a name as a figure shows it: no bytes that are not text, no formulas, and not hidden by a leading _."""
-    shown = name.encode("utf-8", "replace").decode().replace("$", r"\$")
+    """Return a name as a figure shows it: short, no bytes that are not text, no formulas, not hidden by a leading _."""
+    short = name if len(name) <= _LENGTH else f"{name[: _LENGTH - 1]}…"
+    shown = short.encode("utf-8", "replace").decode().replace("$", r"\$")
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
     return f"\u200b{shown}" if shown.startswith("_") else shown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import textwrap
@@ -84,7 +85,7 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lines = _aligned(list(zip(*self._printable(), strict=True)), self._is_left())
+        lines = _aligned(list(zip(*self._printable(), strict=True)), self.starts_left())
         notes = ["", *map(printable, self.notes)] if self.notes else []
         return "\n".join([printable(self.title), "", *lines, *notes])
 
@@ -131,7 +132,7 @@ class Table:
 
     def _fitted(self, width: int, most: int | None, elsewhere: str, n_missing: int) -> str:
         """Return the text, in which so many rows are missing before the last few."""
-        left, columns, hanging = self._is_left(), self._printable(), self._hanging()
+        left, columns, hanging = self.starts_left(), self._printable(), self._hanging()
         widths = [max(map(len, column)) for column in columns]
         least = [w if hang is None else min(w, hang + _SHORT) for w, hang in zip(widths, hanging, strict=True)]
         n_keys = self._is_text().index(False) if False in self._is_text() else len(columns)
@@ -172,7 +173,7 @@ class Table:
         str
             Numbers to four decimals.
         """
-        return as_markdown(self.columns, self.rows, self._is_left())
+        return as_markdown(self.columns, self.rows, self.starts_left())
 
     def to_html(self) -> str:
         """Return table and notes in HTML, without the title, escaped.
@@ -184,7 +185,7 @@ class Table:
         """
         import html
 
-        left = self._is_left()
+        left = self.starts_left()
         head = "".join(
             f"<th{'' if text else ' class=number'}>{html.escape(column)}</th>"
             for text, column in zip(left, self.columns, strict=True)
@@ -307,6 +308,22 @@ class Table:
         """
         frames.write_parquet(self.to_dict(), path)
 
+    def starts_left(self) -> list[bool]:
+        """Return whether each column starts at the left: text, and numbers with marks, with decimals of their own.
+
+        Returns
+        -------
+        list of bool
+            For each column; the others end at the right.
+
+        Examples
+        --------
+        >>> Table("Runs", ("run", "AP"), [("bm25", 0.25)]).starts_left()
+        [True, False]
+        """
+        marked = [any(isinstance(cell, Marked) for cell in cells) for cells in self._cells()]
+        return [text or marks for text, marks in zip(self._is_text(), marked, strict=True)]
+
     def _values(self) -> Iterator[tuple[str | int | float | None, ...]]:
         """The rows, without marks."""
         return (tuple(cell.value if isinstance(cell, Marked) else cell for cell in row) for row in self.rows)
@@ -332,11 +349,6 @@ class Table:
             0 if _is_text(cells) else 1 + _wide(cells) if any(isinstance(cell, Marked) for cell in cells) else None
             for cells in self._cells()
         ]
-
-    def _is_left(self) -> list[bool]:
-        """Whether each column starts at the left: text, and numbers with marks, which have decimals of their own."""
-        marked = [any(isinstance(cell, Marked) for cell in cells) for cells in self._cells()]
-        return [text or marks for text, marks in zip(self._is_text(), marked, strict=True)]
 
 
 def _aligned(rows: Sequence[Sequence[str]], is_left: Sequence[bool]) -> list[str]:
@@ -419,6 +431,23 @@ def _shown_cell(cell: Cell) -> tuple[str, bool, str, str]:
 def _wide(cells: Sequence[Cell]) -> int:
     """How wide what precedes the marks of a column is, with the star of what is bold."""
     return max(len(text) + bold for text, bold, _, _ in map(_shown_cell, cells))
+
+
+def significant(x: float) -> str:
+    """Write a number in three significant digits: what is whole has no point, and what is minute has an exponent."""
+    if not math.isfinite(x):
+        return str(x)
+    if x == round(x) and abs(x) < 1000:
+        return f"{x + 0.0:.0f}"
+    if abs(x) < 1e-4:
+        return f"{x:.2e}"
+    decimals = 2 - math.floor(math.log10(abs(float(f"{x:.2e}"))))
+    return f"{round(x, decimals):,.{max(decimals, 0)}f}"
+
+
+def percent(share: float) -> str:
+    """Write a share of 1 in three significant digits."""
+    return f"{significant(100.0 * share)} %"
 
 
 def _texts(cells: Sequence[Cell]) -> list[str]:

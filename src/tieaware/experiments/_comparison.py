@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tieaware.arrays import Integers, Values
 from tieaware.checks import number, shown, unexpected
 from tieaware.defaults import COMPARISON_MEASURES
+from tieaware.experiments._comparison_figures import OfMeasure, Pairs, Square, contested
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress, progress
 from tieaware.inputs import QrelsLike
@@ -20,14 +21,12 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.plots import Drawing, file_name, label
 from tieaware.results import Results
 from tieaware.statistics import PairedTest, Resolutions, holm, paired_test, resolve_ties
-from tieaware.tables import Cell, Table
+from tieaware.statistics.values import ROUNDING
+from tieaware.tables import Cell, Table, significant
 from tieaware.views import View
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-# So many rows of pairs are an answer still.
-_FEW = 12
+# So many rows of pairs are an answer still, and so many are drawn by name.
+_FEW, _DRAWN = 12, 36
 
 
 def comparison(
@@ -171,6 +170,62 @@ class Comparison(Experiment):
         return f"{len(self.first)} pairs of {len(self.results.runs)} runs, {len(self.results.queries)} queries"
 
     @property
+    def heading(self) -> str:
+        """What was asked: the heading of the report."""
+        return "Which runs are better?"
+
+    def verdict(self) -> str:
+        r"""Return which run is best and how many it beats, and how many of all verdicts hold and can change.
+
+        Returns
+        -------
+        str
+            Two sentences, of the first measure.
+
+        Examples
+        --------
+        >>> from tieaware import AP, Results
+        >>> values = np.array([[0.5, 0.6, 0.7], [0.1, 0.21, 0.3]])
+        >>> verdict = compare(Results(values[..., None], ("a", "b"), ("q1", "q2", "q3"), (AP,))).verdict()
+        >>> print(verdict.replace(" run. ", " run.\n"))
+        a has the highest mean AP, 0.600, and is significantly better than the other run.
+        The difference of 0.397 has Holm's p = 7.06e-05; nothing is known of ties.
+        """
+        results, measure = self.results, self.results.measures[0]
+        means, order = results.values[:, :, 0].mean(axis=1), self._order(0)
+        best, others = order[0], len(order) - 1
+        name, extreme = results.runs[best], "lowest" if measure.definition.less_is_better else "highest"
+        beats, n_pairs = int(self.beaten(0)[best].sum()), len(self.first)
+        n_best = int((np.abs(means - means[best]) < ROUNDING).sum())
+        which = "the other run" if others == 1 else f"{beats or 'any'} of the other {others} runs"
+        better = "is significantly better than" if beats else "is not significantly better than"
+        first = f"{name} has the {extreme} mean {measure}, {significant(means[best])}, and {better} {which}."
+        if n_best > 1:
+            first = f"{n_best} of {others + 1} runs share the {extreme} mean {measure}, {significant(means[best])}."
+        if n_pairs == 1:
+            difference, p = abs(float(self.tests[0].difference[0])), float(self.adjusted[0][0])
+            second = f"The difference of {significant(difference)} has Holm's p = {significant(p)}"
+        else:
+            n = int((self.adjusted[0] < self.alpha).sum())
+            second = f"{n} of {n_pairs} pairs of runs differ significantly (Holm's p below {self.alpha:g})"
+        return f"{first} {second}; {self._what_ties_can()}."
+
+    def _what_ties_can(self) -> str:
+        """What the orders of the tied documents can change, by the first measure."""
+        if not self.resolutions:
+            return "nothing is known of ties"
+        of = self.resolutions[0]
+        kinds = of.sign_flips, of.verdict_flips == 1, of.verdict_flips == -1
+        signs, verdicts, n_open = (int(kind.sum()) for kind in kinds)
+        if not signs + verdicts + n_open:
+            return "no order of the tied documents changes a sign or a verdict"
+        still_open = f" ({n_open} more are open)" if n_open else ""
+        return (
+            f"orders of the tied documents can reverse {_counted(signs, 'difference')} and change the uncorrected "
+            f"verdict of {_counted(verdicts, 'pair')}{still_open}"
+        )
+
+    @property
     def lowest(self) -> tuple[Values, ...]:
         """The least difference of each pair's means that an order of the tied gives, by measure."""
         return tuple(each.lowest for each in self.resolutions)
@@ -240,7 +295,7 @@ class Comparison(Experiment):
             if self.resolutions:
                 by_pair = self.resolutions[m].verdict_flips != 0
                 flips[self.first, self.second] = flips[self.second, self.first] = by_pair
-            order = np.argsort(means if measure.definition.less_is_better else -means, kind="stable")
+            order = self._order(m)
             for run in order[beaten[order].any(axis=1)]:
                 whom = order[beaten[run, order]]
                 rows.append(
@@ -290,7 +345,7 @@ class Comparison(Experiment):
             )
         else:
             notes.append("–: nothing is known of ties.")
-        return Table(self.title, columns_of, rows, tuple(notes))
+        return Table(f"All {self.title}", columns_of, rows, tuple(notes))
 
     def _ties(self, m: int, i: int) -> tuple[Cell, ...]:
         if not self.resolutions:
@@ -321,88 +376,49 @@ class Comparison(Experiment):
             "differences-…" and "verdicts-…", with the names of the measures.
         """
         figures = {}
-        side = min(max(4.5, 2.4 + 0.16 * len(self.results.runs)), 9.5)
+        longest = max(len(label(run)) for run in self.results.runs)
+        side = max(4.5, min(0.16 * len(self.results.runs), 7.0) + 1.6 + 0.06 * longest)
         for m, measure in enumerate(self.results.measures):
-            figures[f"differences-{file_name(measure)}"] = Drawing(
-                f"{measure}: the difference of the means of each of {len(self.first)} pairs of runs, in their order, "
-                f"its {self.confidence:.0%} confidence interval"
-                + (", and its range over all orders of the tied documents." if self.resolutions else "."),
-                _Differences(self, m),
-            )
+            tested = self._tested(m)
+            some = contested(tested, _DRAWN)
+            pairs = f"the {len(self.first)} pairs of runs" if len(self.first) > 1 else "the pair of runs"
+            if len(some) < len(self.first):
+                pairs = (
+                    f"{len(some)} of {len(self.first)} pairs of runs"
+                    + (", first those whose verdict an order of the ties can change" if self.resolutions else "")
+                    + f", those whose corrected p is nearest to {self.alpha:g}"
+                )
             figures[f"verdicts-{file_name(measure)}"] = Drawing(
-                f"{measure}: which runs differ significantly (paired t-test at {self.alpha}, uncorrected), the runs in "
-                "the order of their means"
-                + (", and where an order of the tied documents changes that." if self.resolutions else "."),
-                _Verdicts(self, m),
-                (side + 1.0, side),
-            )
+                f"{measure}: who is better than whom. Blue: the run of the row is significantly better than that of "
+                f"the column; orange: it is worse; grey: neither. p: paired t-test, corrected by Holm for all pairs."
+                + (
+                    f" ×: an order of the tied documents makes the uncorrected p cross {self.alpha:g}."
+                    if self.resolutions else ""
+                ),
+                Square(tested), (side + 0.6, side + 0.9), f"Who beats whom by {measure}",
+            )  # fmt: skip
+            figures[f"differences-{file_name(measure)}"] = Drawing(
+                f"{measure}: {pairs}. Dot: the difference of the means, filled where it is significant; line: its "
+                f"{self.confidence:.0%} confidence interval"
+                + ("; band: what it is over all orders of the tied documents; ×: one makes the uncorrected p cross "
+                   f"{self.alpha:g}." if self.resolutions else "."),
+                Pairs(tested, some), (7.0, 1.6 + 0.22 * len(some)), f"Pairs by {measure}",
+            )  # fmt: skip
         return figures
 
+    def _tested(self, m: int) -> OfMeasure:
+        return OfMeasure(
+            self.results.runs, str(self.results.measures[m]), self.first, self.second, self.tests[m], self.adjusted[m],
+            self.resolutions[m] if self.resolutions else None, self.alpha, self.confidence, self._order(m),
+            self.results.measures[m].definition.less_is_better,
+        )  # fmt: skip
 
-@dataclass(frozen=True)
-class _Differences:
-    """Draws all pairs in the order of their differences, the better run first."""
-
-    outcome: Comparison
-    m: int
-
-    def __call__(self, ax: Axes) -> None:
-        outcome, test = self.outcome, self.outcome.tests[self.m]
-        turned = np.where(test.difference < 0.0, -1.0, 1.0)
-        size = test.difference * turned
-        order = np.argsort(size, kind="stable")
-        places = np.arange(1, len(order) + 1)
-        half = (np.asarray(test.high) - test.difference)[order]
-        ax.axhline(0.0, color="#888888", linewidth=0.8)
-        name = f"{outcome.confidence:.0%} confidence"
-        ax.fill_between(places, size[order] - half, size[order] + half, color="#dddddd", linewidth=0, label=name)
-        if outcome.resolutions:
-            of = outcome.resolutions[self.m]
-            ends = np.stack([of.lowest * turned, of.highest * turned])[:, order]
-            low, high = ends.min(axis=0), ends.max(axis=0)
-            ax.vlines(places, low, high, color="#D55E00", linewidth=1.0, label="orders of ties")
-        ax.plot(places, size[order], color="#000000", linewidth=1.2, label="average over ties")
-        ax.set_xlabel("pair of runs, by difference")
-        ax.set_ylabel(f"difference of mean {outcome.results.measures[self.m]}")
-        ax.legend(loc="upper left")
+    def _order(self, m: int) -> Integers:
+        """The runs by a measure, the best first."""
+        means = self.results.values[:, :, m].mean(axis=1)
+        less_is_better = self.results.measures[m].definition.less_is_better
+        return np.argsort(means if less_is_better else -means, kind="stable")
 
 
-@dataclass(frozen=True)
-class _Verdicts:
-    """Draws a square of runs: dark where two differ significantly, marked where ties can change that."""
-
-    outcome: Comparison
-    m: int
-
-    def __call__(self, ax: Axes) -> None:
-        outcome = self.outcome
-        runs = outcome.results.runs
-        means = outcome.results.values[:, :, self.m].mean(axis=1)
-        order = np.argsort(-means, kind="stable")
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        shade = np.full((len(runs), len(runs)), np.nan)
-        a, b = place[outcome.first], place[outcome.second]
-        shade[np.maximum(a, b), np.minimum(a, b)] = np.where(outcome.tests[self.m].p < outcome.alpha, 0.55, 0.12)
-        ax.imshow(shade, cmap="Blues", vmin=0.0, vmax=1.0)
-        kinds = (("#539dcc", f"p < {outcome.alpha}"), ("#e3eef9", "not"))
-        handles = [ax.scatter([], [], marker="s", color=colour, label=name) for colour, name in kinds]
-        if outcome.resolutions:
-            of = outcome.resolutions[self.m]
-            for kind, marker, name in ((1, "x", "ties change it"), (-1, "+", "open")):
-                some = of.verdict_flips == kind
-                if some.any() or kind == 1:
-                    handles.append(
-                        ax.scatter(
-                            np.minimum(a, b)[some], np.maximum(a, b)[some], marker=marker, color="#D55E00", s=22,
-                            label=name,
-                        )
-                    )  # fmt: skip
-        # As many names as can be read.
-        shown = np.arange(0, len(runs), 1 + len(runs) // 50)
-        names = [label(runs[order[i]]) for i in shown]
-        ax.set_yticks(shown, names, fontsize=8)
-        ax.set_xticks(shown, names, fontsize=8, rotation=90)
-        ax.grid(visible=False)
-        ax.legend(handles=handles, loc="upper right")
-        ax.set_xlabel(f"run, by mean {outcome.results.measures[self.m]}")
+def _counted(n: int, name: str) -> str:
+    return f"{n} {name}{'s' * (n != 1)}"

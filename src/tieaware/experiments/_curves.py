@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,16 +16,22 @@ from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
 from tieaware.measures.definitions import IPrec, NumRelRet, NumRet, P, R
 from tieaware.plots import COLOURS, Drawing, file_name, label, style
-from tieaware.tables import Cell, Table
+from tieaware.statistics.values import ROUNDING
+from tieaware.tables import Cell, Table, percent, significant
 from tieaware.views import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# So many curves can be told apart; of more, some are drawn in colour and the others in grey.
+_TOLD_APART = 7
+# More lines than these are drawn as pixels, which takes less room than their points.
+_MANY = 100
+
 KINDS = {
     "precision-recall": ("recall", "precision"),
     "interpolated": ("recall", "interpolated precision"),
-    "roc": ("share of the nonrelevant documents", "recall"),
+    "roc": ("share of the nonrelevant documents that it retrieves", "recall"),
 }
 
 
@@ -128,6 +134,92 @@ class Curves(Experiment):
         return f"{self.kind} curves of {len(self.runs)} runs, averaged over {len(self.queries)} queries"
 
     @property
+    def heading(self) -> str:
+        """What was asked: the heading of the report."""
+        what = "rank relevant documents before others" if self.kind == "roc" else "keep precision as recall grows"
+        return f"How well do the runs {what}?"
+
+    @cached_property
+    def areas(self) -> Values:
+        """The area under each run's average curve as it is drawn, float64[n_runs].
+
+        From recall 0 on, where the precision is that of the first point. It is the mean over queries of the measure
+        AUC only where there is one query.
+        """
+        return np.array([np.trapezoid(y, x) for x, y in map(self.average, range(len(self.runs)))])
+
+    def average(self, r: int) -> tuple[Values, Values]:
+        """Return the average curve of a run, from its left end on.
+
+        Parameters
+        ----------
+        r : int
+            The run, as a position in `runs`.
+
+        Returns
+        -------
+        x, y : float64[n_points + 1]
+            The points, and before them the one that they begin with: (0, 0) of "roc", else at recall 0.
+
+        Examples
+        --------
+        >>> x, y = curves({"q1": {"d1": 1}}, {"q1": {"d1": 1.0, "d2": 2.0}}, "roc").average(0)
+        >>> x.tolist(), y.tolist()
+        ([0.0, 1.0, 1.0], [0.0, 0.0, 1.0])
+        """
+        return self._from_the_left(self.x[r].mean(axis=0), self.y[r].mean(axis=0))
+
+    def verdict(self) -> str:
+        """Return which run's curve has the largest area, and what it is at one point.
+
+        Returns
+        -------
+        str
+            Two sentences.
+
+        Examples
+        --------
+        >>> run = {"q1": {"d1": 2.0, "d2": 1.0, "d3": 0.5}}
+        >>> curves({"q1": {"d1": 1, "d3": 1}}, run).verdict()
+        'The area under the curve of run is 0.792. Within the first 3 ranks its precision is 0.667 and its recall 1.'
+        """
+        order = self._by_area()
+        best, areas = order[0], self.areas
+        name, n = self.runs[best], len(self.runs)
+        n_best = int((np.abs(areas - areas[best]) < ROUNDING).sum())
+        if n == 1:
+            first = f"The area under the curve of {name} is {significant(areas[0])}."
+        elif n_best > 1:
+            first = f"{n_best} of {n} runs share the largest area under the curve, {significant(areas[best])}."
+        else:
+            others = " to ".join(significant(areas[i]) for i in dict.fromkeys((order[-1], order[1])))
+            have = "the others have" if n > 2 else "the other has"
+            largest = f"has the largest area under its curve, {significant(areas[best])}"
+            first = f"Of {n} runs {name} {largest}; {have} {others}."
+        whose = "its" if n_best == 1 else f"{name}'s"
+        x, y = self.x[best].mean(axis=0), self.y[best].mean(axis=0)
+        if self.kind == "interpolated":
+            return f"{first} At recall 0.1 {whose} precision is {significant(y[1])}, and at 0.5 {significant(y[5])}."
+        at = int(np.searchsorted(self.ranks, 10, side="right")) - 1
+        k = f"{self.ranks[at]} ranks" if self.ranks[at] > 1 else "rank"
+        if self.kind == "roc":
+            what = f"recall is {percent(y[at])}, at {percent(x[at])} of the nonrelevant documents that it retrieves"
+        else:
+            what = f"precision is {significant(y[at])} and its recall {significant(x[at])}"
+        return f"{first} Within the first {k} {whose} {what}."
+
+    def _by_area(self) -> Integers:
+        """The runs, that with the largest area first."""
+        return np.argsort(-self.areas, kind="stable")
+
+    def _chosen(self) -> list[int]:
+        """The runs that are drawn in colour: all, or the best, the median and the last."""
+        order: list[int] = self._by_area().tolist()
+        if len(order) <= _TOLD_APART:
+            return order
+        return [*order[:3], order[len(order) // 2], order[-1]]
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """The names of the tables to read first: a few points of each curve."""
         return ("points",)
@@ -153,7 +245,7 @@ class Curves(Experiment):
         ]
         notes = ("Expected over all orders that ties allow; averaged over queries rank by rank, or recall by recall.",)
         return {
-            "curves": Table(self.title, ("run", *columns), average, notes),
+            "curves": Table("The average curves", ("run", *columns), average, notes),
             "queries": Table(f"{self.kind} curves of each query", ("run", "query", *columns), each),
             "points": self._points(notes),
         }
@@ -163,17 +255,20 @@ class Curves(Experiment):
         x, y = self.x.mean(axis=1), self.y.mean(axis=1)
         if self.kind == "interpolated":
             names = [f"{recall / 10}" for recall in self.ranks.tolist()]
-            notes = (f"Interpolated precision by recall. {notes[0]}",)
-            return Table(self.title, ("run", *names), self._of_runs(y), notes)
+            notes = (f"area: under the curve. Then interpolated precision by recall. {notes[0]}",)
+            return Table(self.title, ("run", "area", *names), self._of_runs(y), notes)
         chosen = np.unique(np.searchsorted(self.ranks, (1, 10, 100, self.ranks[-1]), side="right") - 1)
         horizontal, vertical = ("nonrelevant", "recall") if self.kind == "roc" else KINDS[self.kind]
         names = [f"{name} {k}" for k in self.ranks[chosen].tolist() for name in (horizontal, vertical)]
         both = np.stack([x[:, chosen], y[:, chosen]], axis=2).reshape(len(x), -1)
-        counts = f"Within the first ranks, of {len(self.ranks)} that the curves go through. {notes[0]}"
-        return Table(self.title, ("run", *names), self._of_runs(both), (counts,))
+        counts = (
+            f"area: under the curve as it is drawn. Then within the first ranks, of {len(self.ranks)} that the curves "
+            f"go through. {notes[0]}"
+        )
+        return Table(self.title, ("run", "area", *names), self._of_runs(both), (counts,))
 
     def _of_runs(self, values: Values) -> list[tuple[Cell, ...]]:
-        return [(run, *row) for run, row in zip(self.runs, values.tolist(), strict=True)]
+        return [(run, *row) for run, *row in zip(self.runs, self.areas.tolist(), *values.T.tolist(), strict=True)]
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figure of the average curves, and one of each run with the curves of its queries.
@@ -183,41 +278,54 @@ class Curves(Experiment):
         dict of str to Drawing
             "curves", and "queries-…" with the number and the name of each run.
         """
-        caption = f"{self.title}; expected over the orders of tied documents."
-        figures = {"curves": Drawing(caption, self._draw, (6.4, 4.8))}
-        for r, run in enumerate(self.runs):
-            # The number tells runs apart whose names are one as those of files.
-            figures[f"queries-{r + 1}-{file_name(run)}"] = Drawing(
-                f"{self.kind} curves of {label(run)}: each of {len(self.queries)} queries, and their average.",
-                partial(self._draw_queries, r), (6.4, 4.8),
+        caption = f"{self.title}; expected over the orders of tied documents. area: under the curve as it is drawn."
+        if self.kind == "roc":
+            caption += " Dotted: the diagonal, which a random order gives where all relevant documents are retrieved."
+        if len(self.runs) > _TOLD_APART:
+            caption += " In colour: the runs with the three largest areas, the median and the last."
+        figures = {"curves": Drawing(caption, self._draw, (6.2, 4.8), "The average curves")}
+        # The number tells runs apart whose names are one as those of files.
+        names = [f"queries-{r + 1}-{file_name(run)}" for r, run in enumerate(self.runs)]
+        for r in dict.fromkeys((*self._chosen(), *range(len(self.runs)))):
+            run = label(self.runs[r]).replace(r"\$", "$")
+            figures[names[r]] = Drawing(
+                f"{self.kind} curves of {run}: each of {len(self.queries)} queries, and their average.",
+                partial(self._draw_queries, r), (6.2, 4.8), f"The queries of {run}",
             )  # fmt: skip
         return figures
 
     def _draw(self, ax: Axes) -> None:
-        for r, run in enumerate(self.runs):
-            x, y = self._from_origin(self.x[r].mean(axis=0), self.y[r].mean(axis=0))
-            ax.plot(x, y, label=label(run), markevery=max(len(x) // 12, 1), **style(r))
-        self._finish(ax, with_legend=len(self.runs) <= 20)
+        chosen = self._chosen()
+        others = [r for r in range(len(self.runs)) if r not in chosen]
+        for i, r in enumerate(others):
+            name = f"{len(others)} others" if i == 0 else "_"
+            ax.plot(*self.average(r), color="#b0b0b0", linewidth=0.7, label=name, rasterized=len(others) > _MANY)
+        for i, r in enumerate(chosen):
+            x, y = self.average(r)
+            name = f"{label(self.runs[r])}, area {significant(self.areas[r])}"
+            ax.plot(x, y, label=name, markevery=(i * 2, max(len(x) // 8, 1)), linewidth=1.6, zorder=3, **style(i))
+        self._finish(ax)
 
     def _draw_queries(self, r: int, ax: Axes) -> None:
         for q in range(len(self.queries)):
             # One entry of the legend stands for all.
             ax.plot(
-                *self._from_origin(self.x[r, q], self.y[r, q]),
+                *self._from_the_left(self.x[r, q], self.y[r, q]),
                 label="each query" if q == 0 else "_", color="#999999", linewidth=0.7, alpha=0.6,
+                rasterized=len(self.queries) > _MANY,
             )  # fmt: skip
-        ax.plot(
-            *self._from_origin(self.x[r].mean(axis=0), self.y[r].mean(axis=0)),
-            label="average", color=COLOURS[0], linewidth=2.0,
-        )  # fmt: skip
-        self._finish(ax, with_legend=True)
+        name = f"average, area {significant(self.areas[r])}"
+        ax.plot(*self.average(r), label=name, color=COLOURS[0], linewidth=2.0)
+        self._finish(ax)
 
-    def _from_origin(self, x: Values, y: Values) -> tuple[Values, Values]:
-        """A ROC curve begins before the first document."""
-        return (np.append(0.0, x), np.append(0.0, y)) if self.kind == "roc" else (x, y)
+    def _from_the_left(self, x: Values, y: Values) -> tuple[Values, Values]:
+        """A ROC curve begins before the first document, and one of precision is level before its first point."""
+        return np.append(0.0, x), np.append(0.0 if self.kind == "roc" else y[0], y)
 
-    def _finish(self, ax: Axes, *, with_legend: bool) -> None:
+    def _finish(self, ax: Axes) -> None:
         horizontal, vertical = KINDS[self.kind]
+        if self.kind == "roc":
+            ax.plot([0.0, 1.0], [0.0, 1.0], color="#666666", linestyle=":", linewidth=1.2, label="diagonal")
         ax.set(xlabel=horizontal, ylabel=vertical, xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        if with_legend:
-            ax.legend(loc="lower right" if self.kind == "roc" else "upper right")
+        longest = max(len(name) for name in ax.get_legend_handles_labels()[1])
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=2 if longest < 34 else 1)

@@ -17,6 +17,7 @@ from tieaware.checks import number, sequence, shown, unexpected, whole_number
 from tieaware.defaults import INEXACT_MEASURES
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import progress
+from tieaware.extras import load
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.inputs.run import Run
 from tieaware.measures import Measure, parse_measures
@@ -24,7 +25,8 @@ from tieaware.plots import Drawing, file_name, label, style
 from tieaware.results import Results
 from tieaware.retrieval import Costs, Exact, Index, Method
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
-from tieaware.tables import Cell, Table
+from tieaware.statistics.values import ROUNDING
+from tieaware.tables import Cell, Table, percent, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 _REPEATS = 3
 # The reader of rank-biased overlap, who reads ten documents on average.
 _PERSISTENCE = 0.9
+# Which share of the baseline's mean a method may lose, and at which level a loss is significant, in the verdict.
+_LOST, _ALPHA = 0.01, 0.05
 
 
 def inexact(
@@ -250,6 +254,59 @@ class Inexact(Experiment):
         return f"{len(self.methods) - 1} methods of inexact retrieval against {self.methods[0]}, first {self.k:,}"
 
     @property
+    def heading(self) -> str:
+        """What was asked: the heading of the report."""
+        return "What does inexact retrieval save, and what does it lose?"
+
+    def verdict(self) -> str:
+        r"""Return which method saves most and keeps 99 % of the baseline's mean, and how many lose significantly.
+
+        Returns
+        -------
+        str
+            Two sentences, of the first measure.
+
+        Examples
+        --------
+        >>> from tieaware import retrieval
+        >>> from tieaware import samples
+        >>> collection = samples.generate_texts(n_documents=500, n_topics=20)
+        >>> index = retrieval.Index.build(collection.documents.items())
+        >>> methods = [retrieval.Champions(r=r) for r in (2, 500)]
+        >>> outcome = inexact(index, collection.topics, collection.qrels, methods, ["AP"], k=100)
+        >>> print(outcome.verdict().replace(": ", ":\n").replace(". ", ".\n"))
+        No method that reads fewer postings keeps 99 % of the mean AP of Exact(), 0.460:
+        the best, Champions(r=2), reads 40.8 % of the postings and loses 0.232.
+        1 of 2 lose significantly (paired t-test, Holm's p below 0.05).
+        """
+        measure, means = self.results.measures[0], self.results.mean()[:, 0]
+        sign = -1.0 if measure.definition.less_is_better else 1.0
+        losses = sign * (means[0] - means)
+        n, p = len(means) - 1, self.adjusted[0]
+        cheaper = [i for i in range(1, n + 1) if self.shares[i] < 1.0]
+        kept = [i for i in cheaper if losses[i] <= _LOST * abs(means[0])]
+        # Of those that save and keep the cheapest; else the one that loses least, if possible of those that save.
+        i = min(kept, key=self.shares.__getitem__) if kept else min(cheaper or range(1, n + 1), key=losses.__getitem__)
+        method, read = self.methods[i], f"{percent(self.shares[i])} of the postings"
+        change = f"{'loses' if losses[i] > 0.0 else 'gains'} {significant(abs(losses[i]))}"
+        change = change if abs(losses[i]) > ROUNDING else "loses nothing"
+        of_exact = f"the mean {measure} of {self.methods[0]}, {significant(means[0])}"
+        if n == 1:
+            first = f"{method} reads {read} and {change} of {of_exact}"
+            is_not = "" if p[0] < _ALPHA else "not "
+            return f"{first}. The difference is {is_not}significant (Holm's p = {significant(p[0])})."
+        keep = f"{100 * (1 - _LOST):.0f} % of {of_exact}"
+        if kept:
+            verbs = "read fewer postings and keep" if len(kept) > 1 else "reads fewer postings and keeps"
+            first = f"{len(kept)} of {n} methods {verbs} {keep}: {method} reads {read} and {change}."
+        elif cheaper:
+            first = f"No method that reads fewer postings keeps {keep}: the best, {method}, reads {read} and {change}."
+        else:
+            first = f"None of {n} methods reads fewer postings than {self.methods[0]}: the best, {method}, {change}."
+        worse = int(((p < _ALPHA) & (losses[1:] > 0.0)).sum())
+        return f"{first} {worse} of {n} lose significantly (paired t-test, Holm's p below {_ALPHA})."
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """The names of the tables to read first: what each method saves and loses."""
         return ("methods",)
@@ -384,13 +441,13 @@ class Inexact(Experiment):
                 f"{measure} against the postings read, as a share of those of {self.methods[0]}. Bars: the range of "
                 "the mean over all orders of the tied documents. The line joins the methods than which none is better "
                 "that reads as few postings.",
-                _Frontier(self, m), (7.5, 5.0),
+                _Frontier(self, m), (6.8, 5.0), f"What is saved, and what {measure} is left",
             )
             for m, measure in enumerate(self.results.measures)
         }  # fmt: skip
         figures["agreement"] = Drawing(
             f"Rank-biased overlap with the ranking of {self.methods[0]}, p = {_PERSISTENCE}, against what they read.",
-            _Agreement(self), (7.5, 5.0),
+            _Agreement(self), (6.8, 5.0), "How well the rankings agree",
         )  # fmt: skip
         return figures
 
@@ -435,7 +492,7 @@ class _Frontier:
         _name_some(ax, outcome, means, frontier)
         _cost_axis(ax, outcome)
         ax.set_ylabel(f"mean {results.measures[self.m]}")
-        ax.legend()
+        _legend(ax)
 
 
 @dataclass(frozen=True)
@@ -452,18 +509,29 @@ class _Agreement:
             ax.plot(outcome.shares[order], agreement[order], label=label(family), linewidth=0.9, **style(place))
         _cost_axis(ax, outcome)
         ax.set_ylabel("rank-biased overlap")
-        ax.legend()
+        _legend(ax)
 
 
 def _cost_axis(ax: Axes, outcome: Inexact) -> None:
     ax.set_xscale("log")
+    least, most = 100.0 * outcome.shares.min(), 100.0 * outcome.shares.max()
+    ticks = [i * 10.0**k for k in range(-6, 6) for i in (1, 2, 5)]
+    shown = [tick for tick in ticks if least / 1.3 <= tick <= most * 1.3]
+    ax.set_xticks([tick / 100.0 for tick in shown], [f"{tick:,g} %" for tick in shown])
+    ax.minorticks_off()
     ax.set_xlabel(f"postings read, as a share of those of {label(outcome.methods[0])}")
+
+
+def _legend(ax: Axes) -> None:
+    """Name the kinds of methods above the axes, where the names hide no point."""
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=4)
 
 
 def _name_some(ax: Axes, outcome: Inexact, heights: Values, some: Sequence[int]) -> None:
     """Write the names of methods beside their points: to the left where these are far to the right."""
+    halo = load("matplotlib.patheffects", "analysis").withStroke(linewidth=2.0, foreground="#ffffff")
     for i in some:
         share = float(outcome.shares[i])
         side, shift = ("right", -6) if share > 0.3 else ("left", 6)
-        ax.annotate(label(outcome.methods[i]), (share, float(heights[i])), fontsize=7, horizontalalignment=side,
-                    xytext=(shift, 4), textcoords="offset points")  # fmt: skip
+        ax.annotate(label(outcome.methods[i]), (share, float(heights[i])), fontsize=7.5, horizontalalignment=side,
+                    xytext=(shift, 5), textcoords="offset points", path_effects=[halo])  # fmt: skip

@@ -20,7 +20,7 @@ from tieaware.experiments.progress import progress
 from tieaware.measures import Measure, parse_measures
 from tieaware.plots import Drawing, label
 from tieaware.samples import DiscreteLists, discrete_lists
-from tieaware.tables import Cell, Table
+from tieaware.tables import Cell, Table, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,6 +143,36 @@ class Overhead(Experiment):
     def title(self) -> str:  # type: ignore[override]
         """What was timed, in a line."""
         return f"The cost of exactness under ties: {self.n_queries} lists with discrete scores"
+
+    @property
+    def heading(self) -> str:
+        """What was asked: the heading of the report."""
+        return "What does it cost to be exact under ties?"
+
+    def verdict(self) -> str:
+        """Return how much longer the exact average takes than kernels that ignore ties, and how much Python takes.
+
+        Returns
+        -------
+        str
+            Two sentences.
+
+        Examples
+        --------
+        >>> overhead(["AP"], n_queries=20, rounds=1).verdict()          # doctest: +ELLIPSIS
+        'The average over ties takes ... times the time of the same kernels in run order, by AP. The ...'
+        """
+        least, most = int(np.argmin(self.ratios[:, 0])), int(np.argmax(self.ratios[:, 0]))
+        span = f"{significant(self.ratios[least, 0])} times the time"
+        by = f"by {self.measures[least]}"
+        if least != most:
+            span = f"{significant(self.ratios[least, 0])} to {significant(self.ratios[most, 0])} times the time"
+            by = f"by {self.measures[least]} and {self.measures[most]}"
+        python = significant(float(self.ratios[:, 2].min()))
+        return (
+            f"The average over ties takes {span} of the same kernels in run order, {by}. The readable reference in "
+            f"Python takes at least {python} times as long as the average."
+        )
 
     def tables(self) -> dict[str, Table]:
         """Return the ratios.

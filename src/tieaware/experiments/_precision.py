@@ -14,13 +14,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from tieaware.arrays import Values
+from tieaware.arrays import Integers, Values
 from tieaware.checks import number, sequence, unexpected
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.experiments._precision_figures import Boxes, Lines, Precisions, Scatter
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.progress import evaluate_with_progress, progress
+from tieaware.extras import load
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure, parse_measures
 from tieaware.measures.definitions import NumRet
@@ -29,7 +31,7 @@ from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.statistics import kendall_tau, paired_test, tau_ap
 from tieaware.statistics.values import ROUNDING
 from tieaware.statistics.verdicts import CHANGES, PairTests, all_pairs, shares_of_changes
-from tieaware.tables import Cell, Table
+from tieaware.tables import Cell, Table, percent, significant
 from tieaware.views import View
 from tieaware.worst_cases import known_worst_case, worst_case
 
@@ -184,8 +186,59 @@ class Precision(Experiment):
     def title(self) -> str:  # type: ignore[override]
         """What was done, in a line."""
         return (
-            f"How precise do scores need to be? {len(self.runs)} runs, {len(self.queries)} queries, "
+            f"What coarser scores change: {len(self.runs)} runs, {len(self.queries)} queries, "
             f"{len(self.precisions)} precisions"
+        )
+
+    @property
+    def heading(self) -> str:
+        """What was asked: the heading of the report."""
+        return "How precise do scores need to be?"
+
+    def verdict(self) -> str:
+        """Return how much the precision costs that changes most, and what it leaves as it was.
+
+        Returns
+        -------
+        str
+            Two sentences, of the first measure.
+
+        Examples
+        --------
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+        >>> run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
+        >>> import textwrap
+        >>> print(textwrap.fill(banding(qrels, run, ["1", "2"], ["RR"]).verdict(), 100))
+        Of 2 precisions bands:2 changes RR most: the run loses 0.0417 on average (5.56 % of its mean), and
+        0.0833 at most on a query. Its change is not significant (paired t-test, p = 0.500).
+        """
+        measure, n = self.measures[0], len(self.runs)
+        worse = self.differences[..., 0] * (-1.0 if measure.definition.less_is_better else 1.0)
+        several = n > 1
+        if not worse.any():
+            who = f"all {n} runs keep theirs" if several else "the run keeps its"
+            kept = f"No value of {measure} changes with {', '.join(map(str, self.precisions))}: {who} on every query."
+            return f"{kept} All {self.pairs.count} verdicts between pairs of runs stay." if several else kept
+        means, moved = worse.mean(axis=(1, 2)), np.abs(worse).mean(axis=(1, 2))
+        p = int(np.argmax(moved))
+        loses, most = ("loses", worse[p].max()) if means[p] >= 0.0 else ("gains", -worse[p].min())
+        mean = float(self.originals[p][:, :, 0].mean())
+        share = f" ({percent(abs(means[p]) / mean)} of {'the' if several else 'its'} mean)" if mean else ""
+        which = f"{self.precisions[p]} changes {measure}"
+        which = f"Of {len(means)} precisions {which} most" if len(means) > 1 else which
+        changed = (self.changed[:, :, 0] < self.alpha).sum(axis=1)
+        harmless = [i for i in range(len(moved)) if moved[i] and not changed[i]] if changed[p] else []
+        none = f"; with {self.precisions[max(harmless, key=lambda i: float(moved[i]))]} none does" if harmless else ""
+        if several:
+            share_kept, n_pairs = self.pairs.shares()[0, p, 0], self.pairs.count
+            stay = f"{round(share_kept * n_pairs)} of {n_pairs} verdicts between pairs of runs stay"
+            second = f"{stay} ({percent(share_kept)}), and {changed[p]} of {n} runs change significantly{none}."
+        else:
+            test = f"significant (paired t-test, p = {significant(self.changed[p, 0, 0])})"
+            second = f"Its change is {'' if changed[p] else 'not '}{test}{none.replace('none does', 'it is not')}."
+        return (
+            f"{which}: {'a' if several else 'the'} run {loses} {significant(abs(means[p]))} on average{share}, and "
+            f"{significant(most)} at most on a query. {second}"
         )
 
     @cached_property
@@ -205,6 +258,41 @@ class Precision(Experiment):
         """The p value of "the coarsened mean is at most `kept` of the original", as `changed`; small: it is more."""
         surplus = self.values - self.kept * np.stack(self.originals)
         return paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="greater").p
+
+    @cached_property
+    def keeps(self) -> Integers:
+        """Whether each run keeps the share `kept` of its mean, as `changed`: 1, -1, or 0 where that is undecided.
+
+        It does where no value changes, or the one-sided test shows it; -1 is that the opposite is shown. To show
+        either takes queries enough.
+        """
+        surplus = self.values - self.kept * np.stack(self.originals)
+        less = paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="less").p < self.alpha
+        return np.where(self._unchanged | (self.not_kept < self.alpha), 1, np.where(less, -1, 0))
+
+    @cached_property
+    def most_lost(self) -> Values:
+        """The largest share of its mean that each run may have lost, as `changed`: what the one-sided test allows.
+
+        The upper confidence bound of a ratio of means, by Fieller. NaN where it allows any, since the run's own mean
+        is not significantly above 0; where no value changes there is nothing to test, and it is 0.
+        """
+        original = np.stack(self.originals)
+        n = len(self.queries)
+        reach = float(load("scipy.stats", "analysis").t.ppf(1.0 - self.alpha, n - 1)) ** 2 / n / (n - 1)
+        mean, loss = original.mean(axis=2), self.differences.mean(axis=2)
+        of_mean, of_loss = original - mean[:, :, None], self.differences - loss[:, :, None]
+        # The shares q at which mean(q original - loss) is t standard errors from 0.
+        a = mean**2 - reach * (of_mean**2).sum(axis=2)
+        b = mean * loss - reach * (of_mean * of_loss).sum(axis=2)
+        c = loss**2 - reach * (of_loss**2).sum(axis=2)
+        known = a > 0.0
+        bound = (b + np.sqrt(np.maximum(b**2 - a * c, 0.0))) / np.where(known, a, 1.0)
+        return np.where(self._unchanged, 0.0, np.where(known, bound, np.nan))
+
+    @property
+    def _unchanged(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(~self.differences.any(axis=2))
 
     @cached_property
     def pairs(self) -> Verdicts:
@@ -279,17 +367,22 @@ class Precision(Experiment):
         cells = [
             spans.mean(axis=2),
             (self.changed < self.alpha).sum(axis=1),
-            (self.not_kept < self.alpha).sum(axis=1),
+            *((self.keeps == kind).sum(axis=1) for kind in (1, -1, 0)),
             self.pairs.shares()[0],
             tau,
             tau_ap,
         ]
-        columns = ["mean loss", "runs changed", f"runs kept {self.kept:.0%}", "same verdicts", "tau", "tau AP"]
+        columns = [
+            "mean loss", "runs changed", f"runs kept {self.kept:.0%}", "lost more", "undecided", "same verdicts",
+            "tau", "tau AP",
+        ]  # fmt: skip
         notes = [
             f"mean loss: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. Bands are "
             "compared with the run's own order, all else with the average over ties of the scores as they were.",
-            f"runs changed: paired t-test, p < {self.alpha}. runs kept: p < {self.alpha} in the one-sided test that "
-            f"the coarsened mean is more than {self.kept:.0%} of the original.",
+            f"runs changed: paired t-test, p < {self.alpha}. runs kept: those of which no value changed, or that were "
+            f"shown to keep more than {self.kept:.0%} of their mean (one-sided test, p < {self.alpha}); lost more: "
+            f"that were shown to keep less; undecided: for both the {len(self.queries)} queries are too few, which "
+            "is no sign of a loss.",
             f"same verdicts: share of the {self.pairs.count} pairs of runs that the paired t-test at {self.alpha} "
             "judges alike. tau: Kendall's τ_b of the orderings by mean; tau AP: τ_AP,b.",
         ]
@@ -337,13 +430,26 @@ class Precision(Experiment):
             for p, each in enumerate(self.precisions):
                 before, after = self.originals[p][:, :, m].mean(axis=1), self.values[p, :, :, m].mean(axis=1)
                 losses = self.differences[p, :, :, m].mean(axis=1)
-                tests = self.changed[p, :, m], self.not_kept[p, :, m]
-                columns = (column.tolist() for column in (before, after, losses, *tests))
-                rows += [(str(measure), str(each), run, *row) for run, *row in zip(self.runs, *columns, strict=True)]
-        columns_of = ("measure", "precision", "run", "original", "coarsened", "loss", "p", f"p not {self.kept:.0%}")
+                unchanged = self._unchanged[p, :, m]
+                tests = self.changed[p, :, m], np.where(unchanged, np.nan, self.not_kept[p, :, m])
+                columns = (column.tolist() for column in (before, after, losses, *tests, self.most_lost[p, :, m]))
+                kept = np.where(unchanged, "unchanged", np.array(["undecided", "yes", "no"])[self.keeps[p, :, m]])
+                of_runs = zip(self.runs, *columns, kept.tolist(), strict=True)
+                rows += [
+                    (str(measure), str(each), run, *(None if cell != cell else cell for cell in row))
+                    for run, *row in of_runs
+                ]
+        columns_of = (
+            "measure", "precision", "run", "original", "coarsened", "loss", "p", f"p not {self.kept:.0%}",
+            "lost at most", f"kept {self.kept:.0%}",
+        )  # fmt: skip
         notes = (
-            "p: two-sided paired t-test of coarsened against original. The last column tests that the coarsened mean "
-            f"is at most {self.kept:.0%} of the original: where it is small, more than that is kept.",
+            f"p: two-sided paired t-test of coarsened against original. p not {self.kept:.0%}: of the one-sided test "
+            f"that the coarsened mean is at most {self.kept:.0%} of the original; where it is small, more is kept. "
+            "Where no value changed there is nothing to test: the test would also have to show that the run's own "
+            "mean is above 0, and for some runs has not the power.",
+            f"lost at most: the share of the mean that the same test allows at {self.alpha}, an upper confidence "
+            "bound; –: any, since the run's own mean is not significantly above 0.",
         )
         return Table("Each run", columns_of, rows, notes)
 
@@ -361,7 +467,8 @@ class Precision(Experiment):
                 f"{measure}: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. "
                 "Box: quartiles and median; whiskers: 10 % and 90 %; dots: the largest loss and gain"
                 + ("; triangles: the largest that are possible." if any(i == m for _, i in self.worst) else "."),
-                Boxes(axis, str(measure), spans[:, m], {p: bounds for (p, i), bounds in self.worst.items() if i == m}),
+                Boxes(axis, measure, spans[:, m], {p: bounds for (p, i), bounds in self.worst.items() if i == m}),
+                title=f"What a query loses of {measure}",
             )
             for m, measure in enumerate(self.measures)
         }
@@ -370,9 +477,10 @@ class Precision(Experiment):
         p_values = {
             f"p-values-{file_name(measure)}": Drawing(
                 f"{measure}: p of the paired t-test, for each of {self.pairs.count} pairs of runs, as the scores were "
-                f"and with {self.precisions[-1]}. Dashed: {self.alpha}.",
+                f"and with {self.precisions[-1]}. Dashed: {self.alpha}; in the upper left verdicts vanish, in "
+                "the lower right they appear.",
                 Scatter(str(self.precisions[-1]), self.pairs.before[-1].p[m], self.pairs.after[-1].p[m], self.alpha),
-                (5.2, 4.8),
+                (5.6, 5.2), f"Verdicts between runs by {measure}, before and after",
             )
             for m, measure in enumerate(self.measures)
         }
@@ -383,7 +491,9 @@ class Precision(Experiment):
             "tau-ap": ("τ_AP,b between the orderings of the runs, before and after", r"$\tau_{AP,b}$", tau_ap),
         }
         curves = {
-            name: Drawing(f"{caption}, by precision.", Lines(axis, name_of_axis, self.measures, values))
+            name: Drawing(
+                f"{caption}, by precision.", Lines(axis, name_of_axis, self.measures, values), title=caption
+            )
             for name, (caption, name_of_axis, values) in lines.items()
         }
         return {**differences, **curves, **p_values}

@@ -36,7 +36,7 @@ class Boxes:
     """Draws the differences of one measure, a box for each precision; with the worst losses and gains, where known."""
 
     precisions: Precisions
-    measure: str
+    measure: Measure
     differences: Values  # [n_precisions, n]
     worst: Mapping[int, tuple[float, float]]
 
@@ -54,10 +54,13 @@ class Boxes:
         bounds = [(p + 1, *self.worst[p]) for p in range(len(spans)) if p in self.worst]
         if bounds:
             at, loss, gain = np.array(bounds).T
-            ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="possible")
+            ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="largest possible")
             ax.plot(at, -gain, "v", color="#000000", markerfacecolor="none", markersize=6)
         self.precisions.draw(ax)
-        ax.set_ylabel(f"original − coarsened, {self.measure}")
+        ax.set_ylabel(f"{label(str(self.measure))} of a query: original − coarsened")
+        above, below = ("gain", "loss") if self.measure.definition.less_is_better else ("loss", "gain")
+        for height, direction, at in ((1.0, f"{above} →", "top"), (0.0, f"← {below}", "bottom")):
+            ax.text(1.0, height, direction, transform=ax.transAxes, rotation=90, ha="left", va=at, color="#444444")
         ax.legend(loc="upper left")
 
 

@@ -23,7 +23,8 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.plots import COLOURS, MARKERS, Drawing, file_name, label
 from tieaware.statistics import Ties, count_ties, kendall_tau
 from tieaware.statistics.tie_counts import added_up
-from tieaware.tables import Cell, Table
+from tieaware.statistics.values import ROUNDING
+from tieaware.tables import Cell, Table, percent, significant
 from tieaware.ties import RULES
 from tieaware.ties_by_tool import tools_by_rule
 from tieaware.views import View
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 # So many runs are named in a warning.
 _SHOWN = 3
+# So many runs are drawn.
+_DRAWN = 60
 
 
 def tie_prevalence(
@@ -203,6 +206,67 @@ class TiePrevalence(Experiment):
         return f"Ties in {len(self.runs)} runs, {sum(ties.lists for ties in self.ties)} lists"
 
     @property
+    def heading(self) -> str:
+        """What was asked: the heading of the report."""
+        return "How often do scores tie, and what does it do?" if self.measures else "How often do scores tie?"
+
+    def verdict(self) -> str:
+        r"""Return how many lists and documents tie, and what their order does to the first measure.
+
+        Returns
+        -------
+        str
+            Two sentences; without judgments the second is of the first cut-off.
+
+        Examples
+        --------
+        >>> outcome = tie_prevalence({"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d2": 1}}, ["RR"], cutoffs=[1])
+        >>> print(outcome.verdict().replace("another. ", "another.\n"))
+        1 of 1 list has a tie (100 %), and 66.7 % of all documents tie with another.
+        Their order moves the mean RR of the run by up to 0.250 from the average over all orders.
+        """
+        everything = added_up(self.ties)
+        lists, tied, n = everything.lists, everything.tied_lists, len(self.runs)
+        if not tied:
+            nothing = f"No two documents tie in {_counted(lists, 'list')} of {_counted(n, 'run')}."
+            return f"{nothing} The order of ties can change no value."
+        shares = [ties.tied_documents / max(ties.documents, 1) for ties in self.ties]
+        most = f", most in {self.runs[int(np.argmax(shares))]}: {percent(max(shares))}" if n > 1 else ""
+        have = f"{'has' if tied == 1 else 'have'} a tie ({percent(tied / lists)})"
+        first = (
+            f"{tied:,} of {_counted(lists, 'list')} {have}, and "
+            f"{percent(everything.tied_documents / everything.documents)} of all documents tie with another{most}."
+        )
+        return f"{first} {self._what_order_does() if self.measures else self._what_is_cut(everything)}"
+
+    def _what_is_cut(self, everything: Ties) -> str:
+        """How many lists the first cut-off divides within a tie."""
+        if not self.cutoffs:
+            return f"The largest group of equal scores has {everything.sizes.max():,} documents."
+        cut = everything.across[0]
+        return f"A cut-off at {self.cutoffs[0]} divides a group of tied documents in {_counted(cut, 'list')}."
+
+    def _what_order_does(self) -> str:
+        """How far orders of the tied move the means of the first measure, and what that does to the runs' ordering."""
+        means = {rule: of[..., 0].mean(axis=1) for rule, of in zip(self.rules, self.values, strict=True)}
+        worst, best = means["pessimistic"], means["optimistic"]
+        moved = np.maximum(*(np.abs(each - means["average"]) for each in (worst, best)))
+        run, measure = int(np.argmax(moved)), self.measures[0]
+        if not moved[run]:
+            return f"Their order changes no run's mean {measure}."
+        which = self.runs[run] if len(self.runs) > 1 else "the run"
+        moves = f"Their order moves the mean {measure} of {which} by up to {significant(moved[run])} from the average"
+        if len(self.runs) == 1:
+            return f"{moves} over all orders."
+        rest = int((moved > 0.0).sum()) - 1
+        low, high = np.minimum(worst, best), np.maximum(worst, best)
+        a, b = np.triu_indices(len(self.runs), 1)
+        # Each run has orders of its own: of two, either may be ahead where neither range is wholly above the other.
+        either = (high[a] - low[b] > ROUNDING) & (high[b] - low[a] > ROUNDING)
+        others = f", and that of {_counted(rest, 'other run')} by no more" if rest else ""
+        return f"{moves}{others}; {int(either.sum()):,} of {_counted(len(a), 'pair')} of runs can change places."
+
+    @property
     def contradictions(self) -> tuple[str, ...]:
         """The runs whose order or ranks contradict their scores."""
         return tuple(run for run, ties in zip(self.runs, self.ties, strict=True) if ties.contradicts)
@@ -353,33 +417,39 @@ class TiePrevalence(Experiment):
         dict of str to Drawing
             "ties" and "group-sizes"; with judgments also "ranges-…", with the names of the measures.
         """
-        height = 1.4 + 0.2 * len(self.runs)
+        n_runs = len(self.runs)
+        height = 1.4 + 0.2 * min(n_runs, _DRAWN)
+        most = f" Of {n_runs} runs the {_DRAWN} {{}}." if n_runs > _DRAWN else ""
         figures = {
             "ties": Drawing(
                 "Share of the documents of each run that tie with another: with the scores as they are, and in single "
-                "precision.",
+                "precision." + most.format("with the most"),
                 self._draw_shares,
-                (7.0, height),
+                (6.8, height),
+                "The share of tied documents",
             ),
-            "group-sizes": Drawing("Documents by the size of the group of equal scores.", self._draw_sizes),
+            "group-sizes": Drawing(
+                "Documents by the size of the group of equal scores.", self._draw_sizes, title="Documents by group"
+            ),
         }
         for m, measure in enumerate(self.measures):
             figures[f"ranges-{file_name(measure)}"] = Drawing(
                 f"How far the order of tied documents moves each run's mean {measure} from its average over all "
-                "orders, which stands beside its name.",
+                "orders, which stands beside its name." + most.format("that it moves furthest"),
                 _Ranges(self, m),
-                (7.0, height),
+                (6.8, height),
+                f"What ties make of each mean {measure}",
             )
         return figures
 
     def _draw_shares(self, ax: Axes) -> None:
         shares = np.array([ties.tied_documents / max(ties.documents, 1) for ties in self.ties])
         single = np.array([ties.float32_documents / max(ties.documents, 1) for ties in self.ties])
-        order = np.lexsort((single, shares))
+        order = np.lexsort((single, shares))[-_DRAWN:]
         places = np.arange(len(order))
         ax.barh(places, shares[order], color="#8fbcd9", height=0.7, label="tied")
         ax.plot(single[order], places, "|", color="#D55E00", markersize=7, markeredgewidth=1.6, label="as float32")
-        _run_axis(ax, [self.runs[i] for i in order])
+        _run_axis(ax, [label(self.runs[i]) for i in order])
         ax.set_xlim(0.0, 1.02)
         ax.set_xlabel("share of documents that tie")
 
@@ -395,6 +465,10 @@ class TiePrevalence(Experiment):
         if documents.any():
             ax.set_yscale("log")
         ax.set_ylabel("share of documents")
+
+
+def _counted(n: int, name: str) -> str:
+    return f"{n:,} {name}{'s' * (n != 1)}"
 
 
 def _count_row(run: str, ties: Ties) -> tuple[Cell, ...]:
@@ -419,7 +493,8 @@ class _Ranges:
     def __call__(self, ax: Axes) -> None:
         outcome = self.outcome
         means = dict(zip(outcome.rules, outcome.values[..., self.m].mean(axis=2), strict=True))
-        order = np.argsort(means["average"], kind="stable")
+        furthest = np.argsort(np.abs(means["optimistic"] - means["pessimistic"]), kind="stable")[-_DRAWN:]
+        order = furthest[np.argsort(means["average"][furthest], kind="stable")]
         moved = {rule: (values - means["average"])[order] for rule, values in means.items()}
         places = np.arange(len(order))
         ax.use_sticky_edges = False
@@ -432,12 +507,13 @@ class _Ranges:
             ax.plot(
                 moved[rule], places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name
             )
-        _run_axis(ax, [f"{outcome.runs[i]}  {means['average'][i]:.4f}" for i in order])
+        _run_axis(ax, [f"{label(outcome.runs[i])}  {significant(means['average'][i])}" for i in order])
         ax.set_xlabel(f"mean {outcome.measures[self.m]} over {len(outcome.queries)} topics, less the average over ties")
 
 
 def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
-    ax.set_yticks(np.arange(len(runs)), [label(run) for run in runs], fontsize=8)
+    ax.set_yticks(np.arange(len(runs)), runs, fontsize=8)
     ax.set_ylim(-0.7, len(runs) - 0.3)
     ax.grid(visible=False, axis="y")
-    ax.legend(loc="lower right")
+    # Above the axes, where it hides nothing, and to the left over the names, for which there is room.
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)

@@ -6,7 +6,9 @@ import os
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from tieaware.experiments.report import Report, write
+from tieaware.errors import printable
+from tieaware.experiments.page import Report
+from tieaware.experiments.report import write
 from tieaware.plots import Drawing
 from tieaware.tables import Table
 
@@ -21,11 +23,28 @@ class Experiment(ABC):
     ----------
     title : str
         What was done, in a line.
+    heading : str
+        What was asked: the heading of the report.
     answers : tuple of str
         The names of the tables to read first: what is printed.
     """
 
     title: str
+
+    @property
+    def heading(self) -> str:
+        """What was asked: the heading of the report."""
+        return self.title
+
+    def verdict(self) -> str:
+        """Return the answer in two sentences, with its numbers in three significant digits.
+
+        Returns
+        -------
+        str
+            Plain text, in which names stand as they were given; empty where the experiment has no verdict.
+        """
+        return ""
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -87,7 +106,7 @@ class Experiment(ABC):
         self.table().to_csv(path)
 
     def write(self, folder: str | os.PathLike[str], command: str = "") -> None:
-        """Write every table as CSV, every figure as PNG and SVG, and ``report.html``, which holds them all.
+        """Write every table as CSV, every figure as PNG and SVG, and ``report.html``, which begins with the verdict.
 
         Parameters
         ----------
@@ -103,8 +122,10 @@ class Experiment(ABC):
         """
         tables = self.tables()
         first = {name: tables[name] for name in self.answers}
-        write(Report(self.title, first | tables, self.drawings(), command), folder)
+        report = Report(self.heading, self.title, self.verdict(), first | tables, self.drawings(), command)
+        write(report, folder)
 
     def __str__(self) -> str:
         tables = self.tables()
-        return "\n\n".join(str(tables[name]) for name in self.answers)
+        texts = [printable(self.verdict()), *(str(tables[name]) for name in self.answers)]
+        return "\n\n".join(filter(None, texts))

@@ -1,0 +1,155 @@
+"""The figures of the comparison of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tieaware.arrays import Integers, Values
+from tieaware.plots import label
+from tieaware.statistics import PairedTest, Resolutions
+from tieaware.tables import significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Levels of p that are told apart below the level of the tests, and what is drawn at them: better, and worse.
+_LEVELS = (0.001, 0.01)
+_BETTER, _WORSE = ("#08519c", "#4292c6", "#b3d3ea"), ("#a63603", "#f08a3c", "#fdd9b5")
+_EQUAL, _SAME = "#f0f0f0", "#ffffff"
+# So many runs can be named at an axis.
+_NAMES = 50
+
+
+@dataclass(frozen=True)
+class OfMeasure:
+    """The tests of all pairs of runs by one measure, and what ties can change of them.
+
+    Attributes
+    ----------
+    runs : tuple of str
+    measure : str
+    first, second : int64[n_pairs]
+        The runs of each pair.
+    test : PairedTest
+    adjusted : float64[n_pairs]
+        Holm's p.
+    resolutions : Resolutions or None
+    alpha : float
+    confidence : float
+    order : int64[n_runs]
+        The runs, the best first.
+    less_is_better : bool
+    """
+
+    runs: Sequence[str]
+    measure: str
+    first: Integers
+    second: Integers
+    test: PairedTest
+    adjusted: Values
+    resolutions: Resolutions | None
+    alpha: float
+    confidence: float
+    order: Integers
+    less_is_better: bool
+
+
+@dataclass(frozen=True)
+class Square:
+    """Draws a square of runs: in each row which runs it beats and loses to, marked where ties can change that."""
+
+    tested: OfMeasure
+
+    def __call__(self, ax: Axes) -> None:
+        from matplotlib.colors import ListedColormap
+
+        of, n = self.tested, len(self.tested.runs)
+        levels = (*(level for level in _LEVELS if level < of.alpha), of.alpha)
+        better, worse = _BETTER[-len(levels) :], _WORSE[-len(levels) :]
+        colours = (_SAME, _EQUAL, *better, *worse)
+        place = np.argsort(of.order)
+        a, b = place[of.first], place[of.second]
+        wins = of.test.difference * (-1.0 if of.less_is_better else 1.0) > 0.0
+        level = np.searchsorted(levels, of.adjusted, side="right")
+        cells = np.zeros((n, n), dtype=np.int64)
+        for row, column, row_wins in ((a, b, wins), (b, a, ~wins)):
+            shade = 2 + level + np.where(row_wins, 0, len(levels))
+            cells[row, column] = np.where(level < len(levels), shade, 1)
+        ax.imshow(cells, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5, interpolation="nearest")
+        names = [f"row {how}, p < {level:g}" for how in ("better", "worse") for level in levels]
+        keys = [(_EQUAL, f"p ≥ {of.alpha:g}"), *zip((*better, *worse), names, strict=True)]
+        handles = [
+            ax.scatter([], [], marker="s", s=60, color=colour, edgecolor="#888888", linewidth=0.5, label=name)
+            for colour, name in keys
+        ]
+        if of.resolutions is not None:
+            flips = of.resolutions.verdict_flips
+            for kind, marker, name in ((1, "x", "ties can change it"), (-1, "+", "whether ties can is open")):
+                some = flips == kind
+                if some.any():
+                    x, y = np.append(a[some], b[some]), np.append(b[some], a[some])
+                    size = min(22.0, 2500.0 / n)
+                    handles.append(ax.scatter(x, y, marker=marker, color="#000000", s=size, linewidth=0.8, label=name))
+        shown = np.arange(0, n, 1 + n // _NAMES)
+        ticks = [label(of.runs[of.order[i]]) for i in shown]
+        ax.set_yticks(shown, ticks, fontsize=8)
+        ax.set_xticks(shown, ticks, fontsize=8, rotation=90)
+        ax.grid(visible=False)
+        ax.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.01), ncols=2, borderaxespad=0.0)
+        ax.set_ylabel(f"run, the best by mean {label(of.measure)} first")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Draws some pairs by name: the difference of means, its interval, its range under ties, and the corrected p."""
+
+    tested: OfMeasure
+    some: Integers
+
+    def __call__(self, ax: Axes) -> None:
+        of, test = self.tested, self.tested.test
+        assert test.high is not None
+        better = np.where(test.difference < 0.0, -1.0, 1.0)
+        some = self.some[np.argsort(np.abs(test.difference[self.some]), kind="stable")]
+        places, sizes = np.arange(len(some)), np.abs(test.difference[some])
+        half = (test.high - test.difference)[some]
+        ax.axvline(0.0, color="#888888", linewidth=0.8)
+        ax.hlines(places, sizes - half, sizes + half, color="#0072B2", linewidth=1.2,
+                  label=f"{of.confidence:.0%} confidence")  # fmt: skip
+        if of.resolutions is not None:
+            ends = np.stack([of.resolutions.lowest, of.resolutions.highest])[:, some] * better[some]
+            ax.hlines(places, ends.min(axis=0), ends.max(axis=0), color="#E69F00", linewidth=5.0, alpha=0.6,
+                      label="all orders of the ties")  # fmt: skip
+        is_significant = of.adjusted[some] < of.alpha
+        for chosen, fill, name in ((is_significant, "#000000", "p <"), (~is_significant, "#ffffff", "p ≥")):
+            ax.plot(sizes[chosen], places[chosen], "o", color="#000000", markerfacecolor=fill,
+                    label=f"average, {name} {of.alpha:g}")  # fmt: skip
+        right = ax.get_yaxis_transform()
+        ax.text(1.02, len(some) - 0.2, "p by Holm", transform=right, fontsize=8, fontweight="bold", va="bottom")
+        for at, i in enumerate(some):
+            flips = of.resolutions is not None and of.resolutions.verdict_flips[i] == 1
+            p = significant(float(of.adjusted[i])) + ("  ×" if flips else "")
+            ax.text(1.02, at, p, transform=right, fontsize=8, va="center")
+        larger = np.where(test.difference < 0.0, of.second, of.first)[some]
+        smaller = (of.first + of.second)[some] - larger
+        names = [f"{_short(of.runs[a])} > {_short(of.runs[b])}" for a, b in zip(larger, smaller, strict=True)]
+        ax.set_yticks(places, list(map(label, names)), fontsize=8)
+        ax.set_ylim(-0.7, len(some) - 0.3)
+        ax.grid(visible=False, axis="y")
+        ax.set_xlabel(f"difference of mean {label(of.measure)}")
+        ax.legend(loc="upper left", bbox_to_anchor=(0.0, -0.6 / (0.22 * len(some) + 1.0)), ncols=2)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 28 else f"{name[:27]}…"
+
+
+def contested(tested: OfMeasure, count: int) -> Integers:
+    """Return so many pairs: those whose verdict ties can change, and then those whose p is nearest to the level."""
+    flips = np.zeros(len(tested.adjusted)) if tested.resolutions is None else tested.resolutions.verdict_flips == 1
+    distance = np.abs(np.log(np.maximum(tested.adjusted, 1e-300)) - np.log(tested.alpha))
+    return np.sort(np.lexsort((distance, ~flips.astype(bool)))[:count])

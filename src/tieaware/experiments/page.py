@@ -1,0 +1,281 @@
+"""An experiment as one HTML page: its verdict, the figure that shows it, the tables, and how all was computed.
+
+The page loads nothing: figures are images in it, and its policy forbids all scripts but the one below, by its hash.
+It stays small, whatever the experiment: what does not fit is in the files beside it, to which it links.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tieaware.plots import Drawing
+from tieaware.tables import Cell, Marked, Table, significant
+
+# How many characters of rows, and of figures, a page has room for. 2 MB is what one can mail and what a phone opens.
+_ROOM_OF_ROWS, _ROOM_OF_FIGURES = 820_000, 1_050_000
+# Of a table that does not fit, so many rows are shown; and one of more rows than these is folded.
+_SOME, _LONG = 100, 60
+# Text of so many characters has lines that are not too short.
+_WIDE = 40
+# To so many pixels an inch of a figure may shrink, of the 96 that it has.
+_PIXELS = 57.0
+
+_STYLE = """
+:root { color-scheme: light dark; --text: #1a1a1a; --quiet: #555; --line: #ddd; --page: #fff; --box: #f4f6f8;
+  --link: #0060a8; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e4e4e4; --quiet: #a8a8a8; --line: #3a3a3a; --page: #121212; --box: #1e2328; --link: #7cc0f4; }
+  figure img { filter: invert(.93) hue-rotate(180deg); }
+}
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
+  color: var(--text); background: var(--page); overflow-wrap: break-word; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin-bottom: .2rem; }
+h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.5rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1.5rem 0 .3rem; }
+a { color: var(--link); }
+.verdict { font-size: 1.1rem; background: var(--box); border-left: .3rem solid var(--link); margin: 1rem 0;
+  padding: .7rem 1rem; }
+.quiet, figcaption, .note { color: var(--quiet); font-size: .9rem; margin: .3rem 0; }
+figure { margin: 1rem 0; break-inside: avoid; }
+figure img { display: block; max-width: 100%; height: auto; }
+nav ul { columns: 17rem; padding-left: 1.2rem; margin: .3rem 0; font-size: .95rem; }
+nav h2 { font-size: 1rem; margin: 1.5rem 0 0; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem 1rem .25rem 0; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top;
+  max-width: 22rem; }
+th { vertical-align: bottom; min-width: 3rem; }
+td:first-child { min-width: 5rem; }
+th.n, td.n { text-align: right; }
+td.n { white-space: nowrap; }
+td.w { min-width: 18rem; }
+th button { font: inherit; text-align: inherit; color: inherit; background: none; border: 0; padding: 0;
+  cursor: pointer; }
+th button::after { content: " \\2195"; color: var(--quiet); font-weight: normal; }
+th[aria-sort=ascending] button::after { content: " \\2191"; color: inherit; }
+th[aria-sort=descending] button::after { content: " \\2193"; color: inherit; }
+summary { cursor: pointer; }
+pre { background: var(--box); padding: .7rem; font-size: .85rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+@media print {
+  body { max-width: none; margin: 0; font-size: 11px; }
+  tr { break-inside: avoid; }
+  nav { display: none; }
+}
+"""
+
+# A click on the head of a column sorts its table; numbers from the largest, and "–", which is none, at the end.
+_SCRIPT = """
+for (const table of document.querySelectorAll("table")) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(head.textContent);
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const number = head.className === "n";
+      const first = number ? "descending" : "ascending", second = number ? "ascending" : "descending";
+      const direction = head.getAttribute("aria-sort") === first ? second : first;
+      const sign = direction === "ascending" ? 1 : -1;
+      const key = row => {
+        const text = row.cells[column].textContent;
+        return number ? parseFloat(text.replaceAll(",", "")) : text;
+      };
+      const compare = (a, b) => number
+        ? isNaN(a) - isNaN(b) || sign * (a - b) || 0
+        : sign * a.localeCompare(b, "en", {numeric: true});
+      const rows = [...table.tBodies[0].rows].map(row => [key(row), row]);
+      rows.sort((a, b) => compare(a[0], b[0]));
+      table.tBodies[0].append(...rows.map(pair => pair[1]));
+      heads.forEach(other => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", direction);
+    });
+  });
+}
+"""
+
+_POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    f"script-src 'sha256-{base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'"
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is written of an experiment.
+
+    Attributes
+    ----------
+    heading : str
+        What was asked.
+    title : str
+        What was done, in a line.
+    verdict : str
+        The answer in two sentences; may be empty.
+    tables, drawings : dict
+        By the names that their files have; the main one first.
+    command : str
+        What made it.
+    """
+
+    heading: str
+    title: str
+    verdict: str
+    tables: Mapping[str, Table]
+    drawings: Mapping[str, Drawing]
+    command: str = ""
+
+
+def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
+    """Return the page of an experiment, with as many of its figures, given as SVG, as it has room for."""
+    shown, linked = _fitting(figures)
+    main, *more = shown or [""]
+    room = _ROOM_OF_ROWS
+    tables: list[str] = []
+    for name, table in report.tables.items():
+        rows = _rows(table, room)
+        room -= sum(map(len, rows))
+        # The first, which answers, is never folded.
+        tables.append(_table(name, _heading(table, report), table, rows, folded=len(rows) > _LONG and bool(tables)))
+    parts = [
+        f"<h1>{html.escape(report.heading)}</h1>",
+        f'<p class="quiet">{html.escape(report.title)}</p>' if report.title != report.heading else "",
+        f'<p class="verdict">{html.escape(report.verdict)}</p>' if report.verdict else "",
+        _figure(main, report.drawings[main], figures[main]) if main else "",
+        _contents(report, more, linked),
+        *tables,
+        '<h2 id="figures">More figures</h2>' if more or linked else "",
+        *(_section(name, report.drawings[name], figures[name]) for name in more),
+        _links(report, linked),
+        '<h2 id="how">How this was computed</h2>',
+        f"<pre>{html.escape(report.command)}</pre>" if report.command else "",
+        f'<p class="note">Numbers are shown in three significant digits, and whole in the CSV files. '
+        f"{html.escape(versions)}</p>",
+    ]
+    return "\n".join(
+        [
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{html.escape(report.heading)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
+            *filter(None, parts),
+            f"<script>{_SCRIPT}</script>\n</body>\n</html>\n",
+        ]
+    )
+
+
+def _fitting(figures: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+    """Return which figures the page has room for, the main one among them, and which it links to."""
+    shown: list[str] = []
+    room = _ROOM_OF_FIGURES
+    for name, svg in figures.items():
+        room -= len(svg) * 4 // 3
+        if room < 0 and shown:
+            break
+        shown.append(name)
+    return shown, list(figures)[len(shown) :]
+
+
+def _heading(table: Table, report: Report) -> str:
+    """Return what stands above a table: not once more what stands above all."""
+    return "Summary" if table.title in (report.heading, report.title) else table.title
+
+
+def _contents(report: Report, figures: Sequence[str], linked: Sequence[str]) -> str:
+    entries = [(f"table-{name}", _heading(table, report)) for name, table in report.tables.items()]
+    entries += [(f"figure-{name}", _name(report.drawings[name])) for name in figures]
+    entries += [("other-figures", "Figures in files")] if linked else []
+    entries.append(("how", "How this was computed"))
+    items = "".join(f'<li><a href="#{html.escape(at)}">{html.escape(text)}</a></li>\n' for at, text in entries)
+    return f'<nav aria-labelledby="contents">\n<h2 id="contents">Contents</h2>\n<ul>\n{items}</ul>\n</nav>'
+
+
+def _table(name: str, title: str, table: Table, rows: Sequence[str], *, folded: bool) -> str:
+    """Return a table under its title, with those of its rows that are shown."""
+    numbers = [not text for text in table.starts_left()]
+    head = "".join(
+        f"<th scope=col{' class=n' if number else ''}>{html.escape(column)}</th>"
+        for number, column in zip(numbers, table.columns, strict=True)
+    )
+    content = (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(title)}">\n'
+        f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
+    )
+    count = f"{len(table.rows):,} row{'s' * (len(table.rows) != 1)}"
+    if len(rows) < len(table.rows):
+        count = f"the first {len(rows):,} of {count}"
+    if folded:
+        content = f"<details>\n<summary>{count}</summary>\n{content}</details>\n"
+    notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in table.notes)
+    file = html.escape(f"{name}.csv")
+    return (
+        f'<section id="table-{html.escape(name)}">\n<h2>{html.escape(title)}</h2>\n{content}{notes}'
+        f'<p class="note">{count[0].upper()}{count[1:]}; all in full precision: <a href="{file}">{file}</a></p>\n'
+        "</section>"
+    )
+
+
+def _rows(table: Table, room: int) -> list[str]:
+    """Return the rows of a table in HTML: all, or the first ones, if all take more than so many characters."""
+    left = table.starts_left()
+    rows, taken = [], 0
+    for row in table.rows:
+        rows.append(f"<tr>{''.join(_cell(cell, text) for cell, text in zip(row, left, strict=True))}\n")
+        taken += len(rows[-1])
+        if taken > room:
+            return rows[:_SOME]
+    return rows
+
+
+def _cell(cell: Cell, is_text: bool) -> str:
+    value = cell.text if isinstance(cell, Marked) else cell
+    if value is None or value != value:
+        shown = "–"
+    elif isinstance(value, float):
+        shown = significant(value)
+    else:
+        shown = f"{value:,}" if isinstance(value, int) else html.escape(value)
+    kind = "" if is_text and len(shown) < _WIDE else " class=w" if is_text else " class=n"
+    return f"<td{kind}>{shown}"
+
+
+def _name(drawing: Drawing) -> str:
+    return drawing.title or drawing.caption.partition(":")[0].partition(".")[0]
+
+
+def _section(name: str, drawing: Drawing, svg: bytes) -> str:
+    return (
+        f'<section id="figure-{html.escape(name)}">\n<h3>{html.escape(_name(drawing))}</h3>\n'
+        f"{_figure(name, drawing, svg)}\n</section>"
+    )
+
+
+def _figure(name: str, drawing: Drawing, svg: bytes) -> str:
+    """Embed a figure as an image, in which nothing can run."""
+    source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+    text = html.escape(drawing.caption)
+    # On a phone, where a figure that would be too small to read scrolls within itself.
+    least = drawing.size[0] * _PIXELS
+    files = ", ".join(f'<a href="{html.escape(name)}.{kind}">{kind.upper()}</a>' for kind in ("svg", "png"))
+    return (
+        f'<figure><div class="scroll" role="region" tabindex="0" aria-label="{html.escape(_name(drawing))}">'
+        f'<img src="{source}" alt="{text}" style="min-width: {least:.0f}px"></div>\n'
+        f"<figcaption>{text} {files}</figcaption></figure>"
+    )
+
+
+def _links(report: Report, names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    items = "".join(
+        f'<li><a href="{html.escape(name)}.svg">{html.escape(_name(report.drawings[name]))}</a></li>\n'
+        for name in names
+    )
+    return (
+        f'<section id="other-figures">\n<h3>Figures in files beside this page</h3>\n<details>\n'
+        f"<summary>{len(names):,} more</summary>\n<ul>\n{items}</ul>\n</details>\n</section>"
+    )
