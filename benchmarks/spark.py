@@ -111,13 +111,11 @@ class Timed:
 
 
 def alternate(spark: Any, rounds: int, **works: Callable[[], Any]) -> dict[str, Timed]:
-    """Let all take turns, so that whatever else the machine does meets all; the first round warms up."""
+    """Let all take turns, so that whatever else the machine does meets all."""
     timed = {name: Timed(spark, work) for name, work in works.items()}
-    for i in range(rounds + 1):
+    for _ in range(rounds):
         for each in timed.values():
             each.again()
-            if i == 0:
-                each.seconds = float("inf")
     return timed
 
 
@@ -246,42 +244,44 @@ def check(qrels: Any, runs: Any, folder: Path) -> None:
     assert found == wanted
 
 
-def against_others(folder: Path, n_rows: int, threads: int, rounds: int) -> None:
-    """Print times for one collection, and their ratios."""
-    with session(threads) as spark:
-        qrels, runs = (spark.read.parquet(str(folder / name)) for name in ("qrels.parquet", "runs"))
-        check(qrels, runs, folder)
-        timed = alternate(
-            spark, rounds,
-            evaluate=lambda: asked_for(door.evaluate(qrels, runs, MEASURES)),
-            means=lambda: door.means(door.evaluate(qrels, runs, MEASURES)).collect(),
-            sorted_join=lambda: asked_for(door.evaluate(qrels, runs, MEASURES, broadcast=False)),
-            scan=lambda: asked_for(runs),
-            ranking_evaluator=lambda: with_ranking_evaluator(qrels, runs),
-            scikit_learn=lambda: asked_for(with_scikit_learn(qrels, runs)),
-            pytrec_eval=lambda: asked_for(with_pytrec_eval(qrels, runs)),
-            rows_by_map=lambda: asked_for(rows_by_map(qrels, runs)),
-            rows_by_list=lambda: asked_for(rows_by_list(qrels, runs)),
-            rows_by_bucket=lambda: asked_for(rows_by_bucket(qrels, runs)),
-        )  # fmt: skip
-    print(f"\n{n_rows:,} rows, {threads} thread{'s' * (threads > 1)}, load {os.getloadavg()[0]:.1f}")
+def against_others(spark: Any, folder: Path, n_rows: int, rounds: int, ways: bool) -> None:
+    """Print times for one collection, and their ratios; also of other ways to bring lists together, if asked for."""
+    qrels, runs = (spark.read.parquet(str(folder / name)) for name in ("qrels.parquet", "runs"))
+    check(qrels, runs, folder)
+    works = {
+        "evaluate": lambda: asked_for(door.evaluate(qrels, runs, MEASURES)),
+        "means": lambda: door.means(door.evaluate(qrels, runs, MEASURES)).collect(),
+        "ranking_evaluator": lambda: with_ranking_evaluator(qrels, runs),
+        "scikit_learn": lambda: asked_for(with_scikit_learn(qrels, runs)),
+        "pytrec_eval": lambda: asked_for(with_pytrec_eval(qrels, runs)),
+    }
+    others = {
+        "scan": lambda: asked_for(runs),
+        "sorted_join": lambda: asked_for(door.evaluate(qrels, runs, MEASURES, broadcast=False)),
+        "rows_by_map": lambda: asked_for(rows_by_map(qrels, runs)),
+        "rows_by_list": lambda: asked_for(rows_by_list(qrels, runs)),
+        "rows_by_bucket": lambda: asked_for(rows_by_bucket(qrels, runs)),
+    }
+    timed = alternate(spark, rounds, **works, **(others if ways else {}))
+    print(f"\n{folder.name}: {n_rows:,} rows, {spark.sparkContext.master}, load {os.getloadavg()[0]:.1f}")
     ours = timed["evaluate"].seconds
     for name, each in timed.items():
         print(
             f"  {name:18} {each.seconds * 1e6 / n_rows:8.2f} s per 10^6 rows, "
-            f"{each.shuffled / n_rows:7.2f} bytes shuffled per row, evaluate ÷ it {ours / each.seconds:6.3f}"
+            f"{each.shuffled / n_rows:7.2f} bytes shuffled per row, evaluate ÷ it {ours / each.seconds:6.3f}",
+            flush=True,
         )
 
 
 def growth(folders: dict[int, Path], threads: int, rounds: int) -> None:
-    """Print how the time of evaluate grows with the rows."""
+    """Print how the time of means grows with the rows; the smallest collection warms up."""
     print(f"\nGrowth, {threads} threads")
     first = None
     with session(threads) as spark:
         for n_rows, folder in folders.items():
             qrels, runs = (spark.read.parquet(str(folder / name)) for name in ("qrels.parquet", "runs"))
             timed = alternate(
-                spark, rounds if n_rows < 10_000_000 else 1,
+                spark, rounds + 1 if first is None else 1,
                 means=lambda qrels=qrels, runs=runs: door.means(door.evaluate(qrels, runs, MEASURES)).collect(),
             )["means"]  # fmt: skip
             per_row = timed.seconds / n_rows
@@ -297,22 +297,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="of the collection on which others are tried")
     parser.add_argument("--most", type=int, default=100_000_000, help="rows of the largest collection")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", choices=("others", "growth"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         if arguments.only != "growth":
+            collections = {"lists of 1000": LENGTH, "lists of 100": 100, "lists of 20": 20, "in no order": LENGTH}
+            for name, length in collections.items():
+                write_collection(folder / name, arguments.rows, length, shuffled=name == "in no order")
             for threads in (1, 2):
-                for length in (LENGTH, 100, 20):
-                    name = f"{length}"
-                    if not (folder / name).exists():
-                        write_collection(folder / name, arguments.rows, length)
-                    print(f"\n== lists of {length}", end="")
-                    against_others(folder / name, arguments.rows, threads, arguments.rounds if length == LENGTH else 1)
-            write_collection(folder / "scattered", arguments.rows, LENGTH, shuffled=True)
-            print("\n== rows in no order", end="")
-            against_others(folder / "scattered", arguments.rows, 2, 1)
+                with session(threads) as spark:
+                    # The first warms up, and others are too slow for more than one round.
+                    for name in collections if threads == 2 else ["lists of 1000"]:
+                        first = name == "lists of 1000"
+                        against_others(spark, folder / name, arguments.rows, arguments.rounds if first else 1, first)
         if arguments.only != "others":
             folders = {}
             n = arguments.rows

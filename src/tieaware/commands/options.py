@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tieaware.checks import unexpected
 from tieaware.commands import streams
+from tieaware.errors import printable
 from tieaware.inputs import RunSource, sources_at
 from tieaware.inputs.files import label_of
 from tieaware.inputs.matrix import read_matrix
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # More rows nobody reads on a terminal.
 _MOST_ROWS = 60
+# How wide sentences are where there is no terminal to fill.
+_WIDTH = 100
 
 _QRELS = "the judgments, a file of lines: query, ignored, document, label; - is standard input"
 _RUN = (
@@ -194,6 +197,9 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     wanted = experiment.answers if arguments.format in ("text", "markdown") else data or [next(iter(tables))]
     shown = tables if arguments.all else wanted
     texts = [text(tables[name], arguments.format, whole=arguments.all) for name in shown]
+    verdict = printable(experiment.verdict()) if arguments.format == "text" else ""
+    if verdict:
+        texts.insert(0, f"{textwrap.fill(verdict, streams.width() or _WIDTH)}\n")
     if arguments.format == "json" and len(texts) > 1:
         return "[" + ", ".join(text.rstrip() for text in texts) + "]\n"
     others = [f"{name} ({len(tables[name].rows):,} rows)" for name in tables if name not in shown]
