@@ -221,14 +221,18 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 	.venv-tools/bin/python -m pip install --quiet 'tieaware[test,tools]'
 	touch $@
 
-.venv-spark/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-spark.txt)
-.venv-spark/installed: $(KERNELS) constraints-spark.txt
+.venv-spark/pyspark .venv-spark/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-spark.txt)
+.venv-spark/pyspark: constraints-spark.txt
 	$(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install --quiet pyspark pyarrow pandas $(BESIDE_SPARK)
+	touch $@
+
+.venv-spark/installed: $(KERNELS) .venv-spark/pyspark
 ifdef WHEEL
 	.venv-spark/bin/python -m pip install --quiet $(WHEEL)
 else
 	.venv-spark/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	.venv-spark/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/spark
 endif
-	.venv-spark/bin/python -m pip install --quiet 'tieaware[spark]' $(BESIDE_SPARK)
+	.venv-spark/bin/python -m pip install --quiet 'tieaware[spark]'
 	touch $@
