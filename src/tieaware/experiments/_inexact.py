@@ -110,9 +110,12 @@ def inexact(
     results = evaluate(judged, runs, parsed, spread=True, threads=threads)
     if len(results.queries) < 2:
         raise unexpected("qrels", "at least two judged topics", f"{len(results.queries)}")
-    lists = [_lists(run, k) for run in runs.values()]
-    overlap = np.array([[_overlap(a, b) for a, b in zip(of, lists[0], strict=True)] for of in lists])
-    agreement = np.array([[_agreement(a, b) for a, b in zip(of, lists[0], strict=True)] for of in lists])
+    first = _lists(next(iter(runs.values())), k)
+    compared = [
+        [(_overlap(a, b), _agreement(a, b)) for a, b in zip(_lists(run, k), first, strict=True)]
+        for run in progress(runs.values(), "comparing")
+    ]
+    overlap, agreement = np.moveaxis(np.array(compared), -1, 0)
     tests = tuple(
         paired_test(results.values[1:, :, m], results.values[:1, :, m], confidence=confidence)
         for m in range(len(parsed))
