@@ -14,6 +14,7 @@ from tieaware._interruption cimport interrupted
 from tieaware._measure cimport TOO_MANY, Query
 
 cdef extern from "cascade.h" nogil:
+    Py_ssize_t tieaware_covariances_row(int64_t m)
     void tieaware_join_products(double* products, int m, int64_t i, double q)
     void tieaware_join_falls(double* falls, int m, int64_t i, double q)
     void tieaware_join_covariances(double* covariances, const double* falls, double* work, int m, int64_t i, double q,
@@ -104,16 +105,16 @@ cdef double variance_of_cascade(const Query* query) noexcept nogil:
 
 
 cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
-    """The workspace holds K, row x after row x-1, in each of which y goes down from m; then A, F, and 3 (m+1) numbers.
-    """
+    """The workspace holds K, row x after row x-1, in each of which y goes down from m; then 3 rows more, A, and F."""
     cdef const Groups* groups = query.groups
     cdef const double* stop = query.measure.table
     cdef int64_t t = groups.start[g], m = reached(query, g), x
     cdef int64_t n_ungraded = groups.size[g] - <int64_t>graded_of(query, g), i = n_ungraded
+    cdef Py_ssize_t row = tieaware_covariances_row(m)
     cdef double* covariances = query.workspace
-    cdef double* products = covariances + (m + 1) * (m + 1)
+    cdef double* work = covariances + (m + 1) * row
+    cdef double* products = work + 3 * row
     cdef double* falls = products + m + 1
-    cdef double* work = falls + m + 1
     cdef Py_ssize_t c, _copy
     cdef double lower = 0.0, total = 0.0
     for x in range(m + 1):
@@ -136,7 +137,7 @@ cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
         work[m - x] = 1.0 / ((t + x) * (t + x + 1.0)) if t + x < query.measure.cutoff else 1.0 / (t + x)
     tieaware_sum_covariances(covariances, work, falls, <int>m)
     for x in range(m):
-        total += work[x] * (work[x] * covariances[(m - x) * (m + 1) + x] + 2.0 * falls[x])
+        total += work[x] * (work[x] * covariances[(m - x) * row + x] + 2.0 * falls[x])
     return total
 
 
@@ -187,4 +188,4 @@ cdef int64_t size_of_cascade(const Query* q, bint spread) noexcept nogil:
             steps += graded_of(q, g) * m * (0.5 * m if spread else 1.0)
     if steps > MOST_STEPS or most > (MOST_SLOTS if spread else 0x7ffffffe):
         return TOO_MANY
-    return (most + 1) * (most + 1) + 5 * (most + 1) if spread else most + 1
+    return (most + 4) * tieaware_covariances_row(most) + 2 * (most + 1) if spread else most + 1

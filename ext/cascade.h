@@ -39,32 +39,37 @@ static TIEAWARE_CLONES void tieaware_join_falls(double *falls, int m, int64_t i,
     }
 }
 
+/* So many numbers are a row of K for m slots: rows are written by whole fours, and one beyond the last is read. */
+static inline ptrdiff_t tieaware_covariances_row(int64_t m) { return (ptrdiff_t)(((m + 4) & ~(int64_t)3) + 4); }
+
 /* Writes K_xy of i documents over those of i - 1, for x <= y <= m: see variance_of_cascade. Of those before the first
  * with a grade, all are 0, and none need be there.
  *
- * K has m+1 numbers a row; row x is written after row x+1, since it is needed for that. `work` is for 3 (m+1) numbers.
+ * Row x is written after row x+1, since it is needed for that. Fours have no rest to go through one by one, which in
+ * rows as short as these takes longer than they do; what is written of y < x is some number that counts nowhere. `work`
+ * is for 3 rows.
  */
 static TIEAWARE_CLONES void tieaware_join_covariances(double *covariances, const double *falls, double *work,
                                                       int m, int64_t i, double q, int is_first) {
     const double n = (double)i, share = 1.0 / n, once = share * q;
-    const int reach = m < i ? m : (int)i, first = m - reach;
-    double *restrict rank = work, *restrict stays = work + m + 1, *restrict factor = work + 2 * (m + 1);
-    for (int e = 0; e <= m; e++) {
+    const int length = (int)tieaware_covariances_row(m), reach = m < i ? m : (int)i, first = (m - reach) & ~3;
+    double *restrict rank = work, *restrict stays = work + length, *restrict factor = work + 2 * length;
+    for (int e = 0; e < length; e++) {
         rank[e] = (double)(m - e);
         /* Of more documents than there are, anything that is a number. */
         stays[e] = rank[e] <= n ? share * (n - rank[e]) : 0.0;
-        factor[e] = share * stays[e] * falls[e];
+        factor[e] = e <= m ? share * stays[e] * falls[e] : 0.0;
     }
     for (int x = is_first ? m : reach; x >= 0; x--) {
-        double *restrict row = covariances + (ptrdiff_t)x * (m + 1);
+        double *restrict row = covariances + x * (ptrdiff_t)length;
         const double at = (double)x, fall = at * falls[m - x], twice = once * q * at;
+        const int end = (m - x + 4) & ~3;
         if (is_first) {
-            for (int e = 0; e <= m - x; e++) row[e] = fall * factor[e];
-            if (x > 0) row[m - x + 1] = 0.0;
+            for (int e = 0; e < length; e++) row[e] = fall * factor[e];
         } else if (x > 0) {
-            const double *restrict above = row - (m + 1);
+            const double *restrict above = row - length;
             /* row[e+1] is that of y-1, which for y = x does not count. */
-            for (int e = first; e <= m - x; e++) {
+            for (int e = first; e < end; e++) {
                 row[e] = stays[e] * row[e] + once * (rank[e] - at) * row[e + 1] + twice * above[e + 1] + fall * factor[e];
             }
         }
@@ -76,7 +81,7 @@ static TIEAWARE_CLONES void tieaware_sum_covariances(const double *covariances, 
                                                      int m) {
     for (int e = 0; e <= m; e++) sums[e] = 0.0;
     for (int x = 1; x <= m; x++) {
-        const double *row = covariances + (ptrdiff_t)x * (m + 1), step = steps[m - x];
+        const double *row = covariances + x * tieaware_covariances_row(m), step = steps[m - x];
         for (int e = 0; e < m - x; e++) sums[e] += step * row[e];
     }
 }
