@@ -151,13 +151,13 @@ def test_bad_methods_are_named(collection, index, methods, message):
     [
         ("Champion(r=1)", "did you mean Champions"),
         ("Champions(s=1)", "expected parameters of Champions"),
-        ("Champions(r=0)", "r: expected a whole number"),
+        ("Champions(r=0)", r"r of Champions\(r=0\): expected a whole number"),
         ("Champions(r=open('x'))", "expected numbers and text"),
         ("Champions(1)", r"expected a name such as Champions\(r=100\)"),
         ("1 + 1", r"expected a name such as Champions\(r=100\)"),
         ("Method", "expected one of"),
         ("(" * 10_000, r"expected a name such as Champions\(r=100\)"),
-        ("Champions(weighting='xyz')", "weighting: expected"),
+        ("Champions(weighting='xyz')", r"weighting of Champions\(weighting='xyz'\): expected"),
     ],
 )
 def test_bad_names_of_methods_are_refused(text, message):

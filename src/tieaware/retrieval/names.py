@@ -7,6 +7,7 @@ import inspect
 from typing import Any
 
 from tieaware.checks import did_you_mean, shown, unexpected
+from tieaware.errors import InputError
 from tieaware.retrieval.method import Method
 
 
@@ -58,7 +59,13 @@ def parse_method(text: str, **usual: Any) -> Method:
         if name not in inspect.signature(method).parameters:
             parameters = ", ".join(inspect.signature(method).parameters)
             raise unexpected("method", f"parameters of {method.__name__}: {parameters}", shown(text))
-    return method(**usual | given)
+    try:
+        return method(**usual | given)
+    except InputError as error:
+        parameter, _, rest = str(error).partition(": ")
+        if parameter not in given:
+            raise
+        raise InputError(f"{parameter} of {text.strip()}: {rest}") from None
 
 
 def _known(base: type[Method]) -> dict[str, type[Method]]:
