@@ -170,7 +170,8 @@ def test_a_report_at_every_write(faults, in_memory, experiment, old, error):
         if outcome.failures == 0:
             break
         assert (outcome.error is None) == (error < 0), n
-    assert n > 10
+    # Each file was written, at least once.
+    assert n > len(names) >= 4
 
 
 @pytest.mark.parametrize("command", WRITTEN)
