@@ -55,6 +55,7 @@ NUMBERS = np.array(
         2.0**24, 2.0**53, 3.4028234663852886e38, 3.5e38, 1e300, 1.7976931348623157e308, np.inf,
     ]
 )  # fmt: skip
+LONGEST_OF_ALL_VALUES = 16
 # The reference sums in another order.
 TOLERANCE = 1e-12
 
@@ -346,7 +347,9 @@ def check_reference(batch: Batch, values: NDArray[np.float64], rng: random.Rando
             assert abs(found - expected) <= TOLERANCE * max(1, abs(expected)), (
                 f"{measure}: {found!r}, and {expected!r} in the reference; {scores} {labels} {all_labels} {documents}"
             )
-            if batch.spread and parsed.name != "infAP":
+            # That of infAP is not known, and that of IAP11 goes through all the values that there can be.
+            known = parsed.name != "infAP" and (parsed.name != "IAP11" or len(labels) <= LONGEST_OF_ALL_VALUES)
+            if batch.spread and known:
                 variance = reference.variance(measure, scores, labels, all_labels)
                 assert abs(values[1, q, i] ** 2 - variance) <= 1e-13 + 1e-8 * variance, (
                     f"{measure}: std {values[1, q, i]!r}, and {variance**0.5!r}; {scores} {labels} {all_labels}"
