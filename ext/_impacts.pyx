@@ -1,9 +1,9 @@
 """Impact order: how much is read of each term's postings, and what they add up to where impacts are whole numbers.
 
-The postings of a term lie by descending weight, in segments of equal weight: what is read of them lies at their
-beginning. Sums of small whole numbers are the same in any order; so they are made in 16 bits, of one block of documents
-after the other, for which such beginnings are divided first. No document is written beyond the scores of a block,
-whatever the postings say.
+The postings of a term lie by descending weight, in segments of equal weight, within which documents ascend: what is
+read of them lies at their beginning. Sums of small whole numbers are the same in any order; so they are made in 16
+bits, of one block of documents after the other, by going on in each segment. No document is written beyond the scores
+of a block, whatever the postings say.
 """
 cimport numpy as cnp
 import numpy as np
@@ -13,23 +13,28 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from tieaware._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware._top cimport Best, bound_by, close_best, found, offer, open_best
 
 cdef extern from "accumulators.h":
     enum: TIEAWARE_WORD
     int tieaware_lowest(uint64_t word) nogil
     void tieaware_add_whole(uint16_t *scores, const uint8_t *weights, ptrdiff_t n, uint16_t q, uint8_t least) nogil
-    int64_t tieaware_survey_whole(const uint16_t *scores, uint64_t *marks, ptrdiff_t n_words, uint16_t bound) nogil
+    int64_t tieaware_survey_whole(const uint16_t *scores, ptrdiff_t n, uint16_t *highest) nogil
+    void tieaware_mark_whole(const uint16_t *scores, uint64_t *marks, ptrdiff_t n_words, uint16_t least) nogil
 
 cnp.import_array()
 
 cdef enum:
-    # So many documents have a score at a time: 16 KB, which stay in the first-level cache.
-    BLOCK_BITS = 13
-    BLOCK = 1 << BLOCK_BITS
-    BLOCK_WORDS = BLOCK // 64
+    # So many documents have a score at a time: 512 KB, which stay in the second-level cache. With fewer, to go from
+    # segment to segment would take longer.
+    BLOCK = 1 << 18
+    # Of a block, so many are surveyed at a time, which then lie in the first-level cache.
+    PART = 1 << 13
+    PART_WORDS = PART // 64
     # To add a row takes as long as to add one posting in so many documents.
-    ROW = 32
+    ROW = 12
+    # With room for fewer, they would be left out too often.
+    LEAST_ROOM = 64
+
 
 ctypedef fused Weight:
     float
@@ -126,7 +131,7 @@ cdef choose_into(
     const int64_t[::1] terms, const int64_t[::1] of_terms, const int64_t[::1] starts, cnp.ndarray weights,
     const double[::1] query_weights, double share_read, int64_t most, double share, bint by_term, int64_t[:, ::1] parts
 ):
-    """Find where what is read of each term's postings begins and ends, and where they end: the rows of `parts`."""
+    """Find how much is read of each term's postings: `parts` is what `choose` returns."""
     cdef Py_ssize_t n = terms.shape[0], i
     cdef int64_t t, a, b, limit, total = 0
     cdef Next* heap = NULL
@@ -152,6 +157,7 @@ cdef choose_into(
                 raise ValueError("a segment is empty, or lies beyond the postings")
             parts[0, i] = parts[1, i] = a
             parts[2, i] = b
+            parts[3, i], parts[4, i] = segment[i], last[i]
             total += b - a
             heap[i].first = heap[i].second = <double>(b - a)
             heap[i].which = i
@@ -201,71 +207,56 @@ def choose(
 
     Returns
     -------
-    int64[3, n_lists]
-        Where the postings of each list begin, where what is read of them ends, and where they end.
+    int64[5, n_lists]
+        Where the postings of each list begin, where what is read of them ends, and where they end; where the segments
+        of each list begin, and end.
     """
-    parts = np.empty((3, terms.shape[0]), np.int64)
+    parts = np.empty((5, terms.shape[0]), np.int64)
     choose_into(terms, of_terms, starts, weights, query_weights, share_read, most, share, by_term, parts)
     return parts
 
 
-# Postings of lists that are read in part, divided by blocks of documents: those of block b are entries[ends[b - 1]] to
-# entries[ends[b]]. An entry is the place in its block and, shifted by BLOCK_BITS, what is added there.
-cdef struct Divided:
-    uint32_t* entries
-    int64_t* ends
-    int64_t n
+# What is to be read yet of a segment: the postings from i to stop, each of which adds the same.
+cdef struct Segment:
+    int64_t i
+    int64_t stop
+    uint16_t impact
 
 
-cdef int open_divided(Divided* divided, int64_t n, int64_t n_documents) except -1:
-    divided.n = n
-    divided.entries = <uint32_t*>calloc(<size_t>(n + 1), sizeof(uint32_t))
-    divided.ends = <int64_t*>calloc(<size_t>((n_documents >> BLOCK_BITS) + 2), sizeof(int64_t))
-    if divided.entries == NULL or divided.ends == NULL:
-        raise MemoryError
-    return 0
-
-
-cdef void close_divided(Divided* divided) noexcept:
-    free(divided.entries)
-    free(divided.ends)
-
-
-cdef void count(Divided* divided, const int32_t* documents, int64_t i, int64_t stop, uint32_t n) noexcept nogil:
-    """Count the postings of each block, a place further on."""
-    cdef uint32_t d
-    while i < stop:
-        d = <uint32_t>documents[i]
-        if d < n:
-            divided.ends[(d >> BLOCK_BITS) + 1] += 1
-        i += 1
-
-
-cdef void divide(
-    Divided* divided, const int32_t* documents, const uint8_t* weights, int64_t i, int64_t stop, uint16_t q, uint32_t n
+cdef int64_t lay_out(
+    int64_t i, int64_t stop, int64_t s, int64_t last, const int64_t* starts, const uint8_t* weights, uint16_t q,
+    Segment* segments
 ) noexcept nogil:
-    """Bring postings to those of their blocks; ends[b] goes on from where block b begins."""
-    cdef uint32_t d
-    cdef int64_t at
-    while i < stop:
-        d = <uint32_t>documents[i]
-        if d < n:
-            at = divided.ends[d >> BLOCK_BITS]
-            # Where somebody changes documents meanwhile, too.
-            if at < divided.n:
-                divided.entries[at] = (d & (BLOCK - 1)) | <uint32_t>(<uint16_t>(q * weights[i])) << BLOCK_BITS
-                divided.ends[d >> BLOCK_BITS] = at + 1
-        i += 1
+    """Write the segments from s on of what is read of a list, from i to its stop; return how many."""
+    cdef int64_t n = 0
+    while s + n < last and i < stop:
+        segments[n].i = i
+        # Where somebody changes starts meanwhile, too.
+        i = min(stop, max(i + 1, starts[s + n + 1])) if s + n + 1 < last else stop
+        segments[n].stop = i
+        segments[n].impact = <uint16_t>(q * weights[segments[n].i])
+        n += 1
+    return n
 
 
-cdef int64_t add_divided(Divided* divided, int64_t block, uint16_t* scores) noexcept nogil:
-    """Add the postings of a block; return how many."""
-    cdef int64_t i, first = divided.ends[block - 1] if block else 0
-    cdef uint32_t entry
-    for i in range(first, divided.ends[block]):
-        entry = divided.entries[i]
-        scores[entry & (BLOCK - 1)] += <uint16_t>(entry >> BLOCK_BITS)
-    return divided.ends[block] - first
+cdef int64_t add_segments(
+    Segment* segments, int64_t n, const int32_t* documents, uint16_t* scores, uint32_t first, uint32_t size
+) noexcept nogil:
+    """Add the postings of a block, which come next in each segment; return how many."""
+    cdef int64_t s, i, stop, n_added = 0
+    cdef uint32_t at
+    cdef uint16_t impact
+    for s in range(n):
+        i, stop, impact = segments[s].i, segments[s].stop, segments[s].impact
+        while i < stop:
+            at = <uint32_t>documents[i] - first
+            if at >= size:
+                break
+            scores[at] += impact
+            i += 1
+        n_added += i - segments[s].i
+        segments[s].i = i
+    return n_added
 
 
 cdef int64_t add_ascending(
@@ -293,20 +284,132 @@ cdef void add_row(
         tieaware_add_whole(scores + some, row + first + some, size - some, q, cut + 1)
 
 
+cdef struct Entry:
+    int32_t document
+    uint16_t score
+
+
+# The best so far, ascending by document, and how many of those that came have each score. Scores are small whole
+# numbers: so the k-th best is known at any time, and the best are put in order without a comparison.
+cdef struct Best:
+    Entry* entries
+    int64_t size
+    int64_t room
+    int64_t* counts
+    int64_t highest
+    int64_t k
+    bint whole_ties
+    # Fewer than k that came have this score or more; so many.
+    int64_t least
+    int64_t n_above
+    # How many documents have a score.
+    int64_t documents
+
+
+cdef int open_best(Best* best, int64_t k, int64_t n_documents, int64_t highest, bint whole_ties) except -1:
+    best.k = min(k, n_documents)
+    best.room = n_documents if whole_ties else min(n_documents, 2 * best.k + LEAST_ROOM)
+    best.highest, best.whole_ties, best.least = highest, whole_ties, 1
+    best.entries = <Entry*>malloc(<size_t>(best.room + 1) * sizeof(Entry))
+    best.counts = <int64_t*>calloc(<size_t>(highest + 2), sizeof(int64_t))
+    if best.entries == NULL or best.counts == NULL:
+        raise MemoryError
+    return 0
+
+
+cdef void close_best(Best* best) noexcept:
+    free(best.entries)
+    free(best.counts)
+
+
+cdef inline int64_t lowest_let_in(Best* best) noexcept nogil:
+    """The first k of those that tie with the k-th have come already, as documents ascend."""
+    return max(1, best.least - 1 if best.whole_ties else best.least)
+
+
+cdef void offer(Best* best, int32_t document, int64_t score) noexcept nogil:
+    """Take a document among the best, if it may be one of them.
+
+    Invariant: n_above is the sum of the counts from `least` on, less than k; so are the entries with such scores.
+    """
+    # Where somebody changes the postings meanwhile, too.
+    score = min(score, best.highest)
+    if score < lowest_let_in(best):
+        return
+    if best.size == best.room:
+        leave_out(best)
+        if best.size == best.room:
+            return
+    best.entries[best.size].document = document
+    best.entries[best.size].score = <uint16_t>score
+    best.size += 1
+    best.counts[score] += 1
+    best.n_above += score >= best.least
+    while best.n_above >= best.k:
+        best.n_above -= best.counts[best.least]
+        best.least += 1
+
+
+cdef void leave_out(Best* best) noexcept nogil:
+    """Keep what is among the best, in its order."""
+    cdef int64_t i, size = 0, n_tied = best.size if best.whole_ties else best.k - best.n_above
+    cdef Entry entry
+    for i in range(best.size):
+        entry = best.entries[i]
+        if entry.score < best.least:
+            if entry.score < best.least - 1 or n_tied == 0:
+                continue
+            n_tied -= 1
+        best.entries[size] = entry
+        size += 1
+    best.size = size
+
+
+cdef tuple found(Best* best):
+    """Return the documents and scores of the best, how many were scored, and how often scores were compared."""
+    cdef int64_t i, at = 0, score, n
+    cdef Entry entry
+    leave_out(best)
+    documents = np.empty(best.size, np.int32)
+    scores = np.empty(best.size)
+    cdef int32_t[::1] d = documents
+    cdef double[::1] s = scores
+    with nogil:
+        # From now on, counts say where the next one with a score goes.
+        for score in range(best.highest, best.least - 2, -1):
+            n = best.counts[score]
+            best.counts[score] = at
+            at += n
+        for i in range(best.size):
+            entry = best.entries[i]
+            at = best.counts[entry.score]
+            if at < best.size:
+                d[at] = entry.document
+                s[at] = <double>entry.score
+            best.counts[entry.score] = at + 1
+    # Each was compared to the lowest score that is let in.
+    return documents, scores, best.documents, best.documents
+
+
 cdef void take(uint16_t* scores, int64_t first, int64_t size, Best* best) noexcept nogil:
-    """Offer the documents of a block with a score above 0, ascending, and clear its scores."""
-    cdef uint64_t[BLOCK_WORDS] words
-    cdef Py_ssize_t n_words = (size + TIEAWARE_WORD - 1) // TIEAWARE_WORD, word, i
+    """Offer the documents with a score, ascending, and clear their scores."""
+    cdef uint64_t[PART_WORDS] words
+    cdef int64_t word, i, start = 0, n
     cdef uint64_t marks
-    cdef uint16_t bound = <uint16_t>min(65535.0, max(0.0, floor(best.bound)))
-    best.documents += tieaware_survey_whole(scores, words, n_words, bound)
-    for word in range(n_words):
-        marks = words[word]
-        while marks:
-            i = word * TIEAWARE_WORD + tieaware_lowest(marks)
-            marks &= marks - 1
-            offer(best, <int32_t>(first + i), <double>scores[i])
-    memset(scores, 0, BLOCK * sizeof(uint16_t))
+    cdef uint16_t highest
+    while start < size:
+        n = min(<int64_t>PART, size - start)
+        best.documents += tieaware_survey_whole(scores + start, n, &highest)
+        if highest >= lowest_let_in(best):
+            tieaware_mark_whole(scores + start, words, PART_WORDS, <uint16_t>lowest_let_in(best))
+            for word in range(PART_WORDS):
+                marks = words[word]
+                while marks:
+                    i = start + word * TIEAWARE_WORD + tieaware_lowest(marks)
+                    marks &= marks - 1
+                    offer(best, <int32_t>(first + i), scores[i])
+        memset(scores + start, 0, n * sizeof(uint16_t))
+        start += n
 
 
 cdef bint set_factors(const double[::1] query_weights, uint16_t* factors):
@@ -354,15 +457,13 @@ def search(
     cdef Best best
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n = terms.shape[0], i
-    cdef int64_t first = 0, size, n_read = 0, n_in_part = 0, steps, b
-    cdef Divided divided
+    cdef int64_t first = 0, size, n_read = 0, n_segments = 0, steps, highest = 0
     cdef uint16_t* scores = NULL
-    cdef double least = 0.0
     cdef uint16_t* factors = NULL
-    cdef int64_t[:, ::1] parts = np.empty((3, n), np.int64)
+    cdef Segment* laid_out = NULL
+    cdef int64_t[:, ::1] parts = np.empty((5, n), np.int64)
     cdef int64_t[::1] starts = parts[0], stops = parts[1], ends = parts[2]
     cdef int64_t[::1] following = np.empty(n, np.int64), row = np.empty(n, np.int64)
-    cdef uint8_t[::1] in_part = np.empty(n, np.uint8)
     cdef const uint8_t* impacts = <const uint8_t*>cnp.PyArray_DATA(its_weights)
     if not (by_impact.shape[0] == its_weights.shape[0] == by_document.shape[0] == weights.shape[0]):
         raise ValueError("there is not a weight for each posting")
@@ -371,7 +472,6 @@ def search(
     if rows.shape[0] != of_terms.shape[0] - 1:
         raise ValueError("there is not a row for each term")
     memset(&best, 0, sizeof(best))
-    memset(&divided, 0, sizeof(divided))
     try:
         factors = <uint16_t*>malloc(<size_t>(n + 1) * sizeof(uint16_t))
         scores = <uint16_t*>calloc(BLOCK, sizeof(uint16_t))
@@ -381,36 +481,29 @@ def search(
             return None
         choose_into(terms, of_terms, segments, its_weights, query_weights, share_read, most, share, by_term, parts)
         for i in range(n):
-            following[i] = starts[i]
+            highest += 255 * factors[i]
             n_read += stops[i] - starts[i]
+            n_segments += min(parts[4, i] - parts[3, i], stops[i] - starts[i])
+        laid_out = <Segment*>malloc(<size_t>(n_segments + 1) * sizeof(Segment))
+        if laid_out == NULL:
+            raise MemoryError
+        open_best(&best, k, n_documents, highest, whole_ties)
+        n_segments = 0
+        for i in range(n):
+            following[i] = starts[i]
             row[i] = rows[terms[i]] if (stops[i] - starts[i]) * ROW >= n_documents else -1
             if not -1 <= row[i] < table.shape[0]:
                 raise ValueError("a row lies beyond the table")
-            # What is read whole, or has a row, is added as its documents come.
-            in_part[i] = row[i] < 0 and starts[i] < stops[i] < ends[i]
-            n_in_part += stops[i] - starts[i] if in_part[i] else 0
+            if row[i] < 0 and stops[i] < ends[i]:
+                n_segments += lay_out(starts[i], stops[i], parts[3, i], parts[4, i], &segments[0], impacts, factors[i],
+                                      laid_out + n_segments)
             if k <= stops[i] - starts[i]:
                 # So many documents have this impact, or more.
-                least = max(least, factors[i] * impacts[starts[i] + k - 1])
-        open_divided(&divided, n_in_part, n_documents)
-        open_best(&best, k, n_documents, whole_ties, False)
-        best.ascending = True
-        if least > 0.0:
-            bound_by(&best, least)
+                best.least = max(best.least, <int64_t>factors[i] * impacts[starts[i] + k - 1])
         with nogil:
-            for i in range(n):
-                if in_part[i]:
-                    count(&divided, &by_impact[0], starts[i], stops[i], <uint32_t>n_documents)
-            for b in range((n_documents >> BLOCK_BITS) + 1):
-                divided.ends[b + 1] += divided.ends[b]
-            for i in range(n):
-                if in_part[i]:
-                    divide(&divided, &by_impact[0], impacts, starts[i], stops[i], factors[i], <uint32_t>n_documents)
-                    if interrupted(&interruption, 4 * (stops[i] - starts[i])):
-                        break
             while first < n_documents:
                 size = min(<int64_t>BLOCK, n_documents - first)
-                steps = size // 16 + add_divided(&divided, first >> BLOCK_BITS, scores)
+                steps = size // 16
                 for i in range(n):
                     if row[i] >= 0:
                         add_row(&table[row[i], 0], first, size, factors[i], impacts[stops[i] - 1],
@@ -420,14 +513,16 @@ def search(
                         following[i] = add_ascending(&by_document[0], &weights[0], following[i], ends[i], factors[i],
                                                      scores, <uint32_t>first, <uint32_t>size)
                         steps += following[i]
+                if n_segments > 0:
+                    steps += add_segments(laid_out, n_segments, &by_impact[0], scores, <uint32_t>first, <uint32_t>size)
                 take(scores, first, size, &best)
                 first += size
                 if interrupted(&interruption, steps):
                     break
         check_interruption(&interruption)
-        return *found(&best, whole_ties), n_read
+        return *found(&best), n_read
     finally:
         free(factors)
         free(scores)
-        close_divided(&divided)
+        free(laid_out)
         close_best(&best)

@@ -62,22 +62,33 @@ TIEAWARE_CLONES static void tieaware_add_whole(uint16_t *scores, const uint8_t *
     }
 }
 
-TIEAWARE_CLONES static int64_t tieaware_survey_whole(const uint16_t *scores, uint64_t *marks, ptrdiff_t n_words,
-                                                     uint16_t bound) {
-    /* Counted lane by lane: at most two a word, of which there are no more than 2^15. */
-    uint16_t zeros[TIEAWARE_WORD / 2] = {0};
-    int64_t positive = n_words * TIEAWARE_WORD;
-    for (ptrdiff_t word = 0; word < n_words; word++, scores += TIEAWARE_WORD) {
-        uint16_t above = 0;
-        for (int i = 0; i < TIEAWARE_WORD; i++) above |= scores[i] > bound ? 0xffff : 0;
-        for (int i = 0; i < TIEAWARE_WORD; i += TIEAWARE_WORD / 2) {
-            for (int j = 0; j < TIEAWARE_WORD / 2; j++) zeros[j] += scores[i + j] == 0;
-        }
-        marks[word] = 0;
-        for (int i = 0; above && i < TIEAWARE_WORD; i++) marks[word] |= (uint64_t)(scores[i] > bound) << i;
+/* survey: the highest score of fewer than 2^16, as so many fit a lane. Returns how many are above 0. */
+TIEAWARE_CLONES static int64_t tieaware_survey_whole(const uint16_t *scores, ptrdiff_t n, uint16_t *highest) {
+    uint16_t zeros = 0, most = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        zeros = (uint16_t)(zeros + (scores[i] == 0));
+        most = scores[i] > most ? scores[i] : most;
     }
-    for (int j = 0; j < TIEAWARE_WORD / 2; j++) positive -= zeros[j];
-    return positive;
+    *highest = most;
+    return n - zeros;
+}
+
+/* mark: the scores that are at least so high, which few are. */
+TIEAWARE_CLONES static void tieaware_mark_whole(const uint16_t *scores, uint64_t *marks, ptrdiff_t n_words,
+                                                uint16_t least) {
+    for (ptrdiff_t word = 0; word < n_words; word++, scores += TIEAWARE_WORD) {
+        uint16_t reached = 0;
+        for (int i = 0; i < TIEAWARE_WORD; i++) reached |= scores[i] >= least ? 0xffff : 0;
+        marks[word] = 0;
+        if (!reached) continue;
+        uint8_t each[TIEAWARE_WORD];
+        for (int i = 0; i < TIEAWARE_WORD; i++) each[i] = scores[i] >= least;
+        for (int i = 0; i < TIEAWARE_WORD; i += TIEAWARE_EIGHTH) {
+            uint64_t some;
+            memcpy(&some, each + i, sizeof(some));
+            for (int j = i; some && j < i + TIEAWARE_EIGHTH; j++) marks[word] |= (uint64_t)each[j] << j;
+        }
+    }
 }
 
 #endif

@@ -85,6 +85,38 @@ def test_sums_in_16_bits_are_those_of_floats(order):
                     assert other[2:4] == whole[2:4]
 
 
+@pytest.mark.parametrize("whole_ties", [False, True])
+@pytest.mark.parametrize("k", [1, 30, 3_000, 10**6])
+def test_scores_of_several_blocks_are_those_of_numpy(k, whole_ties):
+    # 2^18 documents have a score at a time. There are few weights, so that most documents tie.
+    rng = np.random.default_rng(5)
+    n, sizes, most = 600_000, np.array([90_000, 40_000, 700]), 110_000
+    starts, query = np.append(0, np.cumsum(sizes)), np.array([1.0, 2.0, 7.0])
+    documents = np.concatenate([rng.choice(n, size, replace=False) for size in sizes]).astype(np.int32)
+    weights = np.concatenate([rng.integers(1, 6, size) for size in sizes]).astype(np.uint8)
+    term = np.repeat(np.arange(3), sizes)
+    by_document, by_impact = np.lexsort((documents, term)), np.lexsort((documents, -weights.astype(int), term))
+    begins = np.append(0, 1 + np.flatnonzero(np.diff(term[by_impact]) | np.diff(weights[by_impact].astype(int))))
+    segments = np.append(begins, len(documents))
+    impacts = (query[term] * weights)[by_impact]
+    read = by_impact[np.lexsort((documents[by_impact], sizes[term[by_impact]], -impacts))[:most]]
+    sums = np.bincount(documents[read], (query[term] * weights)[read], n)
+    order = np.lexsort((np.arange(n), -sums))[: np.count_nonzero(sums)]
+    if k < len(order):
+        order = order[sums[order] >= sums[order[k - 1]]] if whole_ties else order[:k]
+    row = np.zeros((1, n), np.uint8)
+    row[0, documents[: sizes[0]]] = weights[: sizes[0]]
+    for rows, table in (([-1, -1, -1], row[:0]), ([0, -1, -1], row)):
+        found = _impacts.search(
+            np.arange(3), np.searchsorted(begins, starts), segments, documents[by_impact], weights[by_impact], query,
+            1.0, most, 0.0, False, documents[by_document], weights[by_document], np.array(rows), table, n, k,
+            whole_ties,
+        )  # fmt: skip
+        assert found[0].tolist() == order.tolist()
+        assert found[1].tolist() == sums[order].tolist()
+        assert found[2:] == (np.count_nonzero(sums), np.count_nonzero(sums), most)
+
+
 def test_segments_beyond_the_postings_are_refused():
     documents, weights = np.array([0, 1, 0], np.int32), np.array([3, 2, 9], np.uint8)
     own, rows, table = np.ones(1), np.array([-1, -1]), np.empty((0, 2), np.uint8)
@@ -95,7 +127,8 @@ def test_segments_beyond_the_postings_are_refused():
         chosen = given["of_terms"], given["starts"]
         limits = given["own"], 1.0, most, 0.0, False
         if not changed.keys() & {"documents", "rows", "table"}:
-            assert _impacts.choose(np.array([term]), *chosen, given["weights"], *limits).tolist() == [[2], [3], [3]]
+            parts = _impacts.choose(np.array([term]), *chosen, given["weights"], *limits)
+            assert parts.tolist() == [[2], [3], [3], [2], [3]]
         return _impacts.search(
             np.array([term]), *chosen, given["documents"], given["weights"], *limits, given["documents"], weights,
             given["rows"], given["table"], 2, 1, False,

@@ -91,7 +91,9 @@ class ImpactOrdered(Method):
     postings that bounds the time, JASS: Lin and Trotman, Anytime ranking for impact-ordered indexes, ICTIR 2015. A
     document that a posting is read of may lack others: scores are too low, and tie more often. Without a limit it
     finds what `Exact` does, bit for bit. Sums of impacts of 8 bits are kept in 16, and what is read of a list by the
-    order of its documents where that takes less time: the whole of it, or a part that is long. Sums are the same.
+    order of its documents where that takes less time: the whole of it, or a part that is long. Sums are the same. Of
+    such sums the best are found by counting how many documents have each: a document with a score is compared to the
+    lowest that may be among the best, once, and that is all that `Costs.comparisons` counts.
 
     Examples
     --------
