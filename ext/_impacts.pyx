@@ -2,8 +2,9 @@
 
 The postings of a term lie by descending weight, in segments of equal weight, within which documents ascend: what is
 read of them lies at their beginning. Sums of small whole numbers are the same in any order; so they are made in 16
-bits, of one block of documents after the other, by going on in each segment. No document is written beyond the scores
-of a block, whatever the postings say.
+bits, of one block of documents after the other, by going on in each segment. Some segments lead: only their documents
+can be among the best, and have a score; what else is read is added to these alone. No document is written beyond the
+scores of a block, whatever the postings say.
 """
 cimport numpy as cnp
 import numpy as np
@@ -17,9 +18,12 @@ from tieaware._interruption cimport Interruption, check_interruption, interrupte
 cdef extern from "accumulators.h":
     enum: TIEAWARE_WORD
     int tieaware_lowest(uint64_t word) nogil
-    void tieaware_add_whole(uint16_t *scores, const uint8_t *weights, ptrdiff_t n, uint16_t q, uint8_t least) nogil
-    int64_t tieaware_survey_whole(const uint16_t *scores, ptrdiff_t n, uint16_t *highest) nogil
-    void tieaware_mark_whole(const uint16_t *scores, uint64_t *marks, ptrdiff_t n_words, uint16_t least) nogil
+    ptrdiff_t tieaware_lead(
+        uint16_t *scores, const int32_t *documents, ptrdiff_t n, uint32_t first, uint32_t size, uint16_t impact
+    ) nogil
+    ptrdiff_t tieaware_follow(
+        uint16_t *scores, const int32_t *documents, ptrdiff_t n, uint32_t first, uint32_t size, uint16_t impact
+    ) nogil
 
 cnp.import_array()
 
@@ -27,11 +31,7 @@ cdef enum:
     # So many documents have a score at a time: 512 KB, which stay in the second-level cache. With fewer, to go from
     # segment to segment would take longer.
     BLOCK = 1 << 18
-    # Of a block, so many are surveyed at a time, which then lie in the first-level cache.
-    PART = 1 << 13
-    PART_WORDS = PART // 64
-    # To add a row takes as long as to add one posting in so many documents.
-    ROW = 12
+    BLOCK_WORDS = BLOCK // 64
     # With room for fewer, they would be left out too often.
     LEAST_ROOM = 64
 
@@ -216,8 +216,40 @@ def choose(
     return parts
 
 
-# What is to be read yet of a segment: the postings from i to stop, each of which adds the same.
+cdef struct Entry:
+    int32_t document
+    uint16_t score
+
+
+cdef class Accumulators:
+    """What a search needs for a block of documents: kept, as it takes longer to get than to use.
+
+    Scores and marks are 0 before a search, and after it again.
+    """
+
+    cdef uint16_t* scores
+    # To bring documents in ascending order.
+    cdef uint64_t* marks
+    # Those of the block that may be among the best.
+    cdef Entry* entries
+
+    def __cinit__(self):
+        self.scores = <uint16_t*>calloc(BLOCK, sizeof(uint16_t))
+        self.marks = <uint64_t*>calloc(BLOCK_WORDS, sizeof(uint64_t))
+        self.entries = <Entry*>malloc((BLOCK + 1) * sizeof(Entry))
+        if self.scores == NULL or self.marks == NULL or self.entries == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.scores)
+        free(self.marks)
+        free(self.entries)
+
+
+# What is to be read yet of a segment: the postings from i to stop, each of which adds the same; the last block has read
+# those from `start` on.
 cdef struct Segment:
+    int64_t start
     int64_t i
     int64_t stop
     uint16_t impact
@@ -227,70 +259,112 @@ cdef int64_t lay_out(
     int64_t i, int64_t stop, int64_t s, int64_t last, const int64_t* starts, const uint8_t* weights, uint16_t q,
     Segment* segments
 ) noexcept nogil:
-    """Write the segments from s on of what is read of a list, from i to its stop; return how many."""
+    """Write the segments from s on of what is read of a list, from i to its stop; return how many add anything."""
     cdef int64_t n = 0
-    while s + n < last and i < stop:
+    while s < last and i < stop:
+        s += 1
         segments[n].i = i
+        segments[n].impact = <uint16_t>(q * weights[i])
         # Where somebody changes starts meanwhile, too.
-        i = min(stop, max(i + 1, starts[s + n + 1])) if s + n + 1 < last else stop
+        i = min(stop, max(i + 1, starts[s]))
         segments[n].stop = i
-        segments[n].impact = <uint16_t>(q * weights[segments[n].i])
-        n += 1
+        n += segments[n].impact > 0
     return n
 
 
-cdef int64_t add_segments(
-    Segment* segments, int64_t n, const int32_t* documents, uint16_t* scores, uint32_t first, uint32_t size
+# The segments of a list that add anything, by descending impact. Those before `leads` lead, the highest impact of the
+# others is `passed_over`.
+cdef struct TermList:
+    Segment* segments
+    int64_t n
+    int64_t leads
+    int64_t passed_over
+
+
+cdef void choose_leads(TermList* lists, int64_t n, int64_t reached) noexcept nogil:
+    """Find the segments that have to lead, if k documents reach so high a score.
+
+    Invariant: without one of these, a document has at most the sum of the highest impacts passed over, which is less
+    than that. To pass over most postings is a knapsack problem: whatever comes at the least a posting comes next.
+    """
+    cdef int64_t slack = reached - 1, i, s, which, until, n_postings, cost
+    cdef double gain, most
+    cdef TermList* one
+    for i in range(n):
+        lists[i].leads, lists[i].passed_over = lists[i].n, 0
+    while True:
+        most, which, until = 0.0, -1, 0
+        for i in range(n):
+            one, n_postings, s = &lists[i], 0, lists[i].leads
+            while s > 0:
+                s -= 1
+                n_postings += one.segments[s].stop - one.segments[s].i
+                cost = one.segments[s].impact - one.passed_over
+                if cost > slack:
+                    break
+                gain = <double>n_postings / cost if cost > 0 else 0.0
+                if gain > most:
+                    most, which, until = gain, i, s
+        if which < 0:
+            return
+        one = &lists[which]
+        slack -= one.segments[until].impact - one.passed_over
+        one.passed_over, one.leads = one.segments[until].impact, until
+
+
+cdef int64_t add_block(
+    TermList* lists, int64_t n, const int32_t* documents, uint16_t* scores, uint32_t first, uint32_t size
 ) noexcept nogil:
     """Add the postings of a block, which come next in each segment; return how many."""
-    cdef int64_t s, i, stop, n_added = 0
-    cdef uint32_t at
-    cdef uint16_t impact
-    for s in range(n):
-        i, stop, impact = segments[s].i, segments[s].stop, segments[s].impact
-        while i < stop:
-            at = <uint32_t>documents[i] - first
-            if at >= size:
-                break
-            scores[at] += impact
-            i += 1
-        n_added += i - segments[s].i
-        segments[s].i = i
-    return n_added
+    cdef int64_t i, s, n_added, total = 0
+    cdef Segment* segment
+    for i in range(n):
+        for s in range(lists[i].leads):
+            segment = &lists[i].segments[s]
+            segment.start = segment.i
+            segment.i += tieaware_lead(scores, documents + segment.i, segment.stop - segment.i, first, size,
+                                       segment.impact)
+            total += segment.i - segment.start
+    for i in range(n):
+        for s in range(lists[i].leads, lists[i].n):
+            segment = &lists[i].segments[s]
+            n_added = tieaware_follow(scores, documents + segment.i, segment.stop - segment.i, first, size,
+                                      segment.impact)
+            segment.i += n_added
+            total += n_added
+    return total
 
 
-cdef int64_t add_ascending(
-    const int32_t* documents, const uint8_t* weights, int64_t i, int64_t stop, uint16_t q, uint16_t* scores,
-    uint32_t first, uint32_t size
+cdef int64_t gather(
+    const TermList* lists, int64_t n, const int32_t* documents, uint16_t* scores, uint32_t first, uint32_t size,
+    uint16_t least, Entry* entries, int64_t* n_scored
 ) noexcept nogil:
-    """Add the postings from i on of this block; return the first beyond."""
+    """Take the scores of a block that are at least so high, and clear all; return how many these are.
+
+    Without a branch that depends on a score. A document of two segments that lead has none the second time.
+    """
+    cdef int64_t i, s, p, n_entries = 0
+    cdef const Segment* segment
     cdef uint32_t at
-    while i < stop:
-        at = <uint32_t>documents[i] - first
-        if at >= size:
-            break
-        scores[at] += <uint16_t>(q * weights[i])
-        i += 1
-    return i
+    cdef uint16_t score
+    for i in range(n):
+        for s in range(lists[i].leads):
+            segment = &lists[i].segments[s]
+            for p in range(segment.start, segment.i):
+                at = <uint32_t>documents[p] - first
+                # Where somebody changes documents meanwhile, too.
+                if at >= size:
+                    continue
+                score = scores[at]
+                scores[at] = 0
+                entries[n_entries].document, entries[n_entries].score = <int32_t>at, score
+                n_entries += score >= least
+                n_scored[0] += score > 0
+    return n_entries
 
 
-cdef void add_row(
-    const uint8_t* row, int64_t first, int64_t size, uint16_t q, uint8_t cut, int64_t last, uint16_t* scores
-) noexcept nogil:
-    """Add what of a row is above the cut, and up to the last document also what has that weight."""
-    cdef int64_t some = min(size, max(0, last + 1 - first))
-    tieaware_add_whole(scores, row + first, some, q, cut)
-    if cut < 255:
-        tieaware_add_whole(scores + some, row + first + some, size - some, q, cut + 1)
-
-
-cdef struct Entry:
-    int32_t document
-    uint16_t score
-
-
-# The best so far, ascending by document, and how many of those that came have each score. Scores are small whole
-# numbers: so the k-th best is known at any time, and the best are put in order without a comparison.
+# The best so far, ascending by document, and how many of those that came have each score. As scores are small whole
+# numbers, the k-th best is known at any time, and the best are put in order without a comparison.
 cdef struct Best:
     Entry* entries
     int64_t size
@@ -336,10 +410,9 @@ cdef void offer(Best* best, int32_t document, int64_t score) noexcept nogil:
     score = min(score, best.highest)
     if score < lowest_let_in(best):
         return
+    # Each document comes once: so there is room, or the first k leave some.
     if best.size == best.room:
         leave_out(best)
-        if best.size == best.room:
-            return
     best.entries[best.size].document = document
     best.entries[best.size].score = <uint16_t>score
     best.size += 1
@@ -391,25 +464,30 @@ cdef tuple found(Best* best):
     return documents, scores, best.documents, best.documents
 
 
-cdef void take(uint16_t* scores, int64_t first, int64_t size, Best* best) noexcept nogil:
-    """Offer the documents with a score, ascending, and clear their scores."""
-    cdef uint64_t[PART_WORDS] words
-    cdef int64_t word, i, start = 0, n
+cdef void take(
+    Accumulators accumulators, int64_t n, int64_t n_words, int64_t first, int64_t size, Best* best
+) noexcept nogil:
+    """Offer the documents of a block that were gathered, ascending."""
+    cdef int64_t word, i
+    cdef uint32_t at
     cdef uint64_t marks
-    cdef uint16_t highest
-    while start < size:
-        n = min(<int64_t>PART, size - start)
-        best.documents += tieaware_survey_whole(scores + start, n, &highest)
-        if highest >= lowest_let_in(best):
-            tieaware_mark_whole(scores + start, words, PART_WORDS, <uint16_t>lowest_let_in(best))
-            for word in range(PART_WORDS):
-                marks = words[word]
-                while marks:
-                    i = start + word * TIEAWARE_WORD + tieaware_lowest(marks)
-                    marks &= marks - 1
-                    offer(best, <int32_t>(first + i), scores[i])
-        memset(scores + start, 0, n * sizeof(uint16_t))
-        start += n
+    cdef uint16_t* scores = accumulators.scores
+    for i in range(n):
+        at = accumulators.entries[i].document
+        scores[at] = accumulators.entries[i].score
+        accumulators.marks[at // TIEAWARE_WORD] |= <uint64_t>1 << (at % TIEAWARE_WORD)
+    for word in range(n_words if n > 0 else 0):
+        marks = accumulators.marks[word]
+        if marks == 0:
+            continue
+        accumulators.marks[word] = 0
+        while marks:
+            i = word * TIEAWARE_WORD + tieaware_lowest(marks)
+            marks &= marks - 1
+            # Where there are no such documents, too.
+            if i < size:
+                offer(best, <int32_t>(first + i), scores[i])
+            scores[i] = 0
 
 
 cdef bint set_factors(const double[::1] query_weights, uint16_t* factors):
@@ -426,60 +504,56 @@ cdef bint set_factors(const double[::1] query_weights, uint16_t* factors):
 
 def search(
     const int64_t[::1] terms, const int64_t[::1] of_terms, const int64_t[::1] segments,
-    const int32_t[::1] by_impact, cnp.ndarray[uint8_t, ndim=1, mode="c"] its_weights, const double[::1] query_weights,
-    double share_read, int64_t most, double share, bint by_term,
-    const int32_t[::1] by_document, const uint8_t[::1] weights, const int64_t[::1] rows, const uint8_t[:, ::1] table,
-    int64_t n_documents, int64_t k, bint whole_ties
+    const int32_t[::1] documents, cnp.ndarray[uint8_t, ndim=1, mode="c"] weights, const double[::1] query_weights,
+    double share_read, int64_t most, double share, bint by_term, int64_t n_documents, int64_t k, bint whole_ties,
+    Accumulators accumulators not None
 ):
     """Choose what is read, score its documents, and find the top k.
 
     Parameters
     ----------
-    terms, of_terms, segments, its_weights, query_weights, share_read, most, share, by_term
+    terms, of_terms, segments, weights, query_weights, share_read, most, share, by_term
         As `choose` takes them.
-    by_impact : int32[n_postings]
+    documents : int32[n_postings]
         The document of each posting, ascending within a segment.
-    by_document, weights : int32[n_postings], uint8[n_postings]
-        Document and weight of the same postings; those of a term lie at the same place, by document.
-    rows, table : int64[n_terms], uint8[n_rows, n_documents]
-        The row of each term in the table, or -1; a row has a weight for each document, 0 where there is no posting.
     n_documents, k : int
         How many documents there are, and how many are wanted, at least 1.
     whole_ties : bool
         Whether all that tie with the k-th are wanted, too.
+    accumulators : Accumulators
+        Which nobody else uses meanwhile; nor afterwards, if this raises.
 
     Returns
     -------
     (int32[n], float64[n], int, int, int) or None
-        The documents, the best first; their scores; how many documents have a score; how often scores were compared;
-        how many postings were read. None, if a query's weights are not whole numbers that are small.
+        The documents, the best first; their scores; how many documents had a score, which are those of the segments
+        that lead; how often scores were compared; how many postings were read. None, if a query's weights are not whole
+        numbers that are small.
     """
     cdef Best best
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n = terms.shape[0], i
-    cdef int64_t first = 0, size, n_read = 0, n_segments = 0, steps, highest = 0
-    cdef uint16_t* scores = NULL
+    cdef int64_t first = 0, n_read = 0, n_segments = 0, highest = 0, size, n_added, n_entries
+    cdef int64_t span = TIEAWARE_WORD
     cdef uint16_t* factors = NULL
+    cdef TermList* lists = NULL
     cdef Segment* laid_out = NULL
     cdef int64_t[:, ::1] parts = np.empty((5, n), np.int64)
-    cdef int64_t[::1] starts = parts[0], stops = parts[1], ends = parts[2]
-    cdef int64_t[::1] following = np.empty(n, np.int64), row = np.empty(n, np.int64)
-    cdef const uint8_t* impacts = <const uint8_t*>cnp.PyArray_DATA(its_weights)
-    if not (by_impact.shape[0] == its_weights.shape[0] == by_document.shape[0] == weights.shape[0]):
+    cdef int64_t[::1] starts = parts[0], stops = parts[1]
+    cdef const uint8_t* impacts = <const uint8_t*>cnp.PyArray_DATA(weights)
+    if documents.shape[0] != weights.shape[0]:
         raise ValueError("there is not a weight for each posting")
-    if not (0 <= n_documents <= 0x7fffffff and k >= 1 and table.shape[1] == n_documents):
+    if not (0 <= n_documents <= 0x7fffffff and k >= 1):
         raise ValueError("a number is out of its range")
-    if rows.shape[0] != of_terms.shape[0] - 1:
-        raise ValueError("there is not a row for each term")
     memset(&best, 0, sizeof(best))
     try:
         factors = <uint16_t*>malloc(<size_t>(n + 1) * sizeof(uint16_t))
-        scores = <uint16_t*>calloc(BLOCK, sizeof(uint16_t))
-        if factors == NULL or scores == NULL:
+        lists = <TermList*>malloc(<size_t>(n + 1) * sizeof(TermList))
+        if factors == NULL or lists == NULL:
             raise MemoryError
         if not set_factors(query_weights, factors):
             return None
-        choose_into(terms, of_terms, segments, its_weights, query_weights, share_read, most, share, by_term, parts)
+        choose_into(terms, of_terms, segments, weights, query_weights, share_read, most, share, by_term, parts)
         for i in range(n):
             highest += 255 * factors[i]
             n_read += stops[i] - starts[i]
@@ -490,39 +564,32 @@ def search(
         open_best(&best, k, n_documents, highest, whole_ties)
         n_segments = 0
         for i in range(n):
-            following[i] = starts[i]
-            row[i] = rows[terms[i]] if (stops[i] - starts[i]) * ROW >= n_documents else -1
-            if not -1 <= row[i] < table.shape[0]:
-                raise ValueError("a row lies beyond the table")
-            if row[i] < 0 and stops[i] < ends[i]:
-                n_segments += lay_out(starts[i], stops[i], parts[3, i], parts[4, i], &segments[0], impacts, factors[i],
-                                      laid_out + n_segments)
+            lists[i].segments = laid_out + n_segments
+            lists[i].n = lay_out(starts[i], stops[i], parts[3, i], parts[4, i], &segments[0], impacts, factors[i],
+                                 lists[i].segments)
+            n_segments += lists[i].n
             if k <= stops[i] - starts[i]:
                 # So many documents have this impact, or more.
                 best.least = max(best.least, <int64_t>factors[i] * impacts[starts[i] + k - 1])
+        # A power of two: whole blocks, or one of which the documents are more than half.
+        while span < min(<int64_t>BLOCK, n_documents):
+            span *= 2
         with nogil:
-            while first < n_documents:
-                size = min(<int64_t>BLOCK, n_documents - first)
-                steps = size // 16
-                for i in range(n):
-                    if row[i] >= 0:
-                        add_row(&table[row[i], 0], first, size, factors[i], impacts[stops[i] - 1],
-                                by_impact[stops[i] - 1], scores)
-                    elif stops[i] == ends[i] and following[i] < ends[i]:
-                        steps -= following[i]
-                        following[i] = add_ascending(&by_document[0], &weights[0], following[i], ends[i], factors[i],
-                                                     scores, <uint32_t>first, <uint32_t>size)
-                        steps += following[i]
-                if n_segments > 0:
-                    steps += add_segments(laid_out, n_segments, &by_impact[0], scores, <uint32_t>first, <uint32_t>size)
-                take(scores, first, size, &best)
+            choose_leads(lists, n, best.least)
+            while first < n_documents and n_segments > 0:
+                size = min(span, n_documents - first)
+                n_added = add_block(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>span)
+                n_entries = gather(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>span,
+                                   <uint16_t>min(<int64_t>65535, lowest_let_in(&best)), accumulators.entries,
+                                   &best.documents)
+                take(accumulators, n_entries, span // TIEAWARE_WORD, first, size, &best)
                 first += size
-                if interrupted(&interruption, steps):
+                if interrupted(&interruption, span // 16 + n_added):
                     break
         check_interruption(&interruption)
         return *found(&best), n_read
     finally:
         free(factors)
-        free(scores)
+        free(lists)
         free(laid_out)
         close_best(&best)

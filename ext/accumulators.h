@@ -53,42 +53,35 @@ TIEAWARE_ADD(tieaware_add_float, float)
 TIEAWARE_ADD(tieaware_add_uint8, uint8_t)
 TIEAWARE_ADD(tieaware_add_uint16, uint16_t)
 
-/* The same with whole numbers. add: what has at least this weight; 0 is never added. */
-TIEAWARE_CLONES static void tieaware_add_whole(uint16_t *scores, const uint8_t *weights, ptrdiff_t n, uint16_t q,
-                                               uint8_t least) {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const uint8_t weight = weights[i] >= least ? weights[i] : 0;
-        scores[i] = (uint16_t)(scores[i] + q * weight);
+/* lead: scores[d] += impact.    follow: the same, if scores[d] > 0.
+ *
+ * Of a list of documents, those of a block of 2^n, which come next. Returns how many these are.
+ */
+#define TIEAWARE_LEAD(AT) scores[AT] = (uint16_t)(scores[AT] + impact)
+#define TIEAWARE_FOLLOW(AT) \
+    if (scores[AT]) scores[AT] = (uint16_t)(scores[AT] + impact)
+#define TIEAWARE_ADD_WHOLE(NAME, ADD)                                                                                  \
+    static inline ptrdiff_t NAME(uint16_t *scores, const int32_t *documents, ptrdiff_t n, uint32_t first,              \
+                                 uint32_t size, uint16_t impact) {                                                     \
+        ptrdiff_t i = 0;                                                                                               \
+        for (; n - i >= 4; i += 4) {                                                                                   \
+            const uint32_t a = (uint32_t)documents[i] - first, b = (uint32_t)documents[i + 1] - first;                 \
+            const uint32_t c = (uint32_t)documents[i + 2] - first, d = (uint32_t)documents[i + 3] - first;             \
+            /* As the size is a power of two, one of them is beyond if that is. */                                     \
+            if ((a | b | c | d) >= size) break;                                                                        \
+            ADD(a);                                                                                                    \
+            ADD(b);                                                                                                    \
+            ADD(c);                                                                                                    \
+            ADD(d);                                                                                                    \
+        }                                                                                                              \
+        for (; i < n; i++) {                                                                                           \
+            const uint32_t at = (uint32_t)documents[i] - first;                                                        \
+            if (at >= size) break;                                                                                     \
+            ADD(at);                                                                                                   \
+        }                                                                                                              \
+        return i;                                                                                                      \
     }
-}
-
-/* survey: the highest score of fewer than 2^16, as so many fit a lane. Returns how many are above 0. */
-TIEAWARE_CLONES static int64_t tieaware_survey_whole(const uint16_t *scores, ptrdiff_t n, uint16_t *highest) {
-    uint16_t zeros = 0, most = 0;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        zeros = (uint16_t)(zeros + (scores[i] == 0));
-        most = scores[i] > most ? scores[i] : most;
-    }
-    *highest = most;
-    return n - zeros;
-}
-
-/* mark: the scores that are at least so high, which few are. */
-TIEAWARE_CLONES static void tieaware_mark_whole(const uint16_t *scores, uint64_t *marks, ptrdiff_t n_words,
-                                                uint16_t least) {
-    for (ptrdiff_t word = 0; word < n_words; word++, scores += TIEAWARE_WORD) {
-        uint16_t reached = 0;
-        for (int i = 0; i < TIEAWARE_WORD; i++) reached |= scores[i] >= least ? 0xffff : 0;
-        marks[word] = 0;
-        if (!reached) continue;
-        uint8_t each[TIEAWARE_WORD];
-        for (int i = 0; i < TIEAWARE_WORD; i++) each[i] = scores[i] >= least;
-        for (int i = 0; i < TIEAWARE_WORD; i += TIEAWARE_EIGHTH) {
-            uint64_t some;
-            memcpy(&some, each + i, sizeof(some));
-            for (int j = i; some && j < i + TIEAWARE_EIGHTH; j++) marks[word] |= (uint64_t)each[j] << j;
-        }
-    }
-}
+TIEAWARE_ADD_WHOLE(tieaware_lead, TIEAWARE_LEAD)
+TIEAWARE_ADD_WHOLE(tieaware_follow, TIEAWARE_FOLLOW)
 
 #endif

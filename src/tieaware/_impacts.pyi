@@ -1,6 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+class Accumulators: ...
+
 def choose(
     terms: NDArray[np.int64],
     of_terms: NDArray[np.int64],
@@ -16,18 +18,15 @@ def search(
     terms: NDArray[np.int64],
     of_terms: NDArray[np.int64],
     segments: NDArray[np.int64],
-    by_impact: NDArray[np.int32],
-    its_weights: NDArray[np.float32 | np.uint8 | np.uint16],
+    documents: NDArray[np.int32],
+    weights: NDArray[np.float32 | np.uint8 | np.uint16],
     query_weights: NDArray[np.float64],
     share_read: float,
     most: int,
     share: float,
     by_term: bool,
-    by_document: NDArray[np.int32],
-    weights: NDArray[np.float32 | np.uint8 | np.uint16],
-    rows: NDArray[np.int64],
-    table: NDArray[np.float32 | np.uint8 | np.uint16],
     n_documents: int,
     k: int,
     whole_ties: bool,
+    accumulators: Accumulators,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int] | None: ...

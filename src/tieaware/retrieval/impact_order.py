@@ -12,8 +12,9 @@ from tieaware import _impacts
 from tieaware.arrays import Integers, Offsets, Values
 from tieaware.checks import is_whole, number, one_of, whole_number
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate
+from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, dense_lists, posting_weights, query_weights
+from tieaware.retrieval.method import Method, posting_weights, query_weights
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 
@@ -90,10 +91,13 @@ class ImpactOrdered(Method):
     Introduction to Information Retrieval, section 7.1.5; and for the order by impact over all terms, with a budget of
     postings that bounds the time, JASS: Lin and Trotman, Anytime ranking for impact-ordered indexes, ICTIR 2015. A
     document that a posting is read of may lack others: scores are too low, and tie more often. Without a limit it
-    finds what `Exact` does, bit for bit. Sums of impacts of 8 bits are kept in 16, and what is read of a list by the
-    order of its documents where that takes less time: the whole of it, or a part that is long. Sums are the same. Of
-    such sums the best are found by counting how many documents have each: a document with a score is compared to the
-    lowest that may be among the best, once, and that is all that `Costs.comparisons` counts.
+    is `Exact`; with limits that leave nothing out, it finds the same, bit for bit.
+
+    Sums of impacts of 8 bits are kept in 16. Of such, K documents are known to reach the K-th impact of a list; what
+    is read of low impacts is then added only to documents that have a higher one as well, as those without cannot reach
+    as much: the idea of `MaxScore`, by segments instead of terms. Documents that have a score are fewer then, and the
+    best of them are found by counting how many have each sum: each is compared once, to the lowest that may be among
+    the best.
 
     Examples
     --------
@@ -131,6 +135,8 @@ class ImpactOrdered(Method):
         callable
             Takes a `Query`, and returns what was `Found`.
         """
+        if self.postings is None and self.floor == 0:
+            return Exact(weighting=self.weighting).searcher(index, k, whole_ties)
         weights = posting_weights(index, self.weighting)
         segments = index.prepared(("segments", self.weighting), lambda: _Segments.of(index.postings, weights))
         share, most = (self.postings, None) if isinstance(self.postings, float) else (1.0, self.postings)
@@ -155,15 +161,21 @@ class ImpactOrdered(Method):
         self, index: Index, segments: _Segments, k: int, whole_ties: bool, limits: tuple[float, int, float, bool]
     ) -> Callable[[Integers, Values], Found | None]:
         """Return what adds up impacts of 8 bits, or returns None where the query's weights are not small and whole."""
-        postings, weights, n = index.postings, posting_weights(index, self.weighting), len(index)
-        dense = dense_lists(index, self.weighting)
-        rows = index.prepared(("rows", self.weighting), lambda: dense.rows(postings.starts[:-1], postings.starts[1:]))
+        n = len(index)
+
+        # Each thread takes its own, and leaves them for the next query.
+        idle: list[_impacts.Accumulators] = []
 
         def find(terms: Integers, own: Values) -> Found | None:
+            try:
+                accumulators = idle.pop()
+            except IndexError:
+                accumulators = _impacts.Accumulators()
             found = _impacts.search(
                 terms, segments.of_terms, segments.starts, segments.documents, segments.weights, own, *limits,
-                postings.documents, weights, rows, dense.table, n, min(k, LARGEST), whole_ties,
+                n, min(k, LARGEST), whole_ties, accumulators,
             )  # fmt: skip
+            idle.append(accumulators)
             if found is None:
                 return None
             documents, sums, n_scored, n_comparisons, n_read = found
