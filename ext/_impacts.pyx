@@ -9,15 +9,13 @@ scores of a block, whatever the postings say.
 cimport numpy as cnp
 import numpy as np
 from libc.math cimport ceil, fabs, floor
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from tieaware._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cdef extern from "accumulators.h":
-    enum: TIEAWARE_WORD
-    int tieaware_lowest(uint64_t word) nogil
     ptrdiff_t tieaware_lead(
         uint16_t *scores, const int32_t *documents, ptrdiff_t n, uint32_t first, uint32_t size, uint16_t impact
     ) nogil
@@ -31,7 +29,9 @@ cdef enum:
     # So many documents have a score at a time: 512 KB, which stay in the second-level cache. With fewer, to go from
     # segment to segment would take longer.
     BLOCK = 1 << 18
-    BLOCK_WORDS = BLOCK // 64
+    # They are sorted by half of their bits at a time.
+    DIGIT_BITS = 9
+    DIGITS = 1 << DIGIT_BITS
     # With room for fewer, they would be left out too often.
     LEAST_ROOM = 64
 
@@ -222,28 +222,24 @@ cdef struct Entry:
 
 
 cdef class Accumulators:
-    """What a search needs for a block of documents: kept, as it takes longer to get than to use.
-
-    Scores and marks are 0 before a search, and after it again.
-    """
+    """What a search needs for a block of documents: scores, which are 0 before a search, and after it again."""
 
     cdef uint16_t* scores
-    # To bring documents in ascending order.
-    cdef uint64_t* marks
-    # Those of the block that may be among the best.
+    # The documents that may be among the best, and room to sort them.
     cdef Entry* entries
+    cdef Entry* spare
 
     def __cinit__(self):
         self.scores = <uint16_t*>calloc(BLOCK, sizeof(uint16_t))
-        self.marks = <uint64_t*>calloc(BLOCK_WORDS, sizeof(uint64_t))
         self.entries = <Entry*>malloc((BLOCK + 1) * sizeof(Entry))
-        if self.scores == NULL or self.marks == NULL or self.entries == NULL:
+        self.spare = <Entry*>malloc(BLOCK * sizeof(Entry))
+        if self.scores == NULL or self.entries == NULL or self.spare == NULL:
             raise MemoryError
 
     def __dealloc__(self):
         free(self.scores)
-        free(self.marks)
         free(self.entries)
+        free(self.spare)
 
 
 # What is to be read yet of a segment: the postings from i to stop, each of which adds the same; the last block has read
@@ -464,30 +460,40 @@ cdef tuple found(Best* best):
     return documents, scores, best.documents, best.documents
 
 
-cdef void take(
-    Accumulators accumulators, int64_t n, int64_t n_words, int64_t first, int64_t size, Best* best
-) noexcept nogil:
-    """Offer the documents of a block that were gathered, ascending."""
-    cdef int64_t word, i
-    cdef uint32_t at
-    cdef uint64_t marks
-    cdef uint16_t* scores = accumulators.scores
+cdef void sort_by_document(Entry* entries, Entry* spare, int64_t n) noexcept nogil:
+    """Sort entries of a block by document: by the lower bits of their numbers, and then by the upper ones."""
+    cdef int32_t[DIGITS] lower, upper
+    cdef int32_t n_lower, n_upper, below_lower = 0, below_upper = 0
+    cdef int64_t i
+    cdef int32_t digit
+    memset(lower, 0, sizeof(lower))
+    memset(upper, 0, sizeof(upper))
     for i in range(n):
-        at = accumulators.entries[i].document
-        scores[at] = accumulators.entries[i].score
-        accumulators.marks[at // TIEAWARE_WORD] |= <uint64_t>1 << (at % TIEAWARE_WORD)
-    for word in range(n_words if n > 0 else 0):
-        marks = accumulators.marks[word]
-        if marks == 0:
-            continue
-        accumulators.marks[word] = 0
-        while marks:
-            i = word * TIEAWARE_WORD + tieaware_lowest(marks)
-            marks &= marks - 1
-            # Where there are no such documents, too.
-            if i < size:
-                offer(best, <int32_t>(first + i), scores[i])
-            scores[i] = 0
+        lower[entries[i].document & (DIGITS - 1)] += 1
+        upper[entries[i].document >> DIGIT_BITS] += 1
+    for digit in range(DIGITS):
+        n_lower, n_upper = lower[digit], upper[digit]
+        lower[digit], upper[digit] = below_lower, below_upper
+        below_lower += n_lower
+        below_upper += n_upper
+    for i in range(n):
+        digit = entries[i].document & (DIGITS - 1)
+        spare[lower[digit]] = entries[i]
+        lower[digit] += 1
+    for i in range(n):
+        digit = spare[i].document >> DIGIT_BITS
+        entries[upper[digit]] = spare[i]
+        upper[digit] += 1
+
+
+cdef void take(Entry* entries, int64_t n, Entry* spare, int64_t first, int64_t size, Best* best) noexcept nogil:
+    """Offer the documents of a block that were gathered, ascending."""
+    cdef int64_t i
+    sort_by_document(entries, spare, n)
+    for i in range(n):
+        # Where there are no such documents, too.
+        if entries[i].document < size:
+            offer(best, <int32_t>(first + entries[i].document), entries[i].score)
 
 
 cdef bint set_factors(const double[::1] query_weights, uint16_t* factors):
@@ -534,7 +540,7 @@ def search(
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n = terms.shape[0], i
     cdef int64_t first = 0, n_read = 0, n_segments = 0, highest = 0, size, n_added, n_entries
-    cdef int64_t span = TIEAWARE_WORD
+    cdef int64_t span = 1
     cdef uint16_t* factors = NULL
     cdef TermList* lists = NULL
     cdef Segment* laid_out = NULL
@@ -582,7 +588,7 @@ def search(
                 n_entries = gather(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>span,
                                    <uint16_t>min(<int64_t>65535, lowest_let_in(&best)), accumulators.entries,
                                    &best.documents)
-                take(accumulators, n_entries, span // TIEAWARE_WORD, first, size, &best)
+                take(accumulators.entries, n_entries, accumulators.spare, first, size, &best)
                 first += size
                 if interrupted(&interruption, span // 16 + n_added):
                     break

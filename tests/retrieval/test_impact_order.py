@@ -13,7 +13,7 @@ from tieaware import InputError, _impacts
 from tieaware.retrieval import Exact, ImpactOrdered, Index
 from tieaware.retrieval.method import posting_weights, query_weights
 
-WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25", "impact:1", "impact:3", "impact:16:lnc.ltc")
+WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25", "impact:1", "impact:3", "impact:8", "impact:16:lnc.ltc")
 
 
 def expected(search, postings, floor, order):
