@@ -105,9 +105,14 @@ def number(const uint8_t[::1] data, const int64_t[::1] offsets):
     return numbers, firsts[:n_distinct].copy()
 
 
+cdef enum:
+    # So many bytes are copied without a branch on how many there are.
+    SHORT = 16
+
+
 def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] chosen):
     """Return (data, offsets) of the chosen identifiers, in that order."""
-    cdef Py_ssize_t n = chosen.shape[0], n_all = offsets.shape[0] - 1, i
+    cdef Py_ssize_t n = chosen.shape[0], n_all = offsets.shape[0] - 1, i, at, size
     cdef Column column = column_of(data, offsets)
     new_offsets = np.empty(n + 1, np.int64)
     cdef int64_t[::1] to = new_offsets
@@ -120,8 +125,12 @@ def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::
     cdef uint8_t[::1] into = new_data
     with nogil:
         for i in range(n):
-            if to[i + 1] > to[i]:
-                memcpy(&into[to[i]], bytes_of(column, chosen[i]), to[i + 1] - to[i])
+            at, size = to[i], to[i + 1] - to[i]
+            # What is copied too much of one, the next one overwrites.
+            if 0 < size <= SHORT and at + SHORT <= to[n] and offsets[chosen[i]] + SHORT <= data.shape[0]:
+                memcpy(&into[at], bytes_of(column, chosen[i]), SHORT)
+            elif size > 0:
+                memcpy(&into[at], bytes_of(column, chosen[i]), size)
     return new_data, new_offsets
 
 

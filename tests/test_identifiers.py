@@ -56,6 +56,14 @@ def test_identifiers(values, expected):
     assert identifiers != Identifiers.from_sequence([*expected, "more"])
 
 
+def test_any_sizes_are_taken_whole():
+    rng = np.random.default_rng(3)
+    expected = [bytes(rng.integers(65, 90, size, dtype=np.uint8)) for size in [*range(40), *range(20, -1, -1)]]
+    identifiers = Identifiers.from_sequence(expected)
+    for rows in (np.arange(61), np.arange(61)[::-1], rng.integers(0, 61, 500), np.array([60, 0, 59]), np.array([0])):
+        assert list(identifiers.take(rows)) == [expected[row] for row in rows]
+
+
 def test_identifiers_index_as_lists_do():
     identifiers = Identifiers.from_sequence(["a", "b", "c"])
     assert identifiers[-1] == b"c"
