@@ -539,8 +539,7 @@ def search(
     cdef Best best
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n = terms.shape[0], i
-    cdef int64_t first = 0, n_read = 0, n_segments = 0, highest = 0, size, n_added, n_entries
-    cdef int64_t span = 1
+    cdef int64_t first = 0, span = 1, n_read = 0, n_segments = 0, highest = 0, size, n_added, n_entries
     cdef uint16_t* factors = NULL
     cdef TermList* lists = NULL
     cdef Segment* laid_out = NULL
