@@ -100,6 +100,19 @@ def test_half_of_all_rows_may_be_of_one_query_and_batches_cut_its_list(spark):
         spark.conf.unset(batch)
 
 
+@pytest.mark.parametrize("broadcast", [True, False])
+def test_rows_are_packed_once(broadcast, frames, spark):
+    """Though what is shuffled is read twice: for the names of the runs, and to be evaluated."""
+    adaptive = "spark.sql.adaptive.enabled"
+    spark.conf.set(adaptive, "false")
+    try:
+        plan = door.evaluate(*frames, "AP", broadcast=broadcast)._jdf.queryExecution().executedPlan().toString()
+    finally:
+        spark.conf.unset(adaptive)
+    assert plan.count("MapInArrow") == 2
+    assert plan.count("ReusedExchange") >= 1
+
+
 def test_a_worker_that_is_killed_is_replaced(frames, tmp_path, monkeypatch):
     """One that packs, one that evaluates, and one that adds up, in the middle of their work."""
     mapped = door._map

@@ -30,12 +30,13 @@ def rows_of(qrels, runs, named="judged"):
 def partition(qrels, packed, n=7):
     """The parts in the order that Spark brings them to, after the judgments of their query; so many in a batch."""
     table = pa.Table.from_batches(packed)
+    table = table.add_column(table.num_columns, "query_id", pa.nulls(len(table), pa.string()))
     table = table.add_column(table.num_columns, "judged", pa.nulls(len(table), pa.list_(pa.int32())))
     table = table.add_column(table.num_columns, "runs", pa.nulls(len(table), pa.list_(pa.string())))
     names = sorted(set(table.column("run").to_pylist()))
     of_queries = qrels.groupby("query_id").relevance.apply(list)
     judged = {name: pa.nulls(len(of_queries), table.schema.field(name).type) for name in table.schema.names}
-    judged["query"] = pa.array(of_queries.index, pa.string())
+    judged["query"] = judged["query_id"] = pa.array(of_queries.index, pa.string())
     judged["judged"] = pa.array(of_queries.tolist(), pa.list_(pa.int32()))
     judged["runs"] = pa.array([names] * len(of_queries), pa.list_(pa.string()))
     both = pa.concat_tables([pa.table(judged), table])

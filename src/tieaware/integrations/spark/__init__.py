@@ -127,14 +127,15 @@ def evaluate(
     else:
         judged = once(judgments)
         of_queries = judged.groupBy("query").agg(F.collect_list("label").alias("judged"))
+        of_queries = of_queries.withColumn("query_id", F.col("query"))
     named = "all" if duplicates == "all" or view.rule.by_document else "judged"
     evaluation = Evaluation(parsed, view, queries == "judged", _numpy(runs.types["score"]), named, "runs_df")
     parts = _packed(runs, judged, of_queries, small, named, _needs_places(view))
-    names = _names(runs, of_queries, small, "qrels_df")
-    records = of_queries.crossJoin(F.broadcast(names)).unionByName(parts, allowMissingColumns=True)
-    # All lists of a query after its judgments, which have no run.
-    grouped = records.repartition("query").sortWithinPartitions("query", F.col("run").asc_nulls_first())
-    return _long(_map(grouped, evaluation.of_partition, _schema(evaluation, runs)), evaluation, asked)
+    together = of_queries.unionByName(parts, allowMissingColumns=True).repartition("query")
+    # The names of the runs go with the judgments, which have no run; all lists of a query follow its judgments.
+    records = together.join(F.broadcast(_names(together, runs, "qrels_df")), F.isnull("run"), "left")
+    grouped = records.sortWithinPartitions("query", F.col("run").asc_nulls_first())
+    return _long(_map(grouped, evaluation.of_partition, _schema(evaluation, judgments)), evaluation, asked)
 
 
 def means(values_df: Any) -> Any:
@@ -188,47 +189,52 @@ def means(values_df: Any) -> Any:
 def _packed(
     runs: Rows, judged: Any, of_queries: Any, small: bool, named: str, places: bool
 ) -> Any:
-    """Return the parts of all lists: run, query and what a part consists of."""
+    """Return the parts of all lists: run, query and what a part consists of; of queries not judged few, or none."""
     F = load("pyspark.sql.functions", EXTRA)
     rows = runs.frame.withColumn("place", F.monotonically_increasing_id()) if places else runs.frame
     if small:
-        # Rows of other queries are dropped; but not bad ones, which raise after the join.
-        known = F.broadcast(of_queries.select("query", F.lit(True).alias("known")))
-        rows = rows.join(known, "query", "left").filter(F.col("known") | runs.bad())
-        joined = rows.join(F.broadcast(judged), ["query", "document"], "left")
+        numbers = of_queries.select(F.col("query").alias("number"), F.col("query_id").alias("query"))
+        rows = rows.join(F.broadcast(numbers), "query", "left")
+        joined = rows.join(F.broadcast(judged), ["number", "document"], "left")
     else:
         joined = rows.join(judged.hint("merge"), ["query", "document"], "left")
-    name = F.col("document").cast("string")
-    needed = name if named == "all" else F.when(F.col("label").isNotNull(), name)
+    # What is wrong with a row takes the place of the document's name. It raises later, where that is done once.
+    score = F.when(~runs.bad(), F.col("score").cast(runs.types["score"]))
+    needed = F.lit(True) if named == "all" else F.col("label").isNotNull()
+    document = F.when(runs.bad(), runs.error()).when(needed, F.col("document").cast("string"))
     several = ["run"] if "run" in rows.columns else []
+    query = F.col("number" if small else "query").alias("query")
     chosen = joined.select(
-        *several, "query", runs.checked("score"), "label", needed.alias("document"), *(["place"] if places else [])
+        *several, query, score.alias("score"), "label", document.alias("document"), *(["place"] if places else [])
     )
     run = "run string, " if several else ""
-    content = CONTENT if places else CONTENT.removesuffix(", places binary")
-    parts = _map(chosen, packed, f"{run}query {runs.types['query']}, {content}")
+    content = ", ".join(f"{name} binary" for name in (CONTENT if places else CONTENT[:-1]))
+    parts = _map(chosen, packed, f"{run}query {dict(chosen.dtypes)['query']}, {content}")
     return parts if several else parts.withColumn("run", F.lit("run"))
 
 
-def _names(runs: Rows, of_queries: Any, small: bool, label: str) -> Any:
-    """Return the names of all runs, in one row; an error, if one answers no judged query."""
+def _names(together: Any, runs: Rows, label: str) -> Any:
+    """Return the names of all runs, in one row; an error, if a row is bad, or a run answers no judged query."""
     F = load("pyspark.sql.functions", EXTRA)
-    judged = of_queries.select("query", F.lit(True).alias("judged"))
-    judged = F.broadcast(judged) if small else judged
-    if "run" not in runs.frame.columns:
-        answered = runs.frame.select("query").join(judged, "query", "left_semi").limit(1).agg(F.count("*").alias("n"))
-        none = F.raise_error(F.lit(strangers(runs.label, label)))
-        return answered.select(F.array(F.when(F.col("n") > 0, F.lit("run")).otherwise(none)).alias("runs"))
-    rows = runs.frame.select("run", "query").join(judged, "query", "left")
-    of_runs = rows.groupBy("run").agg(F.max("judged").alias("judged"))
-    silent = F.when(F.col("judged").isNull(), F.col("run"))
-    both = of_runs.agg(
-        F.sort_array(F.collect_list("run")).alias("runs"), F.sort_array(F.collect_list(silent)).alias("strangers")
+    # All columns are asked for, so that Spark reads again what it has shuffled, and does not shuffle fewer of them.
+    judged = F.when(F.isnotnull("judged"), F.hash(*together.columns))
+    error = F.when(F.isnull("query"), F.col("names").cast("string"))
+    of_queries = together.groupBy("query").agg(
+        F.collect_set("run").alias("runs"), F.max(judged).alias("judged"), F.min(error).alias("error")
     )
-    words = strangers("", label)
-    return both.select(
-        F.when(F.size("runs") == 0, F.raise_error(F.lit(strangers(runs.label, label))))
-        .when(F.size("strangers") > 0, F.raise_error(F.concat(F.col("strangers")[0], F.lit(words))))
+    of_lists = of_queries.select(F.explode_outer("runs").alias("run"), "judged", "error")
+    of_all = of_lists.agg(
+        F.sort_array(F.collect_set("run")).alias("runs"),
+        F.collect_set(F.when(F.isnotnull("judged"), F.col("run"))).alias("answering"),
+        F.min("error").alias("error"),
+    )
+    silent = F.array_except("runs", "answering")
+    several = "run" in runs.frame.columns
+    none, alone = F.lit(strangers(runs.label, label)), F.concat(silent[0], F.lit(strangers("", label)))
+    return of_all.select(
+        F.when(F.isnotnull("error"), F.raise_error(F.col("error")))
+        .when(F.size("runs") == 0, F.raise_error(none))
+        .when(F.size(silent) > 0, F.raise_error(alone if several else none))
         .otherwise(F.col("runs"))
         .alias("runs")
     )
@@ -244,9 +250,9 @@ def _long(values: Any, evaluation: Evaluation, names: tuple[str, ...]) -> Any:
     return raising(values).select("run", "query_id", F.inline(F.array(*rows)))
 
 
-def _schema(evaluation: Evaluation, runs: Rows) -> str:
+def _schema(evaluation: Evaluation, judgments: Rows) -> str:
     numbers = ", ".join(f"{name} double" for name in evaluation.columns())
-    return f"run string, query_id {runs.types['query']}, {numbers}, error string"
+    return f"run string, query_id {judgments.types['query']}, {numbers}, error string"
 
 
 def _map(frame: Any, work: Any, schema: str) -> Any:
@@ -283,8 +289,11 @@ def _few(judgments: Rows, broadcast: bool | None) -> Any:
 
 
 def _copied(table: Any, spark: Any) -> tuple[Any, Any]:
-    """Return collected judgments as a frame in which each is once, and another of the labels of each query."""
-    compute = load("pyarrow.compute", EXTRA)
+    """Return collected judgments as a frame in which each is once, and another of the labels of each query.
+
+    Queries have numbers there, which take less time on their way to Python than names.
+    """
+    pa, compute = load("pyarrow", EXTRA), load("pyarrow.compute", EXTRA)
     if table.num_rows == 0:
         raise unexpected("qrels_df", "at least one judgment", "none")
     judged = table.group_by(["query", "document"]).aggregate([("label", "min"), ("label", "max")])
@@ -292,8 +301,11 @@ def _copied(table: Any, spark: Any) -> tuple[Any, Any]:
     for row in differ.slice(0, 1).to_pylist():
         where = f"for document {quoted(str(row['document']).encode())} of query {quoted(str(row['query']).encode())}"
         raise unexpected("qrels_df", "one label", f"{row['label_min']} and {row['label_max']} {where}")
-    judged = judged.select(["query", "document", "label_min"]).rename_columns(["query", "document", "label"])
-    of_queries = judged.group_by("query").aggregate([("label", "list")]).rename_columns(["query", "judged"])
+    judged = judged.select(["query", "document", "label_min"]).rename_columns(["query_id", "document", "label"])
+    of_queries = judged.group_by("query_id").aggregate([("label", "list")]).rename_columns(["query_id", "judged"])
+    numbers = compute.index_in(judged["query_id"], value_set=of_queries["query_id"])
+    judged = judged.set_column(0, "number", numbers)
+    of_queries = of_queries.append_column("query", pa.array(range(of_queries.num_rows), pa.int32()))
     return spark.createDataFrame(judged), spark.createDataFrame(of_queries)
 
 

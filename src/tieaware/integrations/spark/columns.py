@@ -70,13 +70,17 @@ class Rows(NamedTuple):
         """Say whether any value of the row is bad."""
         return reduce(or_, (fault.condition for fault in self.faults))
 
+    def error(self) -> Any:
+        """Say what is wrong with a row that is bad, and where."""
+        F = load("pyspark.sql.functions", EXTRA)
+        words = reduce(lambda words, fault: words.when(fault.condition, self._words(fault)), self.faults, F)
+        return F.concat(words, place())
+
     def checked(self, name: str) -> Any:
         """Return the column of numbers, which raises where any value of the row is bad."""
         F = load("pyspark.sql.functions", EXTRA)
-        words = reduce(lambda words, fault: words.when(fault.condition, self._words(fault)), self.faults, F)
         kind = self.types[name]
-        raised = F.raise_error(F.concat(words, place()))
-        return F.when(self.bad(), raised).otherwise(F.col(name).cast(kind)).cast(kind).alias(name)
+        return F.when(self.bad(), F.raise_error(self.error())).otherwise(F.col(name).cast(kind)).cast(kind).alias(name)
 
     def _words(self, fault: Fault) -> Any:
         F = load("pyspark.sql.functions", EXTRA)

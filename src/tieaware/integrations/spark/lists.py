@@ -60,7 +60,7 @@ class Evaluation:
         ----------
         batches : iterable of pyarrow.RecordBatch
             Parts of lists, in the order of query and run; and before them, without a run, the judgments of the query:
-            all its labels, and the names of all runs.
+            its name, all its labels, and the names of all runs. Those whose query is null are passed over.
 
         Yields
         ------
@@ -74,6 +74,8 @@ class Evaluation:
         n = 0
         try:
             for batch in batches:
+                if batch.column("query").null_count:
+                    batch = batch.filter(batch.column("query").is_valid())
                 if batch.num_rows == 0:
                     continue
                 held.append(batch)
@@ -91,7 +93,7 @@ class Evaluation:
 
     def _failure(self, message: str, parts: Any) -> Any:
         pa = load("pyarrow", EXTRA)
-        types = {"run": pa.string(), "query_id": parts.field("query").type}
+        types = {name: parts.field(name).type for name in ("run", "query_id")}
         nothing = {name: pa.nulls(1, kind) for name, kind in types.items()}
         numbers = {name: pa.nulls(1, pa.float64()) for name in self.columns()}
         return pa.RecordBatch.from_pydict({**nothing, **numbers, "error": pa.array([message])})
@@ -180,11 +182,12 @@ class _Partition:
         firsts = rows.starts[~rows.judged[rows.starts]]
         queries = row_queries[firsts]
         silent_queries, silent_runs = self._silent(judgments, rest, queries, table, firsts)
+        of_queries = np.concatenate((queries, silent_queries))
         names = {
             "run": _both(table.column("run"), firsts, self.runs, silent_runs),
-            "query_id": _both(table.column("query"), firsts, judgments.column("query"), silent_queries),
+            "query_id": judgments.column("query_id").take(of_queries).combine_chunks(),
         }
-        of_lists = totals.rows(np.concatenate((queries, silent_queries)))
+        of_lists = totals.rows(of_queries)
         n_parts = np.diff(np.append(rows.starts, table.num_rows))[~rows.judged[rows.starts]]
         yield self._evaluated(table.filter(~rows.judged), n_parts, len(silent_queries), of_lists, names)
 

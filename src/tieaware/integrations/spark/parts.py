@@ -26,8 +26,8 @@ LARGEST = 1 << 12
 
 EXTRA = "spark"
 
-# What a part consists of besides its run and its query, as a type of Spark.
-CONTENT = "scores binary, positions binary, labels binary, lengths binary, names binary, places binary"
+# What a part consists of besides its run and its query, each an array as bytes; places only where they are needed.
+CONTENT = ("scores", "positions", "labels", "lengths", "names", "places")
 
 
 def packed(batches: Iterable[Any]) -> Iterator[Any]:
@@ -36,15 +36,31 @@ def packed(batches: Iterable[Any]) -> Iterator[Any]:
     Parameters
     ----------
     batches : iterable of pyarrow.RecordBatch
-        The columns run (if there are several), query, score, label (null, if the document is not judged), document
-        (null, if its name is not needed) and place (if the order of the rows is needed).
+        The columns run (if there are several), query (null, if it is not judged), score, label (null, if the document
+        is not judged), document (null, if its name is not needed) and place (if the order of the rows is needed). The
+        score of a bad row is null, and its document says what is wrong.
 
     Yields
     ------
     pyarrow.RecordBatch
         A part in each row: run, query, the scores of its documents; of those that are judged the positions among them
-        and the labels; of those with a name its length and its bytes; the places.
+        and the labels; of those with a name its length and its bytes; the places. Of rows whose query is null, no more
+        than which runs they are of; and of a bad one, what is wrong as the name, without a query.
     """
+    for table in _blocks(batches):
+        good, bad = _divided(table, "score")
+        if bad.num_rows:
+            yield _nothing(bad, names=bad.column("document").slice(0, 1).cast("binary"))
+        judged, others = _divided(good, "query")
+        if others.num_rows:
+            yield _nothing(others, **({"run": others.column("run").unique()} if "run" in others.schema.names else {}))
+        if judged.num_rows:
+            yield _packed(judged)
+
+
+def _blocks(batches: Iterable[Any]) -> Iterator[Any]:
+    """Put so many rows together as are packed at a time."""
+    pa = load("pyarrow", EXTRA)
     held: list[Any] = []
     n = 0
     for whole in batches:
@@ -53,16 +69,34 @@ def packed(batches: Iterable[Any]) -> Iterator[Any]:
             held.append(batch)
             n += batch.num_rows
             if n >= ROWS:
-                yield _packed(held)
+                yield pa.Table.from_batches(held)
                 held, n = [], 0
     if n:
-        yield _packed(held)
+        yield pa.Table.from_batches(held)
 
 
-def _packed(batches: list[Any]) -> Any:
+def _divided(table: Any, column: str) -> tuple[Any, Any]:
+    """Return the rows in which a column is not null, and those in which it is."""
+    values = table.column(column)
+    if not values.null_count:
+        return table, table.slice(0, 0)
+    return table.filter(values.is_valid()), table.filter(values.is_null())
+
+
+def _nothing(table: Any, **columns: Any) -> Any:
+    """Return parts of these columns, and nothing else."""
+    pa = load("pyarrow", EXTRA)
+    n = max(map(len, columns.values()), default=1)
+    kinds = {name: table.schema.field(name).type for name in ("run", "query") if name in table.schema.names}
+    kinds |= dict.fromkeys(CONTENT if "place" in table.schema.names else CONTENT[:-1], pa.binary())
+    arrays = {name: columns[name] if name in columns else pa.nulls(n, kind) for name, kind in kinds.items()}
+    return pa.table(arrays).combine_chunks().to_batches()[0]
+
+
+def _packed(table: Any) -> Any:
     """Pack rows, all of them together."""
     pa = load("pyarrow", EXTRA)
-    (batch,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    (batch,) = table.combine_chunks().to_batches()
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     keys = [name for name in ("run", "query") if name in columns]
     firsts, order, list_offsets = _lists([identified(columns[name]) for name in keys], batch.num_rows)
