@@ -120,17 +120,16 @@ def evaluate(
     one_of("duplicates", duplicates, ("judged", "all"))
     judgments, runs = judgments_in(qrels_df, "qrels_df"), runs_in(runs_df, "runs_df")
     check_alike(runs, judgments)
-    table = _few(judgments, broadcast if broadcast is None else flag("broadcast", broadcast))
-    small = table is not None
-    if small:
-        judged, of_queries = _copied(table, qrels_df.sparkSession)
+    copied = _copied(_few(judgments, broadcast if broadcast is None else flag("broadcast", broadcast)), qrels_df)
+    if copied:
+        judged, of_queries = copied
     else:
         judged = once(judgments)
         of_queries = judged.groupBy("query").agg(F.collect_list("label").alias("judged"))
         of_queries = of_queries.withColumn("query_id", F.col("query"))
     named = "all" if duplicates == "all" or view.rule.by_document else "judged"
     evaluation = Evaluation(parsed, view, queries == "judged", _numpy(runs.types["score"]), named, "runs_df")
-    parts = _packed(runs, judged, of_queries, small, named, _needs_places(view))
+    parts = _packed(runs, judged, of_queries if copied else None, named, _needs_places(view))
     together = of_queries.unionByName(parts, allowMissingColumns=True).repartition("query")
     # The names of the runs go with the judgments, which have no run; all lists of a query follow its judgments.
     records = together.join(F.broadcast(_names(together, runs, "qrels_df")), F.isnull("run"), "left")
@@ -186,24 +185,20 @@ def means(values_df: Any) -> Any:
 # ---- what Spark is asked to do -------------------------------------------------------------------
 
 
-def _packed(
-    runs: Rows, judged: Any, of_queries: Any, small: bool, named: str, places: bool
-) -> Any:
+def _packed(runs: Rows, judged: Any, of_queries: Any, named: str, places: bool) -> Any:
     """Return the parts of all lists: run, query and what a part consists of; of queries not judged few, or none."""
     F = load("pyspark.sql.functions", EXTRA)
     rows = runs.frame.withColumn("place", F.monotonically_increasing_id()) if places else runs.frame
-    if small:
-        numbers = of_queries.select(F.col("query").alias("number"), F.col("query_id").alias("query"))
-        rows = rows.join(F.broadcast(numbers), "query", "left")
-        joined = rows.join(F.broadcast(judged), ["number", "document"], "left")
+    if of_queries is None:
+        joined = rows.join(judged.hint("merge"), ["query", "document"], "left").withColumn("answered", F.col("query"))
     else:
-        joined = rows.join(judged.hint("merge"), ["query", "document"], "left")
+        joined = _joined(rows, judged, of_queries)
     # What is wrong with a row takes the place of the document's name. It raises later, where that is done once.
     score = F.when(~runs.bad(), F.col("score").cast(runs.types["score"]))
     needed = F.lit(True) if named == "all" else F.col("label").isNotNull()
     document = F.when(runs.bad(), runs.error()).when(needed, F.col("document").cast("string"))
     several = ["run"] if "run" in rows.columns else []
-    query = F.col("number" if small else "query").alias("query")
+    query = F.col("answered").alias("query")
     chosen = joined.select(
         *several, query, score.alias("score"), "label", document.alias("document"), *(["place"] if places else [])
     )
@@ -211,6 +206,21 @@ def _packed(
     content = ", ".join(f"{name} binary" for name in (CONTENT if places else CONTENT[:-1]))
     parts = _map(chosen, packed, f"{run}query {dict(chosen.dtypes)['query']}, {content}")
     return parts if several else parts.withColumn("run", F.lit("run"))
+
+
+def _joined(rows: Any, judged: Any, of_queries: Any) -> Any:
+    """Join labels to rows, and the number of the query as the column answered; both null for what is not judged.
+
+    Spark finds whole numbers in half the time of text: here hashes of names, which are compared where these are found.
+    """
+    F = load("pyspark.sql.functions", EXTRA)
+    queries = of_queries.select(F.col("query").alias("query_key"), F.col("query_id").alias("judged_query"))
+    rows = rows.select("*", F.xxhash64("query").alias("query_key"), F.xxhash64("query", "document").alias("key"))
+    joined = rows.join(F.broadcast(queries), "query_key", "left").join(F.broadcast(judged), "key", "left")
+    same_query = F.col("judged_query") == F.col("query")
+    same = same_query & (F.col("of_query") == F.col("query_key")) & (F.col("judged_document") == F.col("document"))
+    label, answered = F.when(same, F.col("label")), F.when(same_query, F.col("query_key"))
+    return joined.select(*rows.columns, label.alias("label"), answered.alias("answered"))
 
 
 def _names(together: Any, runs: Rows, label: str) -> Any:
@@ -275,11 +285,13 @@ def _numpy(of: str) -> str:
 
 
 def _few(judgments: Rows, broadcast: bool | None) -> Any:
-    """Collect the judgments, or None where they are too many, or shall not be collected."""
+    """Collect the judgments with hashes of their names, or None where they are too many, or shall not be collected."""
     errors = load("pyspark.errors", EXTRA)
     if broadcast is False:
         return None
-    rows = judgments.frame.select("query", "document", judgments.checked("label"))
+    F = load("pyspark.sql.functions", EXTRA)
+    hashes = F.xxhash64("query").alias("query_key"), F.xxhash64("query", "document").alias("key")
+    rows = judgments.frame.select("query", "document", judgments.checked("label"), *hashes)
     try:
         table = (rows if broadcast else rows.limit(SMALL + 1)).toArrow()
     except errors.PySparkException as error:
@@ -288,25 +300,31 @@ def _few(judgments: Rows, broadcast: bool | None) -> Any:
     return table if broadcast or table.num_rows <= SMALL else None
 
 
-def _copied(table: Any, spark: Any) -> tuple[Any, Any]:
+def _copied(table: Any, qrels_df: Any) -> Any:
     """Return collected judgments as a frame in which each is once, and another of the labels of each query.
 
-    Queries have numbers there, which take less time on their way to Python than names.
+    What identifies a query there is the hash of its name: a number takes less time on its way to Python. None, if there
+    are no judgments here, or if two hashes are the same, which happens once in ten million times where most are copied.
     """
-    pa, compute = load("pyarrow", EXTRA), load("pyarrow.compute", EXTRA)
+    compute = load("pyarrow.compute", EXTRA)
+    if table is None:
+        return None
     if table.num_rows == 0:
         raise unexpected("qrels_df", "at least one judgment", "none")
-    judged = table.group_by(["query", "document"]).aggregate([("label", "min"), ("label", "max")])
+    keys = ["query_key", "query", "key", "document"]
+    judged = table.group_by(keys).aggregate([("label", "min"), ("label", "max")])
     differ = judged.filter(compute.not_equal(judged["label_min"], judged["label_max"]))
     for row in differ.slice(0, 1).to_pylist():
         where = f"for document {quoted(str(row['document']).encode())} of query {quoted(str(row['query']).encode())}"
         raise unexpected("qrels_df", "one label", f"{row['label_min']} and {row['label_max']} {where}")
-    judged = judged.select(["query", "document", "label_min"]).rename_columns(["query_id", "document", "label"])
-    of_queries = judged.group_by("query_id").aggregate([("label", "list")]).rename_columns(["query_id", "judged"])
-    numbers = compute.index_in(judged["query_id"], value_set=of_queries["query_id"])
-    judged = judged.set_column(0, "number", numbers)
-    of_queries = of_queries.append_column("query", pa.array(range(of_queries.num_rows), pa.int32()))
-    return spark.createDataFrame(judged), spark.createDataFrame(of_queries)
+    of_queries = judged.group_by(["query_key", "query"]).aggregate([("label_min", "list")])
+    if any(len(each[key].unique()) < each.num_rows for each, key in ((judged, "key"), (of_queries, "query_key"))):
+        return None
+    judged = judged.select(["query_key", "key", "document", "label_min"])
+    frames = judged.rename_columns(["of_query", "key", "judged_document", "label"]), of_queries.rename_columns(
+        ["query", "query_id", "judged"]
+    )
+    return [qrels_df.sparkSession.createDataFrame(each) for each in frames]
 
 
 # ---- what Spark needs ----------------------------------------------------------------------------
