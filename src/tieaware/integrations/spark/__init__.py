@@ -211,7 +211,7 @@ def _packed(runs: Rows, judged: Any, of_queries: Any, named: str, places: bool) 
 def _joined(rows: Any, judged: Any, of_queries: Any) -> Any:
     """Join labels to rows, and the number of the query as the column answered; both null for what is not judged.
 
-    Spark finds whole numbers in half the time of text: here hashes of names, which are compared where these are found.
+    Spark finds whole numbers sooner than text: here hashes of names, which are compared where these are found.
     """
     F = load("pyspark.sql.functions", EXTRA)
     queries = of_queries.select(F.col("query").alias("query_key"), F.col("query_id").alias("judged_query"))
