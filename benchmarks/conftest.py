@@ -80,7 +80,7 @@ def compare(benchmark: Any, report: Callable[[Ratio], None], small: bool) -> Cal
         )  # fmt: skip
         benchmark.group = section
         benchmark.extra_info.update(
-            of=ratio.of, to=ratio.to, ratio=ratio.minimum, ratio_of_medians=ratio.median,
+            of=ratio.of, to=ratio.to, ratio=ratio.ratio, ratio_of_least_times=ratio.of_least,
             at_most=at_most, verdict=ratio.verdict, calls=calls,
         )  # fmt: skip
         report(ratio)

@@ -60,8 +60,8 @@ def test_save_needs_the_marks(tmp_path):
         ratios.save(ROWS, SURROUNDINGS, tmp_path)
 
 
-def test_ratio_divides_the_least_times_and_the_medians():
-    assert ratios.summarise([2.0, 4.0, 9.0], [5.0, 4.0, 16.0]) == (0.5, 0.8)
+def test_a_ratio_is_the_median_of_the_turns_and_that_of_the_least_times():
+    assert ratios.summarise([2.0, 4.0, 9.0], [5.0, 4.0, 16.0]) == (0.5625, 0.5)
 
 
 def test_seconds_are_those_of_one_call():
