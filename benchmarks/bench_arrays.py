@@ -158,9 +158,7 @@ def test_list_length(compare, small, length, at_most):
             flat[starts + third * (size // 3) + rng.integers(size // 3, size=len(starts))] = 1
         judged[size], lists[size] = flat, np.append(starts, total)
     scores = np.random.default_rng(2008).random(total)
-    evaluators = {
-        size: tieaware.Evaluator(judged[size], WEB_SEARCH, offsets=lists[size]) for size in (length, base)
-    }
+    evaluators = {size: tieaware.Evaluator(judged[size], WEB_SEARCH, offsets=lists[size]) for size in (length, base)}
     outs = {size: np.empty((total // size, len(WEB_SEARCH))) for size in (length, base)}
 
     def check() -> None:
@@ -216,9 +214,7 @@ def test_threads(compare, small):
         assert (means == one.many(candidates)).all()
         first = np.array([one(candidates[0]).mean(axis=0)])
         np.testing.assert_allclose(means[:1], first, rtol=1e-12)
-        assert_reference(
-            one(candidates[0]), candidates[0].reshape(500, 100), judged, measures, lists=range(0, 500, 50)
-        )
+        assert_reference(one(candidates[0]), candidates[0].reshape(500, 100), judged, measures, lists=range(0, 500, 50))
 
     compare(
         THREADS, f"`many`, {n_candidates:,} candidates of 500 × 100 in float32", check=check,

@@ -99,8 +99,10 @@ def test_exact_search(compare, index, words, peer, method, at_most, k):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("to", ["bm25", "impact:8"])
 @pytest.mark.parametrize("k", [10, 1000])
-def test_a_tenth_of_the_postings(compare, index, words, k):
+def test_a_tenth_of_the_postings(compare, index, words, k, to):
+    """Against exact search, as it is compared with bm25s above, and by the same impacts."""
     weighting = "impact:8"
     exact, part = Exact(weighting=weighting), ImpactOrdered(postings=0.1, weighting=weighting)
 
@@ -115,7 +117,7 @@ def test_a_tenth_of_the_postings(compare, index, words, k):
     compare(
         SECTION, f"8-bit impacts, a tenth of the postings, top {k:,}",
         check=check, contender=partial(search, part, index, words, k), of="ImpactOrdered",
-        baseline=partial(search, exact, index, words, k), to="Exact", at_most=0.2, budget=8,
+        baseline=partial(search, Exact(weighting=to), index, words, k), to=f"Exact, {to}", at_most=0.2, budget=8,
     )  # fmt: skip
 
 

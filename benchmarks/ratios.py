@@ -27,7 +27,7 @@ _BLOCK = re.compile(r"(<!-- table: begin -->\n).*?(<!-- table: end -->)", re.DOT
 
 @dataclass(frozen=True)
 class Ratio:
-    """One row: the time of `of` divided by that of `to`, the median over their turns, and the same of their least times.
+    """One row: the time of `of` divided by that of `to`, the median of their turns, and the same of their least times.
 
     `at_most` is the target, None for a row of orientation. `seconds` are the least times of both, for the JSON file
     only: a bare time says nothing about another machine. Ratios with a `column` form a table of their own.
