@@ -8,7 +8,7 @@ import sys
 from collections import UserDict
 from decimal import Decimal
 from fractions import Fraction
-from time import perf_counter
+from time import perf_counter, thread_time
 
 import numpy as np
 import pytest
@@ -295,9 +295,9 @@ def test_large_values_are_shown_in_no_time():
         (range(n), "range(0, 2000000)"),
         ("x" * n, f"'{'x' * 37}...{'x' * 38}'"), ({3, 1, 2}, "{1, 2, 3}"), ({"b": 1, "a": 2}, "{'a': 2, 'b': 1}"),
     ):  # fmt: skip
-        start = perf_counter()
+        start = thread_time()
         assert shown(value) == text
-        assert perf_counter() - start < 0.1
+        assert thread_time() - start < 0.1
 
 
 @pytest.mark.parametrize("door", [lambda x: Evaluator(x, ["RR"]), Evaluator([[1, 0], [0, 1]], ["RR"])])
