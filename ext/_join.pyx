@@ -25,6 +25,9 @@ cdef extern from "hashing.h":
     int identifier_seed() except -1
     uint64_t identifier_hash(const uint8_t *p, size_t n) nogil
 
+cdef extern from "portable.h" nogil:
+    void tieaware_prefetch(const void *address)
+
 cdef extern from "identifier.h" nogil:
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
 
@@ -108,29 +111,40 @@ def number(const uint8_t[::1] data, const int64_t[::1] offsets):
 cdef enum:
     # So many bytes are copied without a branch on how many there are.
     SHORT = 16
+    # So many identifiers ahead, the memory is asked for: they are chosen from all over a column.
+    AHEAD = 24
 
 
 def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] chosen):
     """Return (data, offsets) of the chosen identifiers, in that order."""
     cdef Py_ssize_t n = chosen.shape[0], n_all = offsets.shape[0] - 1, i, at, size
-    cdef Column column = column_of(data, offsets)
     new_offsets = np.empty(n + 1, np.int64)
-    cdef int64_t[::1] to = new_offsets
+    cdef int64_t[::1] begins = np.empty(n, np.int64), to = new_offsets
+    cdef int64_t row, total = 0
     to[0] = 0
-    for i in range(n):
-        if not 0 <= chosen[i] < n_all:
-            raise IndexError(f"identifier {chosen[i]} of {n_all}")
-        to[i + 1] = to[i] + size_of(column, chosen[i])
-    new_data = np.empty(to[n], np.uint8)
+    with nogil:
+        for i in range(n):
+            if i + AHEAD < n:
+                tieaware_prefetch(&offsets[0] + chosen[i + AHEAD])
+            row = chosen[i]
+            if not 0 <= row < n_all:
+                with gil:
+                    raise IndexError(f"identifier {row} of {n_all}")
+            begins[i] = offsets[row]
+            total += offsets[row + 1] - offsets[row]
+            to[i + 1] = total
+    new_data = np.empty(total, np.uint8)
     cdef uint8_t[::1] into = new_data
     with nogil:
         for i in range(n):
+            if i + AHEAD < n:
+                tieaware_prefetch(&data[0] + begins[i + AHEAD])
             at, size = to[i], to[i + 1] - to[i]
             # What is copied too much of one, the next one overwrites.
-            if 0 < size <= SHORT and at + SHORT <= to[n] and offsets[chosen[i]] + SHORT <= data.shape[0]:
-                memcpy(&into[at], bytes_of(column, chosen[i]), SHORT)
+            if 0 < size <= SHORT and at + SHORT <= total and begins[i] + SHORT <= data.shape[0]:
+                memcpy(&into[at], &data[begins[i]], SHORT)
             elif size > 0:
-                memcpy(&into[at], bytes_of(column, chosen[i]), size)
+                memcpy(&into[at], &data[begins[i]], size)
     return new_data, new_offsets
 
 

@@ -26,6 +26,16 @@
 #endif
 #endif
 
+/* Ask for what is read soon; an address that nobody may read does no harm. */
+static inline void tieaware_prefetch(const void *address)
+{
+#if defined(TIEAWARE_GNU_C)
+    __builtin_prefetch(address);
+#else
+    (void)address;
+#endif
+}
+
 /* Of a word that is not 0: how many zeros are before its highest bit, and which is its lowest. */
 static inline int tieaware_leading_zeros(uint64_t word)
 {
