@@ -10,7 +10,7 @@ cimport numpy as cnp
 import numpy as np
 from libc.math cimport ceil, fabs, floor
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
 from tieaware._interruption cimport Interruption, check_interruption, interrupted, no_interruption
@@ -29,11 +29,9 @@ cdef enum:
     # So many documents have a score at a time: 512 KB, which stay in the second-level cache. With fewer, to go from
     # segment to segment would take longer.
     BLOCK = 1 << 18
-    # They are sorted by half of their bits at a time.
-    DIGIT_BITS = 9
+    # Documents are sorted by so many bits of their numbers at a time.
+    DIGIT_BITS = 10
     DIGITS = 1 << DIGIT_BITS
-    # With room for fewer, they would be left out too often.
-    LEAST_ROOM = 64
 
 
 ctypedef fused Weight:
@@ -222,24 +220,43 @@ cdef struct Entry:
 
 
 cdef class Accumulators:
-    """What a search needs for a block of documents: scores, which are 0 before a search, and after it again."""
+    """What a search needs: of a block of documents scores, which are 0 before a search, and after it again.
+
+    And room for those that may be among the best: what the last search has used, the processor still has at hand.
+    """
 
     cdef uint16_t* scores
-    # The documents that may be among the best, and room to sort them.
     cdef Entry* entries
     cdef Entry* spare
+    cdef int64_t room
 
     def __cinit__(self):
         self.scores = <uint16_t*>calloc(BLOCK, sizeof(uint16_t))
-        self.entries = <Entry*>malloc((BLOCK + 1) * sizeof(Entry))
-        self.spare = <Entry*>malloc(BLOCK * sizeof(Entry))
-        if self.scores == NULL or self.entries == NULL or self.spare == NULL:
+        if self.scores == NULL:
             raise MemoryError
 
     def __dealloc__(self):
         free(self.scores)
         free(self.entries)
         free(self.spare)
+
+    cdef int make_room(self, int64_t n) except -1 nogil:
+        """Make room for so many entries, and keep those that there are."""
+        cdef int64_t room = n + n // 2
+        cdef Entry* entries
+        if n <= self.room:
+            return 0
+        entries = <Entry*>realloc(self.entries, <size_t>room * sizeof(Entry))
+        if entries != NULL:
+            self.entries = entries
+            free(self.spare)
+            self.spare = <Entry*>malloc(<size_t>room * sizeof(Entry))
+        if entries == NULL or self.spare == NULL:
+            self.room = 0
+            with gil:
+                raise MemoryError
+        self.room = room
+        return 0
 
 
 # What is to be read yet of a segment: the postings from i to stop, each of which adds the same; the last block has read
@@ -308,11 +325,11 @@ cdef void choose_leads(TermList* lists, int64_t n, int64_t reached) noexcept nog
         one.passed_over, one.leads = one.segments[until].impact, until
 
 
-cdef int64_t add_block(
+cdef int64_t add_leads(
     TermList* lists, int64_t n, const int32_t* documents, uint16_t* scores, uint32_t first, uint32_t size
 ) noexcept nogil:
-    """Add the postings of a block, which come next in each segment; return how many."""
-    cdef int64_t i, s, n_added, total = 0
+    """Add the postings of a block, which come next in each segment that leads; return how many."""
+    cdef int64_t i, s, total = 0
     cdef Segment* segment
     for i in range(n):
         for s in range(lists[i].leads):
@@ -321,6 +338,15 @@ cdef int64_t add_block(
             segment.i += tieaware_lead(scores, documents + segment.i, segment.stop - segment.i, first, size,
                                        segment.impact)
             total += segment.i - segment.start
+    return total
+
+
+cdef int64_t add_others(
+    TermList* lists, int64_t n, const int32_t* documents, uint16_t* scores, uint32_t first, uint32_t size
+) noexcept nogil:
+    """Add the postings of the other segments, where a document has a score; return how many were read."""
+    cdef int64_t i, s, n_added, total = 0
+    cdef Segment* segment
     for i in range(n):
         for s in range(lists[i].leads, lists[i].n):
             segment = &lists[i].segments[s]
@@ -353,18 +379,17 @@ cdef int64_t gather(
                     continue
                 score = scores[at]
                 scores[at] = 0
-                entries[n_entries].document, entries[n_entries].score = <int32_t>at, score
+                entries[n_entries].document, entries[n_entries].score = <int32_t>(first + at), score
                 n_entries += score >= least
                 n_scored[0] += score > 0
     return n_entries
 
 
-# The best so far, ascending by document, and how many of those that came have each score. As scores are small whole
-# numbers, the k-th best is known at any time, and the best are put in order without a comparison.
+# Those that have come and may be among the best: documents of one block after the other, in any order within a block;
+# and how many have each score. As scores are small whole numbers, what k documents have reached is known at any time,
+# and the best are put in order without a comparison.
 cdef struct Best:
-    Entry* entries
     int64_t size
-    int64_t room
     int64_t* counts
     int64_t highest
     int64_t k
@@ -376,69 +401,109 @@ cdef struct Best:
     int64_t documents
 
 
-cdef int open_best(Best* best, int64_t k, int64_t n_documents, int64_t highest, bint whole_ties) except -1:
-    best.k = min(k, n_documents)
-    best.room = n_documents if whole_ties else min(n_documents, 2 * best.k + LEAST_ROOM)
-    best.highest, best.whole_ties, best.least = highest, whole_ties, 1
-    best.entries = <Entry*>malloc(<size_t>(best.room + 1) * sizeof(Entry))
+cdef int open_best(Best* best, int64_t k, int64_t highest, bint whole_ties) except -1:
+    best.k, best.highest, best.whole_ties, best.least = k, highest, whole_ties, 1
     best.counts = <int64_t*>calloc(<size_t>(highest + 2), sizeof(int64_t))
-    if best.entries == NULL or best.counts == NULL:
+    if best.counts == NULL:
         raise MemoryError
     return 0
 
 
-cdef void close_best(Best* best) noexcept:
-    free(best.entries)
-    free(best.counts)
+cdef inline uint16_t lowest_let_in(const Best* best) noexcept nogil:
+    """The first k of those that tie with the k-th have come already, as blocks ascend."""
+    return <uint16_t>min(<int64_t>65535, max(1, best.least - 1 if best.whole_ties else best.least))
 
 
-cdef inline int64_t lowest_let_in(Best* best) noexcept nogil:
-    """The first k of those that tie with the k-th have come already, as documents ascend."""
-    return max(1, best.least - 1 if best.whole_ties else best.least)
+cdef void count(Best* best, Entry* entries, int64_t n) noexcept nogil:
+    """Take so many more entries, and find what k documents have reached by now.
 
-
-cdef void offer(Best* best, int32_t document, int64_t score) noexcept nogil:
-    """Take a document among the best, if it may be one of them.
-
-    Invariant: n_above is the sum of the counts from `least` on, less than k; so are the entries with such scores.
+    Invariant: n_above is the sum of the counts from `least` on, less than k.
     """
-    # Where somebody changes the postings meanwhile, too.
-    score = min(score, best.highest)
-    if score < lowest_let_in(best):
-        return
-    # Each document comes once: so there is room, or the first k leave some.
-    if best.size == best.room:
-        leave_out(best)
-    best.entries[best.size].document = document
-    best.entries[best.size].score = <uint16_t>score
-    best.size += 1
-    best.counts[score] += 1
-    best.n_above += score >= best.least
-    while best.n_above >= best.k:
-        best.n_above -= best.counts[best.least]
-        best.least += 1
+    cdef int64_t* counts = best.counts
+    cdef int64_t i, score, least = best.least, n_above = best.n_above
+    for i in range(n):
+        # Where somebody changes the postings meanwhile, too.
+        score = min(<int64_t>entries[i].score, best.highest)
+        entries[i].score = <uint16_t>score
+        counts[score] += 1
+        n_above += score >= least
+    while n_above >= best.k:
+        n_above -= counts[least]
+        least += 1
+    best.size += n
+    best.least, best.n_above = least, n_above
 
 
-cdef void leave_out(Best* best) noexcept nogil:
-    """Keep what is among the best, in its order."""
-    cdef int64_t i, size = 0, n_tied = best.size if best.whole_ties else best.k - best.n_above
-    cdef Entry entry
+cdef void sort_by_digit(const Entry* entries, Entry* into, int64_t n, int shift) noexcept nogil:
+    """Sort entries by some bits of their documents' numbers; of the same bits, they stay in order."""
+    cdef int32_t[DIGITS] n_below
+    cdef int32_t below = 0, n_same
+    cdef int64_t i, digit
+    memset(n_below, 0, sizeof(n_below))
+    for i in range(n):
+        n_below[entries[i].document >> shift & (DIGITS - 1)] += 1
+    for digit in range(DIGITS):
+        n_same = n_below[digit]
+        n_below[digit] = below
+        below += n_same
+    for i in range(n):
+        digit = entries[i].document >> shift & (DIGITS - 1)
+        into[n_below[digit]] = entries[i]
+        n_below[digit] += 1
+
+
+cdef int64_t last_of_the_tied(const Best* best, const Entry* entries, int64_t n_tied, int shift) noexcept nogil:
+    """Return the upper bits of documents, up to which those are that tie with the k-th, and as many come first."""
+    cdef int32_t[DIGITS] n_same
+    cdef int64_t i, digit
+    memset(n_same, 0, sizeof(n_same))
     for i in range(best.size):
-        entry = best.entries[i]
-        if entry.score < best.least:
-            if entry.score < best.least - 1 or n_tied == 0:
+        n_same[entries[i].document >> shift & (DIGITS - 1)] += entries[i].score == best.least - 1
+    for digit in range(DIGITS):
+        n_tied -= n_same[digit]
+        if n_tied <= 0:
+            return digit
+    return DIGITS
+
+
+cdef const Entry* leave_out(Best* best, Entry* entries, Entry* spare, int64_t n_documents) noexcept nogil:
+    """Return what is among the best, ascending by document."""
+    cdef int64_t i, n = 0, n_tied = best.size if best.whole_ties else best.k - best.n_above, last
+    cdef int shift = 0
+    while n_documents - 1 >> shift >= DIGITS:
+        shift += 1
+    last = last_of_the_tied(best, entries, n_tied, shift)
+    for i in range(best.size):
+        entries[n] = entries[i]
+        # Where there are no such documents, too.
+        n += (entries[i].score >= best.least) | (
+            (entries[i].score == best.least - 1) & (entries[i].document >> shift <= last)
+        )
+    shift = 0
+    while n_documents - 1 >> shift > 0:
+        sort_by_digit(entries, spare, n, shift)
+        entries, spare = spare, entries
+        shift += DIGIT_BITS
+    best.size = 0
+    for i in range(n):
+        if entries[i].score < best.least:
+            if n_tied == 0:
                 continue
             n_tied -= 1
-        best.entries[size] = entry
-        size += 1
-    best.size = size
+        # Where there are no such documents, too.
+        if entries[i].document < n_documents:
+            entries[best.size] = entries[i]
+            best.size += 1
+    return entries
 
 
-cdef tuple found(Best* best):
+cdef tuple found(Best* best, Accumulators accumulators, int64_t n_documents):
     """Return the documents and scores of the best, how many were scored, and how often scores were compared."""
     cdef int64_t i, at = 0, score, n
+    cdef const Entry* entries
     cdef Entry entry
-    leave_out(best)
+    with nogil:
+        entries = leave_out(best, accumulators.entries, accumulators.spare, n_documents)
     documents = np.empty(best.size, np.int32)
     scores = np.empty(best.size)
     cdef int32_t[::1] d = documents
@@ -450,7 +515,7 @@ cdef tuple found(Best* best):
             best.counts[score] = at
             at += n
         for i in range(best.size):
-            entry = best.entries[i]
+            entry = entries[i]
             at = best.counts[entry.score]
             if at < best.size:
                 d[at] = entry.document
@@ -458,42 +523,6 @@ cdef tuple found(Best* best):
             best.counts[entry.score] = at + 1
     # Each was compared to the lowest score that is let in.
     return documents, scores, best.documents, best.documents
-
-
-cdef void sort_by_document(Entry* entries, Entry* spare, int64_t n) noexcept nogil:
-    """Sort entries of a block by document: by the lower bits of their numbers, and then by the upper ones."""
-    cdef int32_t[DIGITS] lower, upper
-    cdef int32_t n_lower, n_upper, below_lower = 0, below_upper = 0
-    cdef int64_t i
-    cdef int32_t digit
-    memset(lower, 0, sizeof(lower))
-    memset(upper, 0, sizeof(upper))
-    for i in range(n):
-        lower[entries[i].document & (DIGITS - 1)] += 1
-        upper[entries[i].document >> DIGIT_BITS] += 1
-    for digit in range(DIGITS):
-        n_lower, n_upper = lower[digit], upper[digit]
-        lower[digit], upper[digit] = below_lower, below_upper
-        below_lower += n_lower
-        below_upper += n_upper
-    for i in range(n):
-        digit = entries[i].document & (DIGITS - 1)
-        spare[lower[digit]] = entries[i]
-        lower[digit] += 1
-    for i in range(n):
-        digit = spare[i].document >> DIGIT_BITS
-        entries[upper[digit]] = spare[i]
-        upper[digit] += 1
-
-
-cdef void take(Entry* entries, int64_t n, Entry* spare, int64_t first, int64_t size, Best* best) noexcept nogil:
-    """Offer the documents of a block that were gathered, ascending."""
-    cdef int64_t i
-    sort_by_document(entries, spare, n)
-    for i in range(n):
-        # Where there are no such documents, too.
-        if entries[i].document < size:
-            offer(best, <int32_t>(first + entries[i].document), entries[i].score)
 
 
 cdef bint set_factors(const double[::1] query_weights, uint16_t* factors):
@@ -539,7 +568,8 @@ def search(
     cdef Best best
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n = terms.shape[0], i
-    cdef int64_t first = 0, span = 1, n_read = 0, n_segments = 0, highest = 0, size, n_added, n_entries
+    cdef int64_t first = 0, span = 1, n_read = 0, n_segments = 0, highest = 0, n_added
+    cdef Entry* entries
     cdef uint16_t* factors = NULL
     cdef TermList* lists = NULL
     cdef Segment* laid_out = NULL
@@ -566,7 +596,7 @@ def search(
         laid_out = <Segment*>malloc(<size_t>(n_segments + 1) * sizeof(Segment))
         if laid_out == NULL:
             raise MemoryError
-        open_best(&best, k, n_documents, highest, whole_ties)
+        open_best(&best, min(k, n_documents), highest, whole_ties)
         n_segments = 0
         for i in range(n):
             lists[i].segments = laid_out + n_segments
@@ -582,19 +612,20 @@ def search(
         with nogil:
             choose_leads(lists, n, best.least)
             while first < n_documents and n_segments > 0:
-                size = min(span, n_documents - first)
-                n_added = add_block(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>span)
-                n_entries = gather(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>span,
-                                   <uint16_t>min(<int64_t>65535, lowest_let_in(&best)), accumulators.entries,
-                                   &best.documents)
-                take(accumulators.entries, n_entries, accumulators.spare, first, size, &best)
-                first += size
+                n_added = add_leads(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>span)
+                # Each entry comes of such a posting.
+                accumulators.make_room(best.size + n_added)
+                n_added += add_others(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>span)
+                entries = accumulators.entries + best.size
+                count(&best, entries, gather(lists, n, &documents[0], accumulators.scores, <uint32_t>first,
+                                             <uint32_t>span, lowest_let_in(&best), entries, &best.documents))
+                first += span
                 if interrupted(&interruption, span // 16 + n_added):
                     break
         check_interruption(&interruption)
-        return *found(&best), n_read
+        return *found(&best, accumulators, n_documents), n_read
     finally:
         free(factors)
         free(lists)
         free(laid_out)
-        close_best(&best)
+        free(best.counts)
