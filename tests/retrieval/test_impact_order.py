@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import Search, searches
 
-from tieaware import InputError, _impacts
+from tieaware import InputError, _impact_sums, _impacts
 from tieaware.retrieval import Exact, ImpactOrdered, Index
 from tieaware.retrieval.method import posting_weights, query_weights
 
@@ -104,9 +104,9 @@ def test_scores_of_several_blocks_are_those_of_numpy(k, whole_ties):
     order = np.lexsort((np.arange(n), -sums))[: np.count_nonzero(sums)]
     if k < len(order):
         order = order[sums[order] >= sums[order[k - 1]]] if whole_ties else order[:k]
-    found = _impacts.search(
+    found = _impact_sums.search(
         np.arange(3), np.searchsorted(begins, starts), segments, documents[by_impact], weights[by_impact], query,
-        1.0, most, 0.0, False, n, k, whole_ties, _impacts.Accumulators(),
+        1.0, most, 0.0, False, n, k, whole_ties, _impact_sums.Accumulators(),
     )  # fmt: skip
     assert found[0].tolist() == order.tolist()
     assert found[1].tolist() == sums[order].tolist()
@@ -126,9 +126,9 @@ def test_segments_beyond_the_postings_are_refused():
         if "documents" not in changed:
             parts = _impacts.choose(np.array([term]), *chosen, given["weights"], *limits)
             assert parts.tolist() == [[2], [3], [3], [2], [3]]
-        return _impacts.search(
+        return _impact_sums.search(
             np.array([term]), *chosen, given["documents"], given["weights"], *limits, 2, 1, False,
-            _impacts.Accumulators(),
+            _impact_sums.Accumulators(),
         )  # fmt: skip
 
     assert [each.tolist() for each in found()[:2]] == [[0], [9.0]]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware import _impacts
+from tieaware import _impact_sums, _impacts
 from tieaware.arrays import Integers, Offsets, Values
 from tieaware.checks import is_whole, number, one_of, whole_number
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate
@@ -164,14 +164,14 @@ class ImpactOrdered(Method):
         n = len(index)
 
         # Each thread takes its own, and leaves them for the next query.
-        idle: list[_impacts.Accumulators] = []
+        idle: list[_impact_sums.Accumulators] = []
 
         def find(terms: Integers, own: Values) -> Found | None:
             try:
                 accumulators = idle.pop()
             except IndexError:
-                accumulators = _impacts.Accumulators()
-            found = _impacts.search(
+                accumulators = _impact_sums.Accumulators()
+            found = _impact_sums.search(
                 terms, segments.of_terms, segments.starts, segments.documents, segments.weights, own, *limits,
                 n, min(k, LARGEST), whole_ties, accumulators,
             )  # fmt: skip
