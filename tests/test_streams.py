@@ -218,6 +218,22 @@ def test_an_interrupt_while_modules_load(handler, module, expected):
     assert (child.returncode, child.stdout, child.stderr) == expected
 
 
+@pytest.mark.parametrize("threads", [None, "3"])
+def test_the_command_loads_without_threads_for_matrices(threads):
+    """Who says how many there are is heard; and garbage is collected once everything is loaded."""
+    code = f"""if True:
+        import atexit, gc, os, sys, tieaware_command
+        if {threads!r}:
+            os.environ["OPENBLAS_NUM_THREADS"] = {threads!r}
+        atexit.register(lambda: print(os.environ["OPENBLAS_NUM_THREADS"], gc.isenabled(), gc.get_freeze_count() > 0))
+        sys.argv = ["tieaware", "--version"]
+        sys.exit(tieaware_command.main())"""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    command = [sys.executable, "-c", code]
+    child = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert child.stdout.splitlines()[-1] == f"{threads or 1} True True"
+
+
 @pytest.mark.parametrize("argument", ["--seed=-1", "--repeats=0", "--sweep=1", "--sweep=99999999999999999999"])
 def test_numbers_out_of_range_are_one_line(tmp_path, capfd, argument):
     (tmp_path / "ap.csv").write_text("a,b,c,d\n" + "0.5,0.25,0.5,0.5\n" * 6)
