@@ -1,5 +1,5 @@
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t, uint16_t
 
 from tieaware._interruption cimport Interruption
 
@@ -14,6 +14,8 @@ cdef struct Groups:
     int64_t* start
     int64_t* size
     double* weight
+    # Whether each group is a single key, key[g], and not written to `group`.
+    bint untied
     # Working memory of the grouping, each for `stride` keys and a little more: see PreparedLists.scratch.
     double* key_score
     double* value
@@ -27,7 +29,6 @@ cdef struct Groups:
     # And of sorting, for the list.
     int64_t* words
     int64_t* spare
-    int32_t* key_at
     # The scores of excluded documents, as they are: of float64 or float32.
     void* excluded
     # Whether to go on.
@@ -53,6 +54,9 @@ cdef class PreparedLists:
     cdef const int64_t* excluded_offsets
     cdef const int64_t* excluded_position
     cdef const int64_t* key_excluded
+    # Of lists to sort: which key a document is, by its place in the order of the sort; behind the last one, if it is none.
+    cdef uint16_t* key_at
+    cdef object key_at_array
     cdef Groups* scratch(self) except NULL
     cdef int64_t limit(self, Py_ssize_t query, Py_ssize_t n) noexcept nogil
     cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil

@@ -17,7 +17,8 @@ Documents may be excluded: they are in the list of scores, but not in the rankin
 own, few, by the same functions, and their counts are taken off.
 """
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t
+import numpy as np
+from libc.stdint cimport int64_t, uint16_t
 from libc.stdlib cimport malloc
 from libc.string cimport memset
 
@@ -26,7 +27,7 @@ from tieaware._counting cimport (
 )
 from tieaware._interruption cimport Interruption, interrupted
 from tieaware._sorting cimport (
-    TIEAWARE_LONGEST_SORTED, distinct, sort, sort_doubles, tieaware_blocks_of, tieaware_close, tieaware_place_bits,
+    TIEAWARE_LONGEST_SORTED, distinct, highest, sort_doubles, tieaware_blocks_of, tieaware_close, tieaware_place_bits,
     tieaware_repeats, tieaware_sort, tieaware_walk_documents, tieaware_walk_groups, tieaware_words_double,
     tieaware_words_float,
 )
@@ -40,10 +41,6 @@ cpdef enum:
     BEST_FIRST = 2
     WORST_FIRST = 3
 
-# Up to so many of the highest keys are found by insertion, without sorting the others.
-cdef enum:
-    FEW = 24
-
 # What became of a list that was to be sorted: a score is NaN, or two are too close to tell apart in a word.
 cdef enum Sorted:
     GROUPED
@@ -56,38 +53,6 @@ cdef enum:
 
 # More than there are documents.
 cdef int64_t NO_LIMIT = 0x7fffffffffffffff
-
-
-cdef Py_ssize_t highest(Groups* groups, Py_ssize_t n_keys, int64_t depth) noexcept nogil:
-    """Write the keys' scores to value, ascending, and return how many: all, or the highest `depth` of them.
-
-    A key below `depth` other keys lies below every cut-off.
-    """
-    cdef double* value = groups.value
-    cdef const double* score = groups.key_score
-    cdef Py_ssize_t i, j, n = 0
-    if depth >= n_keys or depth > FEW:
-        for i in range(n_keys):
-            value[i] = score[i]
-        sort(value, n_keys)
-        return n_keys
-    for i in range(n_keys):
-        if n == depth and not score[i] > value[0]:
-            continue
-        # Invariant: value[:n] is sorted. Where it is full, its lowest makes room.
-        if n < depth:
-            j = n
-            n += 1
-            while j > 0 and value[j - 1] > score[i]:
-                value[j] = value[j - 1]
-                j -= 1
-        else:
-            j = 0
-            while j + 1 < n and value[j + 1] < score[i]:
-                value[j] = value[j + 1]
-                j += 1
-        value[j] = score[i]
-    return n
 
 
 cdef const int64_t* integers(cnp.ndarray array) except? NULL:
@@ -117,7 +82,7 @@ cdef class PreparedLists:
                  cnp.ndarray offsets not None, cnp.ndarray key_offsets not None, cnp.ndarray key_position not None,
                  cnp.ndarray key_weight not None, cnp.ndarray key_rank=None, cnp.ndarray order=None,
                  cnp.ndarray excluded_offsets=None, cnp.ndarray excluded_position=None,
-                 cnp.ndarray key_excluded=None):
+                 cnp.ndarray key_excluded=None, cnp.ndarray key_at=None):
         cdef Py_ssize_t query, longest = 0
         self.arrays = (rule, depth, counting_limit, sorted_lists, offsets, key_offsets, key_position, key_weight,
                        key_rank, order, excluded_offsets, excluded_position, key_excluded)
@@ -149,6 +114,13 @@ cdef class PreparedLists:
         for query in range(self.n_queries):
             if is_sorted(self, query):
                 self.longest_sorted = max(self.longest_sorted, tieaware_blocks_of(length(self, query)).n)
+        self.key_at_array = key_at
+        if self.longest_sorted > 0:
+            if key_at is None:
+                self.key_at_array = np.empty(self.n_docs, np.uint16)
+            self.key_at = <uint16_t*>cnp.PyArray_DATA(<cnp.ndarray>self.key_at_array)
+            if key_at is None:
+                find_keys(self)
 
     def __reduce__(self):
         return PreparedLists, self.arrays
@@ -161,18 +133,19 @@ cdef class PreparedLists:
             sorted_lists = sorted_lists[first:last]
         if order is not None and not self.one_order:
             order = order[offsets[first]:offsets[last]]
+        key_at = self.key_at_array[offsets[first]:offsets[last]] if self.key_at_array is not None else None
         if excluded_offsets is not None:
             excluded_offsets = excluded_offsets[first:last + 1]
         return PreparedLists(
             rule, depth, counting_limit, sorted_lists, offsets[first:last + 1] - offsets[first],
             key_offsets[first:last + 1], key_position, key_weight, key_rank, order, excluded_offsets, excluded_position,
-            key_excluded,
+            key_excluded, key_at,
         )
 
     cdef Groups* scratch(self) except NULL:
         """Memory for the groups of any query: one block, to be freed by the caller."""
         cdef Py_ssize_t n = self.most_keys + 1
-        cdef Py_ssize_t words = 12 * n + 2 + LANES + self.n_weights * n + self.most_excluded + 3 * self.longest_sorted
+        cdef Py_ssize_t words = 12 * n + 2 + LANES + self.n_weights * n + self.most_excluded + 2 * self.longest_sorted
         cdef char* block = <char*>malloc(sizeof(Groups) + words * 8)
         cdef Groups* groups = <Groups*>block
         cdef int64_t* ints = <int64_t*>(block + sizeof(Groups))
@@ -194,7 +167,6 @@ cdef class PreparedLists:
         groups.excluded = <void*>(groups.weight + self.n_weights * n)
         groups.words = <int64_t*>(groups.weight + self.n_weights * n) + self.most_excluded
         groups.spare = groups.words + self.longest_sorted
-        groups.key_at = <int32_t*>(groups.spare + self.longest_sorted)
         groups.condensed = NULL
         return groups
 
@@ -210,6 +182,22 @@ cdef class PreparedLists:
 
     cdef bint group_float(self, Py_ssize_t query, const float* scores, Groups* groups) noexcept nogil:
         return group[float](self, query, scores, groups)
+
+
+cdef void find_keys(PreparedLists self) noexcept:
+    """Write which key each document of the lists to sort is, by its place in the order of the sort."""
+    cdef const int64_t* place = self.key_rank if self.rule == IN_ORDER else self.key_position
+    cdef Py_ssize_t query, i, first, n
+    cdef uint16_t* key_at
+    for query in range(self.n_queries):
+        if not is_sorted(self, query):
+            continue
+        first, key_at = self.key_offsets[query], self.key_at + self.offsets[query]
+        n = self.key_offsets[query + 1] - first
+        for i in range(length(self, query)):
+            key_at[i] = <uint16_t>n
+        for i in range(n):
+            key_at[place[first + i]] = <uint16_t>i
 
 
 cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values,
@@ -269,6 +257,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     cdef Py_ssize_t i, n_values
     cdef int64_t nan, limit
     cdef Sorted outcome
+    groups.untied = False
     if is_sorted(self, query):
         outcome = sort_list(self, query, scores, n, first_key, n_keys, groups)
         if outcome != TOO_CLOSE:
@@ -280,7 +269,8 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     if n_keys <= LANES:
         n_values = assign_few(groups.key_score, n_keys, groups.value, groups.group)
     else:
-        n_values = distinct(groups.value, highest(groups, n_keys, self.depth))
+        # A key below `depth` other keys lies below every cut-off.
+        n_values = distinct(groups.value, highest(groups.value, groups.key_score, n_keys, self.depth))
     limit = self.limit(query, n)
     nan = tally(self, scores, n, groups, n_values, True, limit, groups.greater, groups.equal)
     n_values = drop_lowest(groups, n_keys, n_values, limit)
@@ -334,14 +324,10 @@ cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* score
     """Write the groups of one query by sorting its list, as sorting.h has it."""
     cdef bint ordered = self.rule == IN_ORDER
     cdef const int64_t* order = order_of(self, query) if ordered else NULL
-    cdef const int64_t* place = (self.key_rank if ordered else self.key_position) + first_key
+    cdef const uint16_t* key_at = self.key_at + self.offsets[query]
     cdef int64_t bits = tieaware_place_bits(n)
-    cdef int64_t i, nan, repeats
+    cdef int64_t nan, repeats
     cdef const int64_t* words
-    for i in range(n):
-        groups.key_at[i] = n_keys
-    for i in range(n_keys):
-        groups.key_at[place[i]] = i
     if score_t is double:
         nan = tieaware_words_double(scores, order, n, bits, groups.words)
     else:
@@ -355,16 +341,15 @@ cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* score
         if repeats > 0 and tieaware_close(scores, order, words, n, bits):
             return TOO_CLOSE
     if ordered or repeats == 0:
-        groups.count = tieaware_walk_documents(words, n, bits, groups.key_at, n_keys, self.depth, groups.start,
-                                               groups.key)
+        groups.count = tieaware_walk_documents(words, n, bits, key_at, n_keys, self.depth, groups.start, groups.key)
         take_keys(self, first_key, n_keys, groups)
     else:
         memset(groups.group, -1, n_keys * sizeof(int64_t))
-        groups.count = tieaware_walk_groups(words, n, bits, groups.key_at, n_keys, self.depth, groups.start,
+        groups.count = tieaware_walk_groups(words, n, bits, key_at, n_keys, self.depth, groups.start,
                                             groups.size, groups.group)
         add_keys(self, first_key, n_keys, groups)
     if self.rule == BEST_FIRST or self.rule == WORST_FIRST:
-        keep_tied(groups)
+        keep_tied(groups, n_keys)
         place_by_label(self, first_key, n_keys, n, groups, groups if self.rule == BEST_FIRST else NULL,
                        groups if self.rule == WORST_FIRST else NULL)
     return GROUPED
@@ -375,11 +360,9 @@ cdef void take_keys(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys,
     cdef Py_ssize_t g, c
     cdef double* weight
     cdef const double* key_weight
-    if groups.count < n_keys:
-        memset(groups.group, -1, n_keys * sizeof(int64_t))
+    groups.untied = True
     for g in range(groups.count):
         groups.size[g] = 1
-        groups.group[groups.key[g]] = g
     for c in range(self.n_weights):
         weight = groups.weight + c * groups.stride
         key_weight = self.key_weight + c * self.n_keys + first_key
@@ -402,9 +385,13 @@ cdef void add_keys(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, 
                 weight[groups.group[i]] += key_weight[i]
 
 
-cdef void keep_tied(Groups* tied) noexcept nogil:
-    """Write greater and equal of the tied groups, as place_by_label takes them, from what they were made of."""
+cdef void keep_tied(Groups* tied, Py_ssize_t n_keys) noexcept nogil:
+    """Write greater, equal and group of the tied groups, as place_by_label takes them, from what they were made of."""
     cdef Py_ssize_t g, n = tied.count
+    if tied.untied:
+        memset(tied.group, -1, n_keys * sizeof(int64_t))
+        for g in range(n):
+            tied.group[tied.key[g]] = g
     tied.n_values = n
     for g in range(n):
         tied.greater[n - 1 - g] = tied.start[g]
@@ -544,9 +531,9 @@ cdef void place_by_label(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_
 
 cdef void order_by_label(PreparedLists lists, Py_ssize_t query, Groups* tied, Groups* best,
                          Groups* worst) noexcept nogil:
-    keep_tied(tied)
-    place_by_label(lists, lists.key_offsets[query], lists.key_offsets[query + 1] - lists.key_offsets[query],
-                   length(lists, query), tied, best, worst)
+    cdef Py_ssize_t first_key = lists.key_offsets[query], n_keys = lists.key_offsets[query + 1] - first_key
+    keep_tied(tied, n_keys)
+    place_by_label(lists, first_key, n_keys, length(lists, query), tied, best, worst)
 
 
 cdef void find_places(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank, Py_ssize_t n_keys,

@@ -1,5 +1,5 @@
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t
 
 # NumPy's own sort, vectorised where the processor can: of doubles in place, how many they are, and NULL.
 ctypedef int (*Sort)(void*, cnp.npy_intp, void*) noexcept nogil
@@ -18,11 +18,13 @@ cdef extern from "sorting.h" nogil:
     const int64_t* tieaware_sort(Sort, int64_t*, Py_ssize_t, int64_t*)
     int64_t tieaware_repeats(const int64_t*, Py_ssize_t, int64_t)
     int64_t tieaware_close(const double*, const int64_t*, const int64_t*, Py_ssize_t, int64_t)
-    Py_ssize_t tieaware_walk_documents(const int64_t*, Py_ssize_t, int64_t, const int32_t*, int32_t, int64_t, int64_t*,
+    Py_ssize_t tieaware_walk_documents(const int64_t*, Py_ssize_t, int64_t, const uint16_t*, int32_t, int64_t, int64_t*,
                                        int64_t*)
-    Py_ssize_t tieaware_walk_groups(const int64_t*, Py_ssize_t, int64_t, const int32_t*, int32_t, int64_t, int64_t*,
+    Py_ssize_t tieaware_walk_groups(const int64_t*, Py_ssize_t, int64_t, const uint16_t*, int32_t, int64_t, int64_t*,
                                     int64_t*, int64_t*)
 
-# Sort numbers, ascending; and keep one of each run of equal ones: returns how many are left.
+# Sort numbers, ascending; write the highest of them, ascending; and keep one of each run of equal ones: the latter return
+# how many they write, and keep.
 cdef void sort(double* values, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int64_t depth) noexcept nogil
 cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil

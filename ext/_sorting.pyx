@@ -1,5 +1,6 @@
 """Numbers sorted: few by insertion, many by NumPy."""
 cimport numpy as cnp
+from libc.stdint cimport int64_t
 
 cnp.import_array()
 
@@ -28,9 +29,11 @@ WIDE = tieaware_wide()
 # It needs no GIL; to look it up does.
 sort_doubles = tieaware_sort_of_doubles()
 
-# With up to so many numbers, insertion is cheaper than a call.
 cdef enum:
+    # With up to so many numbers, insertion is cheaper than a call.
     FEW = 16
+    # Up to so many of the highest are found by insertion, without sorting the others.
+    FEW_OF_MANY = 24
 
 
 cdef void sort(double* values, Py_ssize_t n) noexcept nogil:
@@ -56,4 +59,31 @@ cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
         if kept == 0 or values[i] != values[kept - 1]:
             values[kept] = values[i]
             kept += 1
+    return kept
+
+
+cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int64_t depth) noexcept nogil:
+    """Write the highest `depth` of n numbers, ascending, and return how many; or all, if that takes no longer."""
+    cdef Py_ssize_t i, j, kept = 0
+    if depth >= n or depth > FEW_OF_MANY:
+        for i in range(n):
+            values[i] = numbers[i]
+        sort(values, n)
+        return n
+    for i in range(n):
+        if kept == depth and not numbers[i] > values[0]:
+            continue
+        # Invariant: values[:kept] is sorted. Where it is full, its lowest makes room.
+        if kept < depth:
+            j = kept
+            kept += 1
+            while j > 0 and values[j - 1] > numbers[i]:
+                values[j] = values[j - 1]
+                j -= 1
+        else:
+            j = 0
+            while j + 1 < kept and values[j + 1] < numbers[i]:
+                values[j] = values[j + 1]
+                j += 1
+        values[j] = numbers[i]
     return kept

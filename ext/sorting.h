@@ -148,7 +148,7 @@ static inline int64_t tieaware_close(const double *scores, const int64_t *order,
  * none. Invariant: start[:g] and key[:g] are written, and their next places are free to be written in vain.
  */
 static inline ptrdiff_t tieaware_walk_documents(const int64_t *words, ptrdiff_t n, int64_t place_bits,
-                                                const int32_t *key_at, int32_t n_keys, int64_t depth,
+                                                const uint16_t *key_at, int32_t n_keys, int64_t depth,
                                                 int64_t *start, int64_t *key) {
     ptrdiff_t g = 0;
     for (ptrdiff_t i = 0; i < n && g < depth; i++) {
@@ -167,7 +167,7 @@ static inline ptrdiff_t tieaware_walk_documents(const int64_t *words, ptrdiff_t 
  * holds a key.
  */
 static inline ptrdiff_t tieaware_walk_groups(const int64_t *words, ptrdiff_t n, int64_t place_bits,
-                                             const int32_t *key_at, int32_t n_keys, int64_t depth, int64_t *start,
+                                             const uint16_t *key_at, int32_t n_keys, int64_t depth, int64_t *start,
                                              int64_t *size, int64_t *group) {
     ptrdiff_t g = 0, first = 0;
     ptrdiff_t holds = 0;
