@@ -101,9 +101,11 @@ lint: $(VENV)/installed-lint
 
 # The distributions, in dist/, the wheel built from the sdist, and what the tools of packaging say of them. auditwheel says
 # which Linux the wheel runs on: that of this machine, or newer; those that are published are built by cibuildwheel.
+# BUILD='--sdist --wheel --no-isolation' takes the kernels of the environment, where these need not be built once more.
+BUILD ?=
 audit: $(VENV)/installed-release
 	rm -rf dist
-	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build $(BUILD) --outdir dist .
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 	$(BIN)/auditwheel show dist/*.whl
