@@ -6,6 +6,7 @@ import pytest
 from tests.spark.data import judgments, rankings
 
 import tieaware
+from tieaware.integrations import spark as door
 from tieaware.integrations.spark import lists, parts
 from tieaware.integrations.spark.lists import Evaluation
 from tieaware.measures import parse_measures
@@ -122,3 +123,17 @@ def test_content_is_read_whatever_the_width_of_offsets_and_the_cut(wide):
             found = parts.content(column.slice(start), np.int32)
             assert found.sizes.tolist() == [3, 0, 2, 1, 0][start:]
             assert found.values.tolist() == np.concatenate([*values[start:], []]).tolist()
+
+
+def test_few_documents_are_looked_for_that_are_not_judged():
+    """Every judged one has its bit, and of others one in thirty at most has that of another; in lists of any size."""
+    rng = np.random.default_rng(4)
+    hashes = [rng.integers(-(2**63), 2**63, n) for n in (1, 2, 3, 20, 33, 1000)]
+    bits = door._bits(pa.chunked_array([pa.array(hashes[:2]), pa.array(hashes[2:])]))
+    others = rng.integers(-(2**63), 2**63, 100_000)
+    for own, words in zip(hashes, bits.to_pylist(), strict=True):
+        assert 64 * len(words) <= max(64 * len(own), 64)
+        of_query = np.unpackbits(np.array(words, np.int64).view(np.uint8), bitorder="little").astype(bool)
+        named = [of_query[each & (64 * len(words) - 1)] for each in (own, others)]
+        assert named[0].all()
+        assert named[1].mean() < 0.033

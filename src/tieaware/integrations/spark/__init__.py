@@ -13,6 +13,8 @@ import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from tieaware.checks import flag, one_of, shown, unexpected
 from tieaware.extras import MissingExtraError, load
 from tieaware.identifiers import quoted
@@ -27,7 +29,7 @@ from tieaware.integrations.spark.columns import (
     strangers,
 )
 from tieaware.integrations.spark.lists import Evaluation
-from tieaware.integrations.spark.parts import CONTENT, EXTRA, packed
+from tieaware.integrations.spark.parts import CONTENT, EXTRA, content, packed
 from tieaware.integrations.spark.sums import partial_sums, sums_merged
 from tieaware.measures import Measure, asked_measures
 from tieaware.precision import Coarsening
@@ -130,7 +132,7 @@ def evaluate(
     named = "all" if duplicates == "all" or view.rule.by_document else "judged"
     evaluation = Evaluation(parsed, view, queries == "judged", _numpy(runs.types["score"]), named, "runs_df")
     parts = _packed(runs, judged, of_queries if copied else None, named, _needs_places(view))
-    together = of_queries.unionByName(parts, allowMissingColumns=True).repartition("query")
+    together = of_queries.drop("bits").unionByName(parts, allowMissingColumns=True).repartition("query")
     # The names of the runs go with the judgments, which have no run; all lists of a query follow its judgments.
     records = together.join(F.broadcast(_names(together, runs, "qrels_df")), F.isnull("run"), "left")
     grouped = records.sortWithinPartitions("query", F.col("run").asc_nulls_first())
@@ -211,13 +213,19 @@ def _packed(runs: Rows, judged: Any, of_queries: Any, named: str, places: bool) 
 def _joined(rows: Any, judged: Any, of_queries: Any) -> Any:
     """Join labels to rows, and the number of the query as the column answered; both null for what is not judged.
 
-    Spark finds whole numbers sooner than text: here hashes of names, which are compared where these are found.
+    Spark finds whole numbers sooner than text: here hashes of names, which are compared where these are found. A
+    document is looked for only where its query's bits say that it may be judged: those of a query are in the
+    processor's cache while the rows are of its list, and the labels of all queries are not.
     """
     F = load("pyspark.sql.functions", EXTRA)
-    queries = of_queries.select(F.col("query").alias("query_key"), F.col("query_id").alias("judged_query"))
-    rows = rows.select("*", F.xxhash64("query").alias("query_key"), F.xxhash64("query", "document").alias("key"))
-    joined = rows.join(F.broadcast(queries), "query_key", "left").join(F.broadcast(judged), "key", "left")
+    queries = of_queries.select(F.col("query").alias("query_key"), F.col("query_id").alias("judged_query"), "bits")
+    rows = rows.select("*", F.xxhash64("query").alias("query_key"))
+    joined = rows.join(F.broadcast(queries), "query_key", "left")
+    bit = F.xxhash64("document").bitwiseAND(F.size("bits") * 64 - 1)
+    maybe = F.getbit(F.get("bits", F.shiftright(bit, 6).cast("int")), bit.bitwiseAND(63).cast("int")) == 1
     same_query = F.col("judged_query") == F.col("query")
+    key = F.when(same_query & maybe, F.xxhash64("query", "document"))
+    joined = joined.withColumn("key", key).join(F.broadcast(judged), "key", "left")
     same = same_query & (F.col("of_query") == F.col("query_key")) & (F.col("judged_document") == F.col("document"))
     label, answered = F.when(same, F.col("label")), F.when(same_query, F.col("query_key"))
     return joined.select(*rows.columns, label.alias("label"), answered.alias("answered"))
@@ -290,7 +298,10 @@ def _few(judgments: Rows, broadcast: bool | None) -> Any:
     if broadcast is False:
         return None
     F = load("pyspark.sql.functions", EXTRA)
-    hashes = F.xxhash64("query").alias("query_key"), F.xxhash64("query", "document").alias("key")
+    hashes = (
+        F.xxhash64("query").alias("query_key"), F.xxhash64("query", "document").alias("key"),
+        F.xxhash64("document").alias("bit"),
+    )  # fmt: skip
     rows = judgments.frame.select("query", "document", judgments.checked("label"), *hashes)
     try:
         table = (rows if broadcast else rows.limit(SMALL + 1)).toArrow()
@@ -311,20 +322,37 @@ def _copied(table: Any, qrels_df: Any) -> Any:
         return None
     if table.num_rows == 0:
         raise unexpected("qrels_df", "at least one judgment", "none")
-    keys = ["query_key", "query", "key", "document"]
+    keys = ["query_key", "query", "key", "document", "bit"]
     judged = table.group_by(keys).aggregate([("label", "min"), ("label", "max")])
     differ = judged.filter(compute.not_equal(judged["label_min"], judged["label_max"]))
     for row in differ.slice(0, 1).to_pylist():
         where = f"for document {quoted(str(row['document']).encode())} of query {quoted(str(row['query']).encode())}"
         raise unexpected("qrels_df", "one label", f"{row['label_min']} and {row['label_max']} {where}")
-    of_queries = judged.group_by(["query_key", "query"]).aggregate([("label_min", "list")])
+    of_queries = judged.group_by(["query_key", "query"]).aggregate([("label_min", "list"), ("bit", "list")])
     if any(len(each[key].unique()) < each.num_rows for each, key in ((judged, "key"), (of_queries, "query_key"))):
         return None
     judged = judged.select(["query_key", "key", "document", "label_min"])
-    frames = judged.rename_columns(["of_query", "key", "judged_document", "label"]), of_queries.rename_columns(
-        ["query", "query_id", "judged"]
-    )
+    judged = judged.rename_columns(["of_query", "key", "judged_document", "label"])
+    bits = _bits(of_queries["bit_list"])
+    of_queries = of_queries.drop_columns(["bit_list"]).rename_columns(["query", "query_id", "judged"])
+    frames = judged, of_queries.append_column("bits", bits)
     return [qrels_df.sparkSession.createDataFrame(each) for each in frames]
+
+
+def _bits(lists: Any) -> Any:
+    """Return of each list of hashes the bits of which they name one each, as whole numbers of 64.
+
+    There are 32 bits to 64 for each hash, so that one in thirty others, or fewer, names a bit that is set.
+    """
+    pa = load("pyarrow", EXTRA)
+    hashes = content(lists, np.uint64)
+    n_words = 1 << np.ceil(np.log2(np.maximum(hashes.sizes, 2) / 2)).astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum(n_words)))
+    bits = hashes.values & np.repeat(64 * n_words - 1, hashes.sizes).astype(np.uint64)
+    words = np.zeros(offsets[-1], np.uint64)
+    of_hashes = np.repeat(offsets[:-1], hashes.sizes) + (bits >> np.uint64(6)).astype(np.int64)
+    np.bitwise_or.at(words, of_hashes, np.uint64(1) << (bits & np.uint64(63)))
+    return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(words.view(np.int64)))
 
 
 # ---- what Spark needs ----------------------------------------------------------------------------
