@@ -76,19 +76,17 @@ def test_values_and_means_are_those_of_one_machine(options, broadcast, frames):
 
 def test_names_are_compared_though_their_hashes_are_the_same(frames, monkeypatch):
     """Those of judged ones and of others; if two judged ones have the same, judgments are not copied."""
-    from pyspark.sql import functions
-
     qrels_df, runs_df = frames
     expected = tieaware.evaluate(judgments(), runs_df.toPandas(), MEASURES)
     copied, found = door._copied, []
     monkeypatch.setattr(door, "_copied", lambda *args: found.append(copied(*args)) or found[-1])
     # The numbers in the names: of more queries than are judged, or of fewer, and of these with their documents.
-    number = functions.regexp_replace("query", r"\D", "").cast("bigint")
-    rest = functions.regexp_replace("document", r"\D", "").cast("bigint")
+    number, rest = (f"cast(substring({column}, 2) as bigint)" for column in ("query", "document"))
     for several, modulus in ((False, 12), (True, 5)):
-        of_query = functions.pmod(number, functions.lit(modulus))
-        of_both = functions.pmod(of_query * 60 + rest, functions.lit(12 * 60))
-        monkeypatch.setattr(functions, "xxhash64", lambda *columns, a=of_query, b=of_both: a if len(columns) < 2 else b)
+        of_query = f"pmod({number}, {modulus})"
+        of_both = f"pmod({of_query} * 60 + {rest}, {12 * 60})"
+        hashes = {"query_key": of_query, "key": of_both, "bit": f"pmod({rest}, 7)"}
+        monkeypatch.setattr(door, "_HASHES", hashes)
         assert_as_on_one_machine(door.evaluate(qrels_df, runs_df, MEASURES), expected)
         assert (found[-1] is None) == several
 

@@ -27,6 +27,7 @@ from tieaware.integrations.spark.columns import (
     raising,
     runs_in,
     strangers,
+    text,
 )
 from tieaware.integrations.spark.lists import Evaluation
 from tieaware.integrations.spark.parts import CONTENT, EXTRA, content, packed
@@ -39,6 +40,9 @@ __all__ = ["evaluate", "means"]
 
 # So many judgments are collected, and copied to every executor, where the rows of the runs are: some hundred megabytes.
 SMALL = 1_000_000
+
+# What Spark joins by.
+_HASHES = {"query_key": "xxhash64(query)", "key": "xxhash64(query, document)", "bit": "xxhash64(document)"}
 
 _LEAST_JAVA = 17
 
@@ -128,7 +132,7 @@ def evaluate(
     else:
         judged = once(judgments)
         of_queries = judged.groupBy("query").agg(F.collect_list("label").alias("judged"))
-        of_queries = of_queries.withColumn("query_id", F.col("query"))
+        of_queries = of_queries.selectExpr("*", "query as query_id")
     named = "all" if duplicates == "all" or view.rule.by_document else "judged"
     evaluation = Evaluation(parsed, view, queries == "judged", _numpy(runs.types["score"]), named, "runs_df")
     parts = _packed(runs, judged, of_queries if copied else None, named, _needs_places(view))
@@ -189,25 +193,21 @@ def means(values_df: Any) -> Any:
 
 def _packed(runs: Rows, judged: Any, of_queries: Any, named: str, places: bool) -> Any:
     """Return the parts of all lists: run, query and what a part consists of; of queries not judged few, or none."""
-    F = load("pyspark.sql.functions", EXTRA)
-    rows = runs.frame.withColumn("place", F.monotonically_increasing_id()) if places else runs.frame
+    rows = runs.frame.selectExpr("*", "monotonically_increasing_id() as place") if places else runs.frame
     if of_queries is None:
-        joined = rows.join(judged.hint("merge"), ["query", "document"], "left").withColumn("answered", F.col("query"))
+        joined = rows.join(judged.hint("merge"), ["query", "document"], "left").selectExpr("*", "query as answered")
     else:
         joined = _joined(rows, judged, of_queries)
     # What is wrong with a row takes the place of the document's name. It raises later, where that is done once.
-    score = F.when(~runs.bad(), F.col("score").cast(runs.types["score"]))
-    needed = F.lit(True) if named == "all" else F.col("label").isNotNull()
-    document = F.when(runs.bad(), runs.error()).when(needed, F.col("document").cast("string"))
+    bad, needed = runs.bad(), "true" if named == "all" else "label is not null"
+    name = f"case when {bad} then {runs.error()} when {needed} then cast(document as string) end as document"
+    score = f"case when not {bad} then cast(score as {runs.types['score']}) end as score"
     several = ["run"] if "run" in rows.columns else []
-    query = F.col("answered").alias("query")
-    chosen = joined.select(
-        *several, query, score.alias("score"), "label", document.alias("document"), *(["place"] if places else [])
-    )
+    chosen = joined.selectExpr(*several, "answered as query", score, "label", name, *(["place"] if places else []))
     run = "run string, " if several else ""
     content = ", ".join(f"{name} binary" for name in (CONTENT if places else CONTENT[:-1]))
     parts = _map(chosen, packed, f"{run}query {dict(chosen.dtypes)['query']}, {content}")
-    return parts if several else parts.withColumn("run", F.lit("run"))
+    return parts if several else parts.selectExpr("*", "'run' as run")
 
 
 def _joined(rows: Any, judged: Any, of_queries: Any) -> Any:
@@ -218,54 +218,45 @@ def _joined(rows: Any, judged: Any, of_queries: Any) -> Any:
     processor's cache while the rows are of its list, and the labels of all queries are not.
     """
     F = load("pyspark.sql.functions", EXTRA)
-    queries = of_queries.select(F.col("query").alias("query_key"), F.col("query_id").alias("judged_query"), "bits")
-    rows = rows.select("*", F.xxhash64("query").alias("query_key"))
+    queries = of_queries.selectExpr("query as query_key", "query_id as judged_query", "bits")
+    columns = rows.columns
+    rows = rows.selectExpr("*", f"{_HASHES['query_key']} as query_key")
     joined = rows.join(F.broadcast(queries), "query_key", "left")
-    bit = F.xxhash64("document").bitwiseAND(F.size("bits") * 64 - 1)
-    maybe = F.getbit(F.get("bits", F.shiftright(bit, 6).cast("int")), bit.bitwiseAND(63).cast("int")) == 1
-    same_query = F.col("judged_query") == F.col("query")
-    key = F.when(same_query & maybe, F.xxhash64("query", "document"))
-    joined = joined.withColumn("key", key).join(F.broadcast(judged), "key", "left")
-    same = same_query & (F.col("of_query") == F.col("query_key")) & (F.col("judged_document") == F.col("document"))
-    label, answered = F.when(same, F.col("label")), F.when(same_query, F.col("query_key"))
-    return joined.select(*rows.columns, label.alias("label"), answered.alias("answered"))
+    bit = f"({_HASHES['bit']} & (64 * size(bits) - 1))"
+    maybe = f"getbit(get(bits, cast(shiftright({bit}, 6) as int)), cast({bit} & 63 as int)) = 1"
+    key = f"case when judged_query = query and {maybe} then {_HASHES['key']} end as key"
+    joined = joined.selectExpr("*", key).join(F.broadcast(judged), "key", "left")
+    same = "judged_query = query and of_query = query_key and judged_document = document"
+    return joined.selectExpr(
+        *columns,
+        f"case when {same} then label end as label",
+        "case when judged_query = query then query_key end as answered",
+    )
 
 
 def _names(together: Any, runs: Rows, label: str) -> Any:
     """Return the names of all runs, in one row; an error, if a row is bad, or a run answers no judged query."""
     F = load("pyspark.sql.functions", EXTRA)
     # All columns are asked for, so that Spark reads again what it has shuffled, and does not shuffle fewer of them.
-    judged = F.when(F.isnotnull("judged"), F.hash(*together.columns))
-    error = F.when(F.isnull("query"), F.col("names").cast("string"))
-    of_queries = together.groupBy("query").agg(
-        F.collect_set("run").alias("runs"), F.max(judged).alias("judged"), F.min(error).alias("error")
-    )
-    of_lists = of_queries.select(F.explode_outer("runs").alias("run"), "judged", "error")
-    of_all = of_lists.agg(
-        F.sort_array(F.collect_set("run")).alias("runs"),
-        F.collect_set(F.when(F.isnotnull("judged"), F.col("run"))).alias("answering"),
-        F.min("error").alias("error"),
-    )
-    silent = F.array_except("runs", "answering")
-    several = "run" in runs.frame.columns
-    none, alone = F.lit(strangers(runs.label, label)), F.concat(silent[0], F.lit(strangers("", label)))
-    return of_all.select(
-        F.when(F.isnotnull("error"), F.raise_error(F.col("error")))
-        .when(F.size("runs") == 0, F.raise_error(none))
-        .when(F.size(silent) > 0, F.raise_error(alone if several else none))
-        .otherwise(F.col("runs"))
-        .alias("runs")
+    judged = f"max(case when judged is not null then hash({', '.join(together.columns)}) end) as judged"
+    error = "min(case when query is null then cast(names as string) end) as error"
+    of_queries = together.groupBy("query").agg(*map(F.expr, ("collect_set(run) as runs", judged, error)))
+    of_lists = of_queries.selectExpr("explode_outer(runs) as run", "judged", "error")
+    answering = "collect_set(case when judged is not null then run end) as answering"
+    of_all = of_lists.agg(*map(F.expr, ("sort_array(collect_set(run)) as runs", answering, "min(error) as error")))
+    none = text(strangers(runs.label, label))
+    alone = f"concat(silent[0], {text(strangers('', label))})" if "run" in runs.frame.columns else none
+    return of_all.selectExpr("*", "array_except(runs, answering) as silent").selectExpr(
+        f"case when error is not null then raise_error(error) when size(runs) = 0 then raise_error({none}) "
+        f"when size(silent) > 0 then raise_error({alone}) else runs end as runs"
     )
 
 
 def _long(values: Any, evaluation: Evaluation, names: tuple[str, ...]) -> Any:
     """Return a row for each value, of a row for each list."""
-    F = load("pyspark.sql.functions", EXTRA)
-    rows = [
-        F.struct(F.lit(name).alias("measure"), *(F.col(f"{kind}_{i}").alias(kind) for kind in evaluation.kinds))
-        for i, name in enumerate(names)
-    ]
-    return raising(values).select("run", "query_id", F.inline(F.array(*rows)))
+    numbers = [", ".join(f"{kind}_{i} as {kind}" for kind in evaluation.kinds) for i in range(len(names))]
+    rows = ", ".join(f"struct({text(name)} as measure, {each})" for name, each in zip(names, numbers, strict=True))
+    return raising(values).selectExpr("run", "query_id", f"inline(array({rows}))")
 
 
 def _schema(evaluation: Evaluation, judgments: Rows) -> str:
@@ -297,12 +288,8 @@ def _few(judgments: Rows, broadcast: bool | None) -> Any:
     errors = load("pyspark.errors", EXTRA)
     if broadcast is False:
         return None
-    F = load("pyspark.sql.functions", EXTRA)
-    hashes = (
-        F.xxhash64("query").alias("query_key"), F.xxhash64("query", "document").alias("key"),
-        F.xxhash64("document").alias("bit"),
-    )  # fmt: skip
-    rows = judgments.frame.select("query", "document", judgments.checked("label"), *hashes)
+    hashes = [f"{expression} as {name}" for name, expression in _HASHES.items()]
+    rows = judgments.frame.selectExpr("query", "document", f"{judgments.checked('label')} as label", *hashes)
     try:
         table = (rows if broadcast else rows.limit(SMALL + 1)).toArrow()
     except errors.PySparkException as error:

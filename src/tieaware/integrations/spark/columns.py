@@ -1,13 +1,12 @@
 """Frames of Spark as judgments and runs: which columns they have, and what is asked of their values.
 
 What a value must be is said in an expression of Spark's own, which raises where it is not so. It is part of the column
-of numbers, so that it is asked wherever these are needed, once for each row.
+of numbers, so that it is asked wherever these are needed, once for each row. Expressions are SQL: to Java one goes as a
+text at once, where one that is put together in Python goes in dozens of messages.
 """
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
 from typing import Any, NamedTuple
 
 from tieaware.checks import unexpected
@@ -18,6 +17,7 @@ from tieaware.inputs.frames import Held
 from tieaware.integrations.spark.parts import EXTRA
 
 _LONGEST_SHOWN = 80
+_UNPRINTABLE = r"\p{C}"
 
 # Types of Spark, as their names begin: what they hold, and as which type it is taken.
 _IDENTIFIERS = {
@@ -35,12 +35,15 @@ _RAISED, _STATE = "[USER_RAISED_EXCEPTION] ", " SQLSTATE: P0001"
 
 
 class Fault(NamedTuple):
-    """What may be wrong with a row: when it is, in which column, and what was expected and found there."""
+    """What may be wrong with a row: when it is, in which column, and what was expected and found there.
 
-    condition: Any
+    The condition and what was found are SQL.
+    """
+
+    condition: str
     column: str
     expected: str
-    found: Any
+    found: str
 
 
 class Rows(NamedTuple):
@@ -66,26 +69,24 @@ class Rows(NamedTuple):
     types: dict[str, str]
     faults: tuple[Fault, ...]
 
-    def bad(self) -> Any:
+    def bad(self) -> str:
         """Say whether any value of the row is bad."""
-        return reduce(or_, (fault.condition for fault in self.faults))
+        return f"({' or '.join(f'({fault.condition})' for fault in self.faults)})"
 
-    def error(self) -> Any:
+    def error(self) -> str:
         """Say what is wrong with a row that is bad, and where."""
-        F = load("pyspark.sql.functions", EXTRA)
-        words = reduce(lambda words, fault: words.when(fault.condition, self._words(fault)), self.faults, F)
-        return F.concat(words, place())
+        cases = " ".join(f"when {fault.condition} then {self._words(fault)}" for fault in self.faults)
+        return f"concat(case {cases} end, {place()})"
 
-    def checked(self, name: str) -> Any:
+    def checked(self, name: str) -> str:
         """Return the column of numbers, which raises where any value of the row is bad."""
-        F = load("pyspark.sql.functions", EXTRA)
         kind = self.types[name]
-        return F.when(self.bad(), F.raise_error(self.error())).otherwise(F.col(name).cast(kind)).cast(kind).alias(name)
+        value = f"case when {self.bad()} then raise_error({self.error()}) else cast({name} as {kind}) end"
+        return f"cast({value} as {kind})"
 
-    def _words(self, fault: Fault) -> Any:
-        F = load("pyspark.sql.functions", EXTRA)
-        before = F.lit(f"{self.label}: {self.names[fault.column]}: expected {fault.expected}, found ")
-        return F.concat(before, F.coalesce(fault.found.cast("string"), F.lit("null")))
+    def _words(self, fault: Fault) -> str:
+        before = f"{self.label}: {self.names[fault.column]}: expected {fault.expected}, found "
+        return f"concat({text(before)}, coalesce(cast({fault.found} as string), 'null'))"
 
 
 def judgments_in(frame: Any, label: str) -> Rows:
@@ -94,15 +95,14 @@ def judgments_in(frame: Any, label: str) -> Rows:
     found = judged_columns(Held(names, []), label, None, None, None)
     columns = dict(zip(("query", "document", "label"), (names[i] for i in found), strict=True))
     types = _types(frame, label, columns, {"label": ("whole numbers", _LABELS)})
-    F = load("pyspark.sql.functions", EXTRA)
-    value = F.col("label")
     # Of what is no number, and of NaN, no comparison is true.
-    number = value.cast("double")
-    whole = (number >= -(2.0**31)) & (number < 2.0**31) & (number == F.floor(number))
+    number = "cast(label as double)"
+    whole = f"{number} >= -2147483648D and {number} < 2147483648D and {number} = floor({number})"
+    not_whole = f"not ({whole}) or {_is_nan(frame, columns['label'], 'label')}"
     faults = (
         *_missing("query", "document"),
-        Fault(F.isnull(value), "label", "a label", value),
-        Fault(~whole | _is_nan(frame, columns["label"], value), "label", "a whole number of 32 bits", value),
+        Fault("label is null", "label", "a label", "label"),
+        Fault(not_whole, "label", "a whole number of 32 bits", "label"),
     )
     return Rows(_chosen(frame, columns, types), label, columns, types, faults)
 
@@ -117,16 +117,14 @@ def runs_in(frame: Any, label: str) -> Rows:
     if run is not None:
         columns["run"] = names[run]
     types = _types(frame, label, columns, {"score": ("numbers", _SCORES)})
-    F = load("pyspark.sql.functions", EXTRA)
-    value = F.col("score")
     faults = [*_missing("query", "document", *(["run"] if "run" in columns else []))]
     faults += [
-        Fault(F.isnull(value), "score", "a number", value),
-        Fault(_is_nan(frame, columns["score"], value), "score", "a number", value),
+        Fault("score is null", "score", "a number", "score"),
+        Fault(_is_nan(frame, columns["score"], "score"), "score", "a number", "score"),
     ]
     if dict(frame.dtypes)[columns["score"]] == "bigint":
-        inexact = (F.abs(value) > 2**53) & (value.cast("double").cast("decimal(20)") != value.cast("decimal(20)"))
-        faults.append(Fault(inexact, "score", "numbers that float64 holds", value))
+        inexact = "cast(cast(score as double) as decimal(20)) != cast(score as decimal(20))"
+        faults.append(Fault(f"abs(score) > {2**53} and {inexact}", "score", "numbers that float64 holds", "score"))
     return Rows(_chosen(frame, columns, types), label, columns, types, tuple(faults))
 
 
@@ -146,19 +144,21 @@ def check_alike(runs: Rows, judgments: Rows) -> None:
 def once(judgments: Rows) -> Any:
     """Return judgments of which each is there once: it may come again with the same label, and no other."""
     F = load("pyspark.sql.functions", EXTRA)
-    rows = judgments.frame.select("query", "document", judgments.checked("label"))
-    least, most = F.min("label").alias("least"), F.max("label").alias("most")
-    both = F.concat_ws(" and ", F.col("least").cast("string"), F.col("most").cast("string"))
-    conflict = F.raise_error(F.concat(F.lit(f"{judgments.label}: expected one label, found "), both, place()))
-    label = F.when(F.col("least") == F.col("most"), F.col("least")).otherwise(conflict).cast("int")
-    return rows.groupBy("query", "document").agg(least, most).select("query", "document", label.alias("label"))
+    rows = judgments.frame.selectExpr("query", "document", f"{judgments.checked('label')} as label")
+    labels = rows.groupBy("query", "document").agg(F.expr("min(label) as least"), F.expr("max(label) as most"))
+    found = f"concat({text(f'{judgments.label}: expected one label, found ')}, least, ' and ', most, {place()})"
+    label = f"cast(case when least = most then least else raise_error({found}) end as int)"
+    return labels.selectExpr("query", "document", f"{label} as label")
 
 
 def raising(frame: Any) -> Any:
     """Raise what the column error says, where it does."""
-    F = load("pyspark.sql.functions", EXTRA)
-    failed = F.col("error").isNotNull()
-    return frame.filter(F.when(failed, F.raise_error(F.col("error")).cast("boolean")).otherwise(F.lit(True)))
+    return frame.filter("case when error is not null then cast(raise_error(error) as boolean) else true end")
+
+
+def text(value: str) -> str:
+    """Return a text as SQL has it, whatever its characters, and Spark's settings of how these are written."""
+    return f"cast(X'{value.encode().hex()}' as string)"
 
 
 def message(error: Exception) -> InputError | None:
@@ -174,15 +174,14 @@ def strangers(where: str, judgments: str) -> str:
     return f"{where}: expected a query in common with {judgments}, found none that is judged"
 
 
-def place() -> Any:
+def place() -> str:
     """Say of which document of which query a row is, for a message: on one line, and not too long."""
-    F = load("pyspark.sql.functions", EXTRA)
 
-    def shown(column: str) -> Any:
-        text = F.regexp_replace(F.col(column).cast("string"), r"\p{C}", "?")
-        return F.coalesce(F.concat(F.lit("'"), F.substring(text, 1, _LONGEST_SHOWN), F.lit("'")), F.lit("null"))
+    def shown(column: str) -> str:
+        line = f"regexp_replace(cast({column} as string), {text(_UNPRINTABLE)}, '?')"
+        return f"""coalesce(concat({text("'")}, substring({line}, 1, {_LONGEST_SHOWN}), {text("'")}), 'null')"""
 
-    return F.concat(F.lit(" for document "), shown("document"), F.lit(" of query "), shown("query"))
+    return f"concat(' for document ', {shown('document')}, ' of query ', {shown('query')})"
 
 
 def _types(
@@ -202,23 +201,18 @@ def _types(
 
 def _chosen(frame: Any, columns: dict[str, str], types: dict[str, str]) -> Any:
     """Return the columns, of which those that identify have the type as which they are taken."""
-    F = load("pyspark.sql.functions", EXTRA)
     chosen = []
     for column, name in columns.items():
         # By its name, whatever characters that has.
-        value = F.col("`" + name.replace("`", "``") + "`")
-        chosen.append((value if column in ("score", "label") else value.cast(types[column])).alias(column))
-    return frame.select(*chosen)
+        value = "`" + name.replace("`", "``") + "`"
+        chosen.append(f"{value if column in ('score', 'label') else f'cast({value} as {types[column]})'} as {column}")
+    return frame.selectExpr(*chosen)
 
 
 def _missing(*columns: str) -> list[Fault]:
-    F = load("pyspark.sql.functions", EXTRA)
-    return [
-        Fault(F.isnull(column), column, "the name of a run" if column == "run" else "text or an integer", F.lit("null"))
-        for column in columns
-    ]
+    wanted = {"run": "the name of a run"}
+    return [Fault(f"{column} is null", column, wanted.get(column, "text or an integer"), "null") for column in columns]
 
 
-def _is_nan(frame: Any, name: str, value: Any) -> Any:
-    F = load("pyspark.sql.functions", EXTRA)
-    return F.isnan(value) if dict(frame.dtypes)[name] in ("float", "double") else F.lit(False)
+def _is_nan(frame: Any, name: str, value: str) -> str:
+    return f"isnan({value})" if dict(frame.dtypes)[name] in ("float", "double") else "false"
