@@ -130,6 +130,15 @@ def test_rows_are_packed_once(broadcast, frames, spark):
     assert plan.count("ReusedExchange") >= 1
 
 
+def test_a_call_sends_few_messages_to_java(frames, spark, monkeypatch):
+    """What is asked of a row goes as SQL: an expression of pyspark's functions is dozens of messages."""
+    client = spark.sparkContext._gateway._gateway_client
+    sent, send = [], client.send_command
+    monkeypatch.setattr(client, "send_command", lambda *args, **options: sent.append(1) or send(*args, **options))
+    door.evaluate(*frames, "AP")
+    assert 0 < len(sent) < 700
+
+
 def test_a_worker_that_is_killed_is_replaced(frames, tmp_path, monkeypatch):
     """One that packs, one that evaluates, and one that adds up, in the middle of their work."""
     mapped = door._map
