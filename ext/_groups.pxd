@@ -54,7 +54,7 @@ cdef class PreparedLists:
     cdef const int64_t* excluded_offsets
     cdef const int64_t* excluded_position
     cdef const int64_t* key_excluded
-    # Of lists to sort: which key a document is, by its place in the order of the sort; behind the last one, if it is none.
+    # Of lists to sort: which key a document is, by its place in the order of the sort; one behind the last for no key.
     cdef uint16_t* key_at
     cdef object key_at_array
     cdef Groups* scratch(self) except NULL
