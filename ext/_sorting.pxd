@@ -23,7 +23,7 @@ cdef extern from "sorting.h" nogil:
     Py_ssize_t tieaware_walk_groups(const int64_t*, Py_ssize_t, int64_t, const uint16_t*, int32_t, int64_t, int64_t*,
                                     int64_t*, int64_t*)
 
-# Sort numbers, ascending; write the highest of them, ascending; and keep one of each run of equal ones: these two return
+# Sort numbers, ascending; write the highest of them, ascending; keep one of each run of equal ones: these two return
 # how many they write, and keep.
 cdef void sort(double* values, Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int64_t depth) noexcept nogil
