@@ -37,9 +37,9 @@ def evaluated(monkeypatch):
     names = []
     run = _evaluate._Evaluation.run
 
-    def noted(self, name, *rest):
-        names.append(name)
-        return run(self, name, *rest)
+    def noted(self, i, source):
+        names.append(self._runs[i])
+        return run(self, i, source)
 
     monkeypatch.setattr(_evaluate._Evaluation, "run", noted)
     return names

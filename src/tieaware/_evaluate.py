@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from tieaware._join import in_order
 from tieaware._version import __version__
 from tieaware.arrays import Integers, Scores, Values
-from tieaware.checks import flag, one_of, unexpected
+from tieaware.checks import one_of, unexpected
 from tieaware.cube import Provenance
 from tieaware.errors import printable
 from tieaware.finished import Finished
@@ -39,7 +38,7 @@ from tieaware.preparation import prepare, weigh_besides
 from tieaware.progress import stage
 from tieaware.results import Results
 from tieaware.silent import silent
-from tieaware.threads import checked_threads, over_chunks
+from tieaware.threads import checked_threads, over_items
 from tieaware.ties import TieRule
 from tieaware.totals import Totals
 from tieaware.views import Pass, View, passes
@@ -119,7 +118,7 @@ def evaluate(
     >>> tieaware.evaluate(qrels, run, ["AP", "RR"]).mean().round(4)
     array([[0.7083, 0.75  ]])
     """
-    view = View(ties, precision, flag("spread", spread))
+    view = View(ties, precision, spread)
     return evaluate_views(qrels, runs, measures, [view], queries=queries, threads=threads, out=out)[0]
 
 
@@ -142,57 +141,48 @@ def evaluate_views(
     workers = checked_threads(threads)
     is_shard = queries == "shard"
     judged, sources = as_qrels(qrels), as_sources(runs, least=0 if is_shard else 1)
-    evaluation = _Evaluation(judged, parsed, asked, views, queries, workers if len(sources) == 1 else 1)
-    values = np.empty((len(sources), evaluation.n_tables, len(judged), len(parsed)))
-    values.fill(np.nan)
-    answered = np.zeros((len(sources), len(judged)), dtype=np.bool_)
+    names = tuple(sources)
+    evaluation = _Evaluation(judged, parsed, asked, views, queries, names, workers if len(names) == 1 else 1)
     finished = None if out is None else Finished(out, sources, judged, asked, views[0], queries)
-    names = list(sources)
-    kept = [] if finished is None else [finished.results(name) for name in names]
-    waiting = [i for i in range(len(names)) if not kept or kept[i] is None]
-    for i, result in enumerate(kept):
-        if result is not None:
-            evaluation.take(result, values[i], answered[i])
-    doubts: list[str | None] = [None] * len(names)
+    waiting = list(range(len(names)))
+    if finished is not None:
+        waiting = [i for i in waiting if not evaluation.take(i, finished.results(names[i]))]
 
-    def run(i: int) -> None:
-        doubts[i] = evaluation.run(names[i], sources[names[i]], values[i], answered[i])
-        if not (is_shard or answered[i].any()):
-            raise unexpected(names[i], f"a query in common with {judged.name}", "none that is judged")
+    def run(i: int) -> str | None:
+        doubt = evaluation.run(i, sources[names[i]])
         if finished is not None:
-            finished.add(names[i], evaluation.results((names[i],), values[i : i + 1], answered[i : i + 1])[0])
+            finished.add(names[i], evaluation.results(slice(i, i + 1))[0])
         advance(1)
+        return doubt
 
     done = len(names) - len(waiting)
     with stage("runs", len(names), done, shown=finished is not None) as advance:
-        if len(names) == 1:
-            for i in waiting:
-                run(i)
-        else:
-            over_chunks(lambda start, _: run(waiting[start]), np.arange(len(waiting) + 1), min(workers, len(waiting)))
+        doubts = over_items(run, waiting, min(workers, len(waiting) or 1))
     # A shard may well be so small that it has none.
     for doubt in filter(None, [] if is_shard else doubts):
         warnings.warn(printable(doubt), UserWarning, stacklevel=3)
-    return evaluation.results(tuple(names), values, answered)
+    return evaluation.results()
 
 
 class _Evaluation:
-    """Judgments, measures and views, prepared for any number of runs."""
+    """Judgments, measures and views, prepared for some runs; and what these come to."""
 
     def __init__(
         self, qrels: Qrels, measures: tuple[Measure, ...], asked: tuple[str, ...], views: Sequence[View], queries: str,
-        threads: int,
+        runs: tuple[str, ...], threads: int,
     ) -> None:  # fmt: skip
         self._qrels = qrels
         self._measures = measures
         self._asked = asked
         self._views = views
         self._queries = queries
+        self._runs = runs
         self._threads = threads
         self._passes = passes(views)
-        self._by_document = any(each.rule.by_document for each in self._passes)
-        self.n_tables = sum(view.n_tables for view in views)
         self._totals = Totals.of(measures, qrels.judgments)
+        self._values = np.empty((sum(view.n_tables for view in views), len(runs), len(qrels), len(measures)))
+        self._values.fill(np.nan)
+        self._answered = np.zeros((len(runs), len(qrels)), dtype=np.bool_)
 
     @cached_property
     def _silent(self) -> Values:
@@ -202,42 +192,46 @@ class _Evaluation:
     def _rows(self) -> dict[str | int, int]:
         return {query: row for row, query in enumerate(self._qrels.queries.to_list())}
 
-    def results(self, runs: tuple[str, ...], values: Values, answered: npt.NDArray[np.bool_]) -> list[Results]:
-        """Return Results by view of the values of some runs, runs × tables × queries × measures."""
-        names = self._qrels.queries
-        if self._queries != "judged":
+    def results(self, some: slice = slice(None)) -> list[Results]:
+        """Return Results by view, of all runs or some."""
+        values, answered, names = self._values[:, some], self._answered[some], self._qrels.queries
+        over = "judged" if self._queries == "judged" else "both"
+        if over == "both":
             by_some = np.flatnonzero(answered.any(axis=0))
             if len(by_some) < len(names):
                 values = values[:, :, by_some]
                 names = names.take(by_some)
         elif np.count_nonzero(answered) < answered.size:
-            np.copyto(values, self._silent, where=~answered[:, None, :, None])
-        labels = runs, tuple(names.to_list()), self._measures
-        by_table = values.swapaxes(0, 1)
-        edges = [0, *accumulate(view.n_tables for view in self._views)]
-        over = "judged" if self._queries == "judged" else "both"
-        results = []
-        for view, (start, end) in zip(self._views, pairwise(edges), strict=True):
-            std, least, greatest = by_table[start + 1 : end] if view.spread else (None, None, None)
+            np.copyto(values, self._silent[:, None], where=~answered[:, :, None])
+        labels = self._runs[some], tuple(names.to_list()), self._measures
+        results, table = [], 0
+        for view in self._views:
+            std, least, greatest = values[table + 1 : table + 4] if view.spread else (None, None, None)
             precision = None if view.precision is None else str(view.precision)
             made = Provenance(view.rule.name, precision, over, __version__)
-            results.append(Results(by_table[start], *labels, std, least, greatest, self._asked, made))
+            results.append(Results(values[table], *labels, std, least, greatest, self._asked, made))
+            table += view.n_tables
         return results
 
-    def take(self, results: Results, values: Values, answered: npt.NDArray[np.bool_]) -> None:
-        """Write what a run came to, of one view, where `run` would have written it."""
+    def take(self, i: int, results: Results | None) -> bool:
+        """Take what a run came to, of one view, as if it were evaluated; return whether there is anything."""
+        if results is None:
+            return False
         rows = [self._rows[query] for query in results.queries]
-        for table, cube in zip(values, results.cubes().values(), strict=True):
+        for table, cube in zip(self._values[:, i], results.cubes().values(), strict=True):
             table[rows] = cube[0]
-        answered[rows] = True
+        self._answered[i, rows] = True
+        return True
 
-    def run(self, name: str, source: RunSource, values: Values, answered: npt.NDArray[np.bool_]) -> str | None:
-        """Write the rows of the queries that a run answers, by view, and which these are; return what to warn of."""
+    def run(self, i: int, source: RunSource) -> str | None:
+        """Evaluate a run, all queries that it answers; return what to warn of."""
+        by_document = any(each.rule.by_document for each in self._passes)
+        values, answered = self._values[:, i], self._answered[i]
         found, example = False, ""
 
         def work(part: Run | RunDict) -> None:
             nonlocal found, example
-            run = part.whole() if self._by_document else part
+            run = part.whole() if by_document else part
             matched = match(self._qrels, run)
             if len(matched.lists.positions):
                 found = True
@@ -246,9 +240,11 @@ class _Evaluation:
             answered[self._part(matched, run if isinstance(run, Run) else None, values)] = True
 
         over_parts(source, work, self._threads)
+        if self._queries != "shard" and not np.count_nonzero(answered):
+            raise unexpected(self._runs[i], f"a query in common with {self._qrels.name}", "none that is judged")
         if found or not example:
             return None
-        return f"{name}: expected a document in common with {self._qrels.name}, found none; {example}"
+        return f"{self._runs[i]}: expected a document in common with {self._qrels.name}, found none; {example}"
 
     def _part(self, matched: Matched, run: Run | None, values: Values) -> Integers | slice:
         """Write the rows of one part, with its documents where ties go by them; return which they are."""

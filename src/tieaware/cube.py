@@ -120,7 +120,7 @@ class Cube:
         if len(self.names) != len(self.measures):
             raise unexpected("names of results", f"one for each of {len(self.measures)} measures", f"{len(self.names)}")
         shape = (len(self.runs), len(self.queries), len(self.measures))
-        for name, cube in {"values": self.values, **self.cubes()}.items():
+        for name, cube in self.cubes().items():
             if not (isinstance(cube, np.ndarray) and cube.dtype == np.float64 and cube.shape == shape):
                 found = f"{cube.dtype} of shape {cube.shape}" if isinstance(cube, np.ndarray) else shown(cube)
                 raise unexpected(f"{name} of results", f"an array of float64 of shape {shape}", found)
@@ -398,8 +398,8 @@ class Cube:
         -------
         dict of str to float64[n_runs, n_queries, n_measures]
         """
-        cubes = {"values": self.values, "std": self.std, "min": self.min, "max": self.max}
-        return {name: cube for name, cube in cubes.items() if cube is not None}
+        spread = ((name, getattr(self, name)) for name in ("std", "min", "max"))
+        return {"values": self.values, **{name: cube for name, cube in spread if cube is not None}}
 
     @classmethod
     def concat(cls, results: Sequence[Self], qrels: QrelsLike | None = None) -> Self:
