@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -43,6 +44,10 @@ SMALL = 1_000_000
 
 # What Spark joins by.
 _HASHES = {"query_key": "xxhash64(query)", "key": "xxhash64(query, document)", "bit": "xxhash64(document)"}
+
+# Tables of fewer bytes become a part of a plan. It is the session's setting, changed by one thread at a time.
+_LARGEST_IN_PLAN = "spark.sql.execution.arrow.localRelationThreshold"
+_SETTING = threading.Lock()
 
 _LEAST_JAVA = 17
 
@@ -323,7 +328,21 @@ def _copied(table: Any, qrels_df: Any) -> Any:
     bits = _bits(of_queries["bit_list"])
     of_queries = of_queries.drop_columns(["bit_list"]).rename_columns(["query", "query_id", "judged"])
     frames = judged, of_queries.append_column("bits", bits)
-    return [qrels_df.sparkSession.createDataFrame(each) for each in frames]
+    return [_held(each, qrels_df.sparkSession) for each in frames]
+
+
+def _held(table: Any, spark: Any) -> Any:
+    """Return a table as a frame that holds it, beside its plan.
+
+    Of what is a part of the plan, Spark looks at every row again at each step that is put on top.
+    """
+    with _SETTING:
+        largest = spark.conf.get(_LARGEST_IN_PLAN)
+        spark.conf.set(_LARGEST_IN_PLAN, "0")
+        try:
+            return spark.createDataFrame(table)
+        finally:
+            spark.conf.set(_LARGEST_IN_PLAN, largest)
 
 
 def _bits(lists: Any) -> Any:
