@@ -74,6 +74,16 @@ def test_values_and_means_are_those_of_one_machine(options, broadcast, frames):
     assert_as_on_one_machine(door.evaluate(qrels_df, runs_df, MEASURES, broadcast=broadcast, **options), expected)
 
 
+def test_copied_judgments_are_no_part_of_the_plan(spark):
+    """Of which Spark looks at every row again at each step. For that a setting is changed, and changed back."""
+    setting = "spark.sql.execution.arrow.localRelationThreshold"
+    before = spark.conf.get(setting)
+    runs_df = spark.range(40).selectExpr("'q1' as query_id", "concat('d', id) as doc_id", "id % 3 as score")
+    values = door.evaluate(spark.createDataFrame(judgments()), runs_df, ["AP"], broadcast=True)
+    assert "LocalRelation" not in values._jdf.queryExecution().analyzed().toString()
+    assert spark.conf.get(setting) == before
+
+
 def test_names_are_compared_though_their_hashes_are_the_same(frames, monkeypatch):
     """Those of judged ones and of others; if two judged ones have the same, judgments are not copied."""
     qrels_df, runs_df = frames
@@ -132,11 +142,19 @@ def test_rows_are_packed_once(broadcast, frames, spark):
 
 def test_a_call_sends_few_messages_to_java(frames, spark, monkeypatch):
     """What is asked of a row goes as SQL: an expression of pyspark's functions is dozens of messages."""
+    from py4j.protocol import MEMORY_COMMAND_NAME
+
     client = spark.sparkContext._gateway._gateway_client
     sent, send = [], client.send_command
-    monkeypatch.setattr(client, "send_command", lambda *args, **options: sent.append(1) or send(*args, **options))
+
+    def noted(command, *args, **options):
+        sent.append(command)
+        return send(command, *args, **options)
+
+    monkeypatch.setattr(client, "send_command", noted)
     door.evaluate(*frames, "AP")
-    assert 0 < len(sent) < 700
+    # Java is also told of each object that Python has done with, whenever its garbage is collected: of other tests too.
+    assert 0 < sum(not command.startswith(MEMORY_COMMAND_NAME) for command in sent) < 700
 
 
 def test_a_worker_that_is_killed_is_replaced(frames, tmp_path, monkeypatch):
