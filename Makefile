@@ -88,7 +88,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m pytest benchmarks --record
 	$(BIN)/python -m benchmarks.scaling
 
-# Not part of the other: it takes half an hour, and what it prints stands in docs/integrations/spark.md.
+# Not part of the other: it takes three quarters of an hour, and what it prints stands in docs/integrations/spark.md.
 bench-spark: .venv-spark/installed
 	.venv-spark/bin/python -m pip install --quiet scikit-learn pytrec-eval-terrier
 	.venv-spark/bin/python -m benchmarks.spark

@@ -1,5 +1,6 @@
 """New labels at every call: what it takes to prepare them, besides the evaluation itself."""
 
+import json
 import sys
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from sklearn.metrics import ndcg_score
 
 import tieaware
 from benchmarks import processes
-from benchmarks.ratios import Ratio
+from benchmarks.ratios import Ratio, summarise
 from benchmarks.workloads import Floats, as_dicts, assert_reference, distinct_scores, labels
 
 SECTION = "New labels at every call, one thread"
@@ -35,6 +36,23 @@ before = peak()
 tieaware.Evaluator(labels, ["nDCG@10", "AP", "RR"])
 print(before, peak())
 """
+
+# Prints the seconds of each turn, with the collection of garbage that users have.
+TAKE_TURNS = """
+import json, sys
+from pathlib import Path
+from timeit import Timer
+import pytrec_eval, tieaware
+
+qrels, run = json.loads(Path(sys.argv[1]).read_text())
+calls = int(sys.argv[2])
+ours = Timer(lambda: tieaware.evaluate(qrels, run, ["nDCG@10", "AP", "RR"]), "import gc; gc.enable()")
+names = {"ndcg_cut.10", "map", "recip_rank"}
+theirs = Timer(lambda: pytrec_eval.RelevanceEvaluator(qrels, names).evaluate(run), "import gc; gc.enable()")
+for _ in range(20):
+    print(ours.timeit(calls) / calls, theirs.timeit(calls) / calls)
+"""
+PROCESSES = 15
 
 
 def test_construct_and_call(compare, small):
@@ -106,22 +124,22 @@ def test_memory(report, shape, small, tmp_path):
 
 
 @pytest.mark.parametrize(("n_queries", "length", "relevant", "at_most"), [(1, 10, 2, 2.0), (50, 100, 10, 0.3)])
-def test_dicts(compare, n_queries, length, relevant, at_most):
-    """Judgments and run are new at every call."""
+def test_dicts(report, small, tmp_path, n_queries, length, relevant, at_most):
+    """Judgments and run are new at every call; and Python's hashes in every process, which pytrec_eval goes by."""
     qrels, run = as_dicts(distinct_scores(n_queries, length), labels(n_queries, length, relevant))
-
-    def theirs() -> dict[str, dict[str, float]]:
-        return pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "map", "recip_rank"}).evaluate(run)
-
-    def check() -> None:
-        result = tieaware.evaluate(qrels, run, MEASURES)
-        values = theirs()
-        expected = [[values[query][name] for name in ("ndcg_cut_10", "map", "recip_rank")] for query in result.queries]
-        np.testing.assert_allclose(result.values[0], expected, rtol=0, atol=1e-9)
-
+    result = tieaware.evaluate(qrels, run, MEASURES)
+    values = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "map", "recip_rank"}).evaluate(run)
+    expected = [[values[query][name] for name in ("ndcg_cut_10", "map", "recip_rank")] for query in result.queries]
+    np.testing.assert_allclose(result.values[0], expected, rtol=0, atol=1e-9)
+    dicts, script = Path(tmp_path, "dicts.json"), Path(tmp_path, "take_turns.py")
+    dicts.write_text(json.dumps([qrels, run]))
+    script.write_text(TAKE_TURNS)
+    command = sys.executable, script, dicts, str(50 if n_queries == 1 else 5)
+    turns = [line for _ in range(2 if small else PROCESSES) for line in processes.run(*command).output.splitlines()]
+    mine, theirs = zip(*(map(float, line.split()) for line in turns), strict=True)
     queries = "one query" if n_queries == 1 else f"{n_queries} queries"
-    compare(
-        SECTION, f"`evaluate` of dicts, {queries} of {length} documents", check=check,
-        contender=partial(tieaware.evaluate, qrels, run, MEASURES),
-        baseline=theirs, to="pytrec_eval with its constructor", at_most=at_most, calls=50 if n_queries == 1 else 5,
+    report(
+        Ratio(SECTION, f"`evaluate` of dicts, {queries} of {length} documents, in {PROCESSES} processes", "tieaware",
+              "pytrec_eval with its constructor", *summarise(mine, theirs), at_most=None if small else at_most,
+              rounds=len(turns))
     )  # fmt: skip
