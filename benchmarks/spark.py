@@ -277,27 +277,35 @@ def against_others(spark: Any, folder: Path, n_rows: int, rounds: int, ways: boo
         )
 
 
-def growth(folders: dict[int, Path], threads: int, rounds: int) -> None:
-    """Print how times grow with the rows.
+def growth(folders: dict[int, Path], in_no_order: Path, threads: int, rounds: int) -> None:
+    """Print how times grow with the rows; and of rows in no order, as many as the second collection has.
 
-    Java has compiled what it runs after some 10^7 rows, so that there are more rounds but of the largest collection.
+    Java has compiled what it runs after some 10^7 rows, so that there are more rounds but of the largest collection,
+    which is too large for scikit-learn.
     """
     print(f"\nGrowth, {threads} threads")
     first: dict[str, float] = {}
+    largest = max(folders)
+    collections = [(str(n_rows), n_rows, folder) for n_rows, folder in folders.items()]
+    if len(collections) > 1:
+        collections.insert(2, (in_no_order.name, collections[1][1], in_no_order))
     with session(threads) as spark:
-        for n_rows, folder in folders.items():
-            qrels, runs = (spark.read.parquet(str(folder / name)) for name in ("qrels.parquet", "runs"))
+        for name, n_rows, folder in collections:
+            qrels, runs = (spark.read.parquet(str(folder / each)) for each in ("qrels.parquet", "runs"))
             works = {
                 "evaluate": lambda qrels=qrels, runs=runs: asked_for(door.evaluate(qrels, runs, MEASURES)),
                 "means": lambda qrels=qrels, runs=runs: door.means(door.evaluate(qrels, runs, MEASURES)).collect(),
                 "pytrec_eval": lambda qrels=qrels, runs=runs: asked_for(with_pytrec_eval(qrels, runs)),
+                "scikit_learn": lambda qrels=qrels, runs=runs: asked_for(with_scikit_learn(qrels, runs)),
             }
-            timed = alternate(spark, 1 if n_rows == max(folders) else 2 * rounds, **works)
-            for name, each in timed.items():
+            if n_rows == largest:
+                del works["scikit_learn"]
+            timed = alternate(spark, 1 if n_rows == largest else 2 * rounds, **works)
+            for way, each in timed.items():
                 per_row = each.seconds / n_rows
                 print(
-                    f"  {n_rows:12,} rows: {name:12} {per_row * 1e6:6.2f} s per 10^6 rows, "
-                    f"{per_row / first.setdefault(name, per_row):5.2f} of the first, "
+                    f"  {name:12} rows: {way:12} {per_row * 1e6:6.2f} s per 10^6 rows, "
+                    f"{per_row / first.setdefault(way, per_row):5.2f} of the first, "
                     f"{each.shuffled / n_rows:5.2f} bytes shuffled per row, "
                     f"evaluate ÷ it {timed['evaluate'].seconds / each.seconds:6.3f}, load {os.getloadavg()[0]:.1f}",
                     flush=True,
@@ -330,7 +338,9 @@ def main() -> None:
                 write_collection(folder / str(n), n)
                 folders[n] = folder / str(n)
                 n *= 10
-            growth(folders, 2, arguments.rounds)
+            in_no_order = folder / "no order"
+            write_collection(in_no_order, 10 * arguments.rows, shuffled=True)
+            growth(folders, in_no_order, 2, arguments.rounds)
 
 
 if __name__ == "__main__":

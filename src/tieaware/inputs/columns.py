@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tieaware import _join
 from tieaware._seen import Seen
-from tieaware.arrays import Integers, Offsets, Place, as_labels, as_scores, check_no_nan
+from tieaware.arrays import Integers, Offsets, Place, as_labels, as_scores, check_no_nan, stable_order
 from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.identifiers import Identifiers, quoted
@@ -382,7 +382,7 @@ def _by_run(rows: Rows, batch: Batch, starts: Integers, numbers: Integers) -> It
     batch = batch._replace(columns=batch.columns[1:])
     rows.check(batch)
     sizes = np.diff(np.append(starts, batch.stop))
-    order = np.argsort(np.repeat(numbers, sizes), kind="stable").astype(np.int64, copy=False)
+    order = stable_order(np.repeat(numbers, sizes))
     if (np.diff(numbers) <= 0).any():
         batch = rows.ordered(batch, order + batch.start)
     start = batch.start

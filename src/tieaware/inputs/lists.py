@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware import _join
-from tieaware.arrays import Integers, Offsets, Place
+from tieaware.arrays import Integers, Offsets, Place, stable_order
 from tieaware.checks import shown, unexpected
 from tieaware.identifiers import Identifiers, quoted
 
@@ -93,7 +93,7 @@ def grouped(
     np.cumsum(np.bincount(numbers, weights=sizes, minlength=len(firsts)).astype(np.int64), out=offsets[1:])
     if (row_numbers[1:] >= row_numbers[:-1]).all():
         return Lists(queries, offsets, documents, values)
-    sources = np.argsort(row_numbers, kind="stable").astype(np.int64, copy=False)
+    sources = stable_order(row_numbers)
     return Lists(queries, offsets, documents.take(sources), values[sources], sources)
 
 

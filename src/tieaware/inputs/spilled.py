@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware._seen import hashes
-from tieaware.arrays import Integers
+from tieaware.arrays import Integers, stable_order
 from tieaware.errors import InputError, printable
 from tieaware.identifiers import Identifiers, Kind
 from tieaware.inputs.files import reason
@@ -67,7 +67,7 @@ class Spilled:
         buckets = (found >> np.uint64(8 * self._level) & np.uint64(BUCKETS - 1)).astype(np.int64)
         np.minimum.at(self._least, buckets, found)
         np.maximum.at(self._most, buckets, found)
-        order = np.argsort(buckets, kind="stable")
+        order = stable_order(buckets)
         sizes = np.diff(lists.offsets)[order]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         of_rows = np.repeat(lists.offsets[:-1][order] - offsets[:-1], sizes) + np.arange(offsets[-1])

@@ -16,7 +16,7 @@ from tieaware.checks import unexpected
 from tieaware.errors import InputError
 from tieaware.extras import load
 from tieaware.identifiers import Identifiers, quoted
-from tieaware.integrations.spark.parts import EXTRA, content, identified, names_of, numbered
+from tieaware.integrations.spark.parts import EXTRA, content, names_of, numbered
 from tieaware.judgments import JudgedLists, Judgments
 from tieaware.measures import Measure
 from tieaware.ties import TieRule
@@ -121,8 +121,8 @@ class _Rows(NamedTuple):
         n = table.num_rows
         query, run = (table.column(name).combine_chunks() for name in ("query", "run"))
         judged = run.is_null().to_numpy(zero_copy_only=False)
-        query_starts, query_numbers = numbered([identified(query)], n)
-        run_starts, run_numbers = numbered([identified(run.fill_null(""))], n)
+        query_starts, query_numbers = numbered([query], n)
+        run_starts, run_numbers = numbered([run.fill_null("")], n)
         queries = np.repeat(query_numbers, np.diff(np.append(query_starts, n)))
         runs = np.repeat(run_numbers, np.diff(np.append(run_starts, n)))
         runs[judged] = -1

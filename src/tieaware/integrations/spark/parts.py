@@ -6,14 +6,13 @@ in several parts, which come in any order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware import _join
-from tieaware.arrays import Integers, Offsets
+from tieaware.arrays import Integers, Offsets, stable_order
 from tieaware.extras import load
 from tieaware.identifiers import Identifiers
 from tieaware.inputs.frames import Column, arrow_of
@@ -99,7 +98,7 @@ def _packed(table: Any) -> Any:
     (batch,) = table.combine_chunks().to_batches()
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     keys = [name for name in ("run", "query") if name in columns]
-    firsts, order, list_offsets = _lists([identified(columns[name]) for name in keys], batch.num_rows)
+    firsts, order, list_offsets = _lists([columns[name] for name in keys], batch.num_rows)
     lists, offsets = _cut(list_offsets)
     heads = pa.array(firsts[lists])
 
@@ -136,19 +135,34 @@ def identified(array: Any) -> Column:
     raise AssertionError("a batch is a stream of one")
 
 
-def numbered(columns: list[Column], n: int) -> tuple[Integers, Integers]:
-    """Return where sequences of rows with the same identifiers begin, and a number for each, equal where these are."""
-    starts = np.unique(np.concatenate([column.segments(0, n) for column in columns]))
+def numbered(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers]:
+    """Return where sequences of rows with the same identifiers begin, and a number for each, equal where these are.
+
+    Parameters
+    ----------
+    arrays : sequence of pyarrow.Array
+        Of identifiers, and without nulls.
+    n : int
+        How many rows there are.
+    """
+    begins = np.zeros(n, np.bool_)
+    for array in arrays:
+        begins[identified(array).segments(0, n)] = True
+    starts = np.flatnonzero(begins)
     numbers = np.zeros(len(starts), np.int64)
-    for column in columns:
-        names = column.identifiers_at(starts)
-        found, firsts = _join.number(names.data, names.offsets)
-        numbers = numbers * len(firsts) + found
+    for array in arrays:
+        found = array.take(starts).dictionary_encode()
+        numbers = numbers * len(found.dictionary) + found.indices.to_numpy()
     return starts, numbers
 
 
-def _lists(columns: list[Column], n: int) -> tuple[Integers, Integers | None, Offsets]:
+def _lists(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers | None, Offsets]:
     """Bring the rows of each list together.
+
+    Parameters
+    ----------
+    arrays : sequence of pyarrow.Array
+        Which list a row is of.
 
     Returns
     -------
@@ -158,16 +172,15 @@ def _lists(columns: list[Column], n: int) -> tuple[Integers, Integers | None, Of
         The rows, list by list, in their order; None if they lie so.
     offsets : int64[n_lists + 1]
     """
-    starts, numbers = numbered(columns, n)
-    sizes = np.diff(np.append(starts, n))
-    distinct, segments, list_of = np.unique(numbers, return_index=True, return_inverse=True)
-    if len(distinct) == len(numbers):
+    starts, numbers = numbered(arrays, n)
+    by_list = stable_order(numbers)
+    heads = np.flatnonzero(np.diff(numbers[by_list], prepend=-1))
+    if len(heads) == len(numbers):
         return starts, None, np.append(starts, n)
-    row_lists = np.repeat(list_of, sizes)
-    order = np.argsort(row_lists, kind="stable")
-    offsets = np.zeros(len(distinct) + 1, np.int64)
-    np.cumsum(np.bincount(row_lists, minlength=len(distinct)), out=offsets[1:])
-    return starts[segments], order, offsets
+    sizes = np.diff(np.append(starts, n))[by_list]
+    ends = np.cumsum(sizes)
+    order = np.arange(n) + np.repeat(starts[by_list] - ends + sizes, sizes)
+    return starts[by_list[heads]], order, np.append((ends - sizes)[heads], n)
 
 
 def _cut(list_offsets: Offsets) -> tuple[Integers, Offsets]:

@@ -10,7 +10,7 @@ import numpy as np
 from tieaware import _means
 from tieaware.arrays import Integers, Values
 from tieaware.extras import load
-from tieaware.integrations.spark.parts import EXTRA, identified, numbered
+from tieaware.integrations.spark.parts import EXTRA, numbered
 from tieaware.measures import Measure, parse_measure
 
 # So many values are summed up at a time.
@@ -104,7 +104,7 @@ def _tables(batches: Iterable[Any]) -> Iterator[Any]:
 def _groups(table: Any) -> tuple[Integers, Integers]:
     """Return the number of the run and measure of each row, and a row of each number."""
     n = table.num_rows
-    starts, numbers = numbered([identified(table.column(name).combine_chunks()) for name in ("run", "measure")], n)
+    starts, numbers = numbered([table.column(name).combine_chunks() for name in ("run", "measure")], n)
     _, firsts, groups = np.unique(numbers, return_index=True, return_inverse=True)
     return np.repeat(groups, np.diff(np.append(starts, n))), starts[firsts]
 
