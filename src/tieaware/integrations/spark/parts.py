@@ -174,7 +174,8 @@ def _lists(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers | None, Of
     """
     starts, numbers = numbered(arrays, n)
     by_list = stable_order(numbers)
-    heads = np.flatnonzero(np.diff(numbers[by_list], prepend=-1))
+    in_order = numbers[by_list]
+    heads = np.flatnonzero(np.concatenate(([True], in_order[1:] != in_order[:-1])))
     if len(heads) == len(numbers):
         return starts, None, np.append(starts, n)
     sizes = np.diff(np.append(starts, n))[by_list]
