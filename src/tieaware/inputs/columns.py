@@ -382,9 +382,8 @@ def _by_run(rows: Rows, batch: Batch, starts: Integers, numbers: Integers) -> It
     batch = batch._replace(columns=batch.columns[1:])
     rows.check(batch)
     sizes = np.diff(np.append(starts, batch.stop))
-    order = stable_order(np.repeat(numbers, sizes))
     if (np.diff(numbers) <= 0).any():
-        batch = rows.ordered(batch, order + batch.start)
+        batch = rows.ordered(batch, stable_order(np.repeat(numbers, sizes)) + batch.start)
     start = batch.start
     for run in np.unique(numbers).tolist():
         stop = start + int(sizes[numbers == run].sum())
