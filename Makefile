@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD_REQUIREMENTS := 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
-KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*)
+KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*/*)
 # What the tests of Spark need besides it.
 BESIDE_SPARK := pytest hypothesis
 # Versions known to work, also of what packages are built with. CONTRIBUTING.md tells how to take the newest instead.
@@ -59,7 +59,7 @@ fuzz: build/fuzz/driver $(VENV)/installed-test
 # What has hostile names, shown to a browser: without one, the suite skips that.
 browser: $(VENV)/installed-test
 	command -v chromium chromium-browser google-chrome || apt-get install --yes --no-install-recommends chromium
-	$(BIN)/python -m pytest tests/test_hostile_names.py
+	$(BIN)/python -m pytest tests/commands/test_hostile_names.py
 
 # What docs/reliability.md reports, each for itself: too long, or too large, for the suite. Memory and files that fail
 # where a test says so, by a library that is loaded before that of C; with PYTHONMALLOC, Python asks it for every object.

@@ -11,13 +11,13 @@ import pytest
 
 from benchmarks.ratios import seconds
 from benchmarks.workloads import assert_reference, distinct_scores, labels
-from tieaware._engine import Engine
-from tieaware.arrays import Labels
-from tieaware.judgments import JudgedLists
+from tieaware.checks.arrays import Labels
+from tieaware.engine.prepared import COUNTING_LIMIT, prepare
+from tieaware.engine.totals import Totals
+from tieaware.engine.views import View, passes
+from tieaware.kernels._engine import Engine
+from tieaware.lists.judgments import JudgedLists
 from tieaware.measures import parse_measures
-from tieaware.preparation import COUNTING_LIMIT, prepare
-from tieaware.totals import Totals
-from tieaware.views import View, passes
 
 MEASURES = parse_measures(["AP", "RR@10", "nDCG@10", "R@1000"])
 N_DOCS = 200_000

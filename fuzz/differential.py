@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tieaware import Evaluator, InputError, Run, evaluate, parse_measure, read_qrels, reference
+from tieaware.engine.means import means
+from tieaware.engine.prepared import COUNTING_LIMIT
+from tieaware.engine.views import View, passes
 from tieaware.inputs import run_file, trec
-from tieaware.means import means
-from tieaware.preparation import COUNTING_LIMIT
 from tieaware.ties import RULES
-from tieaware.views import View, passes
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
-from queries import MEASURES as MOST_MEASURES
+from support.queries import MEASURES as MOST_MEASURES
 
 MEASURES = (*MOST_MEASURES, "infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11", "AUC@3", "NumRet(rel=2)")
 PRECISIONS = ("bands:1.5", "bands:2", "decimals:2", "significant:3", "float32", "float16", "bfloat16", "levels:7")

@@ -23,9 +23,9 @@ from hostile import Draw, Own, array, frame, number, text
 import tieaware
 from tieaware import Evaluator, InputError, Qrels, Results, Run, experiments, precision, statistics
 from tieaware.cli import main
-from tieaware.extras import MissingExtraError
 from tieaware.inputs import Identifiers
 from tieaware.integrations import link_prediction
+from tieaware.runtime.extras import MissingExtraError
 from tieaware.ties import RULES
 
 warnings.simplefilter("error")

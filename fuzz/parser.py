@@ -31,7 +31,7 @@ from expected import Columns, Refused
 
 from tieaware import InputError, Qrels, Run, read_qrels, read_run
 from tieaware.inputs import RunFile, files, run_file, trec
-from tieaware.inputs.lists import NotContiguous
+from tieaware.lists.query_lists import NotContiguous
 
 warnings.simplefilter("ignore", UserWarning)
 

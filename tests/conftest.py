@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from queries import Query, random_query
-from trec_files import Collection, ranked
+from support.queries import Query, random_query
+from support.trec_files import Collection, ranked
 
 from tieaware import samples
 

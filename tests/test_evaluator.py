@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
-import queries
+from support import queries
 
 import tieaware
 from tieaware import Evaluator, InputError

@@ -4,7 +4,7 @@ from typing import Any
 
 from tieaware._evaluate import evaluate
 from tieaware._version import __version__ as __version__
-from tieaware.cube import Spread
+from tieaware.engine.spread import Spread
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.inputs import Qrels, Run, read_qrels, read_run
@@ -42,8 +42,8 @@ from tieaware.measures.definitions import (
     nDCG,
 )
 from tieaware.precision import bands
+from tieaware.precision.worst_cases import WorstCase, worst_case
 from tieaware.results import Results
-from tieaware.worst_cases import WorstCase, worst_case
 
 __all__ = [
     "AP",

@@ -10,13 +10,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tieaware._join import in_order
 from tieaware._version import __version__
-from tieaware.arrays import Integers, Scores, Values
-from tieaware.checks import one_of, unexpected
-from tieaware.cube import Provenance
+from tieaware.checks.arguments import one_of, unexpected
+from tieaware.checks.arrays import Integers, Scores, Values
+from tieaware.engine.prepared import prepare, weigh_besides
+from tieaware.engine.totals import Totals
+from tieaware.engine.unanswered import unanswered
+from tieaware.engine.views import Pass, View, passes
 from tieaware.errors import printable
-from tieaware.finished import Finished
 from tieaware.inputs import (
     Matched,
     Qrels,
@@ -31,17 +32,15 @@ from tieaware.inputs import (
     match,
     over_parts,
 )
-from tieaware.judgments import POOLED, JudgedLists
+from tieaware.kernels._join import in_order
+from tieaware.lists.judgments import POOLED, JudgedLists
 from tieaware.measures import Measure, asked_measures
 from tieaware.precision import Coarsening
-from tieaware.preparation import prepare, weigh_besides
-from tieaware.progress import stage
-from tieaware.results import Results
-from tieaware.silent import silent
-from tieaware.threads import checked_threads, over_items
+from tieaware.results import Provenance, Results
+from tieaware.results.checkpoints import Checkpoints
+from tieaware.runtime.progress import stage
+from tieaware.runtime.threads import checked_threads, over_items
 from tieaware.ties import TieRule
-from tieaware.totals import Totals
-from tieaware.views import Pass, View, passes
 
 # Which queries of a run count.
 QUERIES = ("judged", "both", "shard")
@@ -143,7 +142,7 @@ def evaluate_views(
     judged, sources = as_qrels(qrels), as_sources(runs, least=0 if is_shard else 1)
     names = tuple(sources)
     evaluation = _Evaluation(judged, parsed, asked, views, queries, names, workers if len(names) == 1 else 1)
-    finished = None if out is None else Finished(out, sources, judged, asked, views[0], queries)
+    finished = None if out is None else Checkpoints(out, sources, judged, asked, views[0], queries)
     waiting = list(range(len(names)))
     if finished is not None:
         waiting = [i for i in waiting if not evaluation.take(i, finished.results(names[i]))]
@@ -185,8 +184,8 @@ class _Evaluation:
         self._answered = np.zeros((len(runs), len(qrels)), dtype=np.bool_)
 
     @cached_property
-    def _silent(self) -> Values:
-        return silent(self._qrels, self._measures, self._views)
+    def _unanswered(self) -> Values:
+        return unanswered(self._qrels.judgments, self._measures, self._views)
 
     @cached_property
     def _rows(self) -> dict[str | int, int]:
@@ -202,7 +201,7 @@ class _Evaluation:
                 values = values[:, :, by_some]
                 names = names.take(by_some)
         elif np.count_nonzero(answered) < answered.size:
-            np.copyto(values, self._silent[:, None], where=~answered[:, :, None])
+            np.copyto(values, self._unanswered[:, None], where=~answered[:, :, None])
         labels = self._runs[some], tuple(names.to_list()), self._measures
         results, table = [], 0
         for view in self._views:

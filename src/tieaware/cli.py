@@ -6,32 +6,41 @@ import argparse
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any, NoReturn
 
 from tieaware._version import __version__
-from tieaware.checks import did_you_mean, shown
+from tieaware.checks.arguments import did_you_mean, shown
 from tieaware.commands import (
-    compare,
-    completion,
-    curve,
-    demo,
-    eval,
-    inexact,
-    overhead,
-    precision,
-    smooth,
-    ties,
-    trec_eval,
-    worst_case,
+    compare_command,
+    completion_command,
+    curve_command,
+    demo_command,
+    eval_command,
+    inexact_command,
+    overhead_command,
+    precision_command,
+    smooth_command,
+    ties_command,
+    trec_eval_command,
+    worst_case_command,
 )
 from tieaware.commands.options import how_to_leave_out
 from tieaware.commands.streams import INTERRUPTED, say, write
 from tieaware.commands.wording import in_options
 from tieaware.errors import InputError
 from tieaware.inputs.files import reason
-from tieaware.progress import stage
+from tieaware.runtime.progress import stage
 
-_COMMANDS = (eval, trec_eval, ties, precision, compare, worst_case, curve, smooth, overhead, inexact, demo, completion)
+_COMMANDS = (
+    eval_command, trec_eval_command, ties_command, precision_command, compare_command, worst_case_command,
+    curve_command, smooth_command, overhead_command, inexact_command, demo_command, completion_command,
+)  # fmt: skip
+
+
+def _name(command: ModuleType) -> str:
+    """Return the name of a command, by that of its module."""
+    return command.__name__.rpartition(".")[2].removesuffix("_command")
 
 
 class _Help(argparse.HelpFormatter):
@@ -39,7 +48,7 @@ class _Help(argparse.HelpFormatter):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._action_max_length = 4 + max(len(command.__name__.rpartition(".")[2]) for command in _COMMANDS)
+        self._action_max_length = 4 + max(len(_name(command)) for command in _COMMANDS)
 
     def _get_help_string(self, action: argparse.Action) -> str:
         return (action.help or "").replace("(%(default)s)", "(default: %(default)s)")

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import (
+from tieaware.checks.arguments import number, shown, unexpected, whole_number
+from tieaware.checks.arrays import (
     Integers,
     Offsets,
     Scores,
@@ -26,19 +27,18 @@ from tieaware.arrays import (
     offsets_of_sizes,
     unwrapped,
 )
-from tieaware.checks import number, shown, unexpected, whole_number
-from tieaware.cube import Spread
+from tieaware.engine.prepared import Prepared, prepare, weigh_besides
+from tieaware.engine.spread import Spread
+from tieaware.engine.totals import Totals
+from tieaware.engine.views import View, passes
 from tieaware.errors import InputError
-from tieaware.identifiers import Identifiers
-from tieaware.judgments import JudgedLists, Judgments
+from tieaware.lists.identifiers import Identifiers
+from tieaware.lists.judgments import JudgedLists, Judgments
+from tieaware.lists.sparse import Relevance
 from tieaware.measures import Measure, parse_measures
 from tieaware.precision import Coarsening
-from tieaware.preparation import Prepared, prepare, weigh_besides
-from tieaware.sparse import Relevance
-from tieaware.threads import checked_threads, over_chunks
+from tieaware.runtime.threads import checked_threads, over_chunks
 from tieaware.ties import TieRule
-from tieaware.totals import Totals
-from tieaware.views import View, passes
 
 
 class Evaluator:

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieaware._groups import AVERAGE, BEST_FIRST, IN_ORDER, WORST_FIRST
-from tieaware.arrays import Integers, Labels, Offsets
-from tieaware.checks import one_of
-from tieaware.identifiers import Identifiers
+from tieaware.checks.arguments import one_of
+from tieaware.checks.arrays import Integers, Labels, Offsets
+from tieaware.kernels._groups import AVERAGE, BEST_FIRST, IN_ORDER, WORST_FIRST
+from tieaware.lists.identifiers import Identifiers
 
 
 class Arranged(NamedTuple):
@@ -50,7 +50,7 @@ class TieRule:
     name, title : str
         What callers call it, and in words.
     placement : int
-        How ext/_groups.pyx places the documents inside a tie: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
+        How ext/engine/_groups.pyx places the documents inside a tie: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
     by_document : "ascending", "descending" or None
         Whether ties go by the identifiers of the documents, compared as bytes, and which way; or by the order of the
         list.

@@ -11,7 +11,7 @@ import sys
 import threading
 
 import numpy as np
-import queries
+from support import queries
 
 import tieaware
 

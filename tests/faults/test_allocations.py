@@ -16,9 +16,9 @@ from collections import Counter
 import numpy as np
 import pyarrow
 import pytest
-import queries
 from injected import ALLOCATIONS
 from scipy import sparse
+from support import queries
 
 import tieaware
 

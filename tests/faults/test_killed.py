@@ -12,8 +12,9 @@ import pytest
 from inputs import texts
 
 import tieaware
-from tieaware import experiments, plots, retrieval
+from tieaware import experiments, retrieval
 from tieaware.cli import main
+from tieaware.experiments import plots
 
 TIMES = 60
 QUERIES = tuple(range(500))

@@ -16,7 +16,7 @@ LEAST, MOST, STEP = 100 * MB, 1000 * MB, 100 * MB
 
 # The limit is set once all is loaded, beside what is taken then.
 PROGRAM = """
-import resource, sys, tieaware.cli, tieaware.paper_table, tieaware.storage
+import resource, sys, tieaware.cli, tieaware.results.paper_table, tieaware.results.storage
 arguments = sys.argv[2:]
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
 sys.exit(tieaware.cli.main(arguments))

@@ -22,9 +22,9 @@ from inputs import texts
 
 import tieaware
 import tieaware.experiments
-import tieaware.paper_table
-from tieaware import plots
+import tieaware.results.paper_table
 from tieaware.cli import main
+from tieaware.experiments import plots
 
 TIEAWARE = [sys.executable, "-m", "tieaware.cli"]
 

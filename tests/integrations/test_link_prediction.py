@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
+from support import oracle
 
 from tieaware import Evaluator, InputError
 from tieaware.integrations import link_prediction

@@ -11,7 +11,7 @@ import pytest
 from packaging.utils import canonicalize_name
 
 from tieaware import integrations
-from tieaware.extras import MissingExtraError
+from tieaware.runtime.extras import MissingExtraError
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "integrations"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tieaware
+from tieaware.experiments.ties_by_tool import TOOLS, table, tools_by_rule
 from tieaware.ties import RULES
-from tieaware.ties_by_tool import TOOLS, table, tools_by_rule
 
 # Importing them warns of this and that.
 pytestmark = pytest.mark.filterwarnings("ignore")

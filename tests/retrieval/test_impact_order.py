@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import Search, searches
 
-from tieaware import InputError, _impact_sums, _impacts
+from tieaware import InputError
+from tieaware.kernels import _impact_sums, _impacts
 from tieaware.retrieval import Exact, ImpactOrdered, Index
 from tieaware.retrieval.method import posting_weights, query_weights
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import Search, searches
 
-from tieaware import InputError, _windows
+from tieaware import InputError
+from tieaware.kernels import _windows
 from tieaware.retrieval import Exact, Index, Proximity, learn_alpha, smallest_windows
 
 

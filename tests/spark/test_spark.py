@@ -12,8 +12,8 @@ from tests.spark.data import judgments, rankings
 
 import tieaware
 from tieaware import InputError
-from tieaware.extras import MissingExtraError
 from tieaware.integrations import spark as door
+from tieaware.runtime.extras import MissingExtraError
 
 MEASURES = ["AP", "nDCG@5", "P_5", "GMAP", "NumRet", "infAP", "Bpref"]
 

@@ -6,11 +6,11 @@ import pytest
 from tests.spark.data import judgments, rankings
 
 import tieaware
+from tieaware.engine.views import View
 from tieaware.integrations import spark as door
 from tieaware.integrations.spark import lists, parts
 from tieaware.integrations.spark.lists import Evaluation
 from tieaware.measures import parse_measures
-from tieaware.views import View
 
 MEASURES = ("AP", "nDCG@5", "Bpref", "infAP", "NumRel", "ERR(judged_only=True)@3")
 

@@ -10,16 +10,16 @@ import textwrap
 from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING
 
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
 from tieaware.commands import streams
 from tieaware.errors import printable
 from tieaware.inputs import RunSource, sources_at
 from tieaware.inputs.files import label_of
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import listed_measures, parse_measure
-from tieaware.progress import stage
+from tieaware.output.tables import FORMATS, Table
 from tieaware.results import Results
-from tieaware.tables import FORMATS, Table
+from tieaware.runtime.progress import stage
 from tieaware.ties import RULES
 
 if TYPE_CHECKING:

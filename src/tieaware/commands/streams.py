@@ -10,7 +10,7 @@ from typing import TextIO
 
 from tieaware.errors import InputError, printable
 from tieaware.inputs.files import reason
-from tieaware.progress import aside
+from tieaware.runtime.progress import aside
 
 # As a shell says that SIGPIPE and SIGINT ended a program: 128 and the number of the signal.
 PIPE_CLOSED, INTERRUPTED = 141, 130
@@ -33,7 +33,7 @@ def write(output: str) -> int:
         If standard output is closed or full, or fails else.
     """
     if sys.stdout is None:
-        raise InputError("standard output: cannot be written: it is closed")
+        raise InputError("standard output", "cannot be written: it is closed")
     if _is_terminal(sys.stdout):
         output = printable(output, keep="\n\t")
     try:
@@ -48,7 +48,7 @@ def write(output: str) -> int:
         if _is_closed_pipe(error):
             # The reader has seen enough, as in `tieaware eval … | head`.
             return PIPE_CLOSED
-        raise InputError(f"standard output: cannot be written: {reason(error)}") from None
+        raise InputError("standard output", f"cannot be written: {reason(error)}") from None
     return 0
 
 

@@ -8,7 +8,7 @@ from tieaware.experiments._comparison import compare, comparison
 from tieaware.experiments._curves import curves
 from tieaware.experiments._inexact import inexact
 from tieaware.experiments._overhead import overhead
-from tieaware.experiments._precision import banding, precision
+from tieaware.experiments._score_precision import banding, precision
 from tieaware.experiments._smoothing import smoothing
 from tieaware.experiments._tie_prevalence import tie_prevalence
 

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Integers, Values
-from tieaware.checks import number, shown, unexpected
+from tieaware.checks.arguments import number, shown, unexpected
+from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import COMPARISON_MEASURES
+from tieaware.engine.views import View
 from tieaware.experiments._comparison_figures import OfMeasure, Pairs, Square, contested
+from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.progress import evaluate_with_progress, progress
+from tieaware.experiments.plots import Drawing, file_name, label
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure, parse_measures
-from tieaware.plots import Drawing, file_name, label
+from tieaware.output.tables import Cell, Table, significant
 from tieaware.results import Results
 from tieaware.statistics import PairedTest, Resolutions, holm, paired_test, resolve_ties
 from tieaware.statistics.values import ROUNDING
-from tieaware.tables import Cell, Table, significant
-from tieaware.views import View
 
 # So many rows of pairs are an answer still, and so many are drawn by name.
 _FEW, _DRAWN = 12, 36

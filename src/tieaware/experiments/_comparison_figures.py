@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tieaware.arrays import Integers, Values
-from tieaware.plots import label
+from tieaware.checks.arrays import Integers, Values
+from tieaware.experiments.plots import label
+from tieaware.output.tables import significant
 from tieaware.statistics import PairedTest, Resolutions
-from tieaware.tables import significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

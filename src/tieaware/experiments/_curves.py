@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tieaware.arrays import Integers, Values
-from tieaware.checks import one_of
+from tieaware.checks.arguments import one_of
+from tieaware.checks.arrays import Integers, Values
+from tieaware.engine.views import View
+from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.progress import evaluate_with_progress
+from tieaware.experiments.plots import COLOURS, Drawing, file_name, label, style
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
 from tieaware.measures.definitions import IPrec, NumRelRet, NumRet, P, R
-from tieaware.plots import COLOURS, Drawing, file_name, label, style
+from tieaware.output.tables import Cell, Table, percent, significant
 from tieaware.statistics.values import ROUNDING
-from tieaware.tables import Cell, Table, percent, significant
-from tieaware.views import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tieaware._evaluate import evaluate
-from tieaware.arrays import Integers, Values
-from tieaware.checks import number, sequence, shown, unexpected, whole_number
+from tieaware.checks.arguments import number, sequence, shown, unexpected, whole_number
+from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import INEXACT_MEASURES
+from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.progress import progress
-from tieaware.extras import load
+from tieaware.experiments.plots import Drawing, file_name, label, style
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.inputs.run import Run
 from tieaware.measures import Measure, parse_measures
-from tieaware.plots import Drawing, file_name, label, style
+from tieaware.output.tables import Cell, Table, percent, significant
 from tieaware.results import Results
 from tieaware.retrieval import Costs, Exact, Index, Method
+from tieaware.runtime.extras import load
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
 from tieaware.statistics.values import ROUNDING
-from tieaware.tables import Cell, Table, percent, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

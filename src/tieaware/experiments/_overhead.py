@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware import reference
-from tieaware.arrays import Values
-from tieaware.checks import whole_number
+from tieaware.checks.arguments import whole_number
+from tieaware.checks.arrays import Values
 from tieaware.defaults import OVERHEAD_MEASURES
 from tieaware.evaluator import Evaluator
+from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.progress import progress
+from tieaware.experiments.plots import Drawing, label
 from tieaware.measures import Measure, parse_measures
-from tieaware.plots import Drawing, label
+from tieaware.output.tables import Cell, Table, significant
 from tieaware.samples import DiscreteLists, discrete_lists
-from tieaware.tables import Cell, Table, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

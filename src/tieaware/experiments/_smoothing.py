@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Integers, Values
-from tieaware.checks import number, sequence, shown, unexpected, whole_number
+from tieaware.checks.arguments import number, sequence, shown, unexpected, whole_number
+from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS
+from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.progress import progress
+from tieaware.experiments.plots import COLOURS, Drawing
 from tieaware.measures import Measure, parse_measure
-from tieaware.plots import COLOURS, Drawing
+from tieaware.output.tables import Cell, Table, significant
 from tieaware.results import Results
 from tieaware.statistics import kendall_taus, smooth, standardize
 from tieaware.statistics.values import finite
-from tieaware.tables import Cell, Table, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tieaware._evaluate import evaluate_views
-from tieaware.arrays import Values
-from tieaware.checks import flag, sequence, unexpected, whole_number
+from tieaware.checks.arguments import flag, sequence, unexpected, whole_number
+from tieaware.checks.arrays import Values
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
+from tieaware.engine.views import View
 from tieaware.errors import InputError, printable
+from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.progress import progress
+from tieaware.experiments.plots import COLOURS, MARKERS, Drawing, file_name, label
+from tieaware.experiments.ties_by_tool import tools_by_rule
 from tieaware.inputs import QrelsLike, RunFile, as_qrels, as_sources
 from tieaware.inputs.ranks import read_ranks
 from tieaware.measures import Measure, parse_measures
-from tieaware.plots import COLOURS, MARKERS, Drawing, file_name, label
+from tieaware.output.tables import Cell, Table, percent, significant
 from tieaware.statistics import Ties, count_ties, kendall_tau
 from tieaware.statistics.tie_counts import added_up
 from tieaware.statistics.values import ROUNDING
-from tieaware.tables import Cell, Table, percent, significant
 from tieaware.ties import RULES
-from tieaware.ties_by_tool import tools_by_rule
-from tieaware.views import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from tieaware.errors import printable
 from tieaware.experiments.page import Report
+from tieaware.experiments.plots import Drawing
 from tieaware.experiments.report import write
-from tieaware.plots import Drawing
-from tieaware.tables import Table
+from tieaware.output.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

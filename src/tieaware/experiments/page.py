@@ -12,8 +12,8 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tieaware.plots import Drawing
-from tieaware.tables import Cell, Marked, Table, significant
+from tieaware.experiments.plots import Drawing
+from tieaware.output.tables import Cell, Marked, Table, significant
 
 # How many characters of rows, and of figures, a page has room for. 2 MB is what one can mail and what a phone opens.
 _ROOM_OF_ROWS, _ROOM_OF_FIGURES = 820_000, 1_050_000

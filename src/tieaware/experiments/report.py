@@ -7,12 +7,12 @@ import platform
 from pathlib import Path
 
 from tieaware._version import __version__
-from tieaware.atomic import unfinished_folder
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
 from tieaware.errors import InputError
+from tieaware.experiments.evaluating import progress
 from tieaware.experiments.page import Report, page
-from tieaware.experiments.progress import progress
-from tieaware.extras import load
+from tieaware.runtime.atomic_files import unfinished_folder
+from tieaware.runtime.extras import load
 
 
 def write(report: Report, folder: str | os.PathLike[str]) -> None:
@@ -30,7 +30,7 @@ def write(report: Report, folder: str | os.PathLike[str]) -> None:
             for file in sorted(Path(made).iterdir()):
                 file.replace(target / file.name)
     except OSError as error:
-        raise InputError(f"{error.filename or target}: {error.strerror}") from None
+        raise InputError(str(error.filename or target), error.strerror or str(error)) from None
 
 
 def _write(report: Report, folder: Path) -> None:

@@ -1,6 +1,5 @@
 """What is evaluated: judgments and runs, whatever they are given as, as columns."""
 
-from tieaware.identifiers import Identifiers
 from tieaware.inputs.matching import Matched, differing, match
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
@@ -8,6 +7,7 @@ from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
 from tieaware.inputs.sources import QrelsLike, RunLike, RunSource, as_qrels, as_sources, over_parts, sources_at
 from tieaware.inputs.trec import read_qrels, read_run
+from tieaware.lists.identifiers import Identifiers
 
 __all__ = [
     "Identifiers",

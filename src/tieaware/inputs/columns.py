@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _join
-from tieaware._seen import Seen
-from tieaware.arrays import Integers, Offsets, Place, as_labels, as_scores, check_no_nan, stable_order
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Offsets, Place, as_labels, as_scores, check_no_nan, stable_order
 from tieaware.errors import InputError
-from tieaware.identifiers import Identifiers, quoted
 from tieaware.inputs.frames import BadCell, Batch, Column, Frame, Held, joined, of_array, of_identifiers
-from tieaware.inputs.lists import Lists, NotContiguous, grouped
+from tieaware.kernels import _join
+from tieaware.kernels._seen import Seen
+from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 
 __all__ = [
     "PART",

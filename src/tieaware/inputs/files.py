@@ -14,9 +14,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
-from tieaware.checks import shown, unexpected
+from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError, printable
-from tieaware.progress import stage
+from tieaware.runtime.progress import stage
 
 __all__ = ["ByteStream", "Path"]
 
@@ -215,12 +215,12 @@ class ByteStream:
         try:
             file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed by `close`)
         except FileNotFoundError:
-            raise InputError(f"{self.label}: there is no such file") from None
+            raise InputError(self.label, "there is no such file") from None
         except (OSError, ValueError) as error:
             # Of a directory, Windows says that it may not be read.
             if isinstance(error, IsADirectoryError | PermissionError) and os.path.isdir(path):
                 raise unexpected(self.label, "a file", "a directory") from None
-            raise InputError(f"{self.label}: the file cannot be opened: {reason(error)}") from None
+            raise InputError(self.label, f"the file cannot be opened: {reason(error)}") from None
         self._opened = True
         status = os.fstat(file.fileno())
         self.reopenable = stat.S_ISREG(status.st_mode)
@@ -232,9 +232,9 @@ class ByteStream:
         try:
             block = self._file.read(size)
         except (OSError, ValueError) as error:
-            raise InputError(f"{self.label}: the file cannot be read: {reason(error)}") from None
+            raise InputError(self.label, f"the file cannot be read: {reason(error)}") from None
         if block is None:
-            raise InputError(f"{self.label}: the file cannot be read: it has nothing yet, and does not wait")
+            raise InputError(self.label, "the file cannot be read: it has nothing yet, and does not wait")
         if not isinstance(block, bytes | bytearray | memoryview):
             raise unexpected(
                 self.label, "a path or a file opened in binary mode", f"one that reads {type(block).__name__}"
@@ -258,7 +258,7 @@ class ByteStream:
             try:
                 size = int(self._file.readinto(room))
             except OSError as error:
-                raise InputError(f"{self.label}: the file cannot be read: {reason(error)}") from None
+                raise InputError(self.label, f"the file cannot be read: {reason(error)}") from None
             self._advance(size / _MB)
             return size
         else:
@@ -283,7 +283,7 @@ class ByteStream:
             try:
                 block = self._member.decompress(data, size)
             except errors as error:
-                raise InputError(f"{self.label}: corrupt {name} data: {reason(error)}") from None
+                raise InputError(self.label, f"corrupt {name} data: {reason(error)}") from None
             if self._member.eof:
                 self._taken -= len(self._member.unused_data)
                 self._step = FIRST_STEP
@@ -293,9 +293,7 @@ class ByteStream:
             if self._member is not None:
                 data = self._more_input()
                 if not data:
-                    raise InputError(
-                        f"{self.label}: truncated {name} data: the file ends before its end is marked"
-                    )
+                    raise InputError(self.label, f"truncated {name} data: the file ends before its end is marked")
 
     def _more_input(self, *, padded: bool = False) -> bytes:
         """Return what a decompressor gets next, behind padding if there may be some; nothing at the end of the file."""
@@ -385,7 +383,7 @@ def files_at(path: str) -> list[str]:
     try:
         files = [each.path for each in os.scandir(path) if each.name[0] != "." and _is_run(each)]
     except OSError as error:
-        raise InputError(f"{label_of(path)}: {reason(error)}") from None
+        raise InputError(label_of(path), reason(error)) from None
     if not files:
         raise unexpected(label_of(path), "files of runs", "none")
     return sorted(files)

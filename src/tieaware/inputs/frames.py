@@ -17,14 +17,14 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _arrow, _buffers, _dicts
-from tieaware._arrow import BadStream
-from tieaware._buffers import BadCell
-from tieaware.arrays import Integers
-from tieaware.checks import shown, unexpected
+from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arrays import Integers
 from tieaware.errors import InputError
-from tieaware.identifiers import Identifiers, Kind, encoded
 from tieaware.inputs.files import reason
+from tieaware.kernels import _arrow, _buffers, _dicts
+from tieaware.kernels._arrow import BadStream
+from tieaware.kernels._buffers import BadCell
+from tieaware.lists.identifiers import Identifiers, Kind, encoded
 
 __all__ = [
     "BadCell",
@@ -248,7 +248,7 @@ class ArrowFrame:
             raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> InputError:
-        return InputError(f"{self._label}: the table cannot be read: {reason(error)}")
+        return InputError(self._label, f"the table cannot be read: {reason(error)}")
 
     def batches(self, columns: Sequence[int]) -> Batches:
         with self._alone():

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware import _join
-from tieaware.arrays import Integers, Scores
-from tieaware.identifiers import quoted
+from tieaware.checks.arrays import Integers, Scores
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run
 from tieaware.inputs.run_dict import RunDict
-from tieaware.judgments import JudgedLists
+from tieaware.kernels import _join
+from tieaware.lists.identifiers import quoted
+from tieaware.lists.judgments import JudgedLists
 
 __all__ = ["Matched", "differing", "match"]
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware.arrays import Values
-from tieaware.checks import shown, unexpected
+from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 
 
@@ -40,9 +40,9 @@ def read_matrix(path: str | os.PathLike[str]) -> Matrix:
                 raise unexpected(f"{name}:1", "different names", f"{shown(twice[0])} twice")
             rows = [_row(f"{name}:{lines.line_num}", cells, systems) for cells in lines if cells]
     except csv.Error as error:
-        raise InputError(f"{name}:{lines.line_num}: {error}") from None
+        raise InputError(f"{name}:{lines.line_num}", f"{error}") from None
     except OSError as error:
-        raise InputError(f"{name}: {error.strerror}") from None
+        raise InputError(name, error.strerror or str(error)) from None
     if not rows:
         raise unexpected(f"{name}:2", "a row of values for each topic", "none")
     return Matrix(systems, np.ascontiguousarray(np.array(rows, dtype=np.float64).T))

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from threading import Lock
 from typing import NamedTuple
 
-from tieaware import _trec
-from tieaware._seen import Seen
-from tieaware.identifiers import Identifiers
 from tieaware.inputs.files import ByteStream
-from tieaware.inputs.lists import grouped
 from tieaware.inputs.run import Run, rounded
+from tieaware.kernels import _trec
+from tieaware.kernels._seen import Seen
+from tieaware.lists.identifiers import Identifiers
+from tieaware.lists.query_lists import grouped
 
 __all__ = ["Pieces", "Unusual"]
 

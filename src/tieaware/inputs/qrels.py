@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tieaware import _dicts, _join
-from tieaware.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_array, unwrapped
-from tieaware.checks import shown, unexpected
-from tieaware.identifiers import Identifiers, frozen, quoted
+from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_array, unwrapped
 from tieaware.inputs.columns import Rows, judged_columns, whole_labels
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
-from tieaware.inputs.lists import Lists, flattened, from_columns, grouped
-from tieaware.judgments import Judgments
+from tieaware.kernels import _dicts, _join
+from tieaware.lists.identifiers import Identifiers, frozen, quoted
+from tieaware.lists.judgments import Judgments
+from tieaware.lists.query_lists import Lists, flattened, from_columns, grouped
 
 __all__ = ["Qrels"]
 

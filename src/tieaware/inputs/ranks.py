@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware.arrays import Integers, Values
+from tieaware.checks.arrays import Integers, Values
 from tieaware.inputs.files import ByteStream
 
 _BLOCK = 1 << 20

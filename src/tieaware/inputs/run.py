@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tieaware.arrays import Offsets, Place, Scores, as_scores, check_no_nan, unwrapped
-from tieaware.checks import one_of, unexpected
+from tieaware.checks.arguments import one_of, unexpected
+from tieaware.checks.arrays import Offsets, Place, Scores, as_scores, check_no_nan, unwrapped
 from tieaware.errors import printable
-from tieaware.identifiers import Identifiers, frozen, quoted
 from tieaware.inputs.columns import Piece, Rows, exact_scores, run_columns, runs_of
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
-from tieaware.inputs.lists import Lists, flattened, from_columns, grouped
 from tieaware.inputs.qrels import checked_columns
+from tieaware.lists.identifiers import Identifiers, frozen, quoted
+from tieaware.lists.query_lists import Lists, flattened, from_columns, grouped
 
 __all__ = ["Run"]
 

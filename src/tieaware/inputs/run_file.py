@@ -8,11 +8,11 @@ from typing import Any
 
 from tieaware.errors import InputError
 from tieaware.inputs.files import ByteStream, Path, label_of, name_of, stored_size
-from tieaware.inputs.lists import NotContiguous
 from tieaware.inputs.pieces import Pieces, Unusual
 from tieaware.inputs.run import Run
 from tieaware.inputs.trec import read_run, spilled_run, stream_run
-from tieaware.threads import over_items
+from tieaware.lists.query_lists import NotContiguous
+from tieaware.runtime.threads import over_items
 
 __all__ = ["RunFile"]
 

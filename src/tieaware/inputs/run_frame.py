@@ -9,10 +9,10 @@ from functools import partial
 from tieaware.inputs.columns import PART, Piece, Rows, exact_scores, run_columns, runs_of
 from tieaware.inputs.files import Path
 from tieaware.inputs.frames import Frame
-from tieaware.inputs.lists import Lists, NotContiguous
 from tieaware.inputs.run import Dropped, Run, made_run, run_of, warn_of
 from tieaware.inputs.spilled import BLOCK, Spilled
-from tieaware.threads import over_items
+from tieaware.lists.query_lists import Lists, NotContiguous
+from tieaware.runtime.threads import over_items
 
 __all__ = ["RunFrame"]
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
-from tieaware.checks import shown, unexpected
+from tieaware.checks.arguments import shown, unexpected
 from tieaware.inputs.files import files_at, label_of, name_of
 from tieaware.inputs.frames import frame_of, is_frame
 from tieaware.inputs.qrels import Qrels

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware._seen import hashes
-from tieaware.arrays import Integers, stable_order
+from tieaware.checks.arrays import Integers, stable_order
 from tieaware.errors import InputError, printable
-from tieaware.identifiers import Identifiers, Kind
 from tieaware.inputs.files import reason
 from tieaware.inputs.frames import joined
-from tieaware.inputs.lists import Lists, grouped
 from tieaware.inputs.run import Dropped, Run
+from tieaware.kernels._seen import hashes
+from tieaware.lists.identifiers import Identifiers, Kind
+from tieaware.lists.query_lists import Lists, grouped
 
 __all__ = ["BLOCK", "Spilled"]
 
@@ -153,7 +153,7 @@ def _temporary() -> Iterator[None]:
         except OSError:
             folder = "temporary files"
         what = "for a run whose queries are not together; the variable TMPDIR names another folder"
-        raise InputError(f"{printable(folder)}: expected room {what}, found: {reason(error)}") from None
+        raise InputError(printable(folder), f"expected room {what}, found: {reason(error)}") from None
 
 
 def _packed(lists: Lists, start: int, stop: int) -> bytes:

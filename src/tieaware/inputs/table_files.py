@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware._trec import LONGEST_LINE
-from tieaware.arrays import Integers
-from tieaware.checks import shown, unexpected
+from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arrays import Integers
 from tieaware.errors import InputError
-from tieaware.extras import MissingExtraError, load
-from tieaware.identifiers import Identifiers
 from tieaware.inputs.columns import DOCUMENTS, QUERIES
 from tieaware.inputs.files import ByteStream, label_of, reason, without_compression
 from tieaware.inputs.frames import ArrowFrame, BadCell, Batch, Batches, Frame, Objects
+from tieaware.kernels._trec import LONGEST_LINE
+from tieaware.lists.identifiers import Identifiers
+from tieaware.runtime.extras import MissingExtraError, load
 
 __all__ = ["table_file"]
 
@@ -86,7 +86,7 @@ class _OfPyarrow(ABC):
         except (MissingExtraError, InputError, MemoryError):
             raise
         except Exception as error:
-            raise InputError(f"{self.label}: the file cannot be read: {reason(error)}") from None
+            raise InputError(self.label, f"the file cannot be read: {reason(error)}") from None
 
     def batches(self, columns: Sequence[int]) -> Batches:
         """Read these columns, batch by batch."""
@@ -191,7 +191,7 @@ class DelimitedFile:
                 while block := self._block(records, raw, rows):
                     yield block
             except csv.Error as error:
-                raise InputError(f"{self.label}:{records.line_num}: {reason(error)}") from None
+                raise InputError(f"{self.label}:{records.line_num}", reason(error)) from None
             except _LongLine:
                 where, wanted = f"{self.label}:{records.line_num + 1}", f"a line of at most {LONGEST_LINE:,} bytes"
                 raise unexpected(where, wanted, "a longer one") from None

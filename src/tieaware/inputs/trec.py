@@ -14,15 +14,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _trec
-from tieaware._seen import Seen
-from tieaware.arrays import Integers, Place
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Place
 from tieaware.errors import InputError
-from tieaware.identifiers import Identifiers, quoted
 from tieaware.inputs.files import ByteStream, Path, label_of, name_of
 from tieaware.inputs.frames import frame_of, is_frame
-from tieaware.inputs.lists import Lists, NotContiguous, grouped
 from tieaware.inputs.qrels import Qrels, judgments_of
 from tieaware.inputs.qrels import without_repeats as without_repeated_judgments
 from tieaware.inputs.run import (
@@ -38,6 +34,10 @@ from tieaware.inputs.run import (
 from tieaware.inputs.spilled import BLOCK as SPILLED_ROWS
 from tieaware.inputs.spilled import Spilled
 from tieaware.inputs.table_files import table_file
+from tieaware.kernels import _trec
+from tieaware.kernels._seen import Seen
+from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 
 __all__ = ["read_qrels", "read_run", "spilled_run", "stream_run"]
 
@@ -251,7 +251,7 @@ class Reader:
                 # What is wrong with the line may come of what is wrong with the file.
                 self.stream.check_rest()
                 wrong = complaint(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
-                raise InputError(f"{self.stream.label}:{self.parser.line}: {wrong}")
+                raise InputError(f"{self.stream.label}:{self.parser.line}", wrong)
             empty = empty and self.parser.n_rows == 0
             if size == 0:
                 break

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from tieaware._evaluate import evaluate as _evaluate
-from tieaware.arrays import Values
-from tieaware.checks import one_of, shown, unexpected, whole_number
-from tieaware.extras import load
+from tieaware.checks.arguments import one_of, shown, unexpected, whole_number
+from tieaware.checks.arrays import Values
 from tieaware.inputs import Qrels, RunDict
 from tieaware.measures import Measure
 from tieaware.measures.definitions import AP, RR, P, R, Success, nDCG
+from tieaware.runtime.extras import load
 
 # And EvaluateRetrieval, which is made when it is first asked for, as beir is imported then.
 __all__ = ["evaluate", "evaluate_custom"]

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Values
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Values
+from tieaware.engine.means import means
 from tieaware.evaluator import Evaluator
-from tieaware.extras import load
-from tieaware.means import means
 from tieaware.measures import Measure
 from tieaware.precision import Coarsening
+from tieaware.runtime.extras import load
 
 
 class _Kept(NamedTuple):

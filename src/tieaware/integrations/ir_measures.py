@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from tieaware.arrays import Values
-from tieaware.checks import one_of
-from tieaware.extras import load
+from tieaware.checks.arguments import one_of
+from tieaware.checks.arrays import Values
 from tieaware.inputs import Qrels, Run, match
 from tieaware.measures import Measure, parse_measure
 from tieaware.measures.definitions import Success
+from tieaware.runtime.extras import load
 from tieaware.ties import RULES
 from tieaware.trec_eval import measured
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tieaware.checks import unexpected
-from tieaware.extras import load
+from tieaware.checks.arguments import unexpected
 from tieaware.integrations.boosting import BoostingMetric
+from tieaware.runtime.extras import load
 
 __all__ = ["Metric", "metric"]
 

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware import evaluator
-from tieaware.arrays import Integers, Scores, Values, as_array, as_scores, check_no_nan
-from tieaware.checks import one_of, shown, unexpected
+from tieaware.checks.arguments import one_of, shown, unexpected
+from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_scores, check_no_nan
+from tieaware.engine.means import means
+from tieaware.engine.prepared import weigh_besides
 from tieaware.errors import InputError
-from tieaware.means import means
 from tieaware.measures import Measure, parse_measures
-from tieaware.preparation import weigh_besides
 
 # The rules that ask for nothing but the scores.
 _RULES = ("average", "optimistic", "pessimistic")

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from tieaware._evaluate import evaluate
-from tieaware.extras import load
+from tieaware.runtime.extras import load
 from tieaware.ties import tie_rule
 
 Qrels = Mapping[str, Mapping[str, int]]

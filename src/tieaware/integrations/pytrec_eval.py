@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tieaware.checks import flag, one_of, unexpected, whole_number
+from tieaware.checks.arguments import flag, one_of, unexpected, whole_number
 from tieaware.inputs import Qrels, Run, match
-from tieaware.inputs.lists import Lists
+from tieaware.lists.query_lists import Lists
 from tieaware.ties import RULES
 from tieaware.trec_eval import MEASURES, NICKNAMES, OF_OTHER_INPUT, SMALLEST, Line, Request, evaluate_lines, lines
 

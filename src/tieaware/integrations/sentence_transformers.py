@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Integers
+from tieaware.checks.arrays import Integers
 from tieaware.evaluator import Evaluator
-from tieaware.extras import load
+from tieaware.runtime.extras import load
 from tieaware.ties import tie_rule
 
 # The scores of a query's candidates, as they come, and where in the corpus they are.

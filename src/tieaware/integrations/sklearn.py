@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
 from tieaware.evaluator import Evaluator
-from tieaware.extras import load
 from tieaware.measures import Measure, parse_measure
 from tieaware.precision import Coarsening
+from tieaware.runtime.extras import load
 
 __all__ = ["scorer"]
 

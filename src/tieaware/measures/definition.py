@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
 
-from tieaware.arrays import Integers, Labels, Values
-from tieaware.checks import is_whole, shown, unexpected
+from tieaware.checks.arguments import is_whole, shown, unexpected
+from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
-from tieaware.judgments import Judgments
+from tieaware.lists.judgments import Judgments
 from tieaware.measures.parameters import Parameter, Setting
 
 # Sums of whole weights below this are exact in float64, so that they do not depend on the order of adding.
@@ -44,7 +44,7 @@ class Weighting:
         try:
             weights = self.rows(labels, **{name: measure[name] for name in self.parameters})
         except InputError as error:
-            raise InputError(f"{measure}: {error}") from None
+            raise error.at(f"{measure}: {error.where}") from None
         return weights[None] if weights.ndim == 1 else weights
 
 
@@ -64,7 +64,7 @@ class Definition:
     name, title : str
         In the notation, and in words.
     kernel : str
-        Which row of ext/_kernels.pyx sums up what the groups of a query contribute.
+        Which row of ext/engine/_kernels.pyx sums up what the groups of a query contribute.
     weighting : Weighting
         What one document is worth.
     total : callable

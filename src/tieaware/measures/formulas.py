@@ -9,10 +9,10 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from tieaware import _labels, _slots
-from tieaware.arrays import Integers, Labels, Values
-from tieaware.checks import unexpected
-from tieaware.judgments import POOLED, Judgments
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Labels, Values
+from tieaware.kernels import _labels, _slots
+from tieaware.lists.judgments import POOLED, Judgments
 from tieaware.measures.definition import LEAST_INEXACT, Measure, Weighting, check_exact
 
 # Up to here, labels are weighed whether they occur or not, so that lists with the same highest one share a table.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import _lru_cache_wrapper, lru_cache
 from typing import Any, TypeVar
 
-from tieaware.checks import did_you_mean, shown, unexpected
+from tieaware.checks.arguments import did_you_mean, shown, unexpected
 from tieaware.measures.definition import Measure
 from tieaware.measures.definitions import DEFINITIONS, IPrec, SetP
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tieaware import checks
+from tieaware.checks import arguments
 
 # What a parameter can be set to.
 Setting = int | float | str
@@ -46,7 +46,7 @@ class WholeNumber:
 
     def checked(self, where: str, value: Any) -> Setting:
         """Return the number."""
-        return checks.whole_number(where, value, self.least, self.most)
+        return arguments.whole_number(where, value, self.least, self.most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Number:
 
     def checked(self, where: str, value: Any) -> Setting:
         """Return the number as a float, so that 2 and 2.0 are one."""
-        return checks.number(where, value, self.least, self.most, ends=self.ends)
+        return arguments.number(where, value, self.least, self.most, ends=self.ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class Word:
 
     def checked(self, where: str, value: Any) -> Setting:
         """Return the word."""
-        return checks.one_of(where, value, self.choices)
+        return arguments.one_of(where, value, self.choices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,4 +101,4 @@ class Flag:
 
     def checked(self, where: str, value: Any) -> Setting:
         """Return the flag."""
-        return checks.flag(where, value)
+        return arguments.flag(where, value)

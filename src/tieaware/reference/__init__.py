@@ -62,7 +62,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tieaware.checks import one_of, unexpected
+from tieaware.checks.arguments import one_of, unexpected
 from tieaware.measures import Measure, parse_measure
 from tieaware.reference import (
     average_precision,

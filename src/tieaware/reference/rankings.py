@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from tieaware.checks import one_of, unexpected
+from tieaware.checks.arguments import one_of, unexpected
 
 Label = int | None
 Ranking = Sequence[Label]

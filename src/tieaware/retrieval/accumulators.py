@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware import _accumulators, _top
-from tieaware.arrays import Integers, Values
+from tieaware.checks.arrays import Integers, Values
+from tieaware.kernels import _accumulators, _top
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeAlias
 
-from tieaware.checks import one_of, sequence, shown, unexpected
-from tieaware.extras import load
+from tieaware.checks.arguments import one_of, sequence, shown, unexpected
+from tieaware.runtime.extras import load
 
 #: What makes the terms of a text: any callable that takes text, and returns terms in the order of the text.
 Analysis: TypeAlias = Callable[[str], Iterable[str]]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.arrays import Integers, Offsets, Values
-from tieaware.checks import flag, number, whole_number
+from tieaware.checks.arguments import flag, number, whole_number
+from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, share_of, weighted

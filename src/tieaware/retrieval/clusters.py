@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware.arrays import Integers, Offsets, Values
-from tieaware.checks import whole_number
+from tieaware.checks.arguments import whole_number
+from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score
 from tieaware.retrieval.champions import TermDocuments
 from tieaware.retrieval.index import Index, Query

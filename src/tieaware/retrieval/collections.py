@@ -22,7 +22,7 @@ import tarfile
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, TypeAlias
 
-from tieaware.checks import one_of, shown, unexpected
+from tieaware.checks.arguments import one_of, shown, unexpected
 from tieaware.errors import InputError
 from tieaware.inputs.files import COMPRESSED_BLOCK, ByteStream, reason
 from tieaware.inputs.qrels import Qrels
@@ -376,7 +376,7 @@ def _pages(text: _Text) -> Iterator[Document]:
                 name = os.path.splitext(os.path.basename(member.name))[0]
                 yield name, {"title": " ".join(title.split()), "body": " ".join(body.split())}
     except (tarfile.TarError, EOFError) as error:
-        raise InputError(f"{text.label}: no whole tar file: {reason(error)}") from None
+        raise InputError(text.label, f"no whole tar file: {reason(error)}") from None
 
 
 def _smart_judgments(text: _Text) -> Iterator[tuple[str, str, int]]:

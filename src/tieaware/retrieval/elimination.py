@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.arrays import Values
-from tieaware.checks import number, whole_number
+from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arrays import Values
 from tieaware.retrieval.accumulators import Found, accumulate
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, share_of, weighted

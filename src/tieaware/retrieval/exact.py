@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tieaware.arrays import Values
-from tieaware.checks import one_of
+from tieaware.checks.arguments import one_of
+from tieaware.checks.arrays import Values
 from tieaware.retrieval.accumulators import Found, accumulate
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, weighted

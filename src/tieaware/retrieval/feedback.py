@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieaware.arrays import Integers, Offsets, Values
-from tieaware.checks import number, whole_number
-from tieaware.identifiers import encoded
+from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.inputs.sources import QrelsLike, as_qrels
+from tieaware.lists.identifiers import encoded
 from tieaware.retrieval.accumulators import Found
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware import _impact_sums, _impacts
-from tieaware.arrays import Integers, Offsets, Values
-from tieaware.checks import is_whole, number, one_of, whole_number
+from tieaware.checks.arguments import is_whole, number, one_of, whole_number
+from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.kernels import _impact_sums, _impacts
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tieaware import _postings
-from tieaware.arrays import Integers, Values, as_integers, as_offsets, check_no_nan
-from tieaware.arrays import as_scores as as_numbers
-from tieaware.checks import flag, shown, unexpected
-from tieaware.identifiers import Identifiers, quoted
+from tieaware.checks.arguments import flag, shown, unexpected
+from tieaware.checks.arrays import Integers, Values, as_integers, as_offsets, check_no_nan
+from tieaware.checks.arrays import as_scores as as_numbers
+from tieaware.kernels import _postings
+from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.sparse import Entries
 from tieaware.retrieval import index_file
 from tieaware.retrieval.analysis import Analysis, Analyzer
 from tieaware.retrieval.postings import LARGEST, Postings, postings_of
-from tieaware.sparse import Entries
 
 T = TypeVar("T")
 

@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _postings
 from tieaware._version import __version__
-from tieaware.arrays import Values, as_offsets
-from tieaware.atomic import whole_file
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Values, as_offsets
 from tieaware.errors import InputError
-from tieaware.identifiers import Identifiers
 from tieaware.inputs.files import label_of
+from tieaware.kernels import _postings
+from tieaware.lists.identifiers import Identifiers
 from tieaware.retrieval.analysis import Analysis, Analyzer
 from tieaware.retrieval.postings import Postings
+from tieaware.runtime.atomic_files import whole_file
 
 _MAGIC = b"tieaware index\n\0"
 # Of what is written here. A reader refuses what is newer.
@@ -100,7 +100,7 @@ def read(path: str | os.PathLike[str]) -> Parts:
             return _parts(header, _mapped(content, header, start))
         newer = f"version {header['version']}, of tieaware {header['tieaware']}"
     except OSError as error:
-        raise InputError(f"{label}: {error.strerror or error}") from None
+        raise InputError(label, error.strerror or str(error)) from None
     except (
         InputError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError
     ) as error:  # fmt: skip

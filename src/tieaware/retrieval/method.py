@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tieaware.arrays import Integers, Values
-from tieaware.checks import flag, shown, unexpected, whole_number
-from tieaware.identifiers import Identifiers, quoted
-from tieaware.inputs.lists import Lists
+from tieaware.checks.arguments import flag, shown, unexpected, whole_number
+from tieaware.checks.arrays import Integers, Values
 from tieaware.inputs.run import Run
+from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.query_lists import Lists
 from tieaware.retrieval.accumulators import DenseLists, Found, TermLists
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights, weighting_of
-from tieaware.threads import checked_threads, over_items
+from tieaware.runtime.threads import checked_threads, over_items
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import ast
 import inspect
 from typing import Any
 
-from tieaware.checks import did_you_mean, shown, unexpected
+from tieaware.checks.arguments import did_you_mean, shown, unexpected
 from tieaware.errors import InputError
 from tieaware.retrieval.method import Method
 
@@ -62,10 +62,9 @@ def parse_method(text: str, **usual: Any) -> Method:
     try:
         return method(**usual | given)
     except InputError as error:
-        parameter, _, rest = str(error).partition(": ")
-        if parameter not in given:
+        if error.where not in given:
             raise
-        raise InputError(f"{parameter} of {text.strip()}: {rest}") from None
+        raise error.at(f"{error.where} of {text.strip()}") from None
 
 
 def _known(base: type[Method]) -> dict[str, type[Method]]:

@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _postings
-from tieaware.arrays import Integers, Offsets
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Offsets
+from tieaware.kernels import _postings
 
 Numbers: TypeAlias = NDArray[np.int32]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tieaware import _windows
-from tieaware.arrays import Offsets, Values
-from tieaware.checks import number, unexpected, whole_number
+from tieaware.checks.arguments import number, unexpected, whole_number
+from tieaware.checks.arrays import Offsets, Values
+from tieaware.kernels import _windows
 from tieaware.retrieval.accumulators import Found, top
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware.arrays import Values
-from tieaware.checks import flag, number, unexpected, whole_number
+from tieaware.checks.arguments import flag, number, unexpected, whole_number
+from tieaware.checks.arrays import Values
 from tieaware.retrieval.accumulators import Found, TermLists, score, top
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
 from tieaware.retrieval.index import Index, Query

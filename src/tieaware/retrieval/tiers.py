@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.arrays import Offsets
-from tieaware.checks import number, one_of, sequence, unexpected
+from tieaware.checks.arguments import number, one_of, sequence, unexpected
+from tieaware.checks.arrays import Offsets
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, query_weights

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.arrays import Integers, Values
-from tieaware.checks import number, shown, unexpected, whole_number
+from tieaware.checks.arguments import number, shown, unexpected, whole_number
+from tieaware.checks.arrays import Integers, Values
 from tieaware.retrieval.index import Query
 from tieaware.retrieval.postings import Postings
 

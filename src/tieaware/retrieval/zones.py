@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tieaware.arrays import Values
-from tieaware.checks import number, one_of, sequence, shown, unexpected
+from tieaware.checks.arguments import number, one_of, sequence, shown, unexpected
+from tieaware.checks.arrays import Values
 from tieaware.retrieval.accumulators import Found, top
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, document_numbers

@@ -6,9 +6,9 @@ and `generate_texts` makes a collection of texts for retrieval.
 """
 
 from tieaware.samples.discrete import DiscreteLists, discrete_lists
-from tieaware.samples.files import load, sample_files, write
 from tieaware.samples.generator import RUN_NAMES, Collection, generate
 from tieaware.samples.texts import Texts, generate_texts
+from tieaware.samples.writing import load, sample_files, write
 
 __all__ = [
     "RUN_NAMES", "Collection", "DiscreteLists", "Texts", "discrete_lists", "generate", "generate_texts", "load",

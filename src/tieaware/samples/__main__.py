@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tieaware.samples.files import write
 from tieaware.samples.generator import generate
+from tieaware.samples.writing import write
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from tieaware.arrays import Labels, Offsets, Values
-from tieaware.checks import number, whole_number
+from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arrays import Labels, Offsets, Values
 
 # More documents than any memory holds.
 _LONGEST = 1e15

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from tieaware.arrays import Integers, Values
-from tieaware.checks import whole_number
+from tieaware.checks.arguments import whole_number
+from tieaware.checks.arrays import Integers, Values
 
 #: The runs of a generated collection, in the order in which `load` gives them.
 RUN_NAMES = ("continuous", "two-decimals", "bfloat16", "int8-dot", "grader-0-10", "constant")

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import NDArray
 
-from tieaware.arrays import Integers
-from tieaware.checks import whole_number
+from tieaware.checks.arguments import whole_number
+from tieaware.checks.arrays import Integers
 
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 # How many words the language has, and how many of them a theme prefers.

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Values
-from tieaware.checks import one_of, sequence, unexpected
+from tieaware.checks.arguments import one_of, sequence, unexpected
+from tieaware.checks.arrays import Values
 from tieaware.statistics.values import finite
 
 _MARGINALS = ("pooled", "separate", "uniform")

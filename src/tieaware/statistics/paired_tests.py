@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Values
-from tieaware.checks import is_whole, number, one_of, shown, unexpected, whole_number
-from tieaware.extras import load
+from tieaware.checks.arguments import is_whole, number, one_of, shown, unexpected, whole_number
+from tieaware.checks.arrays import Values
+from tieaware.runtime.extras import load
 from tieaware.statistics.values import ROUNDING, finite
 
 

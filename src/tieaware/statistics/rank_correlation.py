@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Values
-from tieaware.checks import flag, number, one_of, unexpected, whole_number
-from tieaware.extras import load
+from tieaware.checks.arguments import flag, number, one_of, unexpected, whole_number
+from tieaware.checks.arrays import Values
+from tieaware.runtime.extras import load
 from tieaware.statistics.values import finite
 
 Ranking = Mapping[Any, float] | npt.ArrayLike

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Values
-from tieaware.checks import number, unexpected
-from tieaware.extras import load
+from tieaware.checks.arguments import number, unexpected
+from tieaware.checks.arrays import Values
+from tieaware.runtime.extras import load
 from tieaware.statistics.values import finite
 
 

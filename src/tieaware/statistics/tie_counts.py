@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Integers, Offsets, Scores, as_offsets, as_scores
-from tieaware.checks import sequence, whole_number
+from tieaware.checks.arguments import sequence, whole_number
+from tieaware.checks.arrays import Integers, Offsets, Scores, as_offsets, as_scores
 from tieaware.defaults import TIE_CUTOFFS
 from tieaware.inputs.ranks import RankColumn
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Values, unwrapped
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Values, unwrapped
 
 # Differences of values below this are rounding: another order of adding the same numbers.
 ROUNDING = 1e-12

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Values, as_integers
-from tieaware.checks import number, unexpected
-from tieaware.extras import load
+from tieaware.checks.arguments import number, unexpected
+from tieaware.checks.arrays import Values, as_integers
+from tieaware.runtime.extras import load
 from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.values import ROUNDING, finite
 

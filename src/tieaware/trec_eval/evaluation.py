@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware import _means
 from tieaware._evaluate import evaluate
-from tieaware.arrays import Integers, Values
-from tieaware.checks import unexpected
-from tieaware.identifiers import quoted
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Values
 from tieaware.inputs import Matched, Qrels, Run, match
-from tieaware.inputs.lists import Lists
+from tieaware.kernels import _means
+from tieaware.lists.identifiers import quoted
+from tieaware.lists.query_lists import Lists
 from tieaware.measures import Measure
 from tieaware.ties import TieRule, tie_rule
 from tieaware.trec_eval.lines import Line

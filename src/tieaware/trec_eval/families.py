@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tieaware.checks import did_you_mean, unexpected
+from tieaware.checks.arguments import did_you_mean, unexpected
 
 _RANKS = "5,10,15,20,30,100,200,500,1000"
 _RECALLS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"

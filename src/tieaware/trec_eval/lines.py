@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tieaware.arrays import Values
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Values
 from tieaware.measures import Measure, parse_measure
 from tieaware.measures.definitions import AP, IPrec, NumRel, NumRelRet, NumRet, P, R, SetF
 from tieaware.trec_eval import rankings

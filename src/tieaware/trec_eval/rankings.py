@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.arrays import Integers, Values
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Values
 
 # The labels of documents that are in no judgment, and of those whose judgment is negative: pooled, but not judged.
 OUTSIDE, POOLED = -1, -2

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tieaware.checks import flag, one_of, shown, unexpected
-from tieaware.extras import MissingExtraError, load
-from tieaware.identifiers import quoted
+from tieaware.checks.arguments import flag, one_of, shown, unexpected
+from tieaware.engine.views import View, passes
 from tieaware.integrations.spark.columns import (
     Rows,
     check_alike,
@@ -33,9 +32,10 @@ from tieaware.integrations.spark.columns import (
 from tieaware.integrations.spark.lists import Evaluation
 from tieaware.integrations.spark.parts import CONTENT, EXTRA, content, packed
 from tieaware.integrations.spark.sums import partial_sums, sums_merged
+from tieaware.lists.identifiers import quoted
 from tieaware.measures import Measure, asked_measures
 from tieaware.precision import Coarsening
-from tieaware.views import View, passes
+from tieaware.runtime.extras import MissingExtraError, load
 
 __all__ = ["evaluate", "means"]
 

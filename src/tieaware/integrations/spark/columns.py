@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
 from tieaware.errors import InputError
-from tieaware.extras import load
 from tieaware.inputs.columns import judged_columns, run_column, run_columns
 from tieaware.inputs.frames import Held
 from tieaware.integrations.spark.parts import EXTRA
+from tieaware.runtime.extras import load
 
 _LONGEST_SHOWN = 80
 _UNPRINTABLE = r"\p{C}"

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware import _join
 from tieaware._evaluate import over_passes
-from tieaware.arrays import Integers, Offsets, Values
-from tieaware.checks import unexpected
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.engine.totals import Totals
+from tieaware.engine.views import View, passes
 from tieaware.errors import InputError
-from tieaware.extras import load
-from tieaware.identifiers import Identifiers, quoted
 from tieaware.integrations.spark.parts import EXTRA, content, names_of, numbered
-from tieaware.judgments import JudgedLists, Judgments
+from tieaware.kernels import _join
+from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.measures import Measure
+from tieaware.runtime.extras import load
 from tieaware.ties import TieRule
-from tieaware.totals import Totals
-from tieaware.views import View, passes
 
 # So many documents are evaluated at a time, if the last list does not take more.
 CHUNK = 1 << 18

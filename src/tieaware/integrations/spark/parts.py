@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.arrays import Integers, Offsets, stable_order
-from tieaware.extras import load
-from tieaware.identifiers import Identifiers
+from tieaware.checks.arrays import Integers, Offsets, stable_order
 from tieaware.inputs.frames import Column, arrow_of
+from tieaware.lists.identifiers import Identifiers
+from tieaware.runtime.extras import load
 
 # So many rows are packed at a time, whose lists may take turns.
 ROWS = 1 << 18

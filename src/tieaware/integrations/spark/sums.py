@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tieaware import _means
-from tieaware.arrays import Integers, Values
-from tieaware.extras import load
+from tieaware.checks.arrays import Integers, Values
 from tieaware.integrations.spark.parts import EXTRA, numbered
+from tieaware.kernels import _means
 from tieaware.measures import Measure, parse_measure
+from tieaware.runtime.extras import load
 
 # So many values are summed up at a time.
 ROWS = 1 << 20

@@ -1,0 +1,224 @@
+"""Counting a list of scores against a few values: how many lie above each, and how many equal it.
+
+The loops over the scores are those of counting.h; here they get one name for float64 and float32, and go through long
+lists in pieces, between which somebody may interrupt them.
+"""
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from tieaware.kernels._interruption cimport Interruption, interrupted
+
+cdef extern from "engine/counting.h" nogil:
+    int64_t tieaware_count_double(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
+    int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
+    int64_t tieaware_count_rounded(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*,
+                                   int64_t*)
+    void tieaware_rank(const double*, Py_ssize_t, int64_t*)
+    int64_t tieaware_precede_double(const double*, Py_ssize_t, Py_ssize_t, const double*, const int64_t*, Py_ssize_t,
+                                    int64_t, int64_t*)
+    int64_t tieaware_precede_float(const float*, Py_ssize_t, Py_ssize_t, const double*, const int64_t*, Py_ssize_t,
+                                   int64_t, int64_t*)
+    void tieaware_locate_double(const double*, const double*, int64_t, int64_t*)
+    void tieaware_locate_float(const float*, const double*, int64_t, int64_t*)
+
+cdef extern from *:
+    """
+    _Static_assert(TIEAWARE_LANES == 16, "the lanes that _counting.pxd declares");
+    """
+
+
+cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
+                   int64_t* greater, int64_t* equal, Interruption* interruption) noexcept nogil:
+    cdef Py_ssize_t at = 0
+    cdef int64_t nan = 0
+    memset(greater, 0, n_values * sizeof(int64_t))
+    memset(equal, 0, n_values * sizeof(int64_t))
+    while True:
+        if score_t is double:
+            nan += tieaware_count_double(scores + at, min(n - at, <Py_ssize_t>PIECE), values, n_values, limit, greater,
+                                         equal)
+        else:
+            nan += tieaware_count_float(scores + at, min(n - at, <Py_ssize_t>PIECE), values, n_values, limit, greater,
+                                        equal)
+        at += PIECE
+        if at >= n or interrupted(interruption, PIECE * n_values // 4):
+            return nan
+
+
+cdef int64_t count_own(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
+                       int64_t* greater, int64_t* equal, Interruption* interruption) noexcept nogil:
+    """Compare them as floats first: rounding never turns two numbers round.
+
+    Where more than one score rounds to that of a value, and not all scores are floats, a value is counted again among
+    the doubles.
+    """
+    cdef Py_ssize_t at = 0, v = 0, end
+    cdef int64_t nan = 0, inexact = 0
+    # A pass or two cost as much for doubles as rounding them does.
+    if n_values <= 2:
+        return count(scores, n, values, n_values, limit, greater, equal, interruption)
+    if score_t is float:
+        return count(scores, n, values, n_values, limit, greater, equal, interruption)
+    else:
+        memset(greater, 0, n_values * sizeof(int64_t))
+        memset(equal, 0, n_values * sizeof(int64_t))
+        while True:
+            nan += tieaware_count_rounded(scores + at, min(n - at, <Py_ssize_t>PIECE), values, n_values, limit, greater,
+                                          equal, &inexact)
+            at += PIECE
+            if at >= n:
+                break
+            if interrupted(interruption, PIECE * n_values // 8):
+                return nan
+        while inexact and v < n_values:
+            end = v
+            # Neighbours that need it, together.
+            while end < n_values and equal[end] > 1 and greater[end] < limit:
+                end += 1
+            if end > v:
+                count(scores, n, values + v, end - v, limit, greater + v, equal + v, interruption)
+            v = end + 1
+        return nan
+
+
+cdef int64_t precede(const score_t* scores, Py_ssize_t n, const double* values, const int64_t* positions,
+                     Py_ssize_t n_values, int64_t limit, int64_t* before, Interruption* interruption) noexcept nogil:
+    cdef Py_ssize_t at = 0
+    cdef int64_t nan = 0
+    memset(before, 0, n_values * sizeof(int64_t))
+    while True:
+        if score_t is double:
+            nan += tieaware_precede_double(scores + at, at, min(n - at, <Py_ssize_t>PIECE), values, positions, n_values,
+                                           limit, before)
+        else:
+            nan += tieaware_precede_float(scores + at, at, min(n - at, <Py_ssize_t>PIECE), values, positions, n_values,
+                                          limit, before)
+        at += PIECE
+        if at >= n or interrupted(interruption, PIECE * n_values // 4):
+            return nan
+
+
+cdef int64_t count_equal(const score_t* scores, const int64_t* order, Py_ssize_t n, double value,
+                         Interruption* interruption) noexcept nogil:
+    cdef int64_t above, equal = 0, no_limit = n + 1
+    cdef Py_ssize_t at = 0, i, end
+    if order == NULL:
+        count(scores, n, &value, 1, no_limit, &above, &equal, interruption)
+        return equal
+    while True:
+        end = min(n, at + PIECE)
+        for i in range(at, end):
+            equal += scores[order[i]] == value
+        at = end
+        if at >= n or interrupted(interruption, 64 * PIECE):
+            return equal
+
+
+cdef void find(const score_t* lanes, const double* values, int64_t n_values, int64_t* below) noexcept nogil:
+    if score_t is double:
+        tieaware_locate_double(lanes, values, n_values, below)
+    else:
+        tieaware_locate_float(lanes, values, n_values, below)
+
+
+cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssize_t n_values, int64_t* histogram,
+                    int64_t* greater, int64_t* equal, Interruption* interruption) noexcept nogil:
+    """The counts of `count`, by finding each score among the values.
+
+    histogram[2i] counts the scores strictly between values i-1 and i, histogram[2i+1] those equal to value i.
+    """
+    cdef int64_t below[LANES]
+    cdef score_t lanes[LANES]
+    cdef const score_t* block
+    cdef Py_ssize_t at = 0, i, width, end
+    cdef int64_t nan = 0, above = 0
+    # Past the values, equal to nothing.
+    values[n_values] = NAN
+    memset(histogram, 0, (2 * n_values + 2) * sizeof(int64_t))
+    while at < n:
+        end = min(n, at + PIECE)
+        while at < end:
+            width = min(<Py_ssize_t>LANES, end - at)
+            block = scores + at
+            if width < LANES:
+                for i in range(LANES):
+                    lanes[i] = block[min(i, width - 1)]
+                block = lanes
+            find(block, values, n_values, below)
+            for i in range(width):
+                histogram[2 * below[i] + (values[below[i]] == block[i])] += 1
+                nan += block[i] != block[i]
+            at += width
+        if at < n and interrupted(interruption, 64 * PIECE):
+            break
+    above = histogram[2 * n_values]
+    for i in range(n_values - 1, -1, -1):
+        greater[i] = above
+        equal[i] = histogram[2 * i + 1]
+        above += histogram[2 * i + 1] + histogram[2 * i]
+    return nan
+
+
+cdef Py_ssize_t assign_few(double* keys, Py_ssize_t n_keys, double* values, int64_t* group) noexcept nogil:
+    """Write the distinct values of up to LANES keys, ascending, and each key's group, descending; return how many.
+
+    A key with `above` greater ones has place `above`; of equal keys, which share it, the places after it stay free.
+    """
+    cdef int64_t above[LANES]
+    cdef int64_t taken[LANES]
+    cdef int64_t number[LANES]
+    cdef Py_ssize_t i, places = 0, n_values = 0
+    if n_keys == 0:
+        return 0
+    if n_keys == 1:
+        values[0] = keys[0]
+        group[0] = 0
+        return 1
+    for i in range(n_keys, n_keys + 3):
+        # The keys are read by fours.
+        keys[i] = 0.0
+    tieaware_rank(keys, n_keys, above)
+    for i in range(n_keys):
+        places += above[i]
+    if places == n_keys * (n_keys - 1) // 2:
+        # All differ.
+        for i in range(n_keys):
+            group[i] = above[i]
+            values[n_keys - 1 - above[i]] = keys[i]
+        return n_keys
+    for i in range(n_keys):
+        taken[i] = 0
+    for i in range(n_keys):
+        taken[above[i]] = 1
+    for i in range(n_keys):
+        number[i] = n_values
+        n_values += taken[i]
+    for i in range(n_keys):
+        group[i] = number[above[i]]
+        values[n_values - 1 - number[above[i]]] = keys[i]
+    return n_values
+
+
+cdef void assign_many(double* keys, Py_ssize_t n_keys, const double* values, Py_ssize_t n_values,
+                      int64_t* group, Interruption* interruption) noexcept nogil:
+    """Write each key's group: values ascend, groups descend. A key below all values is in no group: -1."""
+    cdef int64_t below[LANES]
+    cdef Py_ssize_t i, at = 0, width, end
+    if n_values == 0:
+        for i in range(n_keys):
+            group[i] = -1
+        return
+    for i in range(LANES):
+        # Past the keys there is room for one block more.
+        keys[n_keys + i] = values[0]
+    while at < n_keys:
+        end = min(n_keys, at + PIECE)
+        while at < end:
+            tieaware_locate_double(keys + at, values, n_values, below)
+            width = min(<Py_ssize_t>LANES, end - at)
+            for i in range(width):
+                group[at + i] = -1 if keys[at + i] < values[0] else n_values - 1 - below[i]
+            at += width
+        if at < n_keys and interrupted(interruption, 64 * PIECE):
+            return

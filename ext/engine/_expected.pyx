@@ -1,0 +1,328 @@
+"""Groups into measures: the expectation of each measure over the orders that the ties allow.
+
+One function a kernel, each a sum over the groups of a query of what the group contributes within the cut-off k. For a
+group that starts after t documents, holds n of them and weighs r (the relevant ones) or G (their gain):
+m = clamp(k - t, 0, n) of its slots lie inside the cut-off. _kernels.pyx lists them.
+"""
+from libc.stdint cimport int64_t
+
+from tieaware.kernels._exact cimport double_double, two_product
+from tieaware.kernels._groups cimport Groups
+from tieaware.kernels._interruption cimport interrupted
+from tieaware.kernels._measure cimport Query, between, first_group, gain_weight
+
+
+cdef double hits(const Query* q) noexcept nogil:
+    return hits_within(q.groups, q.weight, q.measure.cutoff) / q.norm
+
+
+cdef double hits_at_r(const Query* q) noexcept nogil:
+    return hits_within(q.groups, q.weight, <int64_t>q.norm) / q.norm
+
+
+cdef double squared_hits(const Query* q) noexcept nogil:
+    cdef double found = hits_within(q.groups, q.weight, q.measure.cutoff)
+    return found * found / q.norm
+
+
+cdef double hits_within(const Groups* groups, const double* weight, int64_t k) noexcept nogil:
+    """Σ m r / n."""
+    cdef Py_ssize_t g
+    cdef int64_t t, n
+    cdef double total = 0.0
+    for g in range(groups.count):
+        t = groups.start[g]
+        n = groups.size[g]
+        if t + n <= k:
+            total += weight[g]
+        elif t < k:
+            total += (k - t) * weight[g] / n
+        else:
+            break
+    return total
+
+
+cdef double slots(const Query* q) noexcept nogil:
+    return sum_over_slots(q) / q.norm
+
+
+cdef double slots_of_ideal(const Query* q) noexcept nogil:
+    # Two roundings of the ideal ranking may differ in the last bit, and no ranking is better.
+    return min(sum_over_slots(q) / q.norm, 1.0)
+
+
+cdef double residual(const Query* q) noexcept nogil:
+    return max(1.0 - sum_over_slots(q), 0.0)
+
+
+cdef double sum_over_slots(const Query* q) noexcept nogil:
+    """Σ G/n Σ_{j=t+1…t+m} d_j: the group's mean gain in each of its slots."""
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef int64_t t, n, k = q.measure.cutoff
+    cdef Py_ssize_t g
+    cdef double_double d
+    cdef double total = 0.0
+    for g in range(groups.count):
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k:
+            break
+        if weight[g] != 0.0:
+            d = between(q.measure.table, t, min(n, k - t))
+            total += weight[g] * (d.high + d.low) / n
+    return total
+
+
+cdef double average_precision(const Query* q) noexcept nogil:
+    """Σ (r/n) Σ_{j=t+1…t+m} (R + 1 + a (j-t-1)) / j, with a = (r-1)/(n-1) and R relevant documents before the group.
+
+    The inner sum is (R + 1) ΔH + a (m - (t+1) ΔH). Its last difference cancels when t is large, hence
+    the double_double.
+    """
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef int64_t t, n, m, k = q.measure.cutoff
+    cdef Py_ssize_t g
+    cdef double_double d, product
+    cdef double r, part, before = 0.0, total = 0.0
+    for g in range(groups.count):
+        r = weight[g]
+        if r == 0.0:
+            continue
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k:
+            break
+        if n == 1:
+            total += (before + 1.0) / (t + 1)
+        else:
+            m = min(n, k - t)
+            d = between(q.measure.table, t, m)
+            part = (before + 1.0) * (d.high + d.low)
+            if r > 1.0 and m > 1:
+                product = two_product(d.high, <double>(t + 1))
+                part += (r - 1.0) / (n - 1) * (((m - product.high) - product.low) - (t + 1) * d.low)
+            total += r / n * part
+        before += r
+    return total / q.norm
+
+
+cdef double reciprocal_rank(const Query* q) noexcept nogil:
+    """E[1/(t+X)], X the place of the first relevant document within the first group that holds one."""
+    cdef Py_ssize_t g = first_group(q)
+    cdef int64_t t, n, m, k = q.measure.cutoff
+    cdef double r, value
+    if g < 0 or q.groups.start[g] >= k:
+        return 0.0
+    r = q.weight[g]
+    t = q.groups.start[g]
+    n = q.groups.size[g]
+    if r == n:
+        return 1.0 / (t + 1)
+    m = min(min(n, k - t), <int64_t>(n - r) + 1)
+    # The direct sum has about 40 n/r terms, and the recurrence r.
+    if min(<double>m, 40.0 * n / r) > 8.0 * r + 64.0:
+        value = reciprocal_rank_by_recurrence(t, n, r, m, between(q.measure.table, t, m))
+        if value >= 0.0:
+            return value
+    return reciprocal_rank_by_terms(t, n, r, m)
+
+
+cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) noexcept nogil:
+    """Σ_{x=1…m} p_x / (t+x), p_x = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-r-x+1)/(n-x+1), S_0 = 1.
+
+    S_x is the probability that none of the first x is relevant; once S_x/(t+x+1), more than all that is left, cannot
+    change the sum, the sum is complete.
+    """
+    cdef int64_t x
+    cdef double part, survival = 1.0, total = 0.0
+    for x in range(1, m + 1):
+        part = survival / (n - x + 1)
+        total += part * r / (t + x)
+        survival = part * (n - r - x + 1)
+        if survival < 1e-17 * total * (t + x + 1):
+            break
+    return total
+
+
+cdef double reciprocal_rank_by_recurrence(int64_t t, int64_t n, double r, int64_t m,
+                                          double_double harmonic) noexcept nogil:
+    """The same sum E_r over m slots from the sums for fewer relevant documents; -1 if that would lose precision.
+
+    With C(n-x, s) = C(n-x, s-1) (n-x-s+1)/s and n-x-s+1 = (n+t-s+1) - (t+x):
+    E_1 = ΔH/n,  E_s = s/((s-1)(n-s+1)) [(n+t-s+2) E_{s-1} - (1 - C(n-m, s-1)/C(n, s-1))].
+    The difference magnifies the relative error; it is given up where it has done so by more than a thousand.
+    """
+    cdef double expectation = (harmonic.high + harmonic.low) / n
+    cdef double none = 1.0, minuend, s = 1.0, error = 1.0
+    while s < r:
+        none *= max(0.0, n - m - s + 1.0) / (n - s + 1.0)
+        s += 1.0
+        minuend = (n + t - s + 2.0) * expectation
+        expectation = minuend - (1.0 - none)
+        error = (error * minuend + 1.0) / expectation if expectation > 0.0 else 1e9
+        if error > 1e3:
+            return -1.0
+        expectation *= s / ((s - 1.0) * (n - s + 1.0))
+    return expectation
+
+
+cdef double success(const Query* q) noexcept nogil:
+    """1 - C(n-r, m)/C(n, m): the probability that the cut-off leaves a relevant document in.
+
+    It is Σ_x p_x as in the reciprocal rank, over the m slots or, by symmetry, over the r relevant documents.
+    """
+    cdef Py_ssize_t g = first_group(q)
+    cdef int64_t x, m, n, terms, k = q.measure.cutoff
+    cdef double r, part, survival = 1.0, total = 0.0
+    if g < 0 or q.groups.start[g] >= k:
+        return 0.0
+    r = q.weight[g]
+    n = q.groups.size[g]
+    m = min(n, k - q.groups.start[g])
+    if m > n - r:
+        return 1.0
+    terms = m
+    if r < m:
+        terms = <int64_t>r
+        r = <double>m
+    for x in range(1, terms + 1):
+        part = survival / (n - x + 1)
+        total += part * r
+        survival = part * (n - r - x + 1)
+        if survival < 1e-17:
+            break
+    return total
+
+
+cdef double search_length(const Query* q) noexcept nogil:
+    """j + i (n-r)/(r+1): j nonrelevant before the group of the wanted relevant document, which is its i-th.
+
+    All nonrelevant documents, where there are fewer relevant ones.
+    """
+    cdef double n, r, before = 0.0, wanted = q.measure.measure_number
+    cdef Py_ssize_t g
+    for g in range(q.groups.count):
+        n = q.groups.size[g]
+        r = q.weight[g]
+        if before + r >= wanted:
+            return q.groups.start[g] - before + (wanted - before) * (n - r) / (r + 1.0)
+        before += r
+    return q.n_docs - before
+
+
+cdef double preference(const Query* q) noexcept nogil:
+    """Σ r mean f(x) over x = 0 … s, f(x) = 1 - min(B + x, M)/M: s judged nonrelevant in the group, B before it."""
+    cdef const double* relevant = q.weight
+    cdef const double* nonrelevant = q.weight + q.groups.stride
+    cdef double s, below, before = 0.0, total = 0.0, most = q.query_number
+    cdef Py_ssize_t g
+    for g in range(q.groups.count):
+        s = nonrelevant[g]
+        if most == 0.0:
+            total += relevant[g]
+        elif relevant[g] > 0.0:
+            # f falls by 1/M from 1 - B/M, over `below` values, and is 0 from there on.
+            below = min(max(most - before, 0.0), s + 1.0)
+            total += relevant[g] * below * (2.0 * (most - before) - below + 1.0) / (2.0 * most * (s + 1.0))
+        before += s
+    return total / q.norm
+
+
+cdef double inferred_precision(const Query* q) noexcept nogil:
+    """Σ over the judged documents of a group, in their order, of (r/v) [h + ((p + y) h + c (1 - (y+1+t) h)) s].
+
+    v = r + b of the group's documents are judged and u only pooled; R, B and U are those before it, p = R + B + U. Any
+    judged document is relevant with probability r/v. The (y+1)-th, with y before it in the group, stands at rank j,
+    h = E[1/j]; of the j-t-y-2 others before it the share c = u/(n-v) is pooled, and s is the share of relevant ones
+    among the judged before it, from R + y (r-1)/(v-1) relevant ones.
+    """
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef Py_ssize_t g
+    cdef int64_t t, n, y, judged
+    cdef double r, b, u, h, c, a, found, epsilon = 0.00001
+    cdef double relevant = 0.0, nonrelevant = 0.0, unjudged = 0.0, part, total = 0.0
+    for g in range(groups.count):
+        t = groups.start[g]
+        n = groups.size[g]
+        r = weight[g]
+        b = weight[groups.stride + g]
+        u = weight[2 * groups.stride + g]
+        judged = <int64_t>(r + b)
+        if r > 0.0:
+            a = (r - 1.0) / (judged - 1) if judged > 1 else 0.0
+            c = u / (n - judged) if n > judged else 0.0
+            part = 0.0
+            for y in range(judged):
+                if interrupted(q.interruption, 10 * n):
+                    return 0.0
+                h = mean_reciprocal(t, n, judged, y + 1)
+                found = (relevant + nonrelevant + unjudged + y) * h + c * (1.0 - (y + 1.0 + t) * h)
+                part += h + found * ((relevant + y * a + epsilon) / (relevant + nonrelevant + y + 2.0 * epsilon))
+            total += r / judged * part
+        relevant += r
+        nonrelevant += b
+        unjudged += u
+    return total / q.norm
+
+
+cdef double mean_reciprocal(int64_t t, int64_t n, int64_t r, int64_t q) noexcept nogil:
+    """E[1/(t+X)], X the place of the q-th of r documents among n.
+
+    P(X = x) is C(x-1, q-1) C(n-x, r-q), up to a factor: here relative to that of the likeliest place, and going down
+    from there on both sides.
+    """
+    cdef double likeliest = q + <double><int64_t>((q - 1.0) / max(r - 1.0, 1.0) * (n - r))
+    cdef double x = likeliest, chance = 1.0, chances = 1.0, total = 1.0 / (t + likeliest)
+    while x < n - r + q and chance > 1e-18:
+        chance *= x / (x - q + 1.0) * ((n - x - r + q) / (n - x))
+        x += 1.0
+        chances += chance
+        total += chance / (t + x)
+    x = likeliest
+    chance = 1.0
+    while x > q and chance > 1e-18:
+        chance *= (x - q) / (x - 1.0) * ((n - x + 1.0) / (n - x + 1.0 - r + q))
+        x -= 1.0
+        chances += chance
+        total += chance / (t + x)
+    return total / chances
+
+
+cdef double q_measure(const Query* q) noexcept nogil:
+    """Σ (1/n) Σ_x w_x [r (R + 1) + β (r C + G) + x (r-1)/(n-1) (r + β G)] over the m slots x = 0 … m-1.
+
+    G is the gain of the group, C that of those before it, and w = 1/(j + β C*_j) with the ideal gain C*_j to rank j.
+    """
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef const double* ideal = q.measure.table + q.table_start
+    cdef int64_t t, n, m, x, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
+    cdef Py_ssize_t g
+    cdef double r, gain, w, weights, placed, beta = q.measure.measure_number, found = 0.0, cumulated = 0.0, total = 0.0
+    for g in range(groups.count):
+        r = weight[g]
+        gain = weight[groups.stride + g]
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k:
+            break
+        if r > 0.0:
+            m = min(n, k - t)
+            weights = placed = 0.0
+            for x in range(m):
+                w = gain_weight(ideal, n_relevant, beta, t + 1 + x)
+                weights += w
+                placed += w * x
+            total += weights / n * (r * (found + 1.0) + beta * (r * cumulated + gain))
+            if n > 1:
+                total += placed / n * (r - 1.0) / (n - 1) * (r + beta * gain)
+        found += r
+        cumulated += gain
+    return total / q.norm
+
+
+cdef double constant(const Query* q) noexcept nogil:
+    return q.norm

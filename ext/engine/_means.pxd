@@ -1,0 +1,63 @@
+"""The mean of a measure over the queries: one implementation for all that average.
+
+The sum is kept in twice the precision, so that neither the order of the queries nor how they are divided shows in the
+mean, which is rounded once. A value that is NaN, where the measure says nothing, is left out.
+"""
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
+
+from tieaware.kernels._exact cimport double_double, exp2_exact, log2_exact, two_product, two_sum
+
+
+# The mean of the values so far. Those of parts of the queries are put together by adding their sums and their counts.
+cdef struct Mean:
+    # Of the values; of their base-2 logarithms, if the mean is geometric.
+    double_double sum
+    int64_t count
+    bint geometric
+
+
+cdef inline Mean mean_of_none(bint geometric) noexcept nogil:
+    cdef Mean mean
+    mean.sum.high = mean.sum.low = 0.0
+    mean.count = 0
+    mean.geometric = geometric
+    return mean
+
+
+cdef inline void extend(Mean* mean, double value) noexcept nogil:
+    cdef double_double sum
+    if value != value:
+        return
+    if mean.geometric:
+        # The least factor, as in trec_eval.
+        value = log2_exact(max(value, 0.00001))
+    sum = two_sum(mean.sum.high, value)
+    mean.sum.high = sum.high
+    mean.sum.low += sum.low
+    mean.count += 1
+
+
+cdef inline void add(Mean* mean, const Mean* other) noexcept nogil:
+    """Put the mean of other queries to it, of the same kind."""
+    cdef double_double sum = two_sum(mean.sum.high, other.sum.high)
+    mean.sum.high = sum.high
+    mean.sum.low += other.sum.low + sum.low
+    mean.count += other.count
+
+
+cdef inline double rounded(const Mean* mean) noexcept nogil:
+    """The mean of the values so far; NaN, if there is none."""
+    cdef double_double sum, product
+    cdef double quotient
+    if mean.count == 0:
+        return NAN
+    sum = two_sum(mean.sum.high, mean.sum.low)
+    quotient = sum.high / mean.count
+    if -1e290 < sum.high < 1e290:
+        product = two_product(quotient, <double>mean.count)
+        quotient += (((sum.high - product.high) - product.low) + sum.low) / mean.count
+    else:
+        # Infinite, or too large for exact products.
+        quotient = mean.sum.high / mean.count
+    return exp2_exact(quotient) if mean.geometric else quotient

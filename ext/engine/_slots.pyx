@@ -1,0 +1,143 @@
+"""Prefix sums of slot weights: what the first j ranks are worth together, up to a constant, for j = 0 … depth.
+
+Every table is float64[depth + 1, 2], each row the unevaluated sum high + low of about 104 bits. So the weight of the
+slots t+1 … t+m is a difference of two rows that is right to the last bits, however deep the group starts: in plain
+doubles the same difference has lost eight digits at t = 10⁴.
+"""
+cimport numpy as cnp
+import numpy as np
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+
+from tieaware.kernels._exact cimport add, double_double, log2_exact, product, scale, two_product
+from tieaware.kernels._measure cimport between
+from tieaware.kernels._sorting cimport sort
+
+cnp.import_array()
+
+
+cdef double_double reciprocal(double x) noexcept nogil:
+    """1 / x to about 104 bits."""
+    cdef double_double q, p
+    q.high = 1.0 / x
+    p = two_product(q.high, x)
+    q.low = ((1.0 - p.high) - p.low) / x
+    return q
+
+
+def harmonic(Py_ssize_t depth):
+    """H_j = Σ_{i ≤ j} 1/i."""
+    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = table
+    cdef double_double total
+    cdef Py_ssize_t j
+    total.high = total.low = 0.0
+    with nogil:
+        for j in range(1, depth + 1):
+            total = add(total, reciprocal(<double>j))
+            rows[j, 0] = total.high
+            rows[j, 1] = total.low
+    return table
+
+
+def logarithmic(Py_ssize_t depth):
+    """Σ_{i ≤ j} 1 / log2(1 + i): the discount of DCG."""
+    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = table
+    cdef double_double total, weight
+    cdef Py_ssize_t j
+    total.high = total.low = weight.low = 0.0
+    with nogil:
+        for j in range(1, depth + 1):
+            weight.high = 1.0 / log2_exact(1.0 + j)
+            total = add(total, weight)
+            rows[j, 0] = total.high
+            rows[j, 1] = total.low
+    return table
+
+
+def geometric(double p, Py_ssize_t depth):
+    """Σ_{i ≤ j} (1 - p) p^(i-1) - 1 = -p^j: the patience of RBP.
+
+    Without the 1, at which the sum itself would stall, the weight of a deep slot keeps its digits.
+    """
+    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = table
+    cdef double_double power
+    cdef Py_ssize_t j
+    power.high = -1.0
+    power.low = 0.0
+    with nogil:
+        for j in range(depth + 1):
+            rows[j, 0] = power.high
+            rows[j, 1] = power.low
+            power = scale(power, p)
+    return table
+
+
+def squares(cnp.ndarray slots not None):
+    """Σ_{i ≤ j} d_i² of the slot weights d whose prefix sums are given, as such a table."""
+    cdef Py_ssize_t depth = slots.shape[0] - 1
+    cdef const double* prefix = <const double*>cnp.PyArray_DATA(slots)
+    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = table
+    cdef double_double total, weight
+    cdef Py_ssize_t j
+    total.high = total.low = 0.0
+    with nogil:
+        for j in range(1, depth + 1):
+            weight = between(prefix, j - 1, 1)
+            total = add(total, product(weight, weight))
+            rows[j, 0] = total.high
+            rows[j, 1] = total.low
+    return table
+
+
+def ideal(cnp.ndarray labels not None, cnp.ndarray gains not None, cnp.ndarray offsets not None,
+          cnp.ndarray slots not None, Py_ssize_t depth):
+    """Σ g_j d_j over the first `depth` gains g of each list, the best first, d_j being the weight of slot j.
+
+    The sum is that of _expected.pyx over documents that each are a group, to the last bit.
+
+    Parameters
+    ----------
+    labels : int32[n]
+    gains : float64[n_labels]
+        Those of the labels from 0; none of them negative. Lower labels have none.
+    offsets : int64[n_lists + 1]
+        Of the lists of labels.
+    slots : float64[depth + 1 or more, 2]
+        The prefix sums of the weights.
+    """
+    cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
+    cdef const double* gain = <const double*>cnp.PyArray_DATA(gains)
+    cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
+    cdef const double* prefix = <const double*>cnp.PyArray_DATA(slots)
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_labels = gains.shape[0], i, j, n
+    cdef bint good = True
+    cdef cnp.ndarray sums = np.zeros(n_lists)
+    cdef double* into = <double*>cnp.PyArray_DATA(sums)
+    cdef double* sorted_gains = <double*>malloc(max(labels.shape[0], 1) * sizeof(double))
+    cdef double_double d
+    if sorted_gains == NULL:
+        raise MemoryError("no memory to sort the gains")
+    with nogil:
+        for i in range(n_lists):
+            n = 0
+            for j in range(bound[i], bound[i + 1]):
+                # A gain of 0 adds nothing, wherever it stands.
+                if label[j] < 0:
+                    continue
+                if label[j] >= n_labels:
+                    good = False
+                elif gain[label[j]] != 0.0:
+                    sorted_gains[n] = gain[label[j]]
+                    n += 1
+            sort(sorted_gains, n)
+            for j in range(min(depth, n)):
+                d = between(prefix, j, 1)
+                into[i] += sorted_gains[n - 1 - j] * (d.high + d.low)
+    free(sorted_gains)
+    if not good:
+        raise ValueError("a label beyond the gains")
+    return sums

@@ -1,0 +1,22 @@
+from libc.stdint cimport int64_t
+
+from tieaware.kernels._measure cimport Query
+
+
+cdef double average_precision(const Query* q) noexcept nogil
+cdef double discounted(const Query* q) noexcept nogil
+cdef double hits(const Query* q) noexcept nogil
+cdef double hits_at_r(const Query* q) noexcept nogil
+cdef double none(const Query* q) noexcept nogil
+cdef double patience(const Query* q) noexcept nogil
+cdef double preference(const Query* q) noexcept nogil
+cdef double q_measure(const Query* q) noexcept nogil
+cdef double reciprocal_rank(const Query* q) noexcept nogil
+cdef double search_length(const Query* q) noexcept nogil
+cdef double success(const Query* q) noexcept nogil
+cdef double unknown(const Query* q) noexcept nogil
+
+cdef void unknown_extremes(const Query* q, double* least, double* most) noexcept nogil
+
+# The size of a workspace.
+cdef int64_t size_of_q_measure(const Query* q, bint spread) noexcept nogil

@@ -1,0 +1,502 @@
+"""Groups into variances: how far each measure varies over the orderings that the ties allow.
+
+One function a kernel of _expected.pyx, under its name, with its notation. The groups of a query are independent, so the
+variances of what they contribute add up. A group all of whose documents weigh the same contributes none.
+
+A group deep in a list, or one of which nearly all documents are alike, contributes almost the same in every order, and
+its variance is a small difference of large numbers. So each function sums squares of deviations, pairs, or what else is
+not negative; or it keeps the numbers as double_doubles, where they cancel no more than these can bear.
+"""
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
+
+from tieaware.kernels._exact cimport add, double_double, product, scale, two_product, two_sum
+from tieaware.kernels._groups cimport Groups
+from tieaware.kernels._measure cimport Query, between, first_group, gain_weight
+
+# A group that starts after more than so many times its slots is deep.
+cdef enum:
+    DEEP = 16
+
+# So few slots are added up one by one in less time than a formula takes.
+cdef enum:
+    SHORT = 24
+
+# Slots whose weights differ by less than this share of them are added up one by one.
+cdef double ALIKE = 1e-3
+
+
+cdef inline double positive(double x) noexcept nogil:
+    return x if x > 0.0 else 0.0
+
+
+cdef inline double_double minus(double_double a, double_double b) noexcept nogil:
+    b.high = -b.high
+    b.low = -b.low
+    return add(a, b)
+
+
+cdef inline double_double exactly(double x) noexcept nogil:
+    cdef double_double p
+    p.high = x
+    p.low = 0.0
+    return p
+
+
+cdef inline double_double quotient(double_double a, double_double b) noexcept nogil:
+    """a / b to about 104 bits."""
+    cdef double high = a.high / b.high
+    cdef double_double rest = minus(a, scale(b, high))
+    cdef double low = (rest.high + rest.low) / b.high
+    return two_sum(high, low)
+
+
+cdef double hits(const Query* q) noexcept nogil:
+    return of_hits_within(q, q.measure.cutoff)
+
+
+cdef double hits_at_r(const Query* q) noexcept nogil:
+    return of_hits_within(q, <int64_t>q.norm)
+
+
+cdef double of_hits_within(const Query* q, int64_t k) noexcept nogil:
+    """Σ m r (n-r) (n-m) / (n² (n-1)): the hypergeometric variance."""
+    cdef const Groups* groups = q.groups
+    cdef Py_ssize_t g
+    cdef double m, n, r, total = 0.0
+    for g in range(groups.count):
+        if groups.start[g] >= k:
+            break
+        n = groups.size[g]
+        m = min(groups.size[g], k - groups.start[g])
+        r = q.weight[g]
+        if n > 1.0:
+            total += m / n * (r / n) * (n - r) * ((n - m) / (n - 1.0))
+    return total / q.norm / q.norm
+
+
+# What a slot weighs more than the next.
+ctypedef double (*Fall)(const Query* q, int64_t j) noexcept nogil
+
+# m times the squared deviations of the weights of the slots t+1 … t+m from their mean; `d` is their sum.
+ctypedef double_double (*Deviations)(const Query* q, int64_t t, int64_t m, double_double d) noexcept nogil
+
+
+cdef double discounted(const Query* q) noexcept nogil:
+    return over_slots(q, discounted_deviations, discounted_fall)
+
+
+cdef double patience(const Query* q) noexcept nogil:
+    return over_slots(q, patient_deviations, patient_fall)
+
+
+cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcept nogil:
+    """Σ s² [V + (n-m)/(n m) (Σ d_j)²], V = Σ (d_j - d̄)² over the m slots, s² = (n Σ w² - (Σ w)²) / (n (n-1))."""
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef const double* square = groups.weight + q.measure.square * groups.stride
+    cdef int64_t t, n, m, k = q.measure.cutoff
+    cdef Py_ssize_t g
+    cdef double_double s, d, v
+    cdef double first, varied, total = 0.0
+    for g in range(groups.count):
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k:
+            break
+        if n == 1:
+            continue
+        s = minus(two_product(<double>n, square[g]), two_product(weight[g], weight[g]))
+        if s.high + s.low <= 0.0:
+            continue
+        m = min(n, k - t)
+        d = between(q.measure.table, t, m)
+        first = slot(q, t + 1)
+        if first - slot(q, t + m) < ALIKE * first:
+            varied = deviations_by_falls(q, t, m, fall)
+        else:
+            v = deviations(q, t, m, d)
+            varied = positive(v.high + v.low) / m
+        varied += (n - m) * ((d.high + d.low) / n * ((d.high + d.low) / m))
+        total += (s.high + s.low) / (<double>n * (n - 1.0)) * varied
+    return total / q.norm / q.norm
+
+
+cdef inline double slot(const Query* q, int64_t j) noexcept nogil:
+    """d_j."""
+    cdef double_double d = between(q.measure.table, j - 1, 1)
+    return d.high + d.low
+
+
+cdef double deviations_by_falls(const Query* q, int64_t t, int64_t m, Fall fall) noexcept nogil:
+    """Σ (d_j - d̄)², of what each slot weighs more than the last: that keeps its digits, however little it is."""
+    cdef double above = 0.0, total = 0.0, square = 0.0
+    cdef int64_t j
+    for j in range(t + m - 1, t, -1):
+        above += fall(q, j)
+        total += above
+        square += above * above
+    return square - total / m * total
+
+
+cdef double_double discounted_deviations(const Query* q, int64_t t, int64_t m, double_double d) noexcept nogil:
+    return minus(scale(between(q.measure.squares, t, m), <double>m), product(d, d))
+
+
+cdef double discounted_fall(const Query* q, int64_t j) noexcept nogil:
+    """log2(1 + 1/(j+1)) d_j d_{j+1}, and log(1 + 1/(j+1)) = 2 artanh(s) with s = 1/(2j+3): j is large here."""
+    cdef double s = 1.0 / (2.0 * j + 3.0)
+    cdef double logarithm = 2.8853900817779268 * (s + s * (s * s) * (1.0 / 3.0 + s * s * (0.2 + s * s / 7.0)))
+    return logarithm * slot(q, j) * slot(q, j + 1)
+
+
+cdef double_double patient_deviations(const Query* q, int64_t t, int64_t m, double_double d) noexcept nogil:
+    """Σ d_j [m (1-p)/(1+p) (p^t + p^(t+m)) - Σ d_j]: no sum of squares, of which those of deep slots would be lost."""
+    cdef const double* power = q.measure.table
+    cdef double_double first = between(power, 0, 1), both = two_sum(-power[2 * t], -power[2 * (t + m)]), ratio
+    both.low -= power[2 * t + 1] + power[2 * (t + m) + 1]
+    ratio = quotient(scale(product(first, both), <double>m), minus(exactly(2.0), first))
+    return product(d, minus(ratio, d))
+
+
+cdef double patient_fall(const Query* q, int64_t j) noexcept nogil:
+    return slot(q, j) * slot(q, 1)
+
+
+cdef double average_precision(const Query* q) noexcept nogil:
+    """Var Σ_x w_x X_x (c + N_x) over the slots x of each group, w_x = 1/(t+1+x), and c = R + 1.
+
+    X_x is whether slot x is relevant, and N_x how many of the slots before it in the group are.
+    """
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef int64_t t, n, m, x, k = q.measure.cutoff
+    cdef Py_ssize_t g
+    cdef double r, before = 0.0, total = 0.0
+    cdef Falls falls
+    for g in range(groups.count):
+        r = weight[g]
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k:
+            break
+        if 0.0 < r < n:
+            m = min(n, k - t)
+            if t > DEEP * m or m <= SHORT:
+                falls = before_all(n, m, r, before + 1.0)
+                for x in range(m - 2, -1, -1):
+                    fall_by(&falls, <double>x, 1.0 / ((t + 1.0 + x) * (t + 2.0 + x)))
+                total += variance_of(&falls, 1.0 / (t + m) if m < n else 0.0)
+            else:
+                total += in_closed_form(q, t, n, m, r, before + 1.0)
+        before += r
+    return total / q.norm / q.norm
+
+
+cdef struct Falls:
+    # The group, its documents within the cut-off and below it, and the relevant and the others.
+    double n
+    double m
+    double below
+    double r
+    double others
+    # What a relevant document at a slot adds is c of its weight, and a of what the pairs that it is in weigh.
+    double c
+    double a
+    # By how much the slot that was reached outweighs the last; and how much more its pairs with all others weigh.
+    double above
+    double pairs
+    # Of the slots reached: sums of what they add more than the last, of their pairs, and of their squares.
+    double added
+    double added_square
+    double paired
+    double paired_square
+    double pair_square
+
+
+cdef Falls before_all(int64_t n, int64_t m, double r, double c) noexcept nogil:
+    """The last of the m slots."""
+    cdef Falls f
+    f.n = n
+    f.m = m
+    f.below = n - m
+    f.r = r
+    f.others = n - r
+    f.c = c
+    f.a = (r - 1.0) / max(n - 2.0, 1.0)
+    f.above = f.pairs = f.added = f.added_square = f.paired = f.paired_square = f.pair_square = 0.0
+    return f
+
+
+cdef inline void fall_by(Falls* f, double x, double fall) noexcept nogil:
+    """Go on to slot x, from x + 1, which weighs less by `fall`."""
+    cdef double more
+    f.above += fall
+    f.pairs += x * fall
+    more = f.c * f.above + f.a * f.pairs
+    f.added += more
+    f.added_square += more * more
+    f.paired += f.pairs
+    f.paired_square += f.pairs * f.pairs
+    f.pair_square += x * f.above * f.above
+
+
+cdef double variance_of(const Falls* f, double last) noexcept nogil:
+    """r u/(n(n-1)) Σ (α_x - ᾱ)² + r(r-1) u(u-1)/(n(n-1)(n-2)(n-3)) Σ_{y<x} D_yx², u = n - r. `last` is w of the last.
+
+    The sum is c Σ w_x X_x and Σ_{y<x} w_x X_y X_x. The pairs' weights H_yx = w_x have the rows h_x = Σ_y H_yx, and are
+    their mean, what both slots differ from it, (h_x - h̄)/(n-2), and a rest D whose rows are 0. Since r is fixed, the
+    slots so add α_x = c w_x + (r-1)/(n-2) h_x each, and the rest varies with no slot alone. Slots below the cut-off
+    weigh nothing; the others, what the last of them does (hence the terms with `last`) and what they weigh more. No
+    term is negative, whichever of r and u is small, and what is taken from one leaves a good part of it.
+    """
+    cdef double n = f.n, m = f.m, below = f.below, r = f.r, u = f.others, pairs, varied
+    cdef double mean = last * (f.c + f.a * (m - 1.0)) + f.added / m
+    varied = r / n * (u / (n - 1.0)) * (f.added_square - f.added / m * f.added + m * (below / n) * mean * mean)
+    if r > 1.0 and u > 1.0:
+        pairs = f.pair_square - f.paired / n * (f.paired / (2.0 * (n - 1.0)))
+        pairs -= (f.paired_square - f.paired / n * f.paired) / (n - 2.0)
+        pairs += last * (below / (n - 1.0)) * ((below - 1.0) / (n - 2.0)) * (f.paired + 0.5 * last * m * (m - 1.0))
+        varied += r / n * ((r - 1.0) / (n - 1.0)) * (u / (n - 2.0)) * ((u - 1.0) / (n - 3.0)) * pairs
+    return varied
+
+
+cdef double in_closed_form(const Query* q, int64_t t, int64_t n, int64_t m, double r, double c) noexcept nogil:
+    """The same, from Σ w = W1, Σ w² = W2, Σ h = 2 A1, Σ w h = A2 + B, Σ h² = A4 + A2 + 4 D and Σ_{y<x} H² = A2.
+
+    A1 = Σ x w_x = m - s W1, A2 = Σ x w_x² = W1 - s W2 and A4 = Σ x² w_x² = A1 - s A2, with s = t+1; B = Σ_{y<x} w_y w_x
+    = (W1²-W2)/2, and D = Σ_{y<x} y w_y w_x = A1 - s B.
+    """
+    cdef double s = t + 1.0, u = n - r, a = (r - 1.0) / max(n - 2.0, 1.0), varied
+    cdef double_double w1 = between(q.measure.table, t, m), w2 = between(q.measure.squares, t, m)
+    cdef double_double a1 = minus(exactly(<double>m), scale(w1, s))
+    cdef double_double a2 = minus(w1, scale(w2, s))
+    cdef double_double a4 = minus(a1, scale(a2, s))
+    cdef double_double square = product(w1, w1), a1_square = product(a1, a1)
+    cdef double_double b = scale(minus(square, w2), 0.5)
+    cdef double_double d = minus(a1, scale(b, s))
+    # n times the sums of squared deviations of w and h, and of their products.
+    cdef double_double ww = minus(scale(w2, <double>n), square)
+    cdef double_double wh = minus(scale(add(a2, b), <double>n), scale(product(w1, a1), 2.0))
+    cdef double_double hh = minus(scale(add(add(a4, a2), scale(d, 4.0)), <double>n), scale(a1_square, 4.0))
+    cdef double_double pairs
+    varied = c * c * (ww.high + ww.low) + 2.0 * c * a * (wh.high + wh.low) + a * a * (hh.high + hh.low)
+    varied *= r / n * (u / n) / (n - 1.0)
+    if r > 1.0 and u > 1.0:
+        # n (n-1) (n-2) times the sum of D².
+        pairs = scale(minus(scale(scale(a2, n - 1.0), <double>n), scale(a1_square, 2.0)), n - 2.0)
+        pairs = minus(pairs, scale(hh, n - 1.0))
+        varied += (r / n * ((r - 1.0) / (n - 1.0)) * (u / (n - 2.0)) * ((u - 1.0) / (n - 3.0))
+                   * ((pairs.high + pairs.low) / n / (n - 1.0) / (n - 2.0)))
+    return varied
+
+
+cdef double q_measure(const Query* q) noexcept nogil:
+    """Σ f² Var Σ_x w_x X_x (c + N_x) + β² D/((r-1) r) E Σ_{y<x} X_y X_x (w_y + Σ_{y<z<x} w_z X_z)².
+
+    The gains of a group's relevant documents are their mean ḡ and what they differ from it. The first part is that of
+    ḡ, as in average precision with other weights: f = 1 + β ḡ, f c = R + 1 + β (C + ḡ). In the second the differences,
+    whose squares add up to D, meet the relevant slots in any order: that at slot y is multiplied by β (w_y + Σ_{z>y}
+    w_z X_z), whose squared deviations are those of all pairs. The sums of both parts do not vary together, as the mean
+    of a difference is 0. The workspace holds the w of the slots.
+    """
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef const double* ideal = q.measure.table + q.table_start
+    cdef double* slot_weight = q.workspace
+    cdef int64_t t, n, m, x, j, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
+    cdef Py_ssize_t g
+    cdef double r, gain, f, fall, differences
+    cdef double beta = q.measure.measure_number
+    cdef double found = 0.0, cumulated = 0.0, total = 0.0
+    cdef Falls falls
+    cdef double_double d
+    for g in range(groups.count):
+        r = weight[g]
+        gain = weight[groups.stride + g]
+        t = groups.start[g]
+        n = groups.size[g]
+        if t >= k:
+            break
+        if r > 0.0 and n > 1:
+            m = min(n, k - t)
+            for x in range(m):
+                slot_weight[x] = gain_weight(ideal, n_relevant, beta, t + 1 + x)
+            if r < n:
+                f = 1.0 + beta * gain / r
+                falls = before_all(n, m, r, (found + 1.0 + beta * (cumulated + gain / r)) / f)
+                for x in range(m - 2, -1, -1):
+                    # 1 more rank, and what it gains ideally.
+                    j = t + 1 + x
+                    fall = 1.0
+                    if j < n_relevant:
+                        fall += beta * (ideal[j] - ideal[j - 1])
+                    fall_by(&falls, <double>x, fall * slot_weight[x] * slot_weight[x + 1])
+                total += f * f * variance_of(&falls, slot_weight[m - 1] if m < n else 0.0)
+            d = minus(two_product(r, weight[2 * groups.stride + g]), two_product(gain, gain))
+            differences = positive(d.high + d.low) / r
+            if r > 1.0 and differences > 0.0:
+                total += beta * beta * differences / (r - 1.0) / r * between_relevant(slot_weight, n, m, r)
+        found += r
+        cumulated += gain
+    return total / q.norm / q.norm
+
+
+cdef double between_relevant(const double* w, int64_t n, int64_t m, double r) noexcept nogil:
+    """E Σ_{y<x} X_y X_x (w_y + Σ_{y<z<x} w_z X_z)², over the slots 0 … n-1, of which those from m on weigh nothing.
+
+    For each x: p2 Σ w_y² + 2 p3 Σ w_y Z_y + p3 Σ Σ w_z² + 2 p4 Σ Σ_{z<z'} w_z w_z', Z_y = Σ_{y<z<x} w_z, and p_i the
+    probability that i given slots are all relevant. Each sum is added to when x goes on; no term is negative.
+    """
+    cdef double p2 = r / n * ((r - 1.0) / (n - 1.0))
+    cdef double p3 = p2 * (r - 2.0) / max(n - 2.0, 1.0)
+    cdef double p4 = p3 * (r - 3.0) / max(n - 3.0, 1.0)
+    cdef double before = 0.0, squares = 0.0, products = 0.0, inner = 0.0, inner_squares = 0.0, inner_products = 0.0
+    cdef double total = 0.0
+    cdef int64_t x
+    for x in range(m):
+        total += p2 * squares + p3 * (2.0 * products + inner_squares) + 2.0 * p4 * inner_products
+        inner_products += w[x] * inner
+        inner_squares += x * (w[x] * w[x])
+        inner += x * w[x]
+        products += w[x] * before
+        before += w[x]
+        squares += w[x] * w[x]
+    return total + (n - m) * (p2 * squares + p3 * (2.0 * products + inner_squares) + 2.0 * p4 * inner_products)
+
+
+cdef int64_t size_of_q_measure(const Query* q, bint spread) noexcept nogil:
+    cdef Py_ssize_t g
+    cdef int64_t most = 0, k = q.measure.cutoff
+    if spread:
+        for g in range(q.groups.count):
+            most = max(most, min(q.groups.size[g], k - q.groups.start[g]))
+    return most
+
+
+cdef double reciprocal_rank(const Query* q) noexcept nogil:
+    """Var 1/(t+X), X the place of the first relevant document within the first group that holds one; 0 below k."""
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef int64_t t, n, m, k = q.measure.cutoff
+    cdef Py_ssize_t g = first_group(q)
+    cdef double r
+    cdef double_double d
+    if g < 0 or groups.start[g] >= k:
+        return 0.0
+    r = weight[g]
+    t = groups.start[g]
+    n = groups.size[g]
+    if r == n:
+        return 0.0
+    m = min(n, k - t)
+    if r == 1.0 and t <= DEEP * m:
+        # X is uniform: n W2 - W1², over n².
+        d = between(q.measure.table, t, m)
+        d = minus(scale(between(q.measure.squares, t, m), <double>n), product(d, d))
+        return positive(d.high + d.low) / n / n
+    return reciprocal_rank_by_terms(t, n, r, m)
+
+
+cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) noexcept nogil:
+    """P Var(V | found) + P (1-P) E[V | found]², P the probability of a relevant document within the m slots.
+
+    V = 1/(t+X) is taken from 1/(t+1) where X is mostly small beside t, else from 0: so little is lost to its mean.
+    P(X = x) = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-r-x+1)/(n-x+1), as for the expectation.
+    """
+    cdef int64_t x, last = min(m, <int64_t>(n - r) + 1)
+    cdef bint is_deep = t * (r + 1.0) > n or t > m
+    cdef double most = 1.0 / (t + 1.0)
+    cdef double part, y, survival = 1.0, found = 0.0, mean = 0.0, second = 0.0
+    for x in range(1, last + 1):
+        part = survival / (n - x + 1)
+        y = (x - 1) / (t + 1.0) / (t + x) if is_deep else 1.0 / (t + x)
+        found += part * r
+        mean += part * r * y
+        second += part * r * y * y
+        survival = part * (n - r - x + 1)
+        if survival * most * most < 1e-20 * second:
+            survival = 0.0
+            break
+    second -= mean / found * mean
+    mean = most - mean / found if is_deep else mean / found
+    return positive(second) + found * survival * mean * mean
+
+
+cdef double success(const Query* q) noexcept nogil:
+    """q (1-q), where q = Π (n-m-x+1)/(n-x+1) over the r relevant documents is the probability of none; or Π over m.
+
+    1-q is the sum of what the factors take from the product.
+    """
+    cdef const Groups* groups = q.groups
+    cdef const double* weight = q.weight
+    cdef int64_t x, m, n, terms, k = q.measure.cutoff
+    cdef Py_ssize_t g = first_group(q)
+    cdef double r, part, none = 1.0, found = 0.0
+    if g < 0 or groups.start[g] >= k:
+        return 0.0
+    r = weight[g]
+    n = groups.size[g]
+    m = min(n, k - groups.start[g])
+    if m > n - r:
+        return 0.0
+    terms = min(m, <int64_t>r)
+    r = max(<double>m, r)
+    for x in range(1, terms + 1):
+        part = none / (n - x + 1)
+        found += part * r
+        none = part * (n - r - x + 1)
+        if none < 1e-300:
+            return 0.0
+    return none * found
+
+
+cdef double search_length(const Query* q) noexcept nogil:
+    """i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one."""
+    cdef double n, r, i, before = 0.0, wanted = q.measure.measure_number
+    cdef Py_ssize_t g
+    for g in range(q.groups.count):
+        n = q.groups.size[g]
+        r = q.weight[g]
+        if before + r >= wanted:
+            i = wanted - before
+            return i * (n - r) * (n + 1.0) * (r - i + 1.0) / ((r + 1.0) * (r + 1.0) * (r + 2.0))
+        before += r
+    return 0.0
+
+
+cdef double preference(const Query* q) noexcept nogil:
+    """Σ r (r+s+1)/((s+1) (s+2)) Σ (f(x) - f̄)² over x = 0 … s.
+
+    f falls by 1/M over the first b of these x, from ȳ/M on average, and is 0 for the c others: their squared
+    deviations are b (b²-1)/12 + b c/(s+1) ȳ², over M².
+    """
+    cdef const double* relevant = q.weight
+    cdef const double* nonrelevant = q.weight + q.groups.stride
+    cdef double r, s, b, mean, varied, before = 0.0, total = 0.0, most = q.query_number
+    cdef Py_ssize_t g
+    for g in range(q.groups.count):
+        r = relevant[g]
+        s = nonrelevant[g]
+        if before >= most:
+            break
+        if r > 0.0 and s > 0.0:
+            b = min(most - before, s + 1.0)
+            mean = most - before - 0.5 * (b - 1.0)
+            varied = (b * (b - 1.0) * (b + 1.0) / 12.0 + b * (s + 1.0 - b) / (s + 1.0) * mean * mean) / most / most
+            total += r * (r + s + 1.0) / ((s + 1.0) * (s + 2.0)) * varied
+        before += s
+    return total / q.norm / q.norm
+
+
+cdef double none(const Query* q) noexcept nogil:
+    """0: no order changes the value."""
+    return 0.0
+
+
+cdef double unknown(const Query* q) noexcept nogil:
+    return NAN
+
+
+cdef void unknown_extremes(const Query* q, double* least, double* most) noexcept nogil:
+    least[0] = most[0] = NAN

@@ -1,0 +1,199 @@
+/* Counting a list of scores against one value, or against sorted values: the only loops that see every document.
+ *
+ * The counts are integers, so any vectorisation gives the same answer, and the counting loop may be compiled once for
+ * each instruction set (AVX2 is four to seven times faster here than the baseline; AVX-512 adds nothing to it).
+ */
+#ifndef TIEAWARE_COUNTING_H
+#define TIEAWARE_COUNTING_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "engine/portable.h"
+
+#if defined(TIEAWARE_GNU_C) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
+    !defined(TIEAWARE_CHECKED)
+#define TIEAWARE_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define TIEAWARE_CLONES
+#endif
+
+/* A block is short enough for 32-bit counters and for the first-level cache. */
+enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
+
+/* count: adds to greater[i] and equal[i] how many scores are above and equal to the ascending values[i]; returns the
+ * NaNs. Of a value with `limit` scores above or more, it says no more than that: greater[i] >= limit.
+ *
+ * Four values share a pass over the block; a single one takes the NaNs along.
+ */
+#define TIEAWARE_COUNT(NAME, SCORE, COUNTER)                                                                   \
+    static inline int64_t NAME##_one(const SCORE *block, ptrdiff_t length, double value, int64_t *greater,     \
+                                     int64_t *equal) {                                                         \
+        const SCORE a = (SCORE)value;                                                                          \
+        COUNTER above = 0, at_least = 0, unordered = 0;                                                        \
+        for (ptrdiff_t i = 0; i < length; i++) {                                                               \
+            above += block[i] > a;                                                                             \
+            at_least += block[i] >= a;                                                                         \
+            unordered += block[i] != block[i];                                                                 \
+        }                                                                                                      \
+        greater[0] += above;                                                                                   \
+        equal[0] += at_least - above;                                                                          \
+        return unordered;                                                                                      \
+    }                                                                                                          \
+    static inline void NAME##_four(const SCORE *block, ptrdiff_t length, const double *values,                 \
+                                   int64_t *greater, int64_t *equal) {                                         \
+        const SCORE a = (SCORE)values[0], b = (SCORE)values[1], c = (SCORE)values[2], d = (SCORE)values[3];    \
+        COUNTER above_a = 0, above_b = 0, above_c = 0, above_d = 0;                                            \
+        COUNTER at_least_a = 0, at_least_b = 0, at_least_c = 0, at_least_d = 0;                                \
+        for (ptrdiff_t i = 0; i < length; i++) {                                                               \
+            above_a += block[i] > a;                                                                           \
+            at_least_a += block[i] >= a;                                                                       \
+            above_b += block[i] > b;                                                                           \
+            at_least_b += block[i] >= b;                                                                       \
+            above_c += block[i] > c;                                                                           \
+            at_least_c += block[i] >= c;                                                                       \
+            above_d += block[i] > d;                                                                           \
+            at_least_d += block[i] >= d;                                                                       \
+        }                                                                                                      \
+        greater[0] += above_a, greater[1] += above_b, greater[2] += above_c, greater[3] += above_d;            \
+        equal[0] += at_least_a - above_a, equal[1] += at_least_b - above_b;                                    \
+        equal[2] += at_least_c - above_c, equal[3] += at_least_d - above_d;                                    \
+    }                                                                                                          \
+    TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t n, const double *values,                \
+                                        ptrdiff_t n_values, int64_t limit, int64_t *greater, int64_t *equal) { \
+        int64_t nan = 0;                                                                                       \
+        ptrdiff_t lowest = 0;                                                                                  \
+        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
+            const SCORE *block = scores + from;                                                                \
+            const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
+            ptrdiff_t v;                                                                                       \
+            /* The lower a value, the more scores are above it. */                                             \
+            while (lowest < n_values && greater[lowest] >= limit) lowest++;                                    \
+            if (lowest == n_values) {                                                                          \
+                for (ptrdiff_t i = 0; i < length; i++) nan += block[i] != block[i];                            \
+                continue;                                                                                      \
+            }                                                                                                  \
+            nan += NAME##_one(block, length, values[lowest], greater + lowest, equal + lowest);                \
+            for (v = lowest + 1; v + 4 <= n_values; v += 4)                                                    \
+                NAME##_four(block, length, values + v, greater + v, equal + v);                                \
+            for (; v < n_values; v++) NAME##_one(block, length, values[v], greater + v, equal + v);            \
+        }                                                                                                      \
+        return nan;                                                                                            \
+    }
+
+TIEAWARE_COUNT(tieaware_count_double, double, int64_t)
+TIEAWARE_COUNT(tieaware_count_float, float, int32_t)
+
+/* count_rounded: the same of scores and values rounded to floats, of which twice as many go into a vector; adds to
+ * inexact how many scores that changed.
+ */
+TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrdiff_t n, const double *values,
+                                                      ptrdiff_t n_values, int64_t limit, int64_t *greater,
+                                                      int64_t *equal, int64_t *inexact) {
+    float block[TIEAWARE_BLOCK];
+    int64_t nan = 0, rounded = 0;
+    ptrdiff_t lowest = 0;
+    for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {
+        const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;
+        ptrdiff_t v;
+        while (lowest < n_values && greater[lowest] >= limit) lowest++;
+        if (lowest == n_values) {
+            for (ptrdiff_t i = from; i < from + length; i++) nan += scores[i] != scores[i];
+            continue;
+        }
+        for (ptrdiff_t i = 0; i < length; i++) {
+            block[i] = (float)scores[from + i];
+            rounded += (double)block[i] != scores[from + i];
+        }
+        nan += tieaware_count_float_one(block, length, values[lowest], greater + lowest, equal + lowest);
+        for (v = lowest + 1; v + 4 <= n_values; v += 4)
+            tieaware_count_float_four(block, length, values + v, greater + v, equal + v);
+        for (; v < n_values; v++) tieaware_count_float_one(block, length, values[v], greater + v, equal + v);
+    }
+    *inexact += rounded;
+    return nan;
+}
+
+/* rank: writes to above[i] how many of the n keys are greater than keys[i], both of whole fours. Few keys are ordered
+ * so without a branch to mispredict. Only the first n results mean something; n of up to TIEAWARE_LANES.
+ */
+#if defined(TIEAWARE_GNU_C)
+typedef double tieaware_four_doubles __attribute__((vector_size(32)));
+typedef int64_t tieaware_four_counts __attribute__((vector_size(32)));
+
+TIEAWARE_CLONES static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        tieaware_four_doubles four;
+        tieaware_four_counts count = {0, 0, 0, 0};
+        memcpy(&four, keys + i, sizeof four);
+        /* A comparison that holds is -1. */
+        for (ptrdiff_t j = 0; j < n; j++) count -= keys[j] > four;
+        memcpy(above + i, &count, sizeof count);
+    }
+}
+#else
+static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int64_t count = 0;
+        for (ptrdiff_t j = 0; j < n; j++) count += keys[j] > keys[i];
+        above[i] = count;
+    }
+}
+#endif
+
+/* precede: adds to before[i] how many of n documents, the first of which is at position `first`, come before the one at
+ * positions[i], whose score is values[i], when equal scores keep the order of the list: those above it, and those equal
+ * that stand before it. Returns the NaNs. Of a document with `limit` others before it or more, it says no more than
+ * that: before[i] >= limit.
+ */
+#define TIEAWARE_PRECEDE(NAME, SCORE, COUNTER)                                                                 \
+    TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t first, ptrdiff_t n,                     \
+                                        const double *values, const int64_t *positions, ptrdiff_t n_values,    \
+                                        int64_t limit, int64_t *before) {                                      \
+        int64_t nan = 0;                                                                                       \
+        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
+            const SCORE *block = scores + from;                                                                \
+            const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
+            COUNTER unordered = 0;                                                                             \
+            for (ptrdiff_t i = 0; i < length; i++) unordered += block[i] != block[i];                          \
+            nan += unordered;                                                                                  \
+            for (ptrdiff_t v = 0; v < n_values; v++) {                                                         \
+                if (first + from > 0 && before[v] >= limit) continue;                                          \
+                const SCORE value = (SCORE)values[v];                                                          \
+                ptrdiff_t split = positions[v] - first - from;                                                 \
+                COUNTER count = 0;                                                                             \
+                split = split < 0 ? 0 : split > length ? length : split;                                       \
+                for (ptrdiff_t i = 0; i < split; i++) count += block[i] >= value;                              \
+                for (ptrdiff_t i = split; i < length; i++) count += block[i] > value;                          \
+                before[v] += count;                                                                            \
+            }                                                                                                  \
+        }                                                                                                      \
+        return nan;                                                                                            \
+    }
+
+TIEAWARE_PRECEDE(tieaware_precede_double, double, int64_t)
+TIEAWARE_PRECEDE(tieaware_precede_float, float, int32_t)
+
+/* locate: for each of TIEAWARE_LANES scores, the number of the n_values ascending values that lie below it.
+ * Invariant: values[base-1] < score <= values[base+length], where they exist. The lanes advance together, so that the
+ * latency of one search hides behind the others.
+ */
+#define TIEAWARE_LOCATE(NAME, SCORE)                                                                           \
+    static void NAME(const SCORE *scores, const double *values, int64_t n_values, int64_t *below) {            \
+        int64_t base[TIEAWARE_LANES] = {0};                                                                    \
+        int64_t length = n_values;                                                                             \
+        while (length > 0) {                                                                                   \
+            const int64_t half = (length + 1) / 2;                                                             \
+            for (int lane = 0; lane < TIEAWARE_LANES; lane++) {                                                \
+                base[lane] += values[base[lane] + half - 1] < (double)scores[lane] ? half : 0;                 \
+            }                                                                                                  \
+            length -= half;                                                                                    \
+        }                                                                                                      \
+        for (int lane = 0; lane < TIEAWARE_LANES; lane++) below[lane] = base[lane];                            \
+    }
+
+TIEAWARE_LOCATE(tieaware_locate_double, double)
+TIEAWARE_LOCATE(tieaware_locate_float, float)
+
+#endif

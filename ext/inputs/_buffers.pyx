@@ -1,0 +1,414 @@
+"""Columns of values, as they lie in the memory of whoever made them, into identifiers and numbers.
+
+What is known is checked: that offsets ascend and stay below the last, and that indices and views are within what they
+point into, as far as its size is told. The sizes of most buffers are not: for these the producer is trusted. What is
+written is bounded by what was allocated, whatever the buffers hold when they are read a second time.
+"""
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "inputs/identifier.h" nogil:
+    bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
+
+cdef enum:
+    LONGEST_NUMBER = 20
+
+
+class BadCell(Exception):
+    """A value that cannot be read: its row, and what it is instead."""
+
+
+cdef dict DTYPES = {
+    BOOLEAN: "?", INT8: "i1", UINT8: "u1", INT16: "i2", UINT16: "u2", INT32: "i4", UINT32: "u4", INT64: "i8",
+    UINT64: "u8", FLOAT16: "f2", FLOAT32: "f4", FLOAT64: "f8",
+}
+cdef dict KINDS_OF_DTYPES = {
+    np.dtype(dtype): kind for kind, dtype in DTYPES.items() if kind != BOOLEAN
+}
+
+
+cdef object dtype_of(Kind kind):
+    """The NumPy type of numbers; None for anything else."""
+    return np.dtype(DTYPES[kind]) if kind in DTYPES else None
+
+
+cdef str what_holds(Kind kind):
+    if TEXT32 <= kind <= FIXED:
+        return "text"
+    if INT8 <= kind <= UINT64:
+        return "integer"
+    if kind == NULLS:
+        return "null"
+    return "other" if kind == OTHER else "number"
+
+
+# The bytes of one value; the digits, if it is a number.
+cdef struct Cell:
+    const uint8_t *bytes
+    int64_t n
+    uint8_t digits[LONGEST_NUMBER]
+
+
+cdef enum Found:
+    GOOD, MISSING, BROKEN
+
+
+cdef inline bint is_set(const uint8_t *bits, int64_t i) noexcept nogil:
+    return bits[i >> 3] >> (i & 7) & 1
+
+
+cdef inline bint is_missing(const Layout *layout, int64_t row) noexcept nogil:
+    if layout.valid != NULL and not is_set(layout.valid, layout.first + row):
+        return True
+    return layout.outer != NULL and not is_set(layout.outer, layout.outer_first + row)
+
+
+cdef inline uint64_t load(const uint8_t *p, int64_t width) noexcept nogil:
+    """Read an unsigned number of up to eight bytes, wherever it lies."""
+    cdef uint16_t two
+    cdef uint32_t four
+    cdef uint64_t eight
+    if width == 1:
+        return p[0]
+    if width == 2:
+        memcpy(&two, p, 2)
+        return two
+    if width == 4:
+        memcpy(&four, p, 4)
+        return four
+    memcpy(&eight, p, 8)
+    return eight
+
+
+cdef inline int64_t load_signed(const uint8_t *p, int64_t width) noexcept nogil:
+    cdef uint64_t word = load(p, width)
+    if width == 1:
+        return <int8_t>word
+    if width == 2:
+        return <int16_t>word
+    if width == 4:
+        return <int32_t>word
+    return <int64_t>word
+
+
+cdef inline void write_digits(Cell *cell, uint64_t number, bint negative) noexcept nogil:
+    """Write a number from the end of its room towards the front."""
+    cdef int64_t i = LONGEST_NUMBER
+    if negative:
+        number = 0 - number
+    while True:
+        i -= 1
+        cell.digits[i] = <uint8_t>(48 + number % 10)
+        number //= 10
+        if number == 0:
+            break
+    if negative:
+        i -= 1
+        cell.digits[i] = c"-"
+    cell.bytes = cell.digits + i
+    cell.n = LONGEST_NUMBER - i
+
+
+cdef inline Found read_offsets(const Layout *layout, int64_t i, int64_t size, Cell *cell) noexcept nogil:
+    cdef int64_t begin = load_signed(layout.values + size * i, size)
+    cdef int64_t end = load_signed(layout.values + size * (i + 1), size)
+    cdef int64_t last = load_signed(layout.values + size * (layout.first + layout.n), size)
+    if not 0 <= begin <= end <= last or (layout.data == NULL and end > begin):
+        return BROKEN
+    cell.bytes = layout.data + begin
+    cell.n = end - begin
+    return GOOD
+
+
+cdef inline Found read_view(const Layout *layout, int64_t i, Cell *cell) noexcept nogil:
+    """A view is its length, then up to 12 bytes; or of more, the first four, their buffer, and where in it they are."""
+    cdef const uint8_t *view = layout.values + 16 * i
+    cdef int64_t n = load_signed(view, 4), buffer, begin
+    if n < 0:
+        return BROKEN
+    cell.n = n
+    cell.bytes = view + 4
+    if n > 12:
+        buffer = load_signed(view + 8, 4)
+        begin = load_signed(view + 12, 4)
+        if not 0 <= buffer < layout.n_data or begin < 0 or layout.buffers[2 + buffer] == NULL:
+            return BROKEN
+        if layout.sizes != NULL and begin + n > layout.sizes[buffer]:
+            return BROKEN
+        cell.bytes = <const uint8_t *>layout.buffers[2 + buffer] + begin
+    return GOOD
+
+
+cdef Found read_cell(const Layout *layout, int64_t row, Cell *cell) noexcept nogil:
+    """Find the bytes of a value that is text, bytes or an integer."""
+    cdef int64_t i = layout.first + row
+    cdef int64_t index
+    if is_missing(layout, row):
+        return MISSING
+    if layout.kind == TEXT32:
+        return read_offsets(layout, i, 4, cell)
+    if layout.kind == TEXT64:
+        return read_offsets(layout, i, 8, cell)
+    if layout.kind == VIEWS:
+        return read_view(layout, i, cell)
+    if layout.kind == FIXED:
+        cell.bytes = layout.values + i * layout.width
+        cell.n = layout.width
+        return GOOD
+    if layout.kind == DICTIONARY:
+        index = load_signed(layout.values + i * layout.width, layout.width)
+        if not layout.is_signed and layout.width < 8:
+            index = <int64_t>load(layout.values + i * layout.width, layout.width)
+        if index < 0:
+            return MISSING if layout.is_signed else BROKEN
+        return read_cell(layout.dictionary, index, cell) if index < layout.dictionary.n else BROKEN
+    if INT8 <= layout.kind <= UINT64:
+        if layout.is_signed:
+            index = load_signed(layout.values + i * layout.width, layout.width)
+            write_digits(cell, <uint64_t>index, index < 0)
+        else:
+            write_digits(cell, load(layout.values + i * layout.width, layout.width), False)
+        return GOOD
+    return MISSING if layout.kind == NULLS else BROKEN
+
+
+cdef int64_t fill_offsets(
+    const Layout *layout, int64_t start, const int64_t *rows, int64_t n, int64_t *offsets, Found *found
+) noexcept nogil:
+    """Set the offsets of n identifiers, at these rows or from start on; return how many of them are good."""
+    cdef int64_t i
+    cdef Cell cell
+    offsets[0] = 0
+    for i in range(n):
+        found[0] = read_cell(layout, rows[i] if rows != NULL else start + i, &cell)
+        if found[0] != GOOD:
+            return i
+        offsets[i + 1] = offsets[i] + cell.n
+    return n
+
+
+cdef int64_t fill_data(
+    const Layout *layout, int64_t start, const int64_t *rows, int64_t n, const int64_t *offsets, uint8_t *data
+) noexcept nogil:
+    """Copy n identifiers to where their offsets say; return how many of them are still what they were."""
+    cdef int64_t i
+    cdef Cell cell
+    for i in range(n):
+        if read_cell(layout, rows[i] if rows != NULL else start + i, &cell) != GOOD:
+            return i
+        if cell.n != offsets[i + 1] - offsets[i]:
+            return i
+        if cell.n:
+            memcpy(data + offsets[i], cell.bytes, cell.n)
+    return n
+
+
+cdef int64_t rebase(
+    const Layout *layout, int64_t start, int64_t n, int64_t size, int64_t least, int64_t most, int64_t *offsets
+) noexcept nogil:
+    """Set the offsets of n identifiers that lie from least to most; return how many ascend in there."""
+    cdef const uint8_t *values = layout.values + size * (layout.first + start)
+    cdef int64_t i
+    offsets[0] = 0
+    for i in range(n):
+        offsets[i + 1] = load_signed(values + size * (i + 1), size) - least
+        if not offsets[i] <= offsets[i + 1] <= most - least:
+            return i
+    return n
+
+
+cdef int64_t first_missing(const Layout *layout, int64_t start, int64_t stop) noexcept nogil:
+    """Return the first row without a value, or stop."""
+    cdef int64_t row
+    if layout.valid == NULL and layout.outer == NULL and layout.kind != NULLS:
+        return stop
+    for row in range(start, stop):
+        if layout.kind == NULLS or is_missing(layout, row):
+            return row
+    return stop
+
+
+cdef int64_t find_segments(
+    const Layout *layout, int64_t start, int64_t stop, int64_t *starts, Found *found, int64_t *bad
+) noexcept nogil:
+    """Set where runs of one value begin; return how many there are."""
+    cdef int64_t n = 0, row, width = layout.width
+    cdef const uint8_t *p = layout.values + layout.first * width
+    cdef Cell cells[2]
+    found[0] = GOOD
+    if width:
+        # Of integers, indices and the like, bytes alone tell.
+        bad[0] = first_missing(layout, start, stop)
+        if bad[0] < stop:
+            found[0] = MISSING
+            return 0
+        for row in range(start, stop):
+            starts[n] = row
+            n += row == start or not identifier_equal(p + row * width, p + (row - 1) * width, width)
+        return n
+    for row in range(start, stop):
+        found[0] = read_cell(layout, row, &cells[row & 1])
+        if found[0] != GOOD:
+            bad[0] = row
+            return 0
+        starts[n] = row
+        n += row == start or cells[0].n != cells[1].n or not identifier_equal(
+            cells[0].bytes, cells[1].bytes, cells[0].n
+        )
+    return n
+
+
+cdef class Column:
+    """A column of a batch. Its methods take rows from `start` to `stop`, and raise BadCell at the first that is bad."""
+
+    @staticmethod
+    def of_array(array):
+        """Wrap a flat NumPy array of numbers."""
+        cdef Column self = Column.__new__(Column)
+        array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+        memset(&self.layout, 0, sizeof(Layout))
+        self.layout.kind = KINDS_OF_DTYPES[array.dtype]
+        self.layout.n = array.size
+        self.layout.width = array.dtype.itemsize
+        self.layout.is_signed = array.dtype.kind == "i"
+        self.layout.values = <const uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>array)
+        self.owner = array
+        self.type = array.dtype.name
+        self.holds = what_holds(self.layout.kind)
+        return self
+
+    @staticmethod
+    def of_identifiers(data, offsets, str holds="text"):
+        """Wrap identifiers: their bytes, and where they begin and end."""
+        cdef Column self = Column.__new__(Column)
+        data = np.ascontiguousarray(data, np.uint8)
+        offsets = np.ascontiguousarray(offsets, np.int64)
+        memset(&self.layout, 0, sizeof(Layout))
+        self.layout.kind = TEXT64
+        self.layout.n = offsets.size - 1
+        self.layout.values = <const uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>offsets)
+        self.layout.data = <const uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>data)
+        self.owner = data, offsets
+        self.type = "identifiers"
+        self.holds = holds
+        return self
+
+    @staticmethod
+    def of_codes(codes, Column values not None):
+        """Make a column of which each row names a value by its place; -1 names none."""
+        cdef Column self = Column.of_array(codes)
+        if not INT8 <= self.layout.kind <= UINT64 or values.layout.kind == DICTIONARY:
+            raise TypeError("integers, and a column without a dictionary, are expected")
+        self.dictionary = values
+        self.layout.kind = DICTIONARY
+        self.layout.dictionary = &values.layout
+        self.type = "categorical"
+        self.holds = values.holds
+        return self
+
+    def __len__(self):
+        return self.layout.n
+
+    cdef check(self, int64_t start, int64_t stop):
+        if not 0 <= start <= stop <= self.layout.n:
+            raise IndexError(f"rows {start} to {stop} of {self.layout.n}")
+
+    def segments(self, int64_t start, int64_t stop):
+        """Return where sequences of rows of one value begin, int64[:]; two may be of one value."""
+        cdef Found found = GOOD
+        cdef int64_t n, bad = 0
+        self.check(start, stop)
+        starts = np.empty(stop - start, np.int64)
+        cdef int64_t *into = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>starts)
+        with nogil:
+            n = find_segments(&self.layout, start, stop, into, &found, &bad)
+        if found != GOOD:
+            raise bad_cell(bad, found)
+        return starts[:n].copy()
+
+    def identifiers(self, int64_t start, int64_t stop):
+        """Return (data, offsets) of rows that hold text, bytes or integers."""
+        cdef int64_t size = 4 if self.layout.kind == TEXT32 else 8, n = stop - start, least, most, good
+        cdef const uint8_t *values = self.layout.values
+        self.check(start, stop)
+        if n == 0 or (self.layout.kind != TEXT32 and self.layout.kind != TEXT64):
+            return self.gathered(start, NULL, n)
+        good = first_missing(&self.layout, start, stop)
+        if good < stop:
+            raise bad_cell(good, MISSING)
+        # The bytes are together already.
+        least = load_signed(values + size * (self.layout.first + start), size)
+        most = load_signed(values + size * (self.layout.first + stop), size)
+        if not 0 <= least <= most <= load_signed(values + size * (self.layout.first + self.layout.n), size):
+            return self.gathered(start, NULL, n)
+        if self.layout.data == NULL and most > least:
+            raise bad_cell(start, BROKEN)
+        offsets = np.empty(n + 1, np.int64)
+        data = np.empty(most - least, np.uint8)
+        cdef int64_t *bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>offsets)
+        cdef uint8_t *into = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>data)
+        with nogil:
+            good = rebase(&self.layout, start, n, size, least, most, bound)
+            if most > least:
+                memcpy(into, self.layout.data + least, most - least)
+        if good < n or bound[n] != most - least:
+            raise bad_cell(start + min(good, n - 1), BROKEN)
+        return data, offsets
+
+    def identifiers_at(self, const int64_t[::1] rows not None):
+        """Return (data, offsets) of these rows."""
+        cdef Py_ssize_t i
+        cdef int64_t n = rows.shape[0]
+        # Of its own, for the bounds are checked once.
+        chosen = np.array(rows)
+        cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>chosen)
+        for i in range(n):
+            if not 0 <= row[i] < self.layout.n:
+                raise IndexError(f"row {row[i]} of {self.layout.n}")
+        return self.gathered(0, row, n)
+
+    cdef tuple gathered(self, int64_t start, const int64_t *rows, int64_t n):
+        cdef int64_t good
+        cdef Found found = GOOD
+        offsets = np.empty(n + 1, np.int64)
+        cdef int64_t *bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>offsets)
+        with nogil:
+            good = fill_offsets(&self.layout, start, rows, n, bound, &found)
+        if good < n:
+            raise bad_cell(rows[good] if rows != NULL else start + good, found)
+        data = np.empty(bound[n], np.uint8)
+        cdef uint8_t *into = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>data)
+        with nogil:
+            good = fill_data(&self.layout, start, rows, n, bound, into)
+        if good < n:
+            raise bad_cell(rows[good] if rows != NULL else start + good, BROKEN)
+        return data, offsets
+
+    def numbers(self, int64_t start, int64_t stop):
+        """Return a copy of rows that hold numbers, as an array of their type."""
+        cdef int64_t n = stop - start, i, bad
+        self.check(start, stop)
+        bad = first_missing(&self.layout, start, stop)
+        if bad < stop:
+            raise bad_cell(bad, MISSING)
+        if self.layout.kind not in DTYPES:
+            raise TypeError(self.type)
+        numbers = np.empty(n, DTYPES[self.layout.kind])
+        cdef uint8_t *into = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>numbers)
+        cdef int64_t width = self.layout.width
+        with nogil:
+            if self.layout.kind == BOOLEAN:
+                for i in range(n):
+                    into[i] = is_set(self.layout.values, self.layout.first + start + i)
+            elif n:
+                memcpy(into, self.layout.values + width * (self.layout.first + start), n * width)
+        return numbers
+
+
+cdef object bad_cell(int64_t row, Found found):
+    return BadCell(row, "a missing value" if found == MISSING else "a value outside of its buffer")

@@ -1,0 +1,233 @@
+"""Python's own objects, into columns, and back: judgments that are a dict of dicts, arrays of objects, text."""
+
+cimport cython
+cimport numpy as cnp
+from cpython.dict cimport PyDict_Next
+from cpython.object cimport PyObject
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcmp, memcpy
+
+from tieaware.kernels._column cimport text_of
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    bint PyUnicode_CheckExact(PyObject *value)
+    bint PyBytes_Check(PyObject *value)
+    char *PyBytes_AS_STRING(PyObject *value)
+    Py_ssize_t PyBytes_GET_SIZE(PyObject *value)
+    bint PyDict_CheckExact(PyObject *value)
+    Py_ssize_t PyDict_Size(PyObject *value)
+    bint PyLong_CheckExact(PyObject *value)
+    bint PyBool_Check(PyObject *value)
+    bint PyFloat_CheckExact(PyObject *value)
+    double PyFloat_AS_DOUBLE(PyObject *value)
+    long PyLong_AsLongAndOverflow(PyObject *value, int *overflow) except? -1
+
+
+cdef struct Bytes:
+    uint8_t *data
+    Py_ssize_t n, room
+
+
+cdef bint append(Bytes *bytes, const char *p, Py_ssize_t n) except False:
+    cdef Py_ssize_t room = max(bytes.n + n, 2 * bytes.room)
+    cdef void *grown
+    if bytes.n + n > bytes.room:
+        grown = realloc(bytes.data, room)
+        if grown == NULL:
+            raise MemoryError("no memory for the identifiers")
+        bytes.data = <uint8_t *>grown
+        bytes.room = room
+    memcpy(bytes.data + bytes.n, p, n)
+    bytes.n += n
+    return True
+
+
+cdef bint label_of(PyObject *value, int32_t *label) except -1:
+    """Set the label to an integer, a bool or a whole float, all of 32 bits; False if the value is none of these."""
+    cdef int overflow = 0
+    cdef long whole
+    cdef double number
+    if PyLong_CheckExact(value) or PyBool_Check(value):
+        whole = PyLong_AsLongAndOverflow(value, &overflow)
+        label[0] = <int32_t>whole
+        return not overflow and label[0] == whole
+    if not PyFloat_CheckExact(value):
+        return False
+    number = PyFloat_AS_DOUBLE(value)
+    # No float beyond has a value in 32 bits, and NaN fits no comparison.
+    if not -2147483648.0 <= number <= 2147483647.0:
+        return False
+    label[0] = <int32_t>number
+    return label[0] == number
+
+
+cdef bint append_list(dict listed, Bytes *names, int64_t *offsets, int32_t *labels, Py_ssize_t room) except -1:
+    """Append the documents and labels of one query; False if they take more than this, or are not so many."""
+    cdef Py_ssize_t position = 0, n = 0, size = 0
+    cdef PyObject *key = NULL
+    cdef PyObject *value = NULL
+    cdef const char *p = NULL
+    with cython.critical_section(listed):
+        while PyDict_Next(listed, &position, &key, &value):
+            if n == room or not PyUnicode_CheckExact(key) or not text_of(key, &p, &size):
+                return False
+            if not label_of(value, &labels[n]):
+                return False
+            if size > 0:
+                append(names, p, size)
+            n += 1
+            offsets[n] = names.n
+    return n == room
+
+
+cdef object taken(Bytes *bytes):
+    array = np.empty(bytes.n, np.uint8)
+    if bytes.n > 0:
+        memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), bytes.data, bytes.n)
+    return array
+
+
+def columns_of(dict judgments not None):
+    """Take judgments {query: {document: label}} apart, without intermediate objects.
+
+    Returns
+    -------
+    tuple or None
+        The identifiers of the queries, uint8[:], and their offsets, int64[n_queries + 1]; the rows of each query,
+        int64[n_queries + 1]; the identifiers of the documents and their offsets; the labels, int32[n_rows]. None for
+        anything but dictionaries, strings that have a UTF-8 form, and labels that are Python's own: it may still be
+        good, or its errors need words.
+    """
+    cdef Py_ssize_t n_queries = len(judgments), q = 0, position = 0, total = 0, size = 0
+    cdef PyObject *key = NULL
+    cdef PyObject *value = NULL
+    cdef const char *p = NULL
+    cdef Bytes queries, documents
+    cdef list lists = []
+    query_offsets = np.zeros(n_queries + 1, np.int64)
+    list_offsets = np.zeros(n_queries + 1, np.int64)
+    cdef int64_t *query_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_offsets)
+    cdef int64_t *list_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>list_offsets)
+    cdef int64_t *bound
+    cdef int32_t *label
+    queries.data = documents.data = NULL
+    queries.n = queries.room = documents.n = documents.room = 0
+    try:
+        with cython.critical_section(judgments):
+            while PyDict_Next(judgments, &position, &key, &value):
+                if q == n_queries or not PyDict_CheckExact(value):
+                    return None
+                if not PyUnicode_CheckExact(key) or not text_of(key, &p, &size):
+                    return None
+                if size > 0:
+                    append(&queries, p, size)
+                total += PyDict_Size(value)
+                lists.append(<object>value)
+                q += 1
+                query_bound[q] = queries.n
+                list_bound[q] = total
+        if q != n_queries:
+            return None
+        document_offsets = np.zeros(total + 1, np.int64)
+        labels = np.empty(total, np.int32)
+        bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>document_offsets)
+        label = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
+        for q in range(n_queries):
+            total = list_bound[q]
+            if not append_list(lists[q], &documents, bound + total, label + total, list_bound[q + 1] - total):
+                return None
+        return taken(&queries), query_offsets, list_offsets, taken(&documents), document_offsets, labels
+    finally:
+        free(queries.data)
+        free(documents.data)
+
+
+# ---- arrays of objects ---------------------------------------------------------------------------
+
+cdef inline bint bytes_of(PyObject *value, const char **p, Py_ssize_t *n):
+    """Set p and n to what identifies: the UTF-8 of a str, or bytes; False for anything else."""
+    if value != NULL and PyBytes_Check(value):
+        p[0] = PyBytes_AS_STRING(value)
+        n[0] = PyBytes_GET_SIZE(value)
+        return True
+    return value != NULL and text_of(value, p, n)
+
+
+cdef cnp.ndarray checked_objects(array, int64_t start, int64_t stop):
+    if not cnp.PyArray_Check(array) or array.dtype != object or array.ndim != 1 or not array.flags.c_contiguous:
+        raise TypeError("a flat array of objects is expected")
+    if not 0 <= start <= stop <= len(array):
+        raise IndexError(f"rows {start} to {stop} of {len(array)}")
+    return array
+
+
+def object_segments(array, int64_t start, int64_t stop):
+    """Return where sequences of one value begin, from start to stop, int64[:]; two may be of one value.
+
+    Most values of a column of queries are the object before them, or at least its text.
+    """
+    cdef cnp.ndarray objects = checked_objects(array, start, stop)
+    cdef PyObject **values = <PyObject **>cnp.PyArray_DATA(objects)
+    cdef int64_t i, n_starts = 0
+    cdef Py_ssize_t n = 0, m = 0
+    cdef const char *p = NULL
+    cdef const char *q = NULL
+    cdef object held, before = None
+    starts = np.empty(stop - start, np.int64)
+    cdef int64_t *into = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>starts)
+    for i in range(start, stop):
+        if i > start and values[i] == <PyObject *>before:
+            continue
+        held = <object>values[i] if values[i] != NULL else None
+        if i == start or not bytes_of(<PyObject *>held, &p, &n) or not bytes_of(<PyObject *>before, &q, &m) or (
+            n != m or memcmp(p, q, n) != 0
+        ):
+            into[n_starts] = i
+            n_starts += 1
+        before = held
+    return starts[:n_starts].copy()
+
+
+def object_identifiers(array, int64_t start, int64_t stop):
+    """Return (data, offsets) of the str and bytes from start to stop; None if any is neither, or has no UTF-8."""
+    cdef cnp.ndarray objects = checked_objects(array, start, stop)
+    cdef PyObject **values = <PyObject **>cnp.PyArray_DATA(objects)
+    cdef int64_t i
+    cdef Py_ssize_t n = 0
+    cdef const char *p = NULL
+    cdef object held
+    cdef Bytes names
+    names.data = NULL
+    names.n = names.room = 0
+    offsets = np.zeros(stop - start + 1, np.int64)
+    cdef int64_t *bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>offsets)
+    try:
+        for i in range(stop - start):
+            held = <object>values[start + i] if values[start + i] != NULL else None
+            if not bytes_of(<PyObject *>held, &p, &n):
+                return None
+            if n > 0:
+                append(&names, p, n)
+            bound[i + 1] = names.n
+        return taken(&names), offsets
+    finally:
+        free(names.data)
+
+
+# ---- and back -------------------------------------------------------------------------------------
+
+def texts(cnp.ndarray data not None, cnp.ndarray offsets not None):
+    """Return the identifiers of uint8[:] and int64[n + 1] as a list of str: UTF-8, other bytes as surrogates."""
+    cdef const char *p = <const char *>cnp.PyArray_DATA(data)
+    cdef const int64_t *bound = <const int64_t *>cnp.PyArray_DATA(offsets)
+    cdef Py_ssize_t i
+    cdef list found = []
+    for i in range(offsets.shape[0] - 1):
+        found.append(PyUnicode_DecodeUTF8(p + bound[i], bound[i + 1] - bound[i], "surrogateescape"))
+    return found

@@ -1,0 +1,595 @@
+"""Judgments and rankings, joined by identifier.
+
+Identifiers are a column of bytes: identifier i is data[offsets[i]:offsets[i + 1]]. The rows of query q, its
+list, are those from list_offsets[q] to list_offsets[q + 1].
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.dict cimport PyDict_Next
+from cpython.object cimport PyObject, PyTypeObject
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset
+
+from tieaware.kernels._column cimport (
+    LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size, text_of,
+)
+
+import numpy as np
+
+from tieaware.errors import InputError
+
+cnp.import_array()
+
+cdef extern from "inputs/hashing.h":
+    int identifier_seed() except -1
+    uint64_t identifier_hash(const uint8_t *p, size_t n) nogil
+
+cdef extern from "engine/portable.h" nogil:
+    void tieaware_prefetch(const void *address)
+
+cdef extern from "inputs/identifier.h" nogil:
+    bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
+
+cdef extern from "Python.h":
+    bint PyUnicode_Check(PyObject *value)
+    bint PyBytes_Check(PyObject *value)
+    bint PyDict_CheckExact(PyObject *value)
+    Py_ssize_t PyDict_Size(PyObject *value)
+    bint PyFloat_Check(PyObject *value)
+    double PyFloat_AS_DOUBLE(PyObject *value)
+    double PyFloat_AsDouble(PyObject *value) except? -1.0
+    bint PyObject_TypeCheck(PyObject *value, PyTypeObject *kind)
+
+cdef object COMPLEX = np.complexfloating
+cdef object LONG_DOUBLE = np.longdouble
+cdef object ARRAY = np.ndarray
+
+identifier_seed()
+
+
+cdef int check_flat(cnp.ndarray array, char kind, int size) except -1:
+    # On some platforms two types have these bytes.
+    if not (array.descr.kind == kind and cnp.PyArray_ITEMSIZE(array) == size
+            and cnp.PyArray_NDIM(array) == 1 and cnp.PyArray_IS_C_CONTIGUOUS(array)
+            and cnp.PyArray_ISALIGNED(array) and cnp.PyArray_ISNOTSWAPPED(array)):
+        raise ValueError("a column of another type")
+    return 0
+
+
+cdef int check_lists(const int64_t *list_offsets, Py_ssize_t n_queries) except -1:
+    cdef Py_ssize_t q, n
+    for q in range(n_queries):
+        if not 0 <= list_offsets[q + 1] - list_offsets[q] < LARGEST_TABLE:
+            n = list_offsets[q + 1] - list_offsets[q]
+            raise InputError("documents", f"expected fewer than {LARGEST_TABLE} of a query, found {n}")
+    return 0
+
+
+# ---- identifiers ---------------------------------------------------------------------------------
+
+def number(const uint8_t[::1] data, const int64_t[::1] offsets):
+    """Number distinct identifiers by first appearance.
+
+    Returns
+    -------
+    numbers, firsts : int64[n], int64[n_distinct]
+        The number of each identifier, and where each number appears first.
+    """
+    cdef Py_ssize_t n = offsets.shape[0] - 1, i, found, n_distinct = 0
+    if n >= LARGEST_TABLE:
+        raise InputError("identifiers", f"expected fewer than {LARGEST_TABLE}, found {n}")
+    cdef Column column = column_of(data, offsets)
+    numbers = np.empty(n, np.int64)
+    firsts = np.empty(n, np.int64)
+    cdef int64_t[::1] numbers_view = numbers, firsts_view = firsts
+    cdef Py_ssize_t size = table_size(n)
+    cdef uint64_t[::1] table = np.zeros(size, np.uint64)
+    cdef uint64_t hashed, where = 0
+    with nogil:
+        for i in range(n):
+            # Runs of one identifier are usual.
+            if i and size_of(column, i) == size_of(column, i - 1) and identifier_equal(
+                bytes_of(column, i), bytes_of(column, i - 1), size_of(column, i)
+            ):
+                numbers_view[i] = numbers_view[i - 1]
+                continue
+            hashed = identifier_hash(bytes_of(column, i), size_of(column, i))
+            found = find(
+                &table[0], size - 1, column, 0, bytes_of(column, i), size_of(column, i), hashed, &where
+            )
+            if found < 0:
+                table[where] = entry_of(hashed, i)
+                numbers_view[i] = n_distinct
+                firsts_view[n_distinct] = i
+                n_distinct += 1
+            else:
+                numbers_view[i] = numbers_view[found]
+    return numbers, firsts[:n_distinct].copy()
+
+
+cdef enum:
+    # So many bytes are copied without a branch on how many there are.
+    SHORT = 16
+    # So many identifiers ahead, the memory is asked for: they are chosen from all over a column.
+    AHEAD = 24
+
+
+def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] chosen):
+    """Return (data, offsets) of the chosen identifiers, in that order."""
+    cdef Py_ssize_t n = chosen.shape[0], n_all = offsets.shape[0] - 1, i, at, size
+    new_offsets = np.empty(n + 1, np.int64)
+    cdef int64_t[::1] begins = np.empty(n, np.int64), to = new_offsets
+    cdef int64_t row, total = 0
+    to[0] = 0
+    with nogil:
+        for i in range(n):
+            if i + AHEAD < n:
+                tieaware_prefetch(&offsets[0] + chosen[i + AHEAD])
+            row = chosen[i]
+            if not 0 <= row < n_all:
+                with gil:
+                    raise IndexError(f"identifier {row} of {n_all}")
+            begins[i] = offsets[row]
+            total += offsets[row + 1] - offsets[row]
+            to[i + 1] = total
+    new_data = np.empty(total, np.uint8)
+    cdef uint8_t[::1] into = new_data
+    with nogil:
+        for i in range(n):
+            if i + AHEAD < n:
+                tieaware_prefetch(&data[0] + begins[i + AHEAD])
+            at, size = to[i], to[i + 1] - to[i]
+            # What is copied too much of one, the next one overwrites.
+            if 0 < size <= SHORT and at + SHORT <= total and begins[i] + SHORT <= data.shape[0]:
+                memcpy(&into[at], &data[begins[i]], SHORT)
+            elif size > 0:
+                memcpy(&into[at], &data[begins[i]], size)
+    return new_data, new_offsets
+
+
+# ---- duplicates ----------------------------------------------------------------------------------
+
+cdef enum:
+    # Of so many documents, about eight share one of 2^16 bits with another.
+    SHORT_LIST = 1024
+
+
+cdef struct Repeats:
+    int64_t *rows
+    Py_ssize_t n, room
+
+
+cdef bint append_repeat(Repeats *repeats, int64_t row, int64_t first) noexcept nogil:
+    cdef Py_ssize_t room
+    cdef void *rows
+    if repeats.n == repeats.room:
+        room = 2 * repeats.room + 64
+        rows = realloc(repeats.rows, room * 2 * sizeof(int64_t))
+        if rows == NULL:
+            return False
+        repeats.rows = <int64_t *>rows
+        repeats.room = room
+    repeats.rows[2 * repeats.n] = row
+    repeats.rows[2 * repeats.n + 1] = first
+    repeats.n += 1
+    return True
+
+
+cdef bint all_distinct(
+    Column documents, Py_ssize_t begin, Py_ssize_t end, uint64_t *table, uint32_t *hashes
+) noexcept nogil:
+    """Whether the documents of a short list are all different; False if that takes a closer look.
+
+    Each sets one of 2^16 bits, without a branch that depends on it. The few whose bit another has set are compared with
+    those before them.
+    """
+    cdef Py_ssize_t i, j, n_same = 0, n = end - begin
+    cdef uint32_t same[16]
+    cdef uint64_t hashed, bit, word
+    memset(table, 0, (1 << 16) // 8)
+    for i in range(n):
+        hashed = identifier_hash(bytes_of(documents, begin + i), size_of(documents, begin + i))
+        hashes[i] = <uint32_t>(hashed >> 32)
+        word = hashed >> 6 & 1023
+        bit = <uint64_t>1 << (hashed & 63)
+        same[n_same] = <uint32_t>i
+        n_same += (table[word] & bit) != 0
+        table[word] |= bit
+        if n_same == 16:
+            return False
+    n = 0
+    for i in range(n_same):
+        for j in range(same[i]):
+            n += hashes[j] == hashes[same[i]]
+    return n == 0
+
+
+cdef bint find_duplicates(
+    Column documents, const int64_t *list_offsets, Py_ssize_t n_queries, uint64_t *table, uint32_t *hashes, bint one,
+    Repeats *repeats
+) noexcept nogil:
+    cdef Py_ssize_t q, i, found, n, base, size
+    cdef uint64_t hashed, where = 0
+    cdef const uint8_t *p
+    for q in range(n_queries):
+        base = list_offsets[q]
+        if list_offsets[q + 1] - base <= SHORT_LIST and all_distinct(
+            documents, base, list_offsets[q + 1], table, hashes
+        ):
+            continue
+        size = table_size(list_offsets[q + 1] - base)
+        memset(table, 0, size * sizeof(uint64_t))
+        for i in range(base, list_offsets[q + 1]):
+            p = bytes_of(documents, i)
+            n = size_of(documents, i)
+            hashed = identifier_hash(p, n)
+            found = find(table, size - 1, documents, base, p, n, hashed, &where)
+            if found < 0:
+                table[where] = entry_of(hashed, i - base)
+                continue
+            if not append_repeat(repeats, i, base + found):
+                return False
+            if one:
+                return True
+    return True
+
+
+def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] list_offsets, bint one=False):
+    """Find the documents that appear again within a query's rows.
+
+    Parameters
+    ----------
+    data, offsets, list_offsets : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
+        The documents, and the rows of each query.
+    one : bool
+        Stop at the first.
+
+    Returns
+    -------
+    int64[n_found, 2]
+        Each row whose document appeared before within its query, and where that was first.
+    """
+    cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, longest, q
+    check_lists(&list_offsets[0], n_queries)
+    longest = 0
+    for q in range(n_queries):
+        longest = max(longest, list_offsets[q + 1] - list_offsets[q])
+    cdef uint64_t[::1] table = np.empty(max(table_size(longest), 1024), np.uint64)
+    cdef uint32_t[::1] hashes = np.empty(SHORT_LIST, np.uint32)
+    cdef Column documents = column_of(data, offsets)
+    cdef Repeats repeats
+    cdef bint good
+    repeats.rows = NULL
+    repeats.n = repeats.room = 0
+    try:
+        with nogil:
+            good = find_duplicates(documents, &list_offsets[0], n_queries, &table[0], &hashes[0], one, &repeats)
+        if not good:
+            raise MemoryError
+        found = np.empty((repeats.n, 2), np.int64)
+        if repeats.n:
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>found), repeats.rows, repeats.n * 2 * sizeof(int64_t))
+        return found
+    finally:
+        free(repeats.rows)
+
+
+# ---- the join ------------------------------------------------------------------------------------
+
+# What a match is written to. The position of a document is its place in its list, from 0.
+cdef struct Found:
+    int64_t *positions
+    int32_t *labels
+    Py_ssize_t n, room
+
+
+cdef class Index:
+    """Judgments prepared for look-up: where a query is, and which of its documents are judged.
+
+    Parameters
+    ----------
+    queries, query_offsets : uint8[:], int64[n_queries + 1]
+        The identifiers of the queries, each once.
+    list_offsets : int64[n_queries + 1]
+        The rows of each query.
+    documents, document_offsets : uint8[:], int64[n_judged + 1]
+        The identifiers of the judged documents, each once per query.
+    labels : int32[n_judged]
+    """
+
+    # The arrays whose addresses are in use.
+    cdef object arrays
+    cdef Column queries, documents
+    cdef const int64_t *list_offsets
+    cdef const int32_t *labels
+    # The table of the queries, and one after the other those of their documents, from table_offsets[q] on.
+    cdef uint64_t *query_table
+    cdef uint64_t *tables
+    cdef int64_t *table_offsets
+    # A word for every four entries of `tables`: one bit is set for each of their documents. Most documents of a run are
+    # not judged, and their bit is not set; so the usual answer is had by a branch that is foreseen.
+    cdef uint64_t *filters
+    cdef uint64_t query_mask
+    cdef readonly Py_ssize_t n_queries
+
+    def __cinit__(
+        self, cnp.ndarray queries not None, cnp.ndarray query_offsets not None, cnp.ndarray list_offsets not None,
+        cnp.ndarray documents not None, cnp.ndarray document_offsets not None, cnp.ndarray labels not None,
+    ):
+        cdef Py_ssize_t q, i, size
+        cdef uint64_t hashed
+        cdef int64_t total = 0
+        # Six typed memoryviews take longer than all else for a few judgments.
+        check_flat(queries, b"u", 1)
+        check_flat(query_offsets, b"i", 8)
+        check_flat(list_offsets, b"i", 8)
+        check_flat(documents, b"u", 1)
+        check_flat(document_offsets, b"i", 8)
+        check_flat(labels, b"i", 4)
+        self.n_queries = list_offsets.shape[0] - 1
+        if query_offsets.shape[0] != list_offsets.shape[0] or document_offsets.shape[0] != labels.shape[0] + 1:
+            raise ValueError("columns of different lengths")
+        if self.n_queries >= LARGEST_TABLE:
+            raise InputError("queries", f"expected fewer than {LARGEST_TABLE}, found {self.n_queries}")
+        self.queries.data = <const uint8_t *>cnp.PyArray_DATA(queries)
+        self.queries.offsets = <const int64_t *>cnp.PyArray_DATA(query_offsets)
+        self.documents.data = <const uint8_t *>cnp.PyArray_DATA(documents)
+        self.documents.offsets = <const int64_t *>cnp.PyArray_DATA(document_offsets)
+        self.list_offsets = <const int64_t *>cnp.PyArray_DATA(list_offsets)
+        self.labels = <const int32_t *>cnp.PyArray_DATA(labels)
+        check_lists(self.list_offsets, self.n_queries)
+        cdef int64_t word
+        table_offsets = np.zeros(self.n_queries + 1, np.int64)
+        self.table_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>table_offsets)
+        for q in range(self.n_queries):
+            total += max(table_size(self.n_judged(q)), 4)
+            self.table_offsets[q + 1] = total
+        query_table = np.zeros(table_size(self.n_queries), np.uint64)
+        tables = np.zeros(total, np.uint64)
+        filters = np.zeros(total // 4, np.uint64)
+        self.query_mask = query_table.size - 1
+        self.query_table = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_table)
+        self.tables = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>tables)
+        self.filters = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>filters)
+        self.arrays = (
+            queries, query_offsets, list_offsets, documents, document_offsets, labels, query_table, tables,
+            table_offsets, filters,
+        )
+        with nogil:
+            for q in range(self.n_queries):
+                self.insert(self.query_table, self.query_mask, self.queries, 0, q)
+                size = self.table_offsets[q + 1] - self.table_offsets[q]
+                for i in range(self.list_offsets[q + 1] - self.list_offsets[q]):
+                    hashed = self.insert(
+                        self.tables + self.table_offsets[q], size - 1, self.documents, self.list_offsets[q], i
+                    )
+                    word = self.filter_word(q, hashed)
+                    self.filters[word] = self.filters[word] | <uint64_t>1 << (hashed >> 58)
+
+    cdef inline int64_t filter_word(self, Py_ssize_t q, uint64_t hashed) noexcept nogil:
+        # By other bits of the hash than the entry and the bit in the word.
+        cdef int64_t size = self.table_offsets[q + 1] - self.table_offsets[q]
+        return self.table_offsets[q] // 4 + (hashed >> 32 & (size // 4 - 1))
+
+    cdef uint64_t insert(
+        self, uint64_t *table, uint64_t mask, Column column, Py_ssize_t base, Py_ssize_t i
+    ) noexcept nogil:
+        """Enter an identifier, and return its hash."""
+        cdef const uint8_t *p = bytes_of(column, base + i)
+        cdef Py_ssize_t n = size_of(column, base + i)
+        cdef uint64_t hashed = identifier_hash(p, n), where = 0
+        if find(table, mask, column, base, p, n, hashed, &where) < 0:
+            table[where] = entry_of(hashed, i)
+        return hashed
+
+    cdef Py_ssize_t find_query(self, const uint8_t *p, Py_ssize_t n) noexcept nogil:
+        """Return the row of a query, or -1."""
+        cdef uint64_t where = 0
+        return find(self.query_table, self.query_mask, self.queries, 0, p, n, identifier_hash(p, n), &where)
+
+    cdef inline Py_ssize_t n_judged(self, Py_ssize_t q) noexcept nogil:
+        return self.list_offsets[q + 1] - self.list_offsets[q]
+
+    cdef inline bint look_up(
+        self, Py_ssize_t q, const uint8_t *p, Py_ssize_t n, int64_t position, Found *found
+    ) noexcept nogil:
+        """Append a document of query q to what is found, if it is judged; False if there is no room."""
+        cdef uint64_t where = 0, hashed = identifier_hash(p, n)
+        cdef const uint64_t *table = self.tables + self.table_offsets[q]
+        cdef uint64_t mask = self.table_offsets[q + 1] - self.table_offsets[q] - 1
+        cdef Py_ssize_t i
+        if not self.filters[self.filter_word(q, hashed)] >> (hashed >> 58) & 1:
+            return True
+        i = find(table, mask, self.documents, self.list_offsets[q], p, n, hashed, &where)
+        if i < 0:
+            return True
+        if found.n == found.room:
+            return False
+        found.positions[found.n] = position
+        found.labels[found.n] = self.labels[self.list_offsets[q] + i]
+        found.n += 1
+        return True
+
+
+def match(
+    Index index not None, const uint8_t[::1] queries, const int64_t[::1] query_offsets,
+    const int64_t[::1] list_offsets, const uint8_t[::1] documents, const int64_t[::1] document_offsets,
+):
+    """Find the judged documents of a run whose queries, and whose documents within a query, are distinct.
+
+    Parameters
+    ----------
+    index : Index
+    queries, query_offsets : uint8[:], int64[n_queries + 1]
+        The run's queries.
+    list_offsets : int64[n_queries + 1]
+        The rows of each query.
+    documents, document_offsets : uint8[:], int64[n_documents + 1]
+        The document of each row.
+
+    Returns
+    -------
+    found_rows : int64[n_queries]
+        Which judged query each of the run's is; -1 where it is none.
+    judged_offsets : int64[n_queries + 1]
+        Where the judged documents of each query are in what follows.
+    positions : int64[n_found]
+        Where each judged document is in the list of its query, from 0, ascending.
+    labels : int32[n_found]
+        Its label.
+    """
+    cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, q, i, row
+    cdef Column query_column = column_of(queries, query_offsets), column = column_of(documents, document_offsets)
+    cdef Found found
+    cdef bint good = True
+    found_rows = np.empty(n_queries, np.int64)
+    judged_offsets = np.zeros(n_queries + 1, np.int64)
+    cdef int64_t[::1] found_row = found_rows, judged_bound = judged_offsets
+    found.n = found.room = 0
+    with nogil:
+        for q in range(n_queries):
+            row = index.find_query(bytes_of(query_column, q), size_of(query_column, q))
+            found_row[q] = row
+            if row >= 0:
+                found.room += min(list_offsets[q + 1] - list_offsets[q], index.n_judged(row))
+    positions = np.empty(found.room, np.int64)
+    labels = np.empty(found.room, np.int32)
+    found.positions = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>positions)
+    found.labels = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
+    with nogil:
+        for q in range(n_queries):
+            row = found_row[q]
+            if row >= 0:
+                for i in range(list_offsets[q], list_offsets[q + 1]):
+                    if not index.look_up(row, bytes_of(column, i), size_of(column, i), i - list_offsets[q], &found):
+                        good = False
+                        break
+            judged_bound[q + 1] = found.n
+    if not good:
+        raise ValueError("a document appears twice")
+    positions.resize(found.n, refcheck=False)
+    labels.resize(found.n, refcheck=False)
+    return found_rows, judged_offsets, positions, labels
+
+
+cdef bint score_of(PyObject *value, double *score):
+    """Set the score to a number; False if the value is none, is NaN, or may be rounded, which needs a closer look."""
+    if PyFloat_Check(value):
+        score[0] = PyFloat_AS_DOUBLE(value)
+    elif (
+        PyUnicode_Check(value) or PyBytes_Check(value) or PyObject_TypeCheck(value, <PyTypeObject *>COMPLEX)
+        or PyObject_TypeCheck(value, <PyTypeObject *>LONG_DOUBLE) or PyObject_TypeCheck(value, <PyTypeObject *>ARRAY)
+    ):
+        # NumPy's kinds of these convert, of complex numbers the real part, with a warning at most; a long double may be
+        # rounded, an array masked.
+        return False
+    else:
+        try:
+            score[0] = PyFloat_AsDouble(value)
+        except (TypeError, ValueError, OverflowError):
+            return False
+        # From 2^53 on, float64 does not hold every whole number.
+        if fabs(score[0]) >= 9007199254740992.0:
+            return False
+    return score[0] == score[0]
+
+
+cdef Py_ssize_t walk_list(
+    Index index, dict ranking, Py_ssize_t query, double *scores, Py_ssize_t room, Found *found
+):
+    """Read the documents and scores of one query; return how many, or -1 if it takes more than this."""
+    cdef Py_ssize_t position = 0, n = 0, size = 0
+    cdef PyObject *key = NULL
+    cdef PyObject *value = NULL
+    cdef const char *p = NULL
+    cdef object held_key, held_value
+    with cython.critical_section(ranking):
+        while PyDict_Next(ranking, &position, &key, &value):
+            if n == room:
+                return -1
+            if PyFloat_Check(value):
+                scores[n] = PyFloat_AS_DOUBLE(value)
+                if scores[n] != scores[n]:
+                    return -1
+            else:
+                # The conversion may run any code, which may change the dictionary: hold what is in use.
+                held_key = <object>key
+                held_value = <object>value
+                key = <PyObject *>held_key
+                if not score_of(<PyObject *>held_value, &scores[n]) or len(ranking) != room:
+                    return -1
+            if not text_of(key, &p, &size):
+                return -1
+            if query >= 0 and not index.look_up(query, <const uint8_t *>p, size, n, found):
+                return -1
+            n += 1
+    return n
+
+
+def match_dict(Index index not None, dict run not None):
+    """Read a run {query: {document: score}} and find its judged documents, without intermediate objects.
+
+    Returns
+    -------
+    tuple or None
+        (found_rows, list_offsets, scores, judged_offsets, positions, labels): as those of `match`, and the
+        int64[n_queries + 1] rows of each query and the float64 scores. None for a run with anything but
+        dictionaries, strings that have a UTF-8 form, and numbers: it may still be a good run, or its errors
+        need words.
+    """
+    cdef Py_ssize_t n_queries = len(run), q = 0, position = 0, total = 0, size = 0, n
+    cdef PyObject *key = NULL
+    cdef PyObject *value = NULL
+    cdef const char *p = NULL
+    cdef Found found
+    cdef list rankings = []
+    found.n = found.room = 0
+    found_rows = np.empty(n_queries, np.int64)
+    list_offsets = np.zeros(n_queries + 1, np.int64)
+    judged_offsets = np.zeros(n_queries + 1, np.int64)
+    cdef int64_t *found_row = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>found_rows)
+    cdef int64_t *list_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>list_offsets)
+    cdef int64_t *judged_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>judged_offsets)
+    with cython.critical_section(run):
+        while PyDict_Next(run, &position, &key, &value):
+            if q == n_queries or not PyDict_CheckExact(value) or not text_of(key, &p, &size):
+                return None
+            found_row[q] = index.find_query(<const uint8_t *>p, size)
+            n = PyDict_Size(value)
+            total += n
+            list_bound[q + 1] = total
+            if found_row[q] >= 0:
+                found.room += min(n, index.n_judged(found_row[q]))
+            rankings.append(<object>value)
+            q += 1
+    if q != n_queries:
+        return None
+    scores = np.empty(total, np.float64)
+    positions = np.empty(found.room, np.int64)
+    labels = np.empty(found.room, np.int32)
+    found.positions = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>positions)
+    found.labels = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
+    cdef double *into = <double *>cnp.PyArray_DATA(<cnp.ndarray>scores)
+    for q in range(n_queries):
+        n = list_bound[q + 1] - list_bound[q]
+        if walk_list(index, rankings[q], found_row[q], into + list_bound[q], n, &found) != n:
+            return None
+        judged_bound[q + 1] = found.n
+    positions.resize(found.n, refcheck=False)
+    labels.resize(found.n, refcheck=False)
+    return found_rows, list_offsets, scores, judged_offsets, positions, labels
+
+
+def in_order(cnp.ndarray rows not None, Py_ssize_t n):
+    """Whether the rows, int64, are 0, 1 … n - 1."""
+    cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(rows)
+    cdef Py_ssize_t i
+    if rows.shape[0] != n:
+        return False
+    for i in range(n):
+        if row[i] != i:
+            return False
+    return True

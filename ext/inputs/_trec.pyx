@@ -1,0 +1,577 @@
+"""The parser of TREC runs and judgments: text in blocks, columns out.
+
+A line of a run is `query Q0 document rank score tag`, a line of judgments `query iteration document label`.
+Fields are separated by runs of blanks; lines without a field and lines whose first field begins with `#` are
+skipped.
+
+A block is read in two passes. The first finds, 64 bytes at a time, where fields begin and end (`marks`) and
+where lines end (`newlines`). The second walks over lines by these positions and appends to the columns.
+
+Invariant of `marks`: even elements are where fields begin, odd ones where they end, ascending; so field k of
+a line whose first mark is marks[j] is bytes [marks[j + 2k], marks[j + 2k + 1]), and it is on this line if it
+begins before the newline.
+"""
+
+cimport numpy as cnp
+from libc.math cimport isinf
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memmove, memset
+
+from tieaware.kernels._decimal cimport BAD, LATER, ROUNDED, Text, read_label, read_score
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "inputs/blanks.h" nogil:
+    void byte_masks(const uint8_t *text, uint64_t *blanks, uint64_t *newlines)
+    void portable_masks(const uint8_t *text, uint64_t *blanks, uint64_t *newlines)
+
+cdef extern from "inputs/identifier.h" nogil:
+    bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
+
+cdef extern from "Python.h":
+    double PyOS_string_to_double(const char *text, char **end, void *overflow) except? -1.0
+
+cdef extern from "engine/portable.h" nogil:
+    int lowest_bit "tieaware_lowest_bit"(uint64_t word)
+
+cdef enum:
+    # Bytes that may be read or written past what is used: one step of the first pass, and one copied word.
+    SLACK = 64
+    # So many bytes are parsed at a time: they and what comes of them fit in a second-level cache.
+    STEP = 1 << 18
+    # Positions are 32 bits wide.
+    LONGEST_BUFFER = 0x7fffffff
+    # Of a line, which is held whole; longer than a step, so that such a line is a step of its own.
+    LONGEST = 1 << 20
+
+LONGEST_LINE = LONGEST
+
+
+# ---- lines ---------------------------------------------------------------------------------------
+
+cdef struct Columns:
+    # How much of each column is used. A segment is a maximal run of lines of one query.
+    Py_ssize_t n_documents, n_rows, n_queries, n_segments, n_jumps, n_later
+    uint8_t *documents
+    int64_t *document_offsets
+    double *values
+    uint8_t *queries
+    int64_t *query_offsets
+    int64_t *list_offsets
+    # The rows before which the line number does not just grow by one, and their lines.
+    int64_t *jump_rows
+    int64_t *jump_lines
+    # (row, begin, end, line) of the numbers that are converted afterwards.
+    int64_t *later
+    uint32_t *marks
+    uint32_t *newlines
+    # The lines read so far, and the one of the last row.
+    Py_ssize_t line, row_line
+    Py_ssize_t tag_begin, tag_end, bad_begin, bad_end
+
+
+cdef Py_ssize_t find_marks(
+    const uint8_t *text, Py_ssize_t stop, uint32_t *marks, uint32_t *newlines
+) noexcept nogil:
+    """Fill marks and newlines for text[:stop] and return the number of newlines; see the top of this file.
+
+    A mark is where the kind of byte changes: b xor (b shifted by one), the text being preceded by a blank.
+    """
+    cdef uint64_t blanks, lines, changes, before = 1
+    cdef Py_ssize_t base = 0, n_marks = 0, n_newlines = 0
+    while base < stop:
+        byte_masks(text + base, &blanks, &lines)
+        changes = blanks ^ (blanks << 1 | before)
+        before = blanks >> 63
+        while changes:
+            marks[n_marks] = <uint32_t>(base + lowest_bit(changes))
+            n_marks += 1
+            changes &= changes - 1
+        while lines:
+            newlines[n_newlines] = <uint32_t>(base + lowest_bit(lines))
+            n_newlines += 1
+            lines &= lines - 1
+        base += 64
+    # The last step may have looked beyond the text.
+    while n_newlines and newlines[n_newlines - 1] >= stop:
+        n_newlines -= 1
+    # A line is asked for up to twelve marks.
+    for base in range(12):
+        marks[n_marks + base] = 0xffffffff
+    return n_newlines
+
+
+cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bint judgments) noexcept nogil:
+    """Append the lines of text[:stop], which ends with a newline; False at one that cannot be used."""
+    cdef const uint32_t *marks = columns.marks
+    cdef uint8_t *documents = columns.documents
+    cdef int64_t *document_offsets = columns.document_offsets
+    cdef double *values = columns.values
+    # Where the marks of the last field that a line must have are.
+    cdef Py_ssize_t last = 6 if judgments else 10
+    cdef Py_ssize_t n_documents = columns.n_documents, n_rows = columns.n_rows
+    cdef Py_ssize_t line = columns.line, row_line = columns.row_line
+    cdef Py_ssize_t n_newlines, i, j = 0, k, n, begin
+    # The identifier of the open segment.
+    cdef const uint8_t *query = columns.queries
+    cdef Py_ssize_t n_query = -1
+    cdef uint32_t newline
+    cdef Text outcome
+    cdef double other
+    n_newlines = find_marks(text, stop, columns.marks, columns.newlines)
+    if columns.n_segments:
+        query = columns.queries + columns.query_offsets[columns.n_segments - 1]
+        n_query = columns.query_offsets[columns.n_segments] - columns.query_offsets[columns.n_segments - 1]
+    columns.n_later = 0
+    for i in range(n_newlines):
+        newline = columns.newlines[i]
+        line += 1
+        begin = marks[j]
+        if begin >= newline:
+            continue
+        if text[begin] == c"#":
+            while marks[j] < newline:
+                j += 2
+            continue
+
+        outcome = BAD
+        if marks[j + last] < newline:
+            if judgments:
+                outcome = read_label(text + marks[j + 6], text + marks[j + 7], &values[n_rows])
+                # A line of judgments that reads as one of a run is one.
+                if marks[j + 10] < newline:
+                    if read_score(text + marks[j + 8], text + marks[j + 9], &other) != BAD:
+                        outcome = BAD
+            else:
+                outcome = read_score(text + marks[j + 8], text + marks[j + 9], &values[n_rows])
+        if outcome == BAD or outcome == ROUNDED:
+            columns.bad_begin = begin
+            columns.bad_end = newline
+            break
+        if outcome == LATER:
+            columns.later[4 * columns.n_later] = n_rows
+            columns.later[4 * columns.n_later + 1] = marks[j + 8]
+            columns.later[4 * columns.n_later + 2] = marks[j + 9]
+            columns.later[4 * columns.n_later + 3] = line
+            columns.n_later += 1
+        if line != row_line + 1 or n_rows == 0:
+            columns.jump_rows[columns.n_jumps] = n_rows
+            columns.jump_lines[columns.n_jumps] = line
+            columns.n_jumps += 1
+            if columns.tag_begin < 0 and not judgments:
+                columns.tag_begin = marks[j + 10]
+                columns.tag_end = marks[j + 11]
+        row_line = line
+
+        n = <Py_ssize_t>marks[j + 1] - begin
+        if n != n_query or not identifier_equal(text + begin, query, n):
+            query = columns.queries + columns.query_offsets[columns.n_segments]
+            n_query = n
+            memcpy(<uint8_t *>query, text + begin, n)
+            columns.list_offsets[columns.n_segments] = n_rows
+            columns.n_segments += 1
+            columns.query_offsets[columns.n_segments] = columns.query_offsets[columns.n_segments - 1] + n
+
+        # Sixteen bytes at once: what is copied too many is overwritten by the next document, or lies in the
+        # slack.
+        begin = marks[j + 4]
+        n = <Py_ssize_t>marks[j + 5] - begin
+        memcpy(documents + n_documents, text + begin, 16)
+        for k in range(16, n, 16):
+            memcpy(documents + n_documents + k, text + begin + k, 16)
+        n_documents += n
+        n_rows += 1
+        document_offsets[n_rows] = n_documents
+
+        j += last + 2
+        while marks[j] < newline:
+            j += 2
+    columns.n_documents = n_documents
+    columns.n_rows = n_rows
+    columns.n_queries = columns.query_offsets[columns.n_segments]
+    columns.line = line
+    columns.row_line = row_line
+    return columns.bad_end == 0
+
+
+# ---- the parser ----------------------------------------------------------------------------------
+
+cdef Py_ssize_t line_end(const uint8_t *text, Py_ssize_t begin, Py_ssize_t stop) noexcept nogil:
+    """Return where the last line that ends within a step of `begin` ends, or else the first that ends behind it."""
+    cdef Py_ssize_t end = min(begin + STEP, stop)
+    while end > begin and text[end - 1] != c"\n":
+        end -= 1
+    if end > begin:
+        return end
+    end = min(begin + STEP, stop)
+    while end < stop and text[end - 1] != c"\n":
+        end += 1
+    return end
+
+
+cdef Py_ssize_t count_newlines(const uint8_t *text, Py_ssize_t size) noexcept nogil:
+    # In lanes of bytes, each of which is emptied before it is full.
+    cdef uint8_t counts[64]
+    cdef Py_ssize_t i = 0, _step, lane, n = 0
+    while i + 64 <= size:
+        memset(counts, 0, sizeof(counts))
+        for _step in range(min(255, (size - i) // 64)):
+            for lane in range(64):
+                counts[lane] += text[i + lane] == c"\n"
+            i += 64
+        for lane in range(64):
+            n += counts[lane]
+    while i < size:
+        n += text[i] == c"\n"
+        i += 1
+    return n
+
+
+cdef object roomy(object column, Py_ssize_t size):
+    """Return the column, or a larger one in its place, with room for `size` elements; what it holds stays."""
+    if size <= column.size:
+        return column
+    if column.size < 2:
+        # Growing would write zeros into all of it, most of which is never used.
+        larger = np.empty(size, column.dtype)
+        larger[:column.size] = column
+        return larger
+    # It grows in proportion, so that appending costs a constant per element.
+    column.resize(max(size, column.size + column.size // 2), refcheck=False)
+    return column
+
+
+cdef object first_elements(object column, Py_ssize_t size):
+    """Give up the column as an array of its first elements."""
+    column.resize(size, refcheck=False)
+    return column
+
+
+cdef bint rounded(bytes number, double value):
+    """Whether a number is written as a whole one that its double does not hold."""
+    cdef bytes digits = number.lstrip(b"+-").lstrip(b"0")
+    return digits.isdigit() and (len(digits) > 309 or isinf(value) or int(digits) != int(abs(value)))
+
+
+cdef class Parser:
+    """Columns of a run or of judgments, from text that arrives in blocks.
+
+    Write a block into `room(size)` and call `parse(written)`; after the last block, `parse(0, True)`. A line
+    that cannot be used stops the parser: `parse` returns False, `line` is its number and `bad_line` its text; of a
+    line of more bytes than LONGEST_LINE, one more than these. `continued` says that the text is not the beginning of a
+    file, where a mark of UTF-8 would be dropped.
+
+    One thread at a time: a second one that enters gets a RuntimeError.
+    """
+
+    cdef bint judgments, continued, busy
+    cdef Columns columns
+    cdef Py_ssize_t n_text
+    cdef object text, marks, newlines, later
+    cdef object documents, document_offsets, values, queries, query_offsets, list_offsets, jump_rows, jump_lines
+    cdef readonly bytes bad_line, tag
+
+    def __cinit__(self, bint judgments=False, bint continued=False):
+        self.judgments = judgments
+        self.continued = continued
+        self.text = np.empty(SLACK, np.uint8)
+        self.marks = np.empty(0, np.uint32)
+        self.newlines = np.empty(0, np.uint32)
+        self.later = np.empty(0, np.int64)
+        self.columns.tag_begin = -1
+        self.start()
+
+    cdef start(self):
+        self.documents = np.empty(0, np.uint8)
+        self.document_offsets = np.zeros(1, np.int64)
+        self.values = np.empty(0, np.float64)
+        self.queries = np.empty(0, np.uint8)
+        self.query_offsets = np.zeros(1, np.int64)
+        self.list_offsets = np.empty(0, np.int64)
+        self.jump_rows = np.empty(0, np.int64)
+        self.jump_lines = np.empty(0, np.int64)
+        self.columns.n_documents = self.columns.n_rows = self.columns.n_queries = 0
+        self.columns.n_segments = self.columns.n_jumps = 0
+
+    @property
+    def n_segments(self):
+        """How many segments the columns hold; a further line may still belong to the last."""
+        return self.columns.n_segments
+
+    @property
+    def n_rows(self):
+        """How many rows the columns hold."""
+        return self.columns.n_rows
+
+    @property
+    def line(self):
+        """The number of the last line read."""
+        return self.columns.line
+
+    cdef enter(self):
+        if self.busy:
+            raise RuntimeError("a Parser is used by one thread at a time")
+        self.busy = True
+
+    def room(self, Py_ssize_t size):
+        """Return a writable memoryview of `size` bytes, where the next block goes."""
+        self.enter()
+        try:
+            if size < 1 or size > LONGEST_BUFFER or self.n_text + size + SLACK > LONGEST_BUFFER:
+                raise OverflowError("fewer than 2 GiB are read at once")
+            if self.text.size < self.n_text + size + SLACK:
+                # A new array, for the last memoryview may be in use.
+                text = np.empty(self.n_text + self.n_text // 2 + size + SLACK, np.uint8)
+                text[:self.n_text] = self.text[:self.n_text]
+                self.text = text
+            return memoryview(self.text)[self.n_text:self.n_text + size]
+        finally:
+            self.busy = False
+
+    def parse(self, Py_ssize_t written, bint final=False):
+        """Append the complete lines, and if `final` the rest; return whether all could be used."""
+        cdef Py_ssize_t stop, begin, end
+        cdef uint8_t *text
+        self.enter()
+        try:
+            if self.bad_line is not None:
+                return False
+            if not 0 <= written <= self.text.size - SLACK - self.n_text:
+                raise ValueError("more bytes were written than there was room for")
+            text = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>self.text)
+            written += self.n_text
+            if final and written and text[written - 1] != c"\n":
+                text[written] = c"\n"
+                written += 1
+            stop = written
+            # What was carried over has no newline.
+            while stop > self.n_text and text[stop - 1] != c"\n":
+                stop -= 1
+            if stop == self.n_text:
+                stop = 0
+            elif self.columns.line == 0 and not self.continued and memcmp(text, b"\xef\xbb\xbf", 3) == 0:
+                # The mark that some editors put before UTF-8 is no part of the first query.
+                memset(text, c" ", 3)
+            if stop:
+                self.reserve(text, stop)
+            begin = 0
+            while begin < stop:
+                end = line_end(text, begin, stop)
+                if end - begin - 1 > LONGEST:
+                    return self.too_long(text + begin)
+                if not self.read_step(text + begin, end - begin):
+                    return False
+                begin = end
+            if written - stop > LONGEST:
+                return self.too_long(text + stop)
+            memmove(text, text + stop, written - stop)
+            self.n_text = written - stop
+            return True
+        finally:
+            self.busy = False
+
+    cdef bint too_long(self, const uint8_t *line) except -1:
+        self.columns.line += 1
+        self.bad_line = line[:LONGEST + 1]
+        return False
+
+    cdef bint read_step(self, const uint8_t *text, Py_ssize_t size) except -1:
+        """Append the lines of a part of what `reserve` has made room for; return whether all could be used."""
+        cdef bint good
+        if self.marks.size < size + 2 * SLACK:
+            # Arrays whose contents need not stay, and of which little may be touched.
+            self.marks = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
+            self.newlines = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
+        self.columns.marks = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.marks)
+        self.columns.newlines = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.newlines)
+        with nogil:
+            good = read_lines(&self.columns, text, size, self.judgments)
+        if not self.convert_later(text, size):
+            return False
+        if not good:
+            self.bad_line = text[self.columns.bad_begin:self.columns.bad_end]
+            return False
+        if self.tag is None and self.columns.tag_begin >= 0:
+            self.tag = text[self.columns.tag_begin:self.columns.tag_end]
+        return True
+
+    cdef reserve(self, const uint8_t *text, Py_ssize_t size):
+        """Make room for whatever complete lines of `size` bytes can hold, so that reading them needs no checks."""
+        cdef Columns *columns = &self.columns
+        cdef Py_ssize_t n_lines = size // 8 + 1      # the shortest line with columns is "q 0 d 1\n"
+        if size > STEP:
+            # Most lines are several times as long, and one may be very long.
+            n_lines = min(n_lines, count_newlines(text, size))
+        self.later = roomy(self.later, 4 * n_lines)
+        self.documents = roomy(self.documents, columns.n_documents + size + SLACK)
+        self.document_offsets = roomy(self.document_offsets, columns.n_rows + n_lines + 1)
+        self.values = roomy(self.values, columns.n_rows + n_lines)
+        self.queries = roomy(self.queries, columns.n_queries + size)
+        self.query_offsets = roomy(self.query_offsets, columns.n_segments + n_lines + 1)
+        self.list_offsets = roomy(self.list_offsets, columns.n_segments + n_lines)
+        self.jump_rows = roomy(self.jump_rows, columns.n_jumps + n_lines)
+        self.jump_lines = roomy(self.jump_lines, columns.n_jumps + n_lines)
+        columns.later = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.later)
+        columns.documents = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>self.documents)
+        columns.document_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.document_offsets)
+        columns.values = <double *>cnp.PyArray_DATA(<cnp.ndarray>self.values)
+        columns.queries = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>self.queries)
+        columns.query_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.query_offsets)
+        columns.list_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.list_offsets)
+        columns.jump_rows = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.jump_rows)
+        columns.jump_lines = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.jump_lines)
+
+    cdef bint convert_later(self, const uint8_t *text, Py_ssize_t size) except -1:
+        """Convert the numbers that the fast exact paths leave, as Python does and whatever the locale."""
+        cdef Py_ssize_t i, begin, end
+        cdef const int64_t *later = self.columns.later
+        cdef bytes number
+        cdef double value
+        for i in range(self.columns.n_later):
+            begin, end = later[4 * i + 1], later[4 * i + 2]
+            number = text[begin:end]
+            value = PyOS_string_to_double(number, NULL, NULL)
+            if rounded(number, value):
+                while begin and text[begin - 1] != c"\n":
+                    begin -= 1
+                while end < size and text[end] != c"\n":
+                    end += 1
+                self.bad_line = text[begin:end]
+                self.columns.line = later[4 * i + 3]
+                return False
+            self.columns.values[later[4 * i]] = value
+        return True
+
+    def take(self, Py_ssize_t n_segments):
+        """Hand over the columns of the first segments, and keep the others.
+
+        Returns
+        -------
+        tuple of ndarray
+            queries, query_offsets, list_offsets, documents, document_offsets, values, jump_rows, jump_lines: the
+            identifiers as bytes and offsets; the first row of each segment, and the number of rows; the
+            float64 scores or labels; the rows before which the line number does not just grow by one, and
+            their lines.
+        """
+        cdef Columns *columns = &self.columns
+        self.enter()
+        try:
+            if not 0 <= n_segments <= columns.n_segments:
+                raise ValueError("there are fewer segments")
+            if n_segments == columns.n_segments:
+                list_offsets = np.append(self.list_offsets[:n_segments], columns.n_rows)
+                taken = (
+                    first_elements(self.queries, columns.n_queries),
+                    first_elements(self.query_offsets, n_segments + 1),
+                    list_offsets,
+                    first_elements(self.documents, columns.n_documents),
+                    first_elements(self.document_offsets, columns.n_rows + 1),
+                    first_elements(self.values, columns.n_rows),
+                    first_elements(self.jump_rows, columns.n_jumps),
+                    first_elements(self.jump_lines, columns.n_jumps),
+                )
+                self.start()
+                return taken
+            return self.take_before(n_segments)
+        finally:
+            self.busy = False
+
+    cdef tuple take_before(self, Py_ssize_t n_segments):
+        cdef Columns *columns = &self.columns
+        cdef Py_ssize_t row = self.list_offsets[n_segments]
+        cdef Py_ssize_t query = self.query_offsets[n_segments], document = self.document_offsets[row]
+        cdef Py_ssize_t n_jumps = np.searchsorted(self.jump_rows[:columns.n_jumps], row, side="right")
+        cdef Py_ssize_t kept
+        taken = (
+            self.queries[:query].copy(),
+            self.query_offsets[:n_segments + 1].copy(),
+            self.list_offsets[:n_segments + 1].copy(),
+            self.documents[:document].copy(),
+            self.document_offsets[:row + 1].copy(),
+            self.values[:row].copy(),
+            self.jump_rows[:n_jumps].copy(),
+            self.jump_lines[:n_jumps].copy(),
+        )
+        # What is kept moves to the front of each column. The last jump taken tells the line of the first row
+        # kept.
+        kept = columns.n_segments - n_segments
+        self.list_offsets[:kept] = self.list_offsets[n_segments:n_segments + kept] - row
+        self.query_offsets[:kept + 1] = self.query_offsets[n_segments:n_segments + kept + 1] - query
+        kept = columns.n_rows - row
+        self.document_offsets[:kept + 1] = self.document_offsets[row:row + kept + 1] - document
+        self.values[:kept] = self.values[row:row + kept]
+        kept = columns.n_queries - query
+        self.queries[:kept] = self.queries[query:query + kept]
+        kept = columns.n_documents - document
+        self.documents[:kept] = self.documents[document:document + kept]
+        line = self.jump_lines[n_jumps - 1] + row - self.jump_rows[n_jumps - 1]
+        kept = columns.n_jumps - n_jumps
+        self.jump_rows[1:kept + 1] = self.jump_rows[n_jumps:n_jumps + kept] - row
+        self.jump_lines[1:kept + 1] = self.jump_lines[n_jumps:n_jumps + kept]
+        self.jump_rows[0] = 0
+        self.jump_lines[0] = line
+        columns.n_segments -= n_segments
+        columns.n_queries -= query
+        columns.n_rows -= row
+        columns.n_documents -= document
+        columns.n_jumps = kept + 1
+        return taken
+
+
+cdef inline bint is_blank(uint8_t byte) noexcept nogil:
+    return byte == c" " or 9 <= byte <= 13
+
+
+cdef Py_ssize_t find_last_query(const uint8_t *text, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t start, begin, end, found = 0, n = 0, stop = size
+    cdef const uint8_t *query = NULL
+    while stop and text[stop - 1] != c"\n":
+        stop -= 1
+    if size - stop > LONGEST:
+        return -1
+    # From the last line up: text[start:stop] is a line, and text[begin:end] its first field.
+    while stop:
+        start = stop - 1
+        while start and text[start - 1] != c"\n":
+            start -= 1
+        begin = start
+        while begin < stop and is_blank(text[begin]):
+            begin += 1
+        end = begin
+        while end < stop and not is_blank(text[end]):
+            end += 1
+        stop = start
+        if begin == end or text[begin] == c"#":
+            continue
+        if query == NULL:
+            query = text + begin
+            n = end - begin
+        elif end - begin != n or not identifier_equal(text + begin, query, n):
+            return found
+        found = start
+    return 0 if query != NULL or size <= LONGEST else -1
+
+
+def last_query(const uint8_t[::1] text not None):
+    """Return where the lines of the last query begin, among the complete lines of a text; 0 if there is no other.
+
+    -1: reading on does not help, as the line at the end of the text is too long, or a text of that length has no query.
+    """
+    cdef Py_ssize_t found
+    with nogil:
+        found = find_last_query(&text[0] if text.shape[0] else NULL, text.shape[0])
+    return found
+
+
+def blank_masks(bytes text not None, bint portable=False):
+    """Return (blanks, newlines), the bits of the first 64 bytes of a text."""
+    cdef uint64_t blanks, newlines
+    if len(text) < 64:
+        raise ValueError("64 bytes are expected")
+    if portable:
+        portable_masks(text, &blanks, &newlines)
+    else:
+        byte_masks(text, &blanks, &newlines)
+    return blanks, newlines

@@ -1,0 +1,61 @@
+/* Where the blanks and the newlines of a text are, as bits.
+ *
+ * A blank separates fields: space, \t, \n, \v, \f, \r. Every other byte belongs to a field, so that identifiers may
+ * hold anything else. Bit i of a mask stands for byte i of the 64 bytes read. */
+#ifndef TIEAWARE_BLANKS_H
+#define TIEAWARE_BLANKS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "engine/portable.h"
+
+#if defined(TIEAWARE_SSE2)
+#include <emmintrin.h>
+#endif
+
+/* The same on every processor: eight bytes at a time in one word, whose top bits become the mask. */
+static inline void portable_masks(const uint8_t *bytes, uint64_t *blanks, uint64_t *newlines)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = UINT64_C(0x8080808080808080);
+    uint64_t blank_bits = 0, newline_bits = 0;
+    for (int i = 0; i < 8; i++) {
+        uint64_t word = 0;
+        for (int j = 0; j < 8; j++)
+            word |= (uint64_t)bytes[8 * i + j] << (8 * j);
+        /* No sum below carries into the next byte: each byte of `low` is at most 0x7f. */
+        uint64_t low = word & ~tops;
+        uint64_t at_least_9 = low + ones * (0x80 - 9), at_least_14 = low + ones * (0x80 - 14);
+        uint64_t not_space = (low ^ ones * 0x20) + ones * 0x7f;
+        uint64_t not_newline = (low ^ ones * 0x0a) + ones * 0x7f;
+        uint64_t blank = ((at_least_9 & ~at_least_14) | ~not_space) & ~word & tops;
+        uint64_t newline = ~not_newline & ~word & tops;
+        /* The product moves the top bit of byte j to bit 56 + j. */
+        blank_bits |= ((blank >> 7) * UINT64_C(0x0102040810204080) >> 56) << (8 * i);
+        newline_bits |= ((newline >> 7) * UINT64_C(0x0102040810204080) >> 56) << (8 * i);
+    }
+    *blanks = blank_bits;
+    *newlines = newline_bits;
+}
+
+static inline void byte_masks(const uint8_t *bytes, uint64_t *blanks, uint64_t *newlines)
+{
+#if defined(TIEAWARE_SSE2)
+    uint64_t blank_bits = 0, newline_bits = 0;
+    for (int i = 0; i < 4; i++) {
+        __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16 * i));
+        __m128i after_9 = _mm_sub_epi8(text, _mm_set1_epi8(9));
+        __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(after_9, _mm_set1_epi8(4)), after_9);
+        __m128i blank = _mm_or_si128(control, _mm_cmpeq_epi8(text, _mm_set1_epi8(' ')));
+        __m128i newline = _mm_cmpeq_epi8(text, _mm_set1_epi8('\n'));
+        blank_bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(blank) << (16 * i);
+        newline_bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(newline) << (16 * i);
+    }
+    *blanks = blank_bits;
+    *newlines = newline_bits;
+#else
+    portable_masks(bytes, blanks, newlines);
+#endif
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* What goes over all accumulators of a block. It is compiled for each instruction set, and the same in all. */
+#ifndef TIEAWARE_ACCUMULATORS_H
+#define TIEAWARE_ACCUMULATORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "engine/counting.h"
+
+/* Documents are marked in words of so many. */
+enum { TIEAWARE_WORD = 64, TIEAWARE_EIGHTH = 8 };
+
+static inline int tieaware_lowest(uint64_t word) { return tieaware_lowest_bit(word); }
+
+static inline uint64_t tieaware_above(const double *scores, double bound) {
+    uint64_t marks = 0;
+    for (int i = 0; i < TIEAWARE_WORD; i += TIEAWARE_EIGHTH) {
+        int64_t above = 0;
+        for (int j = i; j < i + TIEAWARE_EIGHTH; j++) {
+            above += scores[j] > bound;
+        }
+        for (int j = i; above && j < i + TIEAWARE_EIGHTH; j++) {
+            marks |= (uint64_t)(scores[j] > bound) << j;
+        }
+    }
+    return marks;
+}
+
+/* survey: marks the scores above the bound. Returns how many are above 0. */
+TIEAWARE_CLONES static int64_t tieaware_survey(const double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) {
+    int64_t positive = 0;
+    for (ptrdiff_t word = 0; word < n_words; word++, scores += TIEAWARE_WORD) {
+        int64_t above_zero = 0, above_bound = 0;
+        for (int i = 0; i < TIEAWARE_WORD; i++) {
+            above_zero += scores[i] > 0.0;
+            above_bound += scores[i] > bound;
+        }
+        positive += above_zero;
+        marks[word] = above_bound ? tieaware_above(scores, bound) : 0;
+    }
+    return positive;
+}
+
+/* add: scores[i] += query_weight · weights[i], of a dense list. */
+#define TIEAWARE_ADD(NAME, WEIGHT)                                                                              \
+    TIEAWARE_CLONES static void NAME(double *scores, const WEIGHT *weights, ptrdiff_t n, double query_weight) { \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                     \
+            scores[i] += query_weight * (double)weights[i];                                                     \
+        }                                                                                                       \
+    }
+TIEAWARE_ADD(tieaware_add_float, float)
+TIEAWARE_ADD(tieaware_add_uint8, uint8_t)
+TIEAWARE_ADD(tieaware_add_uint16, uint16_t)
+
+/* lead: scores[d] += impact.    follow: the same, if scores[d] > 0.
+ *
+ * Of a list of documents, those of a block of 2^n, which come next. Returns how many these are.
+ */
+#define TIEAWARE_LEAD(AT) scores[AT] = (uint16_t)(scores[AT] + impact)
+#define TIEAWARE_FOLLOW(AT) \
+    if (scores[AT]) scores[AT] = (uint16_t)(scores[AT] + impact)
+#define TIEAWARE_ADD_WHOLE(NAME, ADD)                                                                                  \
+    static inline ptrdiff_t NAME(uint16_t *scores, const int32_t *documents, ptrdiff_t n, uint32_t first,              \
+                                 uint32_t size, uint16_t impact) {                                                     \
+        ptrdiff_t i = 0;                                                                                               \
+        for (; n - i >= 4; i += 4) {                                                                                   \
+            const uint32_t a = (uint32_t)documents[i] - first, b = (uint32_t)documents[i + 1] - first;                 \
+            const uint32_t c = (uint32_t)documents[i + 2] - first, d = (uint32_t)documents[i + 3] - first;             \
+            /* As the size is a power of two, one of them is beyond if that is. */                                     \
+            if ((a | b | c | d) >= size) break;                                                                        \
+            ADD(a);                                                                                                    \
+            ADD(b);                                                                                                    \
+            ADD(c);                                                                                                    \
+            ADD(d);                                                                                                    \
+        }                                                                                                              \
+        for (; i < n; i++) {                                                                                           \
+            const uint32_t at = (uint32_t)documents[i] - first;                                                        \
+            if (at >= size) break;                                                                                     \
+            ADD(at);                                                                                                   \
+        }                                                                                                              \
+        return i;                                                                                                      \
+    }
+TIEAWARE_ADD_WHOLE(tieaware_lead, TIEAWARE_LEAD)
+TIEAWARE_ADD_WHOLE(tieaware_follow, TIEAWARE_FOLLOW)
+
+#endif

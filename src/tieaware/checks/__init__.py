@@ -1,0 +1,1 @@
+"""Validation of arguments and arrays that callers pass."""

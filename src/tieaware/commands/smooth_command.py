@@ -1,0 +1,59 @@
+"""``tieaware smooth``: how much earlier scores, from other topics, help to order systems."""
+
+from __future__ import annotations
+
+import argparse
+
+from tieaware._evaluate import evaluate
+from tieaware.checks.arguments import unexpected, whole_number
+from tieaware.commands import options
+from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS, SMOOTHING_MEASURES
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "smooth",
+        help="show how much earlier scores, from other topics, help to order systems",
+        description="How much do earlier scores, from other topics, help to order systems? In each repeat, one half of "
+        "the systems has earlier scores from one set of topics, the other half from another set, and all are measured "
+        "on a third. A system's score is alpha times its mean on the third set, and 1 - alpha times that on the "
+        "earlier one. Prints how well these scores order the systems, for each alpha: Kendall's tau with their order "
+        "on all topics.",
+    )
+    options.add_values(command)
+    options.add_measures(command, SMOOTHING_MEASURES, "such as nDCG@10; one")
+    command.add_argument(
+        "--alpha", action="append", type=float, metavar="A", help="the weight of what is measured; repeatable "
+        f"(default: {', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)})",
+    )  # fmt: skip
+    command.add_argument("--sweep", type=int, metavar="N", help="try N weights, evenly from 0 to 1, instead")
+    command.add_argument("--repeats", type=int, default=10_000, metavar="N", help="how many splits (%(default)s)")
+    command.add_argument(
+        "--topics", type=int, metavar="N",
+        help=f"how many topics in a set (default: {LARGEST_SET}, or a third of all topics if that is less)",
+    )  # fmt: skip
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the random splits (%(default)s)")
+    options.add_threads(command)
+    options.add_output(command)
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    import numpy as np
+
+    from tieaware.experiments import smoothing
+
+    alphas = arguments.alpha or SMOOTHING_ALPHAS
+    if arguments.sweep is not None:
+        if arguments.alpha:
+            raise unexpected("--sweep", "no --alpha beside it", f"{len(arguments.alpha)}")
+        alphas = np.linspace(0.0, 1.0, whole_number("--sweep", arguments.sweep, 2, 10_001)).tolist()
+    measure = options.one_measure(arguments, SMOOTHING_MEASURES, "for a system has one score")
+    if arguments.matrix is not None:
+        values = options.matrix(arguments, measure)
+    else:
+        runs = options.judged_runs(arguments)
+        values = evaluate(arguments.qrels, runs, measure, threads=arguments.threads)
+    outcome = smoothing(values, alphas, repeats=arguments.repeats, topics=arguments.topics, seed=arguments.seed)
+    return options.output(outcome, arguments)

@@ -1,0 +1,101 @@
+"""``tieaware trec_eval``: the options and the output of trec_eval."""
+
+from __future__ import annotations
+
+import argparse
+
+from tieaware.checks.arguments import one_of, shown
+from tieaware.commands import options
+from tieaware.inputs import read_qrels, read_run
+from tieaware.trec_eval import MEASURES, NICKNAMES, Evaluated, Line, evaluate_lines, lines, requests
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "trec_eval",
+        help="evaluate a run with the options and the output of trec_eval",
+        description="Evaluate a run with the options and the output of trec_eval 10, and its order of ties.",
+        epilog=f"Measures: {', '.join(MEASURES)}; several: {', '.join(NICKNAMES)}.",
+    )
+    options.add_qrels(command)
+    command.add_argument("run_file", metavar="RUN", help="the run: query, Q0, document, rank (ignored), score, tag")
+    command.add_argument("-q", "--query_eval_wanted", action="store_true", help="print the values of each query too")
+    command.add_argument("-n", "--nosummary", action="store_true", help="print no summary of the queries")
+    command.add_argument(
+        "-c", "--complete_rel_info_wanted", action="store_true",
+        help="take all judged queries, 0 where the run is silent, not those that it answers",
+    )  # fmt: skip
+    command.add_argument(
+        "-J", "--Judged_docs_only", action="store_true", help="take documents that are not judged out of the run first"
+    )
+    command.add_argument(
+        "-l", "--level_for_rel", type=int, default=1, metavar="N", help="the smallest relevant label (%(default)s)"
+    )
+    command.add_argument(
+        "-M", "--Max_retrieved_per_topic", type=_positive, metavar="N", help="take the first N documents of a query"
+    )
+    command.add_argument(
+        "-N", "--Number_docs_in_coll", type=int, default=0, metavar="N",
+        help="how many documents the collection has, for utility",
+    )  # fmt: skip
+    command.add_argument(
+        "-m", "--measure", action="append", metavar="MEASURE",
+        help="such as map, P.5,10, ndcg_cut, official or all_trec; repeatable (official)",
+    )  # fmt: skip
+    command.add_argument("-R", "--Rel_info_format", default="qrels", metavar="FORMAT", help="qrels, the only one")
+    command.add_argument("-T", "--Results_format", default="trec_results", metavar="FORMAT", help="trec_results")
+    options.add_ties(command, "trec_eval")
+    options.add_reading(command)
+    command.set_defaults(run=_run)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {shown(text)}")
+    return int(text)
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    one_of("-R", arguments.Rel_info_format, ("qrels",))
+    one_of("-T", arguments.Results_format, ("trec_results",))
+    level = arguments.level_for_rel
+    wanted = lines(
+        requests(arguments.measure or ["official"]), level=level, n_collection=arguments.Number_docs_in_coll
+    )
+    options.check_one_stdin(arguments.qrels, arguments.run_file)
+    qrels = read_qrels(arguments.qrels)
+    run = read_run(arguments.run_file, arguments.score_dtype, duplicates=arguments.duplicates)
+    evaluated = evaluate_lines(
+        qrels, run, wanted, ties=arguments.ties, level=level, complete=arguments.complete_rel_info_wanted,
+        judged_only=arguments.Judged_docs_only, deepest=arguments.Max_retrieved_per_topic,
+    )  # fmt: skip
+    printed = [*_of_queries(evaluated)] if arguments.query_eval_wanted else []
+    return "".join(printed if arguments.nosummary else [*printed, *_of_all(evaluated, run.tag or run.name)])
+
+
+def _of_queries(evaluated: Evaluated) -> list[str]:
+    """Return the lines of each query, by the bytes of its name as trec_eval has it."""
+    order = sorted(range(len(evaluated.queries)), key=lambda q: evaluated.queries[q].encode("utf-8", "surrogateescape"))
+    printed = []
+    for q in order:
+        for i, line in enumerate(evaluated.lines):
+            if line.of_queries:
+                texts = evaluated.texts.get(i)
+                shown = f"'{texts[q]}'" if texts is not None else _shown(line, evaluated.values[q, i])
+                printed.append(f"{line.name:<22}\t{evaluated.queries[q]}\t{shown}\n")
+    return printed
+
+
+def _of_all(evaluated: Evaluated, tag: str) -> list[str]:
+    """Return the lines of the summary."""
+    summary = evaluated.summary()
+    return [
+        f"{line.name:<22}\tall\t{tag if line.family == 'runid' else _shown(line, summary[i])}\n"
+        for i, line in enumerate(evaluated.lines)
+        if line.of_all
+    ]
+
+
+def _shown(line: Line, value: float) -> str:
+    return f"{value:.0f}" if line.is_count else f"{value:6.4f}"

@@ -1,0 +1,1 @@
+"""Labels, measures and tie rules, prepared once; then scores in, values out."""

@@ -1,0 +1,535 @@
+"""How precise do scores need to be? Runs whose scores were coarsened, beside the same runs as they were.
+
+`banding` coarsens by rank, in geometric bands; `precision` by any list of coarsenings. Both give a `Precision`, which
+answers five questions: how far values move; how many runs change; how many verdicts between systems change; how well
+the ordering of the systems is kept; and how near the worst that was seen comes to the worst that can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arguments import number, sequence, unexpected
+from tieaware.checks.arrays import Integers, Values
+from tieaware.defaults import PRECISION_MEASURES, RHOS
+from tieaware.engine.views import View
+from tieaware.experiments._score_precision_figures import Boxes, Lines, Precisions, Scatter
+from tieaware.experiments.evaluating import evaluate_with_progress, progress
+from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.plots import Drawing, file_name
+from tieaware.inputs import QrelsLike
+from tieaware.measures import Measure, parse_measures
+from tieaware.measures.definitions import NumRet
+from tieaware.output.tables import Cell, Table, percent, significant
+from tieaware.precision import Bands, Coarsening, parse_precision
+from tieaware.precision.worst_cases import known_worst_case, worst_case
+from tieaware.runtime.extras import load
+from tieaware.statistics import kendall_tau, paired_test, tau_ap
+from tieaware.statistics.values import ROUNDING
+from tieaware.statistics.verdicts import CHANGES, PairTests, all_pairs, shares_of_changes
+
+
+def banding(
+    qrels: QrelsLike,
+    runs: Any,
+    rhos: Sequence[str | float | Fraction] = RHOS,
+    measures: str | Measure | Sequence[str | Measure] = PRECISION_MEASURES,
+    *,
+    alpha: float = 0.05,
+    kept: float = 0.99,
+    threads: int | None = None,
+) -> Precision:
+    """Put the ranks of each run into geometric bands, average over each band, and compare with the run's own order.
+
+    Parameters
+    ----------
+    qrels, runs
+        As in `tieaware.evaluate`.
+    rhos : sequence of str, Fraction, int or float
+        The growth of the bands, at least 1; see `tieaware.bands`.
+    measures : sequence of str or Measure
+        As in `tieaware.evaluate`.
+    alpha : float
+        The level of the tests, between 0 and 1.
+    kept : float
+        The share of a run's mean that the one-sided test asks for, between 0 and 1.
+    threads : int or None
+        None for one per core.
+
+    Returns
+    -------
+    Precision
+
+    Raises
+    ------
+    InputError
+        As `tieaware.evaluate`; or if a rho, alpha or kept is out of range, or there are fewer than two queries.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
+    >>> banding(qrels, run, rhos=["1", "2"], measures=["RR"]).differences[:, 0, :, 0].round(4)
+    array([[0.    , 0.    ],
+           [0.    , 0.0833]])
+    """
+    growths = [Bands(rho) for rho in sequence("rhos", rhos, "numbers")]
+    return precision(qrels, runs, growths, measures, alpha=alpha, kept=kept, threads=threads)
+
+
+def precision(
+    qrels: QrelsLike,
+    runs: Any,
+    precisions: str | Coarsening | Sequence[str | Coarsening],
+    measures: str | Measure | Sequence[str | Measure] = PRECISION_MEASURES,
+    *,
+    alpha: float = 0.05,
+    kept: float = 0.99,
+    threads: int | None = None,
+) -> Precision:
+    """Coarsen the scores of each run, and compare its average over ties with that of the scores as they were.
+
+    Bands are compared with the run's own order, as in `banding`.
+
+    Parameters
+    ----------
+    qrels, runs, measures, alpha, kept, threads
+        As in `banding`.
+    precisions : sequence of str or Coarsening
+        Such as "decimals:2" or "bfloat16"; see `tieaware.precision`.
+
+    Returns
+    -------
+    Precision
+
+    Raises
+    ------
+    InputError
+        As `tieaware.evaluate`; or if there is no such precision or none at all, alpha or kept is out of range, or there
+        are fewer than two queries.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> run = {"q1": {"d1": 0.52, "d2": 0.49}, "q2": {"d1": 0.8, "d2": 0.6}}
+    >>> precision(qrels, run, ["decimals:1", "decimals:0"], ["RR"]).values[:, 0, :, 0]
+    array([[0.75, 0.5 ],
+           [1.  , 0.75]])
+    """
+    alpha, kept = number("alpha", alpha, 0, 1, ends=False), number("kept", kept, 0, 1, ends=False)
+    several = [precisions] if isinstance(precisions, str | Coarsening) else precisions
+    coarsenings = [parse_precision(each) for each in sequence("precisions", several, "texts such as 'decimals:2'")]
+    if not coarsenings:
+        raise unexpected("precisions", "at least one, such as 'decimals:2'", "none")
+    references = [View("run_order" if isinstance(each, Bands) else "average") for each in coarsenings]
+    distinct = list(dict.fromkeys(references))
+    views = [*distinct, *(View("average", each) for each in coarsenings)]
+    parsed = parse_measures(measures)
+    results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads)
+    first = results[0]
+    if len(first.queries) < 2:
+        raise unexpected("qrels", "at least 2 queries to compare over", f"{len(first.queries)}")
+    return Precision(
+        tuple(coarsenings),
+        first.runs,
+        first.queries,
+        parsed,
+        tuple(results[distinct.index(reference)].values[:, :, :-1] for reference in references),
+        np.stack([result.values[:, :, :-1] for result in results[len(distinct) :]]),
+        int(first.values[:, :, -1].max()),
+        alpha,
+        kept,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Precision(Experiment):
+    """What coarser scores did.
+
+    Attributes
+    ----------
+    precisions : tuple of Coarsening
+        What the scores were coarsened to, along the first axis of the values.
+    runs : tuple of str
+    queries : tuple of str or of int
+        The names along the second and the third axis.
+    measures : tuple of Measure
+        The measures along the fourth axis.
+    originals : tuple of float64[n_runs, n_queries, n_measures]
+        For each precision, the values that its own are compared with.
+    values : float64[n_precisions, n_runs, n_queries, n_measures]
+        The values of the coarsened scores.
+    depth : int
+        The length of the longest list.
+    alpha, kept : float
+        The level of the tests, and the share of a run's mean that the one-sided test asks for.
+    """
+
+    precisions: tuple[Coarsening, ...]
+    runs: tuple[str, ...]
+    queries: tuple[str | int, ...]
+    measures: tuple[Measure, ...]
+    originals: tuple[Values, ...]
+    values: Values
+    depth: int
+    alpha: float
+    kept: float
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What was done, in a line."""
+        return (
+            f"What coarser scores change: {len(self.runs)} runs, {len(self.queries)} queries, "
+            f"{len(self.precisions)} precisions"
+        )
+
+    @property
+    def heading(self) -> str:
+        """What was asked: the heading of the report."""
+        return "How precise do scores need to be?"
+
+    def verdict(self) -> str:
+        """Return how much the precision costs that changes most, and what it leaves as it was.
+
+        Returns
+        -------
+        str
+            Two sentences, of the first measure.
+
+        Examples
+        --------
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+        >>> run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
+        >>> import textwrap
+        >>> print(textwrap.fill(banding(qrels, run, ["1", "2"], ["RR"]).verdict(), 100))
+        Of 2 precisions bands:2 changes RR most: the run loses 0.0417 on average (5.56 % of its mean), and
+        0.0833 at most on a query. Its change is not significant (paired t-test, p = 0.500).
+        """
+        measure, n = self.measures[0], len(self.runs)
+        worse = self.differences[..., 0] * (-1.0 if measure.definition.less_is_better else 1.0)
+        several = n > 1
+        if not worse.any():
+            who = f"all {n} runs keep theirs" if several else "the run keeps its"
+            kept = f"No value of {measure} changes with {', '.join(map(str, self.precisions))}: {who} on every query."
+            return f"{kept} All {self.pairs.count} verdicts between pairs of runs stay." if several else kept
+        means, moved = worse.mean(axis=(1, 2)), np.abs(worse).mean(axis=(1, 2))
+        p = int(np.argmax(moved))
+        loses, most = ("loses", worse[p].max()) if means[p] >= 0.0 else ("gains", -worse[p].min())
+        mean = float(self.originals[p][:, :, 0].mean())
+        share = f" ({percent(abs(means[p]) / mean)} of {'the' if several else 'its'} mean)" if mean else ""
+        which = f"{self.precisions[p]} changes {measure}"
+        which = f"Of {len(means)} precisions {which} most" if len(means) > 1 else which
+        changed = (self.changed[:, :, 0] < self.alpha).sum(axis=1)
+        harmless = [i for i in range(len(moved)) if moved[i] and not changed[i]] if changed[p] else []
+        none = f"; with {self.precisions[max(harmless, key=lambda i: float(moved[i]))]} none does" if harmless else ""
+        if several:
+            share_kept, n_pairs = self.pairs.shares()[0, p, 0], self.pairs.count
+            stay = f"{round(share_kept * n_pairs)} of {n_pairs} verdicts between pairs of runs stay"
+            second = f"{stay} ({percent(share_kept)}), and {changed[p]} of {n} runs change significantly{none}."
+        else:
+            test = f"significant (paired t-test, p = {significant(self.changed[p, 0, 0])})"
+            second = f"Its change is {'' if changed[p] else 'not '}{test}{none.replace('none does', 'it is not')}."
+        return (
+            f"{which}: {'a' if several else 'the'} run {loses} {significant(abs(means[p]))} on average{share}, and "
+            f"{significant(most)} at most on a query. {second}"
+        )
+
+    @cached_property
+    def differences(self) -> Values:
+        """Original − coarsened: float64[n_precisions, n_runs, n_queries, n_measures]. What is rounding is 0."""
+        differences = np.stack(self.originals) - self.values
+        differences[np.abs(differences) < ROUNDING] = 0.0
+        return differences
+
+    @cached_property
+    def changed(self) -> Values:
+        """The p value of each run's paired t-test, coarsened against original: [n_precisions, n_runs, n_measures]."""
+        return paired_test(np.moveaxis(self.differences, 3, 2), 0.0).p
+
+    @cached_property
+    def not_kept(self) -> Values:
+        """The p value of "the coarsened mean is at most `kept` of the original", as `changed`; small: it is more."""
+        surplus = self.values - self.kept * np.stack(self.originals)
+        return paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="greater").p
+
+    @cached_property
+    def keeps(self) -> Integers:
+        """Whether each run keeps the share `kept` of its mean, as `changed`: 1, -1, or 0 where that is undecided.
+
+        It does where no value changes, or the one-sided test shows it; -1 is that the opposite is shown. To show
+        either takes queries enough.
+        """
+        surplus = self.values - self.kept * np.stack(self.originals)
+        less = paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="less").p < self.alpha
+        return np.where(self._unchanged | (self.not_kept < self.alpha), 1, np.where(less, -1, 0))
+
+    @cached_property
+    def most_lost(self) -> Values:
+        """The largest share of its mean that each run may have lost, as `changed`: what the one-sided test allows.
+
+        The upper confidence bound of a ratio of means, by Fieller. NaN where it allows any, since the run's own mean
+        is not significantly above 0; where no value changes there is nothing to test, and it is 0.
+        """
+        original = np.stack(self.originals)
+        n = len(self.queries)
+        reach = float(load("scipy.stats", "analysis").t.ppf(1.0 - self.alpha, n - 1)) ** 2 / n / (n - 1)
+        mean, loss = original.mean(axis=2), self.differences.mean(axis=2)
+        of_mean, of_loss = original - mean[:, :, None], self.differences - loss[:, :, None]
+        # The shares q at which mean(q original - loss) is t standard errors from 0.
+        a = mean**2 - reach * (of_mean**2).sum(axis=2)
+        b = mean * loss - reach * (of_mean * of_loss).sum(axis=2)
+        c = loss**2 - reach * (of_loss**2).sum(axis=2)
+        known = a > 0.0
+        bound = (b + np.sqrt(np.maximum(b**2 - a * c, 0.0))) / np.where(known, a, 1.0)
+        return np.where(self._unchanged, 0.0, np.where(known, bound, np.nan))
+
+    @property
+    def _unchanged(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(~self.differences.any(axis=2))
+
+    @cached_property
+    def pairs(self) -> Verdicts:
+        """The verdicts between all pairs of runs, before and after."""
+        originals = {id(original): original for original in self.originals}
+        tested = [all_pairs(values) for values in progress([*originals.values(), *self.values], "pairs of runs")]
+        tests = dict(zip(originals, tested, strict=False))
+        before = tuple(tests[id(original)] for original in self.originals)
+        return Verdicts(before, tuple(tested[len(originals) :]), self.alpha)
+
+    @cached_property
+    def correlations(self) -> tuple[Values, Values]:
+        """Kendall's τ_b, and τ_AP,b, of the orderings of the runs by mean: each [n_precisions, n_measures]; or NaN."""
+        shape = len(self.precisions), len(self.measures)
+        taus, taus_ap = np.full(shape, np.nan), np.full(shape, np.nan)
+        if len(self.runs) > 1:
+            for p, m in np.ndindex(shape):
+                # Runs whose means differ by rounding alone are tied.
+                before = self.originals[p][:, :, m].mean(axis=1).round(12)
+                after = self.values[p, :, :, m].mean(axis=1).round(12)
+                taus[p, m] = kendall_tau(before, after)
+                taus_ap[p, m] = tau_ap(before, after, ties="b")
+        return taus, taus_ap
+
+    @cached_property
+    def worst(self) -> dict[tuple[int, int], tuple[float, float]]:
+        """The largest loss and gain that any ranking can have, where they are known: by precision and measure."""
+        known = [
+            (p, m)
+            for p, each in enumerate(self.precisions)
+            for m, measure in enumerate(self.measures)
+            if isinstance(each, Bands) and known_worst_case(measure)
+        ]
+        bounds = {}
+        for p, m in progress(known, "worst cases"):
+            rho = self.precisions[p].rho  # type: ignore[attr-defined]
+            loss, gain = (worst_case(self.measures[m], rho, max(self.depth, 1), which).value for which in (False, True))
+            bounds[p, m] = loss, gain
+        return bounds
+
+    def tables(self) -> dict[str, Table]:
+        """Return the summary, and the numbers of each of the five questions.
+
+        Returns
+        -------
+        dict of str to Table
+            "summary", "differences", "verdicts" and "runs".
+        """
+        return {
+            "summary": self._summary(),
+            "differences": self._differences(),
+            "verdicts": self._verdicts(),
+            "runs": self._runs(),
+        }
+
+    def _table(self, title: str, columns: Sequence[str], cells: Iterable[Any], notes: Sequence[str]) -> Table:
+        """Make a row for each measure and precision of arrays [n_precisions, n_measures]."""
+        rows: list[tuple[Cell, ...]] = [
+            (str(measure), str(each), *(_cell(cell[p, m]) for cell in cells))
+            for m, measure in enumerate(self.measures)
+            for p, each in enumerate(self.precisions)
+        ]
+        return Table(title, ("measure", "precision", *columns), rows, tuple(notes))
+
+    def _spans(self) -> Values:
+        """All differences of a precision and measure, side by side: [n_precisions, n_measures, n_runs · n_queries]."""
+        return np.moveaxis(self.differences, 3, 1).reshape(len(self.precisions), len(self.measures), -1)
+
+    def _summary(self) -> Table:
+        spans = self._spans()
+        tau, tau_ap = self.correlations
+        cells = [
+            spans.mean(axis=2),
+            (self.changed < self.alpha).sum(axis=1),
+            *((self.keeps == kind).sum(axis=1) for kind in (1, -1, 0)),
+            self.pairs.shares()[0],
+            tau,
+            tau_ap,
+        ]
+        columns = [
+            "mean loss", "runs changed", f"runs kept {self.kept:.0%}", "lost more", "undecided", "same verdicts",
+            "tau", "tau AP",
+        ]  # fmt: skip
+        notes = [
+            f"mean loss: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. Bands are "
+            "compared with the run's own order, all else with the average over ties of the scores as they were.",
+            f"runs changed: paired t-test, p < {self.alpha}. runs kept: those of which no value changed, or that were "
+            f"shown to keep more than {self.kept:.0%} of their mean (one-sided test, p < {self.alpha}); lost more: "
+            f"that were shown to keep less; undecided: for both the {len(self.queries)} queries are too few, which "
+            "is no sign of a loss.",
+            f"same verdicts: share of the {self.pairs.count} pairs of runs that the paired t-test at {self.alpha} "
+            "judges alike. tau: Kendall's τ_b of the orderings by mean; tau AP: τ_AP,b.",
+        ]
+        return self._table(self.title, columns, cells, notes)
+
+    def _differences(self) -> Table:
+        spans = self._spans()
+        quantiles = np.quantile(spans, (0.1, 0.25, 0.5, 0.75, 0.9), axis=2)
+        shape = spans.shape[:2]
+        bounds = np.full((2, *shape), np.nan)
+        for place, worst in self.worst.items():
+            bounds[:, *place] = worst
+        cells = [
+            spans.mean(axis=2),
+            spans.std(axis=2, ddof=1),
+            (spans > 0.0).mean(axis=2),
+            (spans < 0.0).mean(axis=2),
+            *quantiles,
+            spans.max(axis=2),
+            bounds[0],
+            (-spans).max(axis=2) + 0.0,
+            bounds[1],
+        ]
+        columns = [
+            "mean", "sd", "lost", "gained", "10 %", "25 %", "median", "75 %", "90 %",
+            "largest loss", "possible loss", "largest gain", "possible gain",
+        ]  # fmt: skip
+        notes = [
+            "original − coarsened, by run and query. lost, gained: the shares of positive and of negative differences.",
+            f"possible: the exact worst case of banding over the {self.depth} ranks of the longest list, where known.",
+        ]
+        return self._table("Differences of values", columns, cells, notes)
+
+    def _verdicts(self) -> Table:
+        notes = [
+            f"Of {self.pairs.count} pairs of runs, by a paired t-test at {self.alpha} before and after. appear: a "
+            "difference is significant only after; vanish: only before; flip: both times, with the other sign.",
+            "signs: the share of pairs whose difference of means changes its sign, significant or not.",
+        ]
+        return self._table("Verdicts between runs", CHANGES, self.pairs.shares(), notes)
+
+    def _runs(self) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        for m, measure in enumerate(self.measures):
+            for p, each in enumerate(self.precisions):
+                before, after = self.originals[p][:, :, m].mean(axis=1), self.values[p, :, :, m].mean(axis=1)
+                losses = self.differences[p, :, :, m].mean(axis=1)
+                unchanged = self._unchanged[p, :, m]
+                tests = self.changed[p, :, m], np.where(unchanged, np.nan, self.not_kept[p, :, m])
+                columns = (column.tolist() for column in (before, after, losses, *tests, self.most_lost[p, :, m]))
+                kept = np.where(unchanged, "unchanged", np.array(["undecided", "yes", "no"])[self.keeps[p, :, m]])
+                of_runs = zip(self.runs, *columns, kept.tolist(), strict=True)
+                rows += [
+                    (str(measure), str(each), run, *(None if cell != cell else cell for cell in row))
+                    for run, *row in of_runs
+                ]
+        columns_of = (
+            "measure", "precision", "run", "original", "coarsened", "loss", "p", f"p not {self.kept:.0%}",
+            "lost at most", f"kept {self.kept:.0%}",
+        )  # fmt: skip
+        notes = (
+            f"p: two-sided paired t-test of coarsened against original. p not {self.kept:.0%}: of the one-sided test "
+            f"that the coarsened mean is at most {self.kept:.0%} of the original; where it is small, more is kept. "
+            "Where no value changed there is nothing to test: the test would also have to show that the run's own "
+            "mean is above 0, and for some runs has not the power.",
+            f"lost at most: the share of the mean that the same test allows at {self.alpha}, an upper confidence "
+            "bound; –: any, since the run's own mean is not significantly above 0.",
+        )
+        return Table("Each run", columns_of, rows, notes)
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return the figures: for each measure differences and p values, and for all the verdicts and orderings.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "differences-…"; of several runs also "verdicts", "tau", "tau-ap" and "p-values-…".
+        """
+        axis, spans = self._axis(), self._spans()
+        differences = {
+            f"differences-{file_name(measure)}": Drawing(
+                f"{measure}: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. "
+                "Box: quartiles and median; whiskers: 10 % and 90 %; dots: the largest loss and gain"
+                + ("; triangles: the largest that are possible." if any(i == m for _, i in self.worst) else "."),
+                Boxes(axis, measure, spans[:, m], {p: bounds for (p, i), bounds in self.worst.items() if i == m}),
+                title=f"What a query loses of {measure}",
+            )
+            for m, measure in enumerate(self.measures)
+        }
+        if len(self.runs) < 2:
+            return differences
+        p_values = {
+            f"p-values-{file_name(measure)}": Drawing(
+                f"{measure}: p of the paired t-test, for each of {self.pairs.count} pairs of runs, as the scores were "
+                f"and with {self.precisions[-1]}. Dashed: {self.alpha}; in the upper left verdicts vanish, in "
+                "the lower right they appear.",
+                Scatter(str(self.precisions[-1]), self.pairs.before[-1].p[m], self.pairs.after[-1].p[m], self.alpha),
+                (5.6, 5.2), f"Verdicts between runs by {measure}, before and after",
+            )
+            for m, measure in enumerate(self.measures)
+        }
+        tau, tau_ap = self.correlations
+        lines = {
+            "verdicts": ("Share of pairs of runs that are judged alike", "same verdicts", self.pairs.shares()[0]),
+            "tau": ("Kendall's τ_b between the orderings of the runs, before and after", r"Kendall's $\tau_b$", tau),
+            "tau-ap": ("τ_AP,b between the orderings of the runs, before and after", r"$\tau_{AP,b}$", tau_ap),
+        }
+        curves = {
+            name: Drawing(
+                f"{caption}, by precision.", Lines(axis, name_of_axis, self.measures, values), title=caption
+            )
+            for name, (caption, name_of_axis, values) in lines.items()
+        }
+        return {**differences, **curves, **p_values}
+
+    def _axis(self) -> Precisions:
+        if all(isinstance(each, Bands) for each in self.precisions):
+            return Precisions("growth of the bands, ρ", [str(each).removeprefix("bands:") for each in self.precisions])
+        return Precisions("precision of the scores", [str(each) for each in self.precisions])
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The tests of all pairs of runs: for each precision those before, and those after.
+
+    Attributes
+    ----------
+    before, after : tuple of PairTests
+    alpha : float
+    """
+
+    before: tuple[PairTests, ...]
+    after: tuple[PairTests, ...]
+    alpha: float
+
+    @property
+    def count(self) -> int:
+        """How many pairs there are."""
+        return int(self.after[0].p.shape[1])
+
+    def shares(self) -> Values:
+        """Return the shares of CHANGES: float64[5, n_precisions, n_measures]; NaN without a pair."""
+        both = zip(self.before, self.after, strict=True)
+        return np.stack([shares_of_changes(*tests, self.alpha) for tests in both], axis=1)
+
+
+def _cell(value: Any) -> Cell:
+    if np.isnan(value):
+        return None
+    return int(value) if isinstance(value, np.integer) else float(value)

@@ -1,0 +1,104 @@
+"""The figures of the experiment on precision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tieaware.checks.arrays import Values
+from tieaware.experiments.plots import label, style
+from tieaware.measures import Measure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Precisions:
+    """The axis of the precisions: what it is called, and its ticks."""
+
+    name: str
+    ticks: Sequence[str]
+
+    def draw(self, ax: Axes) -> None:
+        """Name the axis; long ticks are turned."""
+        turned = max(map(len, self.ticks)) * len(self.ticks) > 80
+        places = np.arange(1, len(self.ticks) + 1)
+        ax.set_xticks(places, self.ticks, rotation=35 if turned else 0, ha="right" if turned else "center")
+        ax.set_xlabel(self.name)
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Draws the differences of one measure, a box for each precision; with the worst losses and gains, where known."""
+
+    precisions: Precisions
+    measure: Measure
+    differences: Values  # [n_precisions, n]
+    worst: Mapping[int, tuple[float, float]]
+
+    def __call__(self, ax: Axes) -> None:
+        spans = self.differences
+        places = np.arange(1, len(spans) + 1)
+        ax.axhline(0.0, color="#888888", linewidth=0.8)
+        ax.boxplot(
+            list(spans), positions=places, widths=0.55, whis=(10, 90), showfliers=False, patch_artist=True,
+            boxprops={"facecolor": "#cfe3f1", "edgecolor": "#0072B2"}, medianprops={"color": "#000000"},
+            whiskerprops={"color": "#0072B2"}, capprops={"color": "#0072B2"},
+        )  # fmt: skip
+        ax.plot(places, spans.max(axis=1), "o", color="#D55E00", markersize=4, label="largest loss and gain seen")
+        ax.plot(places, spans.min(axis=1), "o", color="#D55E00", markersize=4)
+        bounds = [(p + 1, *self.worst[p]) for p in range(len(spans)) if p in self.worst]
+        if bounds:
+            at, loss, gain = np.array(bounds).T
+            ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="largest possible")
+            ax.plot(at, -gain, "v", color="#000000", markerfacecolor="none", markersize=6)
+        self.precisions.draw(ax)
+        ax.set_ylabel(f"{label(str(self.measure))} of a query: original − coarsened")
+        above, below = ("gain", "loss") if self.measure.definition.less_is_better else ("loss", "gain")
+        for height, direction, at in ((1.0, f"{above} →", "top"), (0.0, f"← {below}", "bottom")):
+            ax.text(1.0, height, direction, transform=ax.transAxes, rotation=90, ha="left", va=at, color="#444444")
+        ax.legend(loc="upper left")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Draws a line for each measure over the precisions."""
+
+    precisions: Precisions
+    name: str
+    measures: Sequence[Measure]
+    values: Values  # [n_precisions, n_measures]
+
+    def __call__(self, ax: Axes) -> None:
+        places = np.arange(1, len(self.values) + 1)
+        for m, measure in enumerate(self.measures):
+            ax.plot(places, self.values[:, m], label=label(str(measure)), **style(m))
+        self.precisions.draw(ax)
+        ax.set_ylabel(self.name)
+        ax.legend(loc="lower left")
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Draws the p values of pairs of runs before and after their scores were coarsened."""
+
+    precision: str
+    before: Values
+    after: Values
+    alpha: float
+
+    def __call__(self, ax: Axes) -> None:
+        smallest = 1e-8
+        before, after = (np.maximum(p, smallest) for p in (self.before, self.after))
+        # Many points: drawn as pixels, also where all else is drawn as lines.
+        ax.plot(before, after, ".", color="#0072B2", alpha=0.35, markersize=4, markeredgewidth=0, rasterized=True)
+        for line in (ax.axhline, ax.axvline):
+            line(self.alpha, color="#D55E00", linestyle="--", linewidth=1.0)
+        ax.plot([smallest, 1.0], [smallest, 1.0], color="#888888", linewidth=0.8)
+        ax.set(xscale="log", yscale="log", xlim=(smallest, 1.2), ylim=(smallest, 1.2), aspect="equal")
+        ax.set_xlabel(f"p, scores as they were (least {smallest:.0e})")
+        ax.set_ylabel(f"p, {self.precision}")

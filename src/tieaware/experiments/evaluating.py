@@ -1,0 +1,31 @@
+"""How far an experiment is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from typing import Any, TypeVar
+
+from tieaware._evaluate import evaluate_views
+from tieaware.engine.views import View
+from tieaware.inputs import QrelsLike
+from tieaware.measures import Measure
+from tieaware.results import Results
+from tieaware.runtime.progress import stage
+
+Item = TypeVar("Item")
+
+
+def progress(items: Iterable[Item], label: str) -> Iterator[Item]:
+    """Go through the items, and show on a terminal how many have been gone through."""
+    with stage(label, len(items) if isinstance(items, Sized) else None) as advance:
+        for item in items:
+            yield item
+            advance(1)
+
+
+def evaluate_with_progress(
+    qrels: QrelsLike, runs: Any, measures: Sequence[Measure], views: Sequence[View], threads: int | None
+) -> list[Results]:
+    """Do what `evaluate_views` does, and show on a terminal how many runs are evaluated."""
+    with stage("evaluating"):
+        return evaluate_views(qrels, runs, measures, views, threads=threads)

@@ -1,0 +1,1 @@
+"""The compiled kernels; their sources are in ext/."""

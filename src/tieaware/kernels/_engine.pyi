@@ -1,0 +1,39 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.kernels._groups import PreparedLists
+
+class Measures:
+    n: int
+    def __init__(self, fields: list[dict[str, Any]]) -> None: ...
+
+class Engine:
+    n_measures: int
+    def __init__(
+        self,
+        lists: PreparedLists,
+        measures: Measures,
+        norms: npt.NDArray[np.float64],
+        query_numbers: npt.NDArray[np.float64],
+        table_starts: npt.NDArray[np.int64],
+        undefined: float,
+        judged: int,
+        lengths: npt.NDArray[np.int64],
+    ) -> None: ...
+    def rows(self, first: int, last: int) -> Engine: ...
+    def call(self, scores: Any, out: Any, in_rows: bool) -> int | None: ...
+    def evaluate(self, scores: npt.NDArray[Any], out: npt.NDArray[np.float64], first: int, last: int) -> int: ...
+    def sweep(
+        self,
+        scores: npt.NDArray[Any],
+        bands: list[npt.NDArray[np.int64]],
+        out: npt.NDArray[np.float64],
+        first: int,
+        last: int,
+    ) -> int: ...
+    def spread(self, scores: npt.NDArray[Any], out: npt.NDArray[np.float64], first: int, last: int) -> int: ...
+    def means(
+        self, scores: npt.NDArray[Any], out: npt.NDArray[np.float64], first: int, last: int
+    ) -> tuple[int, int] | None: ...

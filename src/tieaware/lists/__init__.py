@@ -1,0 +1,1 @@
+"""Identifiers, judgments and lists of documents per query, as columns."""

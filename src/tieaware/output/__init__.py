@@ -1,0 +1,1 @@
+"""Tables as text, Markdown, HTML, CSV, LaTeX and data frames."""

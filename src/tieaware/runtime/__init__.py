@@ -1,0 +1,1 @@
+"""Threads, progress, atomic files and optional packages."""

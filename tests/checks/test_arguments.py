@@ -1,0 +1,121 @@
+"""Arguments that nobody would pass in earnest: an error in one line that names them, and never one of NumPy's."""
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import AP, ERR, RBP, Evaluator, InputError, IPrec, Measure, SetF, bands, experiments, parse_measure
+from tieaware import statistics as st
+from tieaware.inputs import Identifiers
+from tieaware.precision.worst_cases import table, worst_case
+from tieaware.samples import discrete_lists, generate
+
+VALUES = np.random.default_rng(3).random((4, 8))
+RUN = {"q": {"x": 1.0, "y": 1.0}}
+QRELS = {"q": {"x": 1}}
+RESULTS = tieaware.evaluate(QRELS, RUN, ["AP"], spread=True)
+
+HOSTILE = [
+    "abc", "", b"abc", np.nan, np.inf, -np.inf, -1, 0, 0.5, 2**61, 2**63, 10**18, 10**400, -(10**5000), True, 1j, None,
+    np.float64("nan"), np.longdouble("1e-4000"), np.longdouble("1e4000"), np.uint8(2), np.datetime64("2026-11-22"),
+    np.array(3), np.array([1, 2]), np.full((3, 3), np.nan), np.array(["a", "b"]), np.array([1, None]), np.ma.masked,
+    [], {}, (), {1: 2}, [None], [[1], [2, 3]], Fraction(1, 3), "\x1b\n", object(), lambda: 0, AP,
+]  # fmt: skip
+
+
+def rankings(**changed):
+    return {"a": {"x": 1.0, "y": 1.0}, "b": {"x": 1.0, "z": 2.0}, **changed}
+
+
+@pytest.mark.parametrize(
+    ("call", "good"),
+    [
+        (Evaluator, {"labels": [0, 1], "measures": ["AP"], "offsets": [0, 2], "threads": 1, "undefined": 0.0}),
+        (tieaware.evaluate, {"qrels": QRELS, "runs": RUN, "measures": ["AP"], "precision": None, "spread": False}),
+        (Measure, {"definition": AP.definition, "cutoff": 10}),
+        (bands, {"rho": "1.5", "depth": 20}),
+        (worst_case, {"measure": "RR", "rho": "1.5", "depth": 20, "gain": False}),
+        (table, {"measures": ["RR"], "rhos": ["1.5"], "depth": 20, "gain": False}),
+        (Identifiers, {"data": np.array([97], np.uint8), "offsets": [0, 1]}),
+        (RESULTS.table, {"baseline": None, "alpha": 0.05, "digits": 3}),
+        (RESULTS.concat, {"results": [RESULTS]}),
+        (st.count_ties, {"scores": [2.0, 1.0], "offsets": [0, 2], "cutoffs": [1]}),
+        (lambda a, marginals: st.kappa(a, [1, 2], marginals=marginals), {"a": [1, 2], "marginals": "pooled"}),
+        (st.kendall_tau, {"a": [1, 2, 3], "b": [1, 3, 2], "variant": "b"}),
+        (st.rbo, {**rankings(), "p": 0.5, "ties": "a", "depth": 3, "extrapolate": False}),
+        (st.paired_test, {"a": VALUES[0], "b": VALUES[1], "method": "permutation", "repeats": 9, "seed": 0, "axis": 0}),
+        (experiments.compare, {"results": tieaware.Results(RESULTS.values, RESULTS.runs, ("q",), RESULTS.measures)}),
+        (experiments.smoothing, {"values": VALUES, "alphas": [0.5], "repeats": 9, "topics": 2, "measure": None}),
+        (experiments.precision, {"qrels": QRELS, "runs": RUN, "precisions": [], "alpha": 0.05}),
+        (experiments.banding, {"qrels": QRELS, "runs": RUN, "rhos": []}),
+        (experiments.tie_prevalence, {"runs": {"q": {}}, "cutoffs": [1], "consistent_only": True}),
+        (experiments.overhead, {"measures": [], "n_queries": 20, "rounds": 1}),
+        (generate, {"n_queries": 1, "depth": 2, "n_documents": 5, "pool_depth": 1}),
+        (discrete_lists, {"n_queries": 1, "relevant": 0.5, "grades": 1}),
+    ],
+    ids=lambda value: getattr(value, "__qualname__", ""),
+)
+def test_hostile_arguments(call, good):
+    for name in good:
+        for value in HOSTILE:
+            message = ""
+            try:
+                call(**{**good, name: value})
+            except InputError as error:
+                message = f"{error}"
+            assert "\n" not in message
+            assert len(message) < 400
+
+
+@pytest.mark.parametrize("value", [10**18, 2**61, 2**62 - 1, np.int64(3), np.uint64(2**61)])
+def test_cutoffs_that_are_taken_are_read_back(value):
+    measure = AP @ value
+    assert pickle.loads(pickle.dumps(measure)) == parse_measure(f"{measure}") == measure
+    assert parse_measure(f"map_cut_{value}") == measure
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Evaluator([0], ["AP"], undefined="abc"), "undefined: expected a number from -inf to inf, found 'abc'"),
+        (lambda: IPrec @ "x", "recall of IPrec: expected a number from 0 to 1, found 'x'"),
+        (lambda: bands(1, 2**61), "depth: expected a whole number from 0 to 2,147,483,647, found 2305843009213693952"),
+        (lambda: AP @ 2**62, "cut-off of AP: expected a whole number from 1 to 2^62 - 1, found 4611686018427387904"),
+        (
+            lambda: RBP(p=np.longdouble("1e-4000")),
+            "p of RBP: expected a number between 0 and 1, found np.longdouble('1e-4000')",
+        ),
+        (
+            lambda: IPrec @ np.longdouble("1e-4000"),
+            "recall of IPrec: expected a number from 0 to 1, found np.longdouble('1e-4000')",
+        ),
+        (
+            lambda: Evaluator([0], ["AP"], undefined=np.longdouble("1e4000")),
+            "undefined: expected a number from -inf to inf, found np.longdouble('1e+4000')",
+        ),
+        (lambda: SetF(beta=10**400), "beta of SetF: expected a number between 0 and 1e+09, found 1000000"),
+        (lambda: ERR(p=b"1"), "expected one of"),
+        (lambda: st.count_ties([1.0], [0, 1], 3), "cutoffs: expected a sequence of whole numbers, found 3"),
+        (lambda: table(["RR"], "1.5"), "rhos: expected a sequence of numbers, found '1.5'"),
+        (lambda: tieaware.evaluate(5, RUN, "AP"), "qrels: expected judgments: a path, a binary file, {query: {docu"),
+        (lambda: tieaware.evaluate(QRELS, [RUN, 5], "AP"), "runs: expected a run: a path, a binary file, {query: {doc"),
+        (lambda: bands([1.5] * 10**6, 3), "such as '1.5', found [1.5, 1.5, 1.5, 1.5, 1.5, 1.5, ...]"),
+        (
+            lambda: st.paired_test(np.ma.array([1, 2, 3], mask=[0, 1, 0]), [1, 2, 4]),
+            "a[1]: expected a value, found a masked one",
+        ),
+        (lambda: worst_case("RR", 2, gain="no"), "gain: expected True or False, found 'no'"),
+    ],
+)
+def test_messages(call, message):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+def test_a_measure_is_no_sequence():
+    with pytest.raises(TypeError, match="not iterable"):
+        iter(AP)

@@ -1,0 +1,212 @@
+"""Arrays of other libraries, masked ones, and small floats that NumPy has no type for: read as they are, or refused."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import ml_dtypes
+import numpy as np
+import pandas as pd
+import pytest
+
+import tieaware
+from tieaware import Evaluator, InputError, Qrels, Run
+from tieaware.checks.arrays import as_labels, as_scores
+from tieaware.statistics import count_ties
+
+LABELS, GROUP = [0, 1, 0, 1, 0], [3, 2]
+SCORES = [3.0, 2.0, 2.0, 1.0, 1.0]
+GRADIENT = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+SMALL_FLOATS = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e3m4")
+
+
+class Tensor:
+    """What torch promises: NumPy may read it once it is detached, on the host, and of a type that NumPy has."""
+
+    def __init__(self, values, dtype="float32", device="cuda", requires_grad=True):
+        self._values = np.asarray(values, dtype)
+        self._device, self._requires_grad = device, requires_grad
+        small = self._values.dtype.isbuiltin != 1
+        is_float = small or self._values.dtype.kind == "f"
+        self.dtype = SimpleNamespace(is_floating_point=is_float, itemsize=self._values.dtype.itemsize)
+
+    def detach(self):
+        return Tensor(self._values, self._values.dtype, self._device, False)
+
+    def cpu(self):
+        return Tensor(self._values, self._values.dtype, "cpu", self._requires_grad)
+
+    def float(self):
+        return Tensor(self._values, "float32", self._device, self._requires_grad)
+
+    def __array__(self, dtype=None, copy=None):
+        if self._requires_grad:
+            raise RuntimeError(GRADIENT)
+        if self._device != "cpu":
+            raise TypeError("can't convert cuda:0 device type tensor to numpy.")
+        if self._values.dtype.isbuiltin != 1:
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self._values.astype(dtype) if dtype else self._values
+
+    def __dlpack__(self, **options):
+        raise BufferError("Can't export tensors that require gradient")
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __float__(self):
+        return float(self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __iter__(self):
+        return (Tensor(value, self._values.dtype) for value in self._values)
+
+
+class OfDLPack:
+    """On another device, from which it can be copied, unless it is on the host already."""
+
+    def __init__(self, values, device=2):
+        self._values, self._device = np.asarray(values), device
+
+    def __dlpack__(self, *, dl_device=None, **options):
+        if self._device != 1 and dl_device != (1, 0):
+            raise BufferError("not on the host")
+        return self._values.__dlpack__()
+
+    def __dlpack_device__(self):
+        return (self._device, 0)
+
+
+class LikeCupy(OfDLPack):
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+
+class OfInterface:
+    def __init__(self, values):
+        self._values = np.asarray(values)
+        self.__array_interface__ = self._values.__array_interface__
+
+
+FORMS = {
+    "tensor": Tensor,
+    "tensor of float64": lambda values: Tensor(values, "float64"),
+    "tensor of float16": lambda values: Tensor(values, "float16"),
+    "tensor of bfloat16": lambda values: Tensor(values, ml_dtypes.bfloat16),
+    "tensor of integers": lambda values: Tensor(values, "int64"),
+    "list of tensors": lambda values: list(Tensor(values)),
+    "list of tensors of bfloat16": lambda values: list(Tensor(values, ml_dtypes.bfloat16)),
+    "list of one tensor and numbers": lambda values: [*values[:-1], Tensor(values[-1])],
+    "list of small floats": lambda values: list(np.array(values, ml_dtypes.bfloat16)),
+    "DLPack": OfDLPack,
+    "DLPack on the host": lambda values: OfDLPack(values, 1),
+    "DLPack beside a refusal": LikeCupy,
+    "array interface": OfInterface,
+    "masked without a mask": np.ma.array,
+    "masked nowhere": lambda values: np.ma.array(values, mask=[False] * len(values)),
+    "nullable": lambda values: pd.array(values, dtype="Float64"),
+    "nullable integers": lambda values: pd.Series(values).astype("Int64"),
+    **{each: lambda values, each=each: np.array(values, getattr(ml_dtypes, each)) for each in SMALL_FLOATS},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_scores_and_labels_of_any_kind(form):
+    """The values have the same bits, whatever the numbers came in."""
+    of = FORMS[form]
+    measures = ["RR", "AP", "nDCG@2"]
+    evaluator = Evaluator(LABELS, measures, group=GROUP)
+    expected = evaluator(SCORES)
+    assert Evaluator(of(LABELS), measures, group=GROUP)(of(SCORES)).tolist() == expected.tolist()
+    assert evaluator.many([SCORES]).tolist() == [evaluator.mean(of(SCORES)).tolist()]
+    assert evaluator.spread(of(SCORES)).std.tolist() == evaluator.spread(SCORES).std.tolist()
+    run_order = Evaluator(LABELS, measures, group=GROUP, ties="run_order")
+    assert run_order(of(SCORES)).tolist() == run_order(SCORES).tolist()
+    assert count_ties(of(SCORES), [0, 5]).sizes.tolist() == [2, 2]
+    queries, documents = list("pppqq"), list("abcab")
+    assert Qrels.from_columns(queries, documents, of(LABELS)).labels.tolist() == LABELS
+    run = Run.from_columns(queries, documents, of(SCORES))
+    assert run.scores.tolist() == SCORES
+    single = ("tensor", "tensor of float16", "tensor of bfloat16", *SMALL_FLOATS)
+    assert run.scores.dtype == (np.float32 if form in single else np.float64)
+
+
+def test_scalars_of_any_kind_in_dicts():
+    qrels = {"q": {"a": 1, "b": 0}}
+    for of in (Tensor, ml_dtypes.bfloat16, np.float16, np.array, np.longdouble, np.ma.array):
+        result = tieaware.evaluate(qrels, {"q": {"a": of(1.0), "b": of(1.0)}}, ["RR"])
+        assert result.values.item() == 0.75
+
+
+def test_matrices_of_any_kind():
+    evaluator = Evaluator([[0, 1], [1, 0]], ["RR"])
+    rows = [[2.0, 1.0], [1.0, 1.0]]
+    for scores in (Tensor(rows), list(map(Tensor, rows)), np.array(rows, ml_dtypes.bfloat16), OfDLPack(rows)):
+        assert evaluator(scores).tolist() == [[0.5], [0.75]]
+        assert evaluator.mean(scores).tolist() == [0.625]
+    assert evaluator.many(Tensor([rows, rows])).tolist() == [[0.625], [0.625]]
+    features = [[[2.0, 1.0], [1.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]]]
+    expected = evaluator.columns(features).tolist()
+    for of in (Tensor, OfDLPack, np.ma.array):
+        assert evaluator.columns(of(features)).tolist() == expected
+
+
+def test_small_floats_are_exact():
+    """Every number of 8 or 16 bits, as float32 has it too."""
+    for name in SMALL_FLOATS:
+        dtype = np.dtype(getattr(ml_dtypes, name))
+        bits = np.arange(256 ** dtype.itemsize).astype(f"u{dtype.itemsize}")
+        numbers = bits.view(dtype)
+        numbers = numbers[~np.isnan(numbers.astype(np.float32))]
+        scores = as_scores(numbers, "scores")
+        assert scores.dtype == np.float32
+        assert [float(number) for number in numbers] == scores.tolist()
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (np.ma.array([1.0, 2.0], mask=[0, 1]), "scores[1]: expected a value, found a masked one"),
+        (np.ma.array([[1.0, 2.0]], mask=[[0, 1]]), "scores[0, 1]: expected a value, found a masked one"),
+        (np.ma.masked_all(2), "scores[0]: expected a value, found a masked one"),
+        ([1.0, np.ma.masked], "scores[1]: expected a value, found a masked one"),
+        (pd.array([1, None], dtype="Int64"), "scores: expected numbers, found NaN for document 1 of query 0"),
+        ([1, pd.NA], "scores[1]: expected a number, found <NA>"),
+        ([1, None], "scores[1]: expected a number, found None"),
+        (Tensor([1.0, np.nan]), "scores: expected numbers, found NaN for document 1 of query 0"),
+        (OfDLPack(np.array([1, 2], complex)), "scores[0]: expected a number, found (1+0j)"),
+        ([[Tensor(1.0)], [Tensor(2.0)]], f"scores: expected an array of numbers, found {GRADIENT}"),
+        (
+            SimpleNamespace(__dlpack__=None, __dlpack_device__=lambda: (1, 0)),
+            "scores: expected an array of numbers, found a SimpleNamespace: 'NoneType' object is not callable",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_scores(scores, message):
+    with pytest.raises(InputError) as caught:
+        Evaluator([0, 1], ["RR"])(scores)
+    assert str(caught.value) == message
+
+
+def test_masked_elements_are_refused_in_every_door():
+    """The short way into the engine takes no masks."""
+    masked = np.ma.array([1.0, 2.0], mask=[False, True])
+    evaluator = Evaluator([0, 1], ["RR"])
+    ids = np.ma.array([1, 2], mask=[False, True])
+    for door, *arguments in (
+        (evaluator, masked), (evaluator.mean, masked), (evaluator.spread, masked), (evaluator.many, masked[None]),
+        (evaluator.columns, masked[:, None]), (Evaluator, masked.astype(int), ["RR"]), (as_labels, masked, "labels"),
+        (Run.from_columns, ["q", "q"], ["d", "e"], masked), (Qrels.from_columns, ["q", "q"], ["d", "e"], masked),
+        (Run.from_columns, ["q", "q"], ids, [1.0, 2.0]), (Run.from_columns, ids, ids, [1.0, 2.0]),
+        (count_ties, masked, [0, 2]),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=r"\[(0, )?1(, 0)?\]: expected a value, found a masked one$"):
+            door(*arguments)
+    good, bad = {"q": {"c": 1, "d": 1}}, {"q": {"c": 1, "d": np.ma.masked}}
+    for door, *arguments in (Run.from_dict, bad), (Qrels.from_dict, bad), (tieaware.evaluate, good, bad, ["RR"]):
+        with pytest.raises(InputError, match=r"^(run|qrels)\['q'\]\['d'\]: expected a value, found a masked one$"):
+            door(*arguments)
+    with pytest.raises(InputError, match=r"^label\[1\]: expected a whole number from .*, found nan$"):
+        Qrels.from_columns(["q", "q"], ["d", "e"], pd.array([1, None], dtype="Int64"))

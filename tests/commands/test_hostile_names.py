@@ -1,0 +1,260 @@
+"""Hostile names of files, runs and queries: what becomes of them in outputs, on terminals and in browsers."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import os
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError, experiments
+from tieaware.cli import main
+from tieaware.output.tables import Marked, Table
+
+# A script marks the page where it runs; what else in a name would control a terminal, leave a cell or leave a folder.
+MARK = "document.documentElement.setAttribute('owned','')"
+IN_PAGES = (
+    f"<script>{MARK}</script>", f'"><img src=x onerror="{MARK}">', f"'><svg onload={MARK}>",
+    f"</pre><script>{MARK}</script>", f"</title></style><script>{MARK}</script>",
+    f"</table><iframe src=\"javascript:parent.{MARK}\"></iframe>", f"<!-- <script>{MARK}</script> -->",
+    "&lt;b&gt; &amp; &#60;", f"]]><script>{MARK}</script>", "$x_1$ {title} %s",
+)  # fmt: skip
+IN_TERMINALS = ("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "a\nb", "a\tb", "\x9b2J", "\u202eg", "\0", "\udcff")
+IN_FOLDERS = ("../../outside", "/outside", "..", ".", "~", "a/b", "a\\b", "a\0b", "x" * 300, "report.html")
+IN_SHEETS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1+1", "=HYPERLINK(\"http://x\")", 'a","=1')
+NAMES = (*IN_PAGES, *IN_TERMINALS, *IN_FOLDERS, *IN_SHEETS)
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Results of runs and queries with these names."""
+    qrels = {name: {"d": 1, "e": 0} for name in NAMES}
+    runs = {name: {q: {"d": float(i % 3), "e": 1.0} for q in NAMES} for i, name in enumerate(NAMES)}
+    return tieaware.evaluate(qrels, runs, ["AP", "P@1"])
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    """An experiment of a few of them: one of each kind."""
+    names = (*IN_PAGES[:4], *IN_TERMINALS[:2], *IN_TERMINALS[-2:], *IN_FOLDERS[:2], "a\0b", IN_SHEETS[0])
+    runs = {name: {q: {"d": float(i % 3), "e": 1.0} for q in NAMES[:3]} for i, name in enumerate(names)}
+    with pytest.warns(UserWarning, match="end inside a tie") as caught:
+        made = experiments.tie_prevalence(runs, {q: {"d": 1, "e": 0} for q in NAMES[:3]}, "AP")
+    assert not controls(str(caught[0].message))
+    return made
+
+
+@pytest.fixture(scope="module")
+def report(experiment, tmp_path_factory):
+    """A folder with its files, in one where there is nothing else."""
+    folder = tmp_path_factory.mktemp("report") / "a" / "out"
+    experiment.write(folder, command=" ".join(IN_PAGES))
+    return folder
+
+
+def controls(text):
+    """The characters of a text that a terminal would obey, but for ends of lines."""
+    return [c for c in text if not c.isprintable() and c != "\n"]
+
+
+# ---- terminals ------------------------------------------------------------------------------------
+
+
+def test_what_python_shows_of_results_and_tables_has_no_escapes(results, experiment):
+    """What is written there goes to a terminal; files have the names as they are."""
+    table = Table("a\x1b", NAMES[:3], [(name, Marked(1, "\x1b"), 0.5) for name in NAMES], ("\x07",))
+    for shown in (repr(results), str(results.means()), str(results.table(test="none")), str(experiment), str(table)):
+        assert not controls(shown)
+    # As many lines as rows, and the columns stand below each other.
+    lines = str(Table("", ("run", "AP"), [(name, 0.5) for name in NAMES])).splitlines()[2:]
+    assert len(lines) == len(NAMES) + 1
+    assert len(set(map(len, lines))) == 1
+
+
+def test_errors_have_no_escapes(results, tmp_path):
+    for name in NAMES:
+        calls = (
+            lambda name=name: tieaware.read_run(name + "\x1b/none"),
+            lambda name=name: tieaware.parse_measure(name),
+            lambda name=name: tieaware.evaluate({name: {name: 1}}, {"q": {name: 1.0}}, "AP"),
+            lambda name=name: tieaware.evaluate({"q": {"d": 1}}, {"q": {name: name}}, "AP"),
+            lambda name=name: results.table(baseline=f"no{name}"),
+            lambda name=name: results.save(tmp_path / "none" / name),
+        )
+        for call in calls:
+            with pytest.raises(InputError) as caught:
+                call()
+            assert str(caught.value).isprintable()
+
+
+def status_of(arguments):
+    try:
+        return main(arguments)
+    except SystemExit as end:
+        return end.code
+
+
+def test_the_command_line_says_nothing_with_escapes(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    for name in ("\x1b[31m", "\u202e", "\x9b2J"):
+        calls = ["eval", name, name], ["eval", "-m", name, name], ["ties", name], [name], ["eval", f"--{name}"]
+        for arguments in calls:
+            assert status_of(arguments) == 2
+            out, err = capfd.readouterr()
+            assert not out
+            assert err.count("\n") == 1
+            assert not controls(err)
+
+
+# ---- tables that are handed on --------------------------------------------------------------------
+
+
+def test_cells_that_a_spreadsheet_would_execute_are_the_callers_data(results):
+    """They stay as they are: to put something before them would give other identifiers."""
+    rows = list(csv.reader(io.StringIO(results.means().csv(), newline="")))
+    assert [row[0] for row in rows[1:]] == list(NAMES)
+
+
+def test_markdown_has_a_line_for_each_row_and_no_tags(results):
+    for text in (results.means().to_markdown(), Table("", NAMES[:2], [(name, 1) for name in NAMES]).to_markdown()):
+        assert text.count("\n") == len(NAMES) + 2
+        assert "<" not in text
+
+
+def test_latex_has_nothing_but_text(results):
+    lines = [line for line in results.means().to_latex().splitlines() if not line.startswith("%")]
+    assert len(lines) == len(NAMES) + 6
+    assert not controls("\n".join(lines))
+
+
+# ---- pages ----------------------------------------------------------------------------------------
+
+
+def pages(results, report):
+    """The pages that are written, and those of a notebook."""
+    rows = [(name, Marked(name, name, True, name, name), 1) for name in NAMES]
+    table = Table(IN_PAGES[0], IN_PAGES[:3], rows, IN_PAGES)
+    yield "report", (report / "report.html").read_text("utf-8")
+    for name, shown in (("results", results), ("means", results.means()), ("table", table)):
+        yield name, f"<!DOCTYPE html>\n<html>{shown._repr_html_()}</html>"
+        if shown is not results:
+            yield f"{name}-html", f"<!DOCTYPE html>\n<html>{shown.to_html()}</html>"
+
+
+OURS = """!DOCTYPE a b body details div figcaption figure h1 h2 h3 head html img li meta nav p pre section small style
+summary sup table tbody td th thead title tr ul"""
+# The one script of a report.
+OUR_SCRIPT = re.compile("<script>\n.*?</script>", re.DOTALL)
+
+
+def test_pages_have_no_tags_of_names(results, report):
+    for name, page in pages(results, report):
+        page, n_scripts = OUR_SCRIPT.subn("", page)
+        assert n_scripts == (name == "report")
+        assert set(re.findall(r"<\s*/?\s*([A-Za-z!][A-Za-z0-9]*)", page)) <= set(OURS.split()), name
+        assert html.escape(IN_PAGES[0]) in page, name
+
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
+def test_no_name_runs_in_a_browser(results, report, tmp_path):
+    """But a page that has them as they are does run them: it is the names that are inert, and not the browser."""
+
+    def is_owned(name, page):
+        path = tmp_path / f"{name}.html"
+        path.write_text(page, "utf-8", "replace")
+        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
+        made = subprocess.run(
+            [*command, f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()], capture_output=True, timeout=120,
+            # In `make checked` without the sanitizer.
+            env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
+        )  # fmt: skip
+        dom = made.stdout.decode("utf-8", "replace")
+        opening = re.search(r"<html[^>]*>", dom)
+        assert opening, made.stderr.decode("utf-8", "replace")[-2000:]
+        return "owned" in opening[0]
+
+    assert is_owned("control", f"<!DOCTYPE html>\n<html><body>{IN_PAGES[1]}</body></html>")
+    # One page with all that a notebook shows, and the report, with its figures; and a figure as a page.
+    shown = dict(pages(results, report))
+    # Its policy would forbid what its escapes prevent.
+    written = shown.pop("report")
+    without = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", written)
+    assert len(without) < len(written)
+    assert not is_owned("report", without)
+    assert not is_owned("policy", written.replace("<h1>", f"<h1>{IN_PAGES[0]}{IN_PAGES[1]}", 1))
+    assert not is_owned("notebook", "".join(shown.values()))
+    figures = "".join(figure.read_text() for figure in report.glob("*.svg"))
+    assert not is_owned("figures", f"<!DOCTYPE html>\n<html><body>{figures}</body></html>")
+
+
+# ---- folders --------------------------------------------------------------------------------------
+
+
+def tree(folder):
+    return sorted(os.path.join(path, name) for path, folders, files in os.walk(folder) for name in (*folders, *files))
+
+
+def test_out_never_writes_outside_its_folder(experiment, report):
+    """Whatever runs are called; and what stands in the place of a file, such as a link, is replaced, not followed."""
+    root = report.parent.parent
+    files = [str(path) for path in sorted(report.iterdir())]
+    assert tree(root) == sorted([str(report.parent), str(report), *files])
+    assert all(re.fullmatch(r"[\w.-]+", os.path.basename(file)) for file in files)
+    outside = root / "outside"
+    outside.write_text("untouched")
+    for file in files:
+        os.remove(file)
+        os.symlink(outside, file)
+    os.symlink(root, report / ".unfinished-link")
+    experiment.write(report, command=" ".join(IN_PAGES))
+    assert outside.read_text() == "untouched"
+    assert not any(os.path.islink(file) for file in files)
+    assert tree(report) == sorted([*files, str(report / ".unfinished-link")])
+
+
+def test_names_of_figures_are_names_of_files(tmp_path):
+    """Those of the queries of a run have its name."""
+    runs = {name: {"q": {"d": 2.0, "e": 1.0}} for name in (*IN_FOLDERS, IN_PAGES[0])}
+    made = experiments.curves({"q": {"d": 1, "e": 0}}, runs)
+    assert sum(name.startswith("queries-") for name in made.drawings()) == len(runs)
+    for name in (*made.tables(), *made.drawings()):
+        assert re.fullmatch(r"\w[\w.-]{,80}", name), name
+
+
+def test_names_that_are_no_utf_8_are_none_of_frames(results):
+    means = results.means()
+    for make in (means.to_arrow, means.to_polars, results.to_arrow):
+        with pytest.raises(InputError, match=r"frame: expected text in UTF-8, as frames hold it, found '\\udcff'"):
+            make()
+
+
+def test_a_name_with_nul_is_no_file(results, experiment, tmp_path):
+    path = str(tmp_path / "a\0b.npz")
+    with pytest.raises(InputError, match="folder: expected its name, found "):
+        experiment.write(path)
+    for write in (experiment.to_csv, results.save):
+        with pytest.raises(InputError, match="embedded null "):
+            write(path)
+    with pytest.raises(InputError, match="embedded null "):
+        tieaware.Results.load(path)
+    assert not tree(tmp_path)
+
+
+def test_the_names_are_those_that_were_given(results, tmp_path):
+    """A file of results keeps them, whatever they are."""
+    for name in ("results.npz", "results.parquet"):
+        results.save(tmp_path / name)
+        loaded = tieaware.Results.load(tmp_path / name)
+        assert loaded.runs == results.runs == NAMES
+        assert loaded.queries == NAMES
+        np.testing.assert_array_equal(loaded.values, results.values)

@@ -1,0 +1,249 @@
+"""Standard output and standard error: what a terminal gets, and what happens when they fail or someone interrupts."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import tieaware
+from tieaware import InputError
+from tieaware.cli import main
+from tieaware.commands import demo_command as demo
+from tieaware.errors import printable
+
+COMMAND = [sys.executable, "-m", "tieaware.cli"]
+NAMES = ["q\x1b[31m", "q\u202e", "q\udcff", "q\u00e9"]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, line in (("qrels", "{} 0 a 1"), ("run", "{} Q0 a 1 1 t")):
+        text = "".join(f"{line.format(query)}\n" for query in NAMES)
+        (tmp_path / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    return tmp_path
+
+
+def on_a_terminal(columns, *arguments, command=COMMAND):
+    """What a terminal of so many columns gets."""
+    pty, fcntl, termios, struct = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios", "struct"))
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    child = subprocess.Popen([*command, *arguments], stdout=end, stderr=end, env=environment)
+    os.close(end)
+    printed = b""
+    while True:
+        try:
+            printed += os.read(terminal, 4096) or b""
+        except OSError:  # the child has closed its end
+            break
+    os.close(terminal)
+    assert child.wait() == 0, printed
+    return printed.decode().replace("\r\n", "\n")
+
+
+def test_escapes_are_shown_on_a_terminal_and_kept_in_a_pipe(files):
+    arguments = ["eval", "qrels", "run", "-q", "-m", "RR"]
+    piped = subprocess.run([*COMMAND, *arguments], capture_output=True, check=True).stdout
+    queries = [line.split(b"\t")[1] for line in piped.splitlines()]
+    assert queries == [*(name.encode("utf-8", "surrogateescape") for name in NAMES), b"all"]
+    shown = [line.split("\t")[1] for line in on_a_terminal(80, *arguments).splitlines()]
+    assert shown == ["q\\x1b[31m", "q\\u202e", "q\\xff", "q\u00e9", "all"]
+
+
+def test_tables_fit_the_terminal(files):
+    """And are whole in a pipe."""
+    (files / "a run with a long name and \x1b[31m").write_bytes((files / "run").read_bytes())
+    arguments = ["ties", "run", "a run with a long name and \x1b[31m", "--qrels", "qrels"]
+    for columns in (40, 80, 120):
+        printed = on_a_terminal(columns, *arguments)
+        assert max(map(len, printed.splitlines())) <= columns
+        assert "\x1b" not in printed
+        assert "which --all prints" in " ".join(printed.split())
+    piped = subprocess.run([*COMMAND, *arguments], capture_output=True, check=True, text=True).stdout
+    assert "a run with a long name and \\x1b[31m " in piped
+    assert max(map(len, piped.splitlines())) > 120
+
+
+@pytest.mark.parametrize(
+    ("redirection", "status", "message"),
+    [
+        (">/dev/full", 2, "standard output: cannot be written: No space left on device\n"),
+        (">&-", 2, "standard output: cannot be written: it is closed\n"),
+        (">/dev/null 2>&-", 0, ""),
+    ],
+)
+@pytest.mark.parametrize("arguments", ["eval qrels run", "--help"])
+def test_output_that_cannot_be_written_is_one_line(files, redirection, status, message, arguments):
+    shell = f"{sys.executable} -m tieaware.cli {arguments} {redirection}"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", message)
+
+
+def test_an_error_that_nobody_can_read_is_an_error(files):
+    for redirection in ("2>/dev/full", "2>&-"):
+        shell = f"{sys.executable} -m tieaware.cli eval qrels none {redirection}"
+        assert subprocess.run(["bash", "-c", shell], capture_output=True, check=False).returncode == 2
+
+
+@pytest.mark.parametrize("command", ["", "eval", "curve"])
+def test_help_is_printed_in_any_locale(command):
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run([*COMMAND, *command.split(), "--help"], capture_output=True, env=environment, check=True)
+    assert done.stdout.decode("utf-8").startswith("usage: tieaware")
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (MemoryError(), 2, "out of memory\n"),
+        (MemoryError("Unable to allocate 1 TiB"), 2, "out of memory: Unable to allocate 1 TiB\n"),
+        (OSError(5, "Input/output error", "/a\x1b"), 2, "/a\\x1b: Input/output error\n"),
+        (ImportError("a.so: failed to map segment"), 2, "a.so: failed to map segment\n"),
+        (InputError("line\x1b[2J: expected \n, found \udc80"), 2, "line\\x1b[2J: expected \\n, found \\x80\n"),
+    ],
+)
+def test_whatever_goes_wrong_is_one_line(monkeypatch, capfd, error, status, message):
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(demo, "_run", fail)
+    assert main(["demo"]) == status
+    assert capfd.readouterr() == ("", message)
+
+
+def test_what_argparse_says_has_no_escapes(capfd):
+    with pytest.raises(SystemExit):
+        main(["eval", "qrels", "run", "--\x1b[31m", "a\nb"])
+    assert capfd.readouterr().err.startswith("tieaware eval: unrecognized arguments: --\\x1b[31m a\\nb;")
+
+
+def test_an_interrupt_ends_a_command():
+    code = """if True:
+        import signal, sys, time
+        from tieaware.cli import main
+        from tieaware.commands import demo_command as demo
+        def wait(_):
+            print("ready", file=sys.stderr, flush=True)
+            time.sleep(30)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        demo._run = wait
+        sys.exit(main(["demo"]))"""
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) as child:
+        assert child.stderr.readline() == b"ready\n"
+        child.send_signal(signal.SIGINT)
+        assert child.stderr.read() == b"interrupted\n"
+        assert child.wait() == 130
+
+
+def test_progress_is_shown_on_a_terminal_and_goes(files):
+    """Of a command that takes longer than a second: standard output has nothing of it, and in a pipe there is none."""
+    code = """if True:
+        import sys, time
+        from tieaware.cli import main
+        from tieaware.commands import demo_command as demo
+        demo._run = lambda _: time.sleep(1.5) or "done\\n"
+        sys.exit(main(["demo"]))"""
+    told = on_a_terminal(80, command=[sys.executable, "-c", code])
+    before, after = told.split("\r")[1:-1], told.rpartition("\r")[2]
+    assert {line.strip() for line in before} == {"tieaware demo (1 s)", ""}
+    assert before[-1] == " " * 79
+    assert after == "done\n"
+    piped = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert (piped.stdout, piped.stderr) == (b"done\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("interrupted", "arguments"),
+    [
+        ("tieaware.inputs.files.ByteStream.read_into", "eval qrels run"),
+        ("tieaware.results.storage.write", "eval qrels run run2 --out out"),
+        ("os.fsync", "eval qrels run run2 --out out"),
+        ("os.replace", "eval qrels run run2 --out out"),
+        ("os.replace", "ties run --plot out/f.svg"),
+        ("matplotlib.figure.Figure.savefig", "ties run --out out"),
+        ("tieaware.output.tables.Table.csv", "ties run --out out"),
+        ("os.replace", "ties run --out out"),
+        ("tieaware.output.tables.Table.__str__", "ties run"),
+    ],
+)
+def test_an_interrupt_at_any_stage_is_one_line_and_leaves_nothing(files, monkeypatch, capfd, interrupted, arguments):
+    """It comes the first time that this is called."""
+    (files / "run2").write_bytes((files / "run").read_bytes())
+    (files / "out").mkdir()
+    called = []
+
+    def interrupt(*_, **__):
+        called.append(interrupted)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(interrupted, interrupt)
+    # Who runs the tests in the background may have asked for no interrupts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main([*arguments.split(), "--threads", "1"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert called == [interrupted]
+    assert capfd.readouterr() == ("", "interrupted\n")
+    assert list((files / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("handler", "module", "expected"),
+    [
+        ("default_int_handler", "numpy", (130, "", "interrupted\n")),
+        ("default_int_handler", "tieaware.commands.eval_command", (130, "", "interrupted\n")),
+        ("SIG_IGN", "numpy", (0, f"tieaware {tieaware.__version__}\n", "")),
+    ],
+)
+def test_an_interrupt_while_modules_load(handler, module, expected):
+    """It comes when a module begins to load; who asked for none, as nohup does, gets none."""
+    code = f"""if True:
+        import os, signal, sys, tieaware_command
+        class Interrupt:
+            def find_spec(self, name, *_):
+                if name == "{module}":
+                    os.kill(os.getpid(), signal.SIGINT)
+        sys.meta_path.insert(0, Interrupt())
+        sys.argv = ["tieaware", "--version"]
+        signal.signal(signal.SIGINT, signal.{handler})
+        sys.exit(tieaware_command.main())"""
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (child.returncode, child.stdout, child.stderr) == expected
+
+
+@pytest.mark.parametrize("threads", [None, "3"])
+def test_the_command_loads_without_threads_for_matrices(threads):
+    """Who says how many there are is heard; and garbage is collected once everything is loaded."""
+    code = f"""if True:
+        import atexit, gc, os, sys, tieaware_command
+        if {threads!r}:
+            os.environ["OPENBLAS_NUM_THREADS"] = {threads!r}
+        atexit.register(lambda: print(os.environ["OPENBLAS_NUM_THREADS"], gc.isenabled(), gc.get_freeze_count() > 0))
+        sys.argv = ["tieaware", "--version"]
+        sys.exit(tieaware_command.main())"""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    command = [sys.executable, "-c", code]
+    child = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert child.stdout.splitlines()[-1] == f"{threads or 1} True True"
+
+
+@pytest.mark.parametrize("argument", ["--seed=-1", "--repeats=0", "--sweep=1", "--sweep=99999999999999999999"])
+def test_numbers_out_of_range_are_one_line(tmp_path, capfd, argument):
+    (tmp_path / "ap.csv").write_text("a,b,c,d\n" + "0.5,0.25,0.5,0.5\n" * 6)
+    assert main(["smooth", "--matrix", str(tmp_path / "ap.csv"), "--topics", "2", argument]) == 2
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"{argument.partition('=')[0].lstrip('-')}: expected a whole number" in err
+
+
+def test_text_that_a_reader_can_read_is_not_changed():
+    text = "naïve \u4e2d\u6587 a\\b 🙂"
+    assert printable(text) is text
+    assert printable("a\tb\nc\x00", keep="\t\n") == "a\tb\nc\\x00"

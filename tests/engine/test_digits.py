@@ -1,0 +1,209 @@
+"""Every digit of a standard deviation: groups in which it is a small difference of large numbers, in 60 digits."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mpf
+from support import oracle
+from support.queries import MEASURES
+
+from tieaware import Evaluator
+from tieaware.measures import parse_measure
+
+RELATIVE = 1e-9
+# Below this share of the mean, nothing is promised.
+LEAST = 1e-12
+
+
+@pytest.fixture(autouse=True)
+def _sixty_digits():
+    with mpmath.workdps(60):
+        yield
+
+
+def listed(t, labels):
+    """Scores of t documents in order, and below them of as many as have these labels, which tie."""
+    return np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(len(labels))))
+
+
+def assert_std(found, values, case):
+    """Compare with the standard deviation of values that are equally likely."""
+    mean = mpmath.fsum(values) / len(values)
+    variance = mpmath.fsum((value - mean) ** 2 for value in values) / len(values)
+    assert_variance(found, variance, mean, case)
+
+
+def assert_variance(found, variance, mean, case):
+    std = mpmath.sqrt(max(variance, 0))
+    if std > LEAST * mean:
+        assert found == pytest.approx(float(std), rel=RELATIVE, abs=0), case
+    else:
+        assert found <= 2 * LEAST * mean, case
+
+
+@pytest.mark.parametrize(
+    ("t", "group"),
+    [(90, [1] * 9 + [0]), (90, [0] * 9 + [1]), (80, [2] * 9 + [3]), (60, [1, 1, 1, 0, 0]), (60, [3, 1, 1, 1]),
+     (50, [1, 1, 1, -1, -1]), (0, [1] * 15 + [0])],
+)  # fmt: skip
+def test_every_measure_where_one_or_two_documents_differ(t, group):
+    """Against the exact values of the definitions."""
+    above = [(1 if i % 5 == 0 else 0 if i % 5 < 3 else -1) for i in range(t)]
+    deepest = t + len(group)
+    notation = [*MEASURES, "IPrec@0.0", "IPrec@0.9", "IAP11", f"AUC@{t + 3}"]
+    some = ("P", "AP", "RR", "DCG", "RBP", "Q", "ERR", "Success")
+    notation += [f"{name}@{k}" for name in some for k in (t + 2, deepest - 1)]
+    labels = above + group
+    spread = Evaluator(labels, notation).spread(listed(t, group))
+    orders = [above + list(order) for order in placements(group)]
+    for i, name in enumerate(notation):
+        exact = [oracle.value(parse_measure(name), order, labels) for order in orders]
+        assert_std(spread.std[0, i], [mpf(v.numerator) / v.denominator for v in exact], name)
+
+
+def placements(group):
+    """All orders of a group, each once; equally likely."""
+    if not group:
+        return [()]
+    return [(label, *rest) for label in set(group) for rest in placements(without(group, label))]
+
+
+def without(group, label):
+    rest = list(group)
+    rest.remove(label)
+    return rest
+
+
+def gains_at(weights, grade, odd, beta):
+    """Σ w_x (hits to x + beta gain to x) over relevant x, for each place of the odd document among those of one grade.
+
+    An odd grade of 0 is that of a nonrelevant document; no document is relevant above the group.
+    """
+    n, shift = len(weights), beta * (odd - grade) + (0 if odd else -1)
+    whole = [w * (x + 1) * (1 + beta * grade) for x, w in enumerate(weights)]
+    before = list(accumulate(whole, initial=mpf(0)))
+    shifted = [v + w * shift for v, w in zip(whole, weights, strict=True)]
+    after = list(accumulate(shifted[::-1], initial=mpf(0)))[::-1]
+    return [before[y] + (shifted[y] if odd else 0) + after[y + 1] for y in range(n)]
+
+
+def reciprocal_ranks_at(t, n, grade, odd):
+    """ERR of the group, for each place of the odd document: the user stops there with another chance."""
+    stop, other = (mpf(2**label - 1) / 16 for label in (grade, odd))
+    goes_on, before = [mpf(1)], [mpf(0)]
+    for x in range(n):
+        before.append(before[-1] + goes_on[-1] * stop / (t + 1 + x))
+        goes_on.append(goes_on[-1] * (1 - stop))
+    after = mpf(0)
+    values = [mpf(0)] * n
+    for y in range(n - 1, -1, -1):
+        # `after` is what the documents behind y add, to somebody who goes on to the first of them.
+        values[y] = before[y] + goes_on[y] * (other / (t + 1 + y) + (1 - other) * after)
+        after = stop / (t + 1 + y) + (1 - stop) * after
+    return values
+
+
+@pytest.mark.parametrize("t", [0, 40, 100_000])
+@pytest.mark.parametrize(("grade", "odd"), [(1, 0), (2, 1), (1, 4), (4, 3)])
+def test_one_document_of_many_differs(t, grade, odd):
+    """All that looks at gains; above are nonrelevant documents alone."""
+    n = 700
+    group = [grade] * (n - 1) + [odd]
+    labels = [0] * t + group
+    notation = ["AP", "Q", "Q(beta=0.1)", "ERR", "DCG", "RBP(p=0.9999)", "Bpref"]
+    spread = Evaluator(labels, notation).spread(listed(t, group))
+    ideal = list(accumulate(sorted(group, reverse=True)))
+    relevant = 1 if odd else 0
+    ranks = [mpf(t + 1 + x) for x in range(n)]
+    p = mpf(0.9999)
+    values = [gains_at([1 / j for j in ranks], 1, relevant, 0)]
+    for beta in (mpf(1), mpf(0.1)):
+        values.append(gains_at([1 / (j + beta * ideal[min(int(j), n) - 1]) for j in ranks], grade, odd, beta))
+    values = [[v / sum(label > 0 for label in group) for v in each] for each in values]
+    values += [
+        reciprocal_ranks_at(t, n, grade, odd),
+        [(odd - grade) / mpmath.log(1 + j, 2) for j in ranks],
+        [(relevant - 1) * (1 - p) * p ** (j - 1) for j in ranks],
+        # Of the relevant documents behind it, each loses 1/M; nothing, where they have lost everything.
+        [mpf(x) / (t + 1) / (n - 1) if not odd and t + 1 < n else mpf(0) for x in range(n)],
+    ]
+    for name, found, mean, each in zip(notation, spread.std[0], spread.mean[0], values, strict=True):
+        average = mpmath.fsum(each) / n
+        assert_variance(found, mpmath.fsum((v - average) ** 2 for v in each) / n, mean, name)
+
+
+def test_one_nonrelevant_document_of_a_hundred_thousand():
+    labels = np.ones(100_000, dtype=int)
+    labels[7] = 0
+    spread = Evaluator(labels, ["AP"]).spread(np.ones(100_000))
+    assert spread.std[0, 0] == pytest.approx(9.993393537696455e-06, rel=1e-12)
+
+
+def chances(n, r):
+    """How likely one, two, three and four given slots of n are relevant, where r documents are."""
+    p = [mpf(1)]
+    for i in range(4):
+        p.append(p[-1] * max(r - i, 0) / max(n - i, 1))
+    return p[1:]
+
+
+def average_precision(weights, n, r, c):
+    """Mean and variance of Σ w_x X_x (c + N_x), term by term: E[S²] - E[S]²."""
+    p1, p2, p3, p4 = chances(n, r)
+    mean = square = before = placed = mpf(0)
+    for x, w in enumerate(weights):
+        mean += w * (p1 * c + p2 * x)
+        square += w * w * (p1 * c * c + p2 * (2 * c + 1) * x + p3 * x * (x - 1))
+        square += 2 * w * before * (p2 * c * (c + 1) + p3 * c * (x - 1))
+        square += 2 * w * placed * (p3 * (c + 2) + p4 * (x - 2))
+        before += w
+        placed += w * x
+    return mean, square - mean * mean
+
+
+def additive(weights, n, r):
+    """The same of Σ w_x X_x."""
+    first, second = mpmath.fsum(weights), mpmath.fsum(w * w for w in weights)
+    return first * r / n, mpf(r) * (n - r) / n / (n - 1) * (second - first * first / n)
+
+
+def first_relevant(weights, n, r):
+    """The same of the weight of the first relevant slot; and the chance that there is none."""
+    mean, square, none = mpf(0), mpf(0), mpf(1)
+    for x, w in enumerate(weights):
+        mean += none * r / (n - x) * w
+        square += none * r / (n - x) * w * w
+        none *= mpf(max(n - r - x, 0)) / (n - x)
+    return mean, square - mean * mean, none
+
+
+PATIENCE = ("0.5", "0.999999", "0.99999999")
+
+
+@pytest.mark.parametrize(
+    ("t", "n", "r"),
+    [(0, 2, 1), (0, 3, 2), (0, 400, 399), (0, 400, 2), (0, 400, 390), (9, 90, 45), (3, 26, 25), (900, 60, 59),
+     (900, 200, 3), (10**6, 2, 1), (10**6, 300, 297), (10**6, 300, 1), (10**6, 26, 13), (10**6, 5, 2)],
+)  # fmt: skip
+def test_groups_deep_and_shallow(t, n, r):
+    """With and without a cut-off, after its first slot, in its middle, before its last."""
+    labels = np.zeros(t + n, dtype=int)
+    labels[t : t + r] = 1
+    deep = listed(t, labels[t:])
+    for m in sorted({1, n // 2, n - 1, n}):
+        measures = [f"{name}@{t + m}" for name in ("AP", "DCG", "RR", "Success", *(f"RBP(p={p})" for p in PATIENCE))]
+        spread = Evaluator(labels, measures).spread(deep)
+        ranks = [mpf(t + 1 + x) for x in range(m)]
+        reciprocal = [1 / j for j in ranks]
+        rr_mean, rr_variance, none = first_relevant(reciprocal, n, r)
+        mean, variance = average_precision(reciprocal, n, r, 1)
+        exact = [(mean / r, variance / r**2), additive([1 / mpmath.log(1 + j, 2) for j in ranks], n, r)]
+        exact += [(rr_mean, rr_variance), (1 - none, none * (1 - none))]
+        exact += [additive([(1 - mpf(float(p))) * mpf(float(p)) ** (j - 1) for j in ranks], n, r) for p in PATIENCE]
+        for name, found, (mean, variance) in zip(measures, spread.std[0], exact, strict=True):
+            if mean > 1e-150:
+                assert_variance(found, variance, mean, name)

@@ -1,0 +1,200 @@
+"""The engines that group a list, counting, locating and sorting: the same bits, whatever the scores are."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.queries import MEASURES, Query, flat, offsets_of, random_query, scores_of
+
+from tieaware.engine.prepared import COUNTING_LIMIT, Prepared, prepare, sorting_pays
+from tieaware.engine.totals import Totals
+from tieaware.engine.views import View, passes
+from tieaware.lists.judgments import JudgedLists
+from tieaware.measures import parse_measures
+from tieaware.ties import RULES
+
+pytestmark = pytest.mark.slow
+
+# counting_limit and sorting: comparing with each value, finding it, some of both, sorting, and as the costs say.
+ENGINES = (
+    (10**9, False), (0, False), (3, False), (16, False), (COUNTING_LIMIT, True), (0, True), (COUNTING_LIMIT, None),
+)  # fmt: skip
+LONG_MEASURES = (
+    "AP", "AP@100", "nDCG", "nDCG@10", "RR", "RBP", "Bpref", "P@1000", "R@100", "AUC", "nDCG(judged_only=True)@5",
+)  # fmt: skip
+UP_TO_TEN = ("nDCG@10", "P@5", "AP@10")
+
+TINY = float(np.finfo(np.float64).tiny)
+LARGEST = float(np.finfo(np.float64).max)
+# Neighbours by one unit in the last place, doubles that are one float, numbers that no float reaches, subnormal ones.
+NUMBERS = (
+    -np.inf, -LARGEST, -1e300, -3.5e38, -1.0, -TINY, -5e-324, -0.0, 0.0, 5e-324, 1e-310, TINY, np.nextafter(TINY, 1),
+    2.0**-149, 1e-45, 0.1, np.nextafter(0.1, 1), 0.1 + 2.0**-40, 1.0, np.nextafter(1.0, 0), np.nextafter(1.0, 2), 2.5,
+    3.5e38, 1e300, np.nextafter(LARGEST, 0), LARGEST, np.inf,
+)  # fmt: skip
+
+
+def prepared(
+    lists: Sequence[Sequence[int]],
+    measures: Sequence[str] = LONG_MEASURES,
+    ties: str = "average",
+    *,
+    counting_limit: int = COUNTING_LIMIT,
+    sorting: bool | None = None,
+    spread: bool = False,
+) -> Prepared:
+    """Prepare lists, given by their labels, for one engine; ids, where the rule goes by them, are arbitrary."""
+    judged = JudgedLists.of_labels(flat(lists, np.int32), offsets_of(lists), zeros=True, pool=True)
+    parsed = parse_measures(measures)
+    rng = np.random.default_rng(7)
+    order = np.concatenate([rng.permutation(len(labels)) for labels in lists])
+    (wanted,) = passes([View(ties, spread=spread)])
+    return prepare(
+        parsed, judged, Totals.of(parsed, judged.judgments), wanted,
+        order=order if RULES[ties].by_document else None, counting_limit=counting_limit, sorting=sorting,
+    )  # fmt: skip
+
+
+def assert_same_bits(
+    lists: Sequence[Sequence[int]], scores: npt.NDArray[np.floating], measures: Sequence[str], ties: str,
+    *, spread: bool = False,
+) -> None:  # fmt: skip
+    bits = set()
+    for counting_limit, sorting in ENGINES:
+        engine = prepared(
+            lists, measures, ties, counting_limit=counting_limit, sorting=sorting, spread=spread
+        )
+        values = np.full((4 if spread else 1, len(lists), len(measures)), np.nan)
+        assert engine.evaluate(scores, values) == -1
+        assert not np.isnan(values).any()
+        bits.add(values.tobytes())
+    assert len(bits) == 1
+
+
+def long_lists(seed: int) -> list[Query]:
+    """Draw lists of one, two, four and sixteen sorted blocks: few and many relevant documents and distinct scores."""
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for n, share, distinct in [
+        (40, 0.5, 3), (300, 1.0, 1), (256, 0.5, 10_000), (257, 0.5, 10_000), (700, 0.02, 5), (700, 0.5, 40),
+        (700, 0.9, 300), (1000, 0.4, 10**6), (2500, 0.01, 2500), (2500, 0.3, 60), (4000, 0.6, 10**7),
+    ]:  # fmt: skip
+        labels = np.where(rng.random(n) < share, rng.integers(1, 5, n), rng.integers(-1, 1, n))
+        scores = rng.integers(0, distinct, n) / 7 - distinct / 20
+        drawn.append(Query(tuple(scores.tolist()), tuple(labels.tolist()), tuple(labels.tolist())))
+    return drawn
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("ties", RULES)
+def test_short_and_long_lists(ties, dtype):
+    some = long_lists(5) + [random_query(random.Random(6), 40) for _ in range(50)]
+    lists = [q.labels for q in some]
+    assert_same_bits(lists, scores_of(some, dtype), LONG_MEASURES, ties)
+    assert_same_bits(lists, scores_of(some, dtype), UP_TO_TEN, ties)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_relevant", [40, 300])
+def test_a_list_that_is_taken_in_pieces(n_relevant, dtype):
+    """Of 65,536 documents each: the same bits by every engine, and the values that a sort gives."""
+    n = 2 * 65_536 + 777
+    rng = np.random.default_rng(n_relevant)
+    labels = np.zeros(n, np.int32)
+    labels[rng.choice(n, n_relevant, replace=False)] = 1
+    for scores in (rng.random(n).astype(dtype), (rng.integers(0, 900, n) / 8).astype(dtype)):
+        for ties in RULES if scores[0] * 8 % 1 == 0 else ("average",):
+            assert_same_bits([labels], scores, ("AP", "AP@100", "AUC", "nDCG@10"), ties)
+        values = np.empty((1, 1, 1))
+        rising, found = np.sort(scores[labels == 0]), scores[labels == 1]
+        below = np.searchsorted(rising, found) + np.searchsorted(rising, found, "right")
+        assert prepared([labels], ["AUC"]).evaluate(scores, values) == -1
+        assert values.item() == pytest.approx(below.sum() / 2 / len(rising) / n_relevant, rel=1e-12)
+        ranks = np.flatnonzero(labels[np.argsort(-scores, kind="stable")]) + 1
+        assert prepared([labels], ["AP"], "run_order").evaluate(scores, values) == -1
+        assert values.item() == pytest.approx((np.arange(1, n_relevant + 1) / ranks).mean(), rel=1e-12)
+        scores[-1] = np.nan
+        assert [prepared([labels], ["AP"], ties).evaluate(scores, values) for ties in RULES] == [0] * len(RULES)
+
+
+@pytest.mark.parametrize("ties", RULES)
+def test_every_measure(ties):
+    some = [random_query(random.Random(6), 60) for _ in range(30)]
+    assert_same_bits([q.labels for q in some], scores_of(some), MEASURES, ties)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_spread(dtype):
+    some = [random_query(random.Random(8), 60) for _ in range(30)]
+    assert_same_bits([q.labels for q in some], scores_of(some, dtype), MEASURES, "average", spread=True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_scores_that_are_hard_to_tell_apart(data):
+    """Neighbours by one bit, doubles that are the same float, zeros, infinities, and numbers next to them."""
+    n = data.draw(st.integers(1, 40))
+    pool = data.draw(st.lists(st.sampled_from(NUMBERS) | st.floats(allow_nan=False), min_size=1, max_size=6))
+    scores = np.array(data.draw(st.lists(st.sampled_from(pool), min_size=n, max_size=n)))
+    labels = data.draw(st.lists(st.integers(-1, 3), min_size=n, max_size=n))
+    measures = data.draw(st.sampled_from([LONG_MEASURES, UP_TO_TEN]))
+    ties = data.draw(st.sampled_from(list(RULES)))
+    assert_same_bits([labels], scores, measures, ties)
+    with np.errstate(over="ignore"):
+        assert_same_bits([labels], scores.astype(np.float32), measures, ties)
+
+
+@pytest.mark.parametrize("n", [17, 120, 500])
+@pytest.mark.parametrize("ties", ["average", "run_order", "optimistic"])
+def test_lists_that_defeat_rounding(ties, n):
+    """Scores that differ in their last bits alone, equal ones, sorted ones: however many are alike."""
+    rng = np.random.default_rng(n)
+    labels = rng.integers(0, 3, n).tolist()
+    ladder = 1.0 + np.arange(n) * 2.0**-52
+    subnormal = np.arange(n) * 5e-324
+    huge = np.float64(LARGEST) - np.arange(n) * 2.0**971
+    alike = np.ones(n), np.zeros(n), np.full(n, -np.inf)
+    for rising in (ladder, -ladder[::-1], subnormal, huge, *alike, np.arange(n) / 3):
+        for scores in (rising, rising[::-1], rng.permutation(rising), rng.choice(rising, n)):
+            assert_same_bits([labels], np.ascontiguousarray(scores), LONG_MEASURES, ties)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_finds_nan(engine, dtype):
+    lists = [[1, 0] * 30, [2, 0, 1] * 200, [1] * 20]
+    counting_limit, sorting = engine
+    for ties in ("average", "run_order"):
+        evaluate = prepared(lists, ties=ties, counting_limit=counting_limit, sorting=sorting).evaluate
+        for query, place in ((0, 3), (1, 0), (1, 599), (2, 19)):
+            scores = np.random.default_rng(place).random(680).astype(dtype)
+            scores[offsets_of(lists)[query] + place] = -np.nan if place % 2 else np.nan
+            assert evaluate(scores, np.empty((3, len(LONG_MEASURES)))) == query
+
+
+def test_lists_too_long_for_words():
+    """Beyond 2^16 documents, whose places take more than 16 bits, no list is sorted."""
+    rng = np.random.default_rng(9)
+    lists = [rng.integers(0, 2, n).tolist() for n in (2**16, 2**16 + 1)]
+    scores = rng.integers(0, 1000, 2**17 + 1) / 8
+    values = []
+    for sorting in (False, True):
+        out = np.empty((2, 2))
+        assert prepared(lists, ["AP", "nDCG@10"], sorting=sorting).evaluate(scores, out) == -1
+        values.append(out)
+    assert values[0].tobytes() == values[1].tobytes()
+
+
+def test_costs():
+    """Lists of learning to rank are sorted; a handful of relevant documents is not, nor a catalogue."""
+    lengths = np.array([120, 100, 1000, 1000, 10**6, 10, 0])
+    n_keys = np.array([60, 10, 40, 500, 1000, 10, 0])
+    assert sorting_pays(lengths, n_keys, 2**62).tolist() == [True, False, False, True, False, False, False]
+    assert sorting_pays(lengths, n_keys, 10).tolist() == [True, False, False, False, False, False, False]
+    assert sorting_pays(np.array([], np.int64), np.array([], np.int64), 10).tolist() == []

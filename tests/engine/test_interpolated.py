@@ -1,0 +1,157 @@
+"""Interpolated precision: the mean of a maximum, against enumeration, the reference and trec_eval."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+import pytrec_eval
+from support import oracle
+from support.queries import Query, evaluator, random_query, scores_of
+from support.trec_files import read_qrels, read_scores
+
+import tieaware
+from tieaware import Evaluator, InputError, reference
+from tieaware.measures import parse_measure
+
+NAMES = (
+    "IPrec@0.0", "IPrec@0.3", "IPrec(rel=2)@0.5", "IPrec@1.0", "IPrec(judged_only=True)@0.2", "IAP11", "IAP11(rel=2)",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def some():
+    rng = random.Random(41)
+    return [Query((1.0,) * 6, (1, 1, 1, 1, 1, 1), (1,) * 6), *(random_query(rng, 7) for _ in range(200))]
+
+
+def test_values_and_spread_are_exact(some):
+    """Mean, variance, minimum and maximum over all orders."""
+    spread = evaluator(some, NAMES).spread(scores_of(some))
+    for i, query in enumerate(some):
+        orders = oracle.enumerate_orders(query.scores, query.labels)
+        for j, name in enumerate(NAMES):
+            exact = oracle.over_orders(name, orders, query.judged)
+            found = [values[i, j] for values in spread]
+            assert found[0] == pytest.approx(float(exact.mean), abs=1e-13), (query, name)
+            assert found[2:] == pytest.approx([float(exact.minimum), float(exact.maximum)], abs=1e-13)
+            assert found[1] ** 2 == pytest.approx(float(exact.variance), rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("ties", ["run_order", "optimistic", "pessimistic"])
+def test_orders_have_the_value_of_the_reference(some, ties):
+    values = evaluator(some, NAMES, ties=ties)(scores_of(some))
+    for query, row in zip(some, values, strict=True):
+        expected = [reference.evaluate(name, query.scores, query.labels, query.judged, ties) for name in NAMES]
+        np.testing.assert_allclose(row, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("distinct", [1, 4, 12])
+def test_lists_too_long_to_enumerate(distinct):
+    """Against the reference, which goes through the fractions in another way."""
+    rng = random.Random(distinct)
+    labels = tuple(int(rng.random() < 0.2) for _ in range(30))
+    query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 1))
+    spread = evaluator([query], NAMES[:4]).spread(scores_of([query]))
+    for j, name in enumerate(NAMES[:4]):
+        assert spread.mean[0, j] == pytest.approx(
+            reference.evaluate(name, query.scores, query.labels, query.judged), rel=1e-12
+        )
+        variance = reference.variance(name, query.scores, query.labels, query.judged)
+        assert spread.std[0, j] ** 2 == pytest.approx(variance, rel=1e-9, abs=1e-14)
+
+
+@pytest.mark.parametrize(("distinct", "n"), [(1, 12), (3, 14), (8, 16)])
+def test_eleven_points_have_the_variance_of_the_reference(distinct, n):
+    """Where the reference can go through all values."""
+    rng = random.Random(distinct)
+    labels = tuple(int(rng.random() < 0.4) for _ in range(n))
+    query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 1))
+    spread = evaluator([query], ["IAP11"]).spread(scores_of([query]))
+    assert spread.mean[0, 0] == pytest.approx(reference.evaluate("IAP11", *query), rel=1e-12)
+    assert spread.std[0, 0] ** 2 == pytest.approx(reference.variance("IAP11", *query), rel=1e-9)
+
+
+def test_a_deep_group_keeps_its_digits():
+    """Its documents' precision hardly varies, and so neither does the greatest; against all places, in fractions."""
+    t, n = 100_000, 6
+    scores, labels = np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(n))), np.zeros(t + n, dtype=int)
+    labels[t:-3] = 1
+    values = [
+        max(Fraction(h, t + x) for h, x in enumerate(places, 1)) for places in combinations(range(1, n + 1), n - 3)
+    ]
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    spread = Evaluator(labels, ["IPrec@0.0"]).spread(scores)
+    assert spread.mean[0, 0] == pytest.approx(float(mean), rel=1e-14)
+    assert spread.std[0, 0] ** 2 == pytest.approx(float(variance), rel=1e-8, abs=0)
+
+
+def test_a_constant_scorer_of_a_thousand_documents():
+    """As much as a second's work: the sum of the chances is kept, and the extremes enclose the mean."""
+    labels = np.zeros(1000, dtype=int)
+    labels[:30] = 1
+    spread = Evaluator(labels, ["IPrec@0.0", "IAP11"]).spread(np.ones(1000))
+    sampled = np.empty(2000)
+    rng = np.random.default_rng(5)
+    for i in range(len(sampled)):
+        sampled[i] = (np.arange(1, 31) / (np.sort(rng.choice(1000, 30, replace=False)) + 1)).max()
+    error = sampled.std() / len(sampled) ** 0.5
+    assert spread.mean[0, 0] == pytest.approx(sampled.mean(), abs=4 * error)
+    assert spread.std[0, 0] == pytest.approx(sampled.std(), rel=0.2)
+    assert 0 < spread.std[0, 1] < spread.std[0, 0]
+
+
+def test_trec_evals_order_has_trec_evals_values(collection):
+    """Wherever the version that is wrapped, trec_eval 9, asks for as many documents as trec_eval 10.
+
+    The one adds 0.9 to recall times N before it cuts off, the other 0.5; test_trec_eval_outputs.py has its values.
+    """
+    qrels = read_qrels(collection.qrels)
+    names = ["11pt_avg", *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11))]
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"11pt_avg", "iprec_at_recall"})
+    for path in collection.runs if len(collection.runs) < 10 else collection.runs[::5]:
+        theirs = evaluator.evaluate(read_scores(path))
+        run = tieaware.read_run(path, score_dtype="float32")
+        result = tieaware.evaluate(qrels, run, names, ties="trec_eval", queries="both")
+        relevant = np.array([sum(label > 0 for label in qrels[query].values()) for query in result.queries])
+        reached = np.arange(11) / 10 * relevant[:, None]
+        alike = (reached + 0.9).astype(int) == (reached + 0.5).astype(int)
+        alike = np.column_stack([alike.all(axis=1), alike])
+        expected = np.array([[theirs[query][name] for name in names] for query in result.queries])
+        assert alike.sum() > 100
+        assert alike[:, 0].any()
+        np.testing.assert_allclose(result.values[0][alike], expected[alike], rtol=0, atol=1e-9, err_msg=path.name)
+
+
+def test_the_textbooks_eleven_points():
+    """The mean of its table of interpolated precisions."""
+    table = [1.0, 0.67, 0.63, 0.55, 0.45, 0.41, 0.36, 0.29, 0.13, 0.10, 0.08]
+    assert sum(table) / 11 == pytest.approx(0.424545, abs=5e-7)
+    values = Evaluator([1, 0, 0, 1], ["IAP11", *(f"IPrec@{i / 10}" for i in range(11))])([4.0, 3.0, 2.0, 1.0])[0]
+    assert values[0] == pytest.approx(values[1:].mean(), rel=1e-14)
+    assert values[1:].tolist() == [1.0] * 8 + [0.5] * 3
+
+
+def test_groups_that_take_too_long_are_refused():
+    """In one line, soon, and only under the average."""
+    labels = np.zeros(20_000, dtype=int)
+    labels[::20] = 1
+    evaluate = Evaluator(labels, ["IPrec@0.1", "AP"])
+    with pytest.raises(InputError, match=r"^IPrec@0\.1: expected smaller tied groups or another tie rule, found some"):
+        evaluate(np.ones(20_000))
+    with pytest.raises(InputError, match="expected smaller tied groups"):
+        evaluate.mean(np.ones(20_000))
+    assert Evaluator(labels, ["IPrec@0.1"], ties="run_order")(np.ones(20_000))[0, 0] == pytest.approx(100 / 1981)
+
+
+@pytest.mark.parametrize("text", ["IPrec@0.1", "IPrec(rel=2)@0.25", "IPrec@0.0", "IAP11"])
+def test_the_notation_is_read_back(text):
+    assert str(parse_measure(text)) == text
+    assert parse_measure("iprec_at_recall_0.10") == tieaware.IPrec @ 0.1
+    for wrong in ("IPrec@1.5", "IPrec@-1", "IPrec@x", "IAP11@3", "iprec_at_recall_2.00"):
+        with pytest.raises(InputError):
+            parse_measure(wrong)

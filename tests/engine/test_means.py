@@ -1,0 +1,151 @@
+"""Means over queries: one implementation, whose bits show neither the order of the queries nor the way taken to it."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tieaware
+from tieaware import Evaluator
+from tieaware.kernels import _means
+from tieaware.kernels._means import means
+
+NAN = math.nan
+
+
+def lists(seed: int, n_queries: int = 37, depth: int = 20):
+    """Draw labels and scores; in every fourth list nothing is relevant."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(0, 3, (n_queries, depth)) * (random.random((n_queries, depth)) < 0.3)
+    labels[::4] = 0
+    return labels, random.integers(0, 7, (n_queries, depth)).astype(float)
+
+
+@pytest.mark.parametrize("undefined", [0.0, NAN])
+@pytest.mark.parametrize("seed", range(5))
+def test_every_way_to_a_mean_gives_the_same_bits(seed, undefined):
+    labels, scores = lists(seed)
+    names = ["AP", "nDCG@10", "RR"]
+    wanted = Evaluator(labels, names, undefined=undefined).mean(scores)
+    for more in ({"precision": "decimals:3"}, {"threads": 2}):
+        assert Evaluator(labels, names, undefined=undefined, **more).mean(scores).tobytes() == wanted.tobytes()
+    # GMAP is another kind of mean, and IPrec is taken one by one.
+    for others in (["GMAP"], ["GMAP", "IPrec@0.5"]):
+        evaluator = Evaluator(labels, [*names, *others], undefined=undefined)
+        assert evaluator.mean(scores)[:3].tobytes() == wanted.tobytes()
+        assert evaluator.many(np.stack([scores, scores]))[1, :3].tobytes() == wanted.tobytes()
+        assert evaluator.columns(scores[..., None])[0, :3].tobytes() == wanted.tobytes()
+    evaluator = Evaluator(labels, [*names, "GMAP"], undefined=undefined)
+    one_by_one = Evaluator(labels, [*names, "GMAP", "IAP11"], undefined=undefined)
+    assert evaluator.mean(scores).tobytes() == one_by_one.mean(scores)[:4].tobytes()
+    values = evaluator(scores)[None]
+    results = tieaware.Results(values, ("run",), tuple(map(str, range(len(labels)))), evaluator.measures)
+    assert results.mean()[0].tobytes() == evaluator.mean(scores).tobytes()
+
+
+def test_a_query_that_is_undefined_is_left_out():
+    labels, scores = [[1, 0], [0, 0]], [[1.0, 1.0], [1.0, 1.0]]
+    for more in ({}, {"precision": "bfloat16"}, {"precision": "decimals:1"}):
+        for names in (["AP"], ["AP", "GMAP"], ["AP", "IPrec@0.5"]):
+            assert Evaluator(labels, names, undefined=NAN, **more).mean(scores)[0] == 0.75
+            assert np.isnan(Evaluator(labels[1:], names, undefined=NAN, **more).mean(scores[1:])).all()
+
+
+@given(st.lists(st.integers(0, 2**60).map(lambda i: i / 2**60), min_size=1, max_size=50), st.randoms())
+def test_the_mean_is_that_of_the_exact_sum_in_any_order(values, random):
+    exact = float(sum(map(Fraction, values)) / len(values))
+    shuffled = random.sample(values, len(values))
+    column = np.array([values, shuffled])[..., None]
+    assert means(column, [False]).tolist() == [[exact], [exact]]
+
+
+@pytest.mark.parametrize("geometric", [False, True])
+def test_neither_order_nor_silence_shows(geometric):
+    random = np.random.default_rng(7)
+    values = random.random((3_000, 4)) ** 20 * random.choice([1.0, 1e-3, 1e5], (3_000, 4))
+    wanted = means(values, [geometric] * 4)
+    for _ in range(20):
+        silent = np.full((100, 4), NAN)
+        shuffled = random.permutation(np.concatenate([values, silent]), axis=0)
+        assert means(shuffled, [geometric] * 4).tobytes() == wanted.tobytes()
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=30))
+def test_the_geometric_mean(values):
+    with decimal.localcontext(prec=50):
+        logarithms = [decimal.Decimal(max(value, 0.00001)).ln() for value in values]
+        exact = float((sum(logarithms) / len(values)).exp())
+    assert means(np.array(values)[:, None], [True])[0] == pytest.approx(exact, rel=1e-14)
+
+
+@given(st.floats(0.5, 4.0))
+def test_powers_and_logarithms_are_right_to_the_last_bits(x):
+    """The geometric mean of one value is 2^log2 of it."""
+    assert abs(means(np.array([[x]]), [True])[0] - x) <= 4 * math.ulp(x)
+
+
+def test_whole_powers_of_two_are_exact():
+    powers = 2.0 ** np.arange(-16, 17)
+    assert means(powers[:, None, None], [True])[:, 0].tolist() == powers.tolist()
+    assert means(powers[:, None], [True]).tolist() == [1.0]
+
+
+def test_each_measure_in_its_way():
+    values = np.array([[0.25, 0.25, NAN], [1.0, 1.0, NAN], [NAN, NAN, NAN]])
+    assert means(values, [False, True, False]).tolist()[:2] == [0.625, 0.5]
+    assert np.isnan(means(values, [False, True, False])[2])
+
+
+def test_shapes():
+    cube = np.arange(24.0).reshape(2, 3, 4)
+    kinds = np.zeros(4, dtype=bool)
+    assert means(cube, kinds).tolist() == cube.mean(axis=1).tolist()
+    assert means(cube[0], kinds).tolist() == cube[0].mean(axis=0).tolist()
+    assert means(cube[None, ::-1, ::2], kinds).tolist() == cube[None, ::-1, ::2].mean(axis=2).tolist()
+    assert means(cube.transpose(2, 1, 0), kinds[:2]).tolist() == cube.transpose(2, 1, 0).mean(axis=1).tolist()
+    assert np.isnan(means(np.empty((2, 0, 4)), kinds)).all()
+    assert means(np.empty((0, 3, 4)), kinds).shape == (0, 4)
+    assert means(np.empty((2, 3, 0)), kinds[:0]).shape == (2, 0)
+    with pytest.raises(ValueError, match="expected shape"):
+        means(cube, kinds[:3])
+
+
+def test_infinite_and_enormous_values():
+    columns = np.array([[math.inf, -math.inf, 1e305], [1.0, 1.0, 1e305]])
+    assert means(columns, [False] * 3).tolist() == [math.inf, -math.inf, 1e305]
+
+
+def test_sums_of_parts_put_together_give_the_same_means():
+    """In whatever parts, of which some have nothing: as when the parts are on several machines."""
+    rng = np.random.default_rng(5)
+    values = np.where(rng.random((400, 3)) < 0.1, np.nan, rng.random((400, 3)) * 10.0 ** rng.integers(-9, 9, (400, 3)))
+    geometric = np.array([False, True, False])
+    wanted = _means.means(values, geometric)
+    for n_parts in (1, 7, 500):
+        queries = np.array_split(rng.permutation(400), n_parts)
+        found = [_means.sums(values[some].ravel(), np.tile(np.arange(3), len(some)), geometric) for some in queries]
+        sums, counts = (np.concatenate(each) for each in zip(*found, strict=True))
+        merged = _means.merged(sums, counts, np.tile(np.arange(3), n_parts), 3)
+        assert merged[1].tolist() == np.count_nonzero(~np.isnan(values), axis=0).tolist()
+        assert _means.of_sums(*merged, geometric).tolist() == wanted.tolist()
+    assert np.isnan(_means.of_sums(*_means.sums(np.zeros(0), np.zeros(0, np.int64), geometric), geometric)).all()
+
+
+def test_sums_of_columns_that_do_not_fit_are_refused():
+    geometric = np.zeros(2, bool)
+    for groups in ([0], [0, 2], [0, -1]):
+        with pytest.raises(ValueError, match=r"groups.*: expected"):
+            _means.sums(np.zeros(2), np.array(groups), geometric)
+    parts, counts = np.zeros((2, 2)), np.zeros(2, np.int64)
+    one = counts[:1]
+    for sums, n, groups in ((parts, one, counts), (parts[:, :1].copy(), counts, counts), (parts, counts, one)):
+        with pytest.raises(ValueError, match=r"(parts|groups): expected"):
+            _means.merged(sums, n, groups, 1)
+    with pytest.raises(ValueError, match=r"parts: expected"):
+        _means.of_sums(parts, counts[:1], geometric)

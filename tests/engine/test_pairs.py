@@ -1,0 +1,90 @@
+"""AUC within a cut-off, a ratio whose extremes are not those of the order by label."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from support import oracle
+from support.queries import Query, evaluator, random_query, scores_of
+
+from tieaware import Evaluator, InputError, evaluate, reference
+
+NAMES = ("AUC@1", "AUC@2", "AUC@3", "AUC@5", "AUC(rel=2)@3", "AUC(judged_only=True)@3", "AUC@100", "AUC")
+
+
+@pytest.fixture(scope="module")
+def some():
+    rng = random.Random(51)
+    special = [Query((1.0,) * 6, (1, 1, 1, 0, 0, 0), (1,) * 6), Query((2.0, 1.0, 1.0, 1.0), (0, 1, 1, 1), (1, 1, 1, 1))]
+    return special + [random_query(rng, 7) for _ in range(200)]
+
+
+def test_values_and_spread_are_exact(some):
+    """Mean, variance, minimum and maximum over all orders."""
+    spread = evaluator(some, NAMES).spread(scores_of(some))
+    for i, query in enumerate(some):
+        orders = oracle.enumerate_orders(query.scores, query.labels)
+        for j, name in enumerate(NAMES):
+            exact = oracle.over_orders(name, orders, query.judged)
+            assert spread.mean[i, j] == pytest.approx(float(exact.mean), abs=1e-13), (query, name)
+            assert spread.std[i, j] ** 2 == pytest.approx(float(exact.variance), rel=1e-9, abs=1e-15), (query, name)
+            assert spread.min[i, j] == pytest.approx(float(exact.minimum), abs=1e-13), (query, name)
+            assert spread.max[i, j] == pytest.approx(float(exact.maximum), abs=1e-13), (query, name)
+            variance = reference.variance(name, query.scores, query.labels, query.judged)
+            assert variance == pytest.approx(float(exact.variance), rel=1e-9, abs=1e-13)
+            mean = reference.evaluate(name, query.scores, query.labels, query.judged)
+            assert mean == pytest.approx(float(exact.mean), abs=1e-13)
+
+
+@pytest.mark.parametrize("k", [3, 40, 999, 1500])
+def test_large_groups_have_the_values_of_the_reference(k):
+    """The chances of x are gone through from the likeliest one on; the reference takes binomial coefficients."""
+    rng = np.random.default_rng(k)
+    labels = (rng.random(2000) < 0.3).astype(int)
+    scores = rng.integers(0, 3, 2000).astype(float)
+    spread = Evaluator(labels, [f"AUC@{k}"]).spread(scores)
+    arguments = f"AUC@{k}", scores.tolist(), labels.tolist()
+    assert spread.mean[0, 0] == pytest.approx(reference.evaluate(*arguments), rel=1e-11)
+    assert spread.std[0, 0] ** 2 == pytest.approx(reference.variance(*arguments), rel=1e-8)
+
+
+def test_the_best_order_is_not_by_label():
+    """After a nonrelevant document, one relevant document above the cut-off leads more pairs than two do."""
+    evaluate_top = Evaluator([0, 1, 1, 0, 0], ["AUC@3"])
+    spread = evaluate_top.spread([2.0, 1.0, 1.0, 1.0, 1.0])
+    assert spread.max[0, 0] == 0.5  # 0 1 | 0: of two pairs it leads one; 0 1 1 has none of two
+    assert spread.min[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("ties", "kind"), [("optimistic", "max"), ("pessimistic", "min")])
+def test_the_rules_have_the_extremes_of_the_spread(some, ties, kind, dtype):
+    """Among other measures, in any number of threads, in every way to call, and for files."""
+    names = ("AP", *NAMES, "nDCG")
+    scores = scores_of(some, dtype)
+    expected = getattr(evaluator(some, names).spread(scores), kind)
+    for threads in (1, 3):
+        evaluate_all = evaluator(some, names, ties=ties, threads=threads)
+        out = np.empty_like(expected)
+        np.testing.assert_allclose(evaluate_all(scores, out), expected, rtol=1e-15, atol=1e-15)
+        np.testing.assert_allclose(evaluate_all.many(np.stack([scores] * 2))[1], out.mean(axis=0), rtol=1e-14)
+        np.testing.assert_allclose(evaluate_all.columns(scores[:, None])[0], out.mean(axis=0), rtol=1e-14)
+    with pytest.raises(InputError, match="NaN for document 1"):
+        Evaluator([1, 0], ["AUC@1"], ties=ties)([1.0, np.nan])
+    value = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "Accuracy@1", ties=ties).values.item()
+    assert value == (ties == "optimistic")
+
+
+@pytest.mark.parametrize("ties", ["run_order", "trec_eval"])
+def test_one_order_is_one_value(some, ties):
+    ids = [f"{i:x}" for i in range(sum(len(query.labels) for query in some))]
+    docids = ids if ties == "trec_eval" else None
+    values = evaluator(some, NAMES, ties=ties, docids=docids)(scores_of(some))
+    at = 0
+    for query, row in zip(some, values, strict=True):
+        of_query = ids[at : at + len(query.labels)]
+        expected = [reference.evaluate(name, *query, ties, of_query) for name in NAMES]
+        np.testing.assert_allclose(row, expected, rtol=1e-14)
+        at += len(query.labels)

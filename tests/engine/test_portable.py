@@ -1,0 +1,54 @@
+"""What kernels ask of a compiler, as gcc and clang have it and in plain C, held against the integers of Python."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CC = shutil.which(os.environ.get("CC", "cc"))
+BLANKS = b" \t\n\v\f\r"
+
+
+def check_product(a: int, b: int, high: int, low: int) -> None:
+    assert high << 64 | low == a * b
+
+
+def check_quotient(a: int, b: int, quotient: int) -> None:
+    assert quotient == (a << 62) // b
+
+
+def check_bits(word: int, zeros: int, lowest: int) -> None:
+    assert (zeros, lowest) == (64 - word.bit_length(), (word & -word).bit_length() - 1)
+
+
+def check_rank(*pairs: str) -> None:
+    keys = [float(pair.split(":")[0]) for pair in pairs]
+    assert [int(pair.split(":")[1]) for pair in pairs] == [sum(other > key for other in keys) for key in keys]
+
+
+def check_masks(text: str, blanks: str, newlines: str) -> None:
+    found = bytes.fromhex(text)
+    for mask, of in ((blanks, BLANKS), (newlines, b"\n")):
+        assert int(mask) == sum((byte in of) << i for i, byte in enumerate(found))
+
+
+@pytest.mark.skipif(CC is None, reason="there is no compiler")
+@pytest.mark.parametrize("options", [["-O3"], ["-O3", "-DTIEAWARE_PLAIN_C"]], ids=["native", "plain"])
+def test_what_compilers_lack_has_the_same_bits(options, tmp_path):
+    program = tmp_path / "portable"
+    warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
+    source = [f"-I{ROOT / 'ext'}", Path(__file__).parent / "portable.c"]
+    subprocess.run([CC, "-std=c11", *warnings, *options, *source, "-o", program], check=True)
+    lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
+    checked = set()
+    for line in lines:
+        what, *numbers = line.split()
+        if what in ("rank", "masks"):
+            {"rank": check_rank, "masks": check_masks}[what](*numbers)
+        else:
+            {"product": check_product, "quotient": check_quotient, "bits": check_bits}[what](*map(int, numbers))
+        checked.add(what)
+    assert checked == {"product", "quotient", "bits", "rank", "masks"}

@@ -1,0 +1,274 @@
+"""The spread over the orders of tied documents, against enumeration, exact arithmetic and the tie rules."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from support.queries import MEASURES, Query, evaluator, scores_of
+
+import tieaware
+from tieaware import Evaluator, InputError, reference
+from tieaware.cli import main
+from tieaware.engine.prepared import COUNTING_LIMIT
+from tieaware.measures import parse_measure
+from tieaware.results.exports import as_columns
+
+pytestmark = pytest.mark.slow
+
+KINDS = ("mean", "std", "min", "max")
+
+
+def long_lists(distinct: int) -> list[Query]:
+    """Lists with more keys than one engine takes, fewer, and none."""
+    rng = random.Random(distinct)
+    lists = []
+    for n, relevant in ((400, 0.5), (300, 0.03), (200, 0.0), (60, 1.0)):
+        labels = tuple(rng.choice((1, 2, 3)) if rng.random() < relevant else 0 for _ in range(n))
+        lists.append(Query(tuple(float(rng.randrange(distinct)) for _ in range(n)), labels, labels))
+    return lists
+
+
+@pytest.mark.parametrize("distinct", [1, 5, 10**6])
+def test_mean_and_extremes_are_those_of_the_tie_rules(distinct):
+    """The same bits, but where the mean of equal values is rounded otherwise than they are."""
+    lists = long_lists(distinct)
+    spread = evaluator(lists).spread(scores_of(lists))
+    np.testing.assert_array_equal(spread.mean, evaluator(lists)(scores_of(lists)))
+    less = np.array([parse_measure(measure).definition.less_is_better for measure in MEASURES])
+    worst, best = (evaluator(lists, ties=rule)(scores_of(lists)) for rule in ("pessimistic", "optimistic"))
+    np.testing.assert_allclose(spread.min, np.where(less, best, worst), rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(spread.max, np.where(less, worst, best), rtol=1e-15, atol=1e-15)
+    assert (spread.min <= spread.mean).all()
+    assert (spread.mean <= spread.max).all()
+    if distinct == 10**6:
+        assert not spread.std.any()
+        np.testing.assert_array_equal(spread.min, spread.max)
+    else:
+        assert spread.std[0].any()
+
+
+@pytest.mark.parametrize("distinct", [1, 5, 40])
+def test_long_lists_have_the_variance_of_the_reference(distinct):
+    """Too long to enumerate: two implementations that share nothing."""
+    rng = random.Random(distinct)
+    labels = tuple(rng.choice((-1, 0, 0, 0, 1, 2)) for _ in range(60))
+    query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 0))
+    spread = evaluator([query]).spread(scores_of([query]))
+    for measure, std in zip(MEASURES, spread.std[0], strict=True):
+        expected = reference.variance(measure, query.scores, query.labels, query.judged)
+        assert std**2 == pytest.approx(expected, rel=1e-8, abs=1e-13), measure
+
+
+def test_more_keys_than_counting_takes():
+    assert sum(label > 0 for label in long_lists(5)[0].labels) > COUNTING_LIMIT
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_threads_change_no_bit(dtype):
+    lists = long_lists(5) * 5
+    alone = evaluator(lists).spread(scores_of(lists, dtype))
+    for threads in (2, 8):
+        np.testing.assert_array_equal(alone, evaluator(lists, threads=threads).spread(scores_of(lists, dtype)))
+
+
+# Deep groups, whose variance is a small difference of large numbers.
+
+
+def deep(t: int, n: int, r: int) -> tuple[np.ndarray, np.ndarray]:
+    """A list whose last n documents tie, r of them relevant, below t documents, every 50th of them relevant."""
+    scores = np.concatenate((np.arange(t + 1, 1, -1, dtype=float), np.ones(n)))
+    labels = np.zeros(t + n, dtype=int)
+    labels[:t:50] = 1
+    labels[t : t + r] = 1
+    return scores, labels
+
+
+def weighed(weights: list[Fraction], n: int, r: int) -> Fraction:
+    """The exact variance of the sum of weights at the r random places of a group."""
+    s1, s2 = sum(weights), sum(w * w for w in weights)
+    share = Fraction(r, n)
+    return share * (1 - share) * n / (n - 1) * (s2 - s1 * s1 / n)
+
+
+def ap_variance(t: int, n: int, r: int, c: int) -> Fraction:
+    """The exact variance of AP's numerator, from the joint probabilities of any up to four places being relevant."""
+    p = [Fraction(1)]
+    for i in range(4):
+        p.append(p[-1] * Fraction(max(r - i, 0), max(n - i, 1)))
+    w = [Fraction(1, t + 1 + x) for x in range(n)]
+    mean = sum(w[x] * (c * p[1] + x * p[2]) for x in range(n))
+    second = Fraction(0)
+    for x in range(n):
+        second += w[x] ** 2 * (c * c * p[1] + (2 * c + 1) * x * p[2] + x * (x - 1) * p[3])
+        for y in range(x):
+            both = c * (c + 1) * p[2] + ((c + 2) * y + c * (x - 1)) * p[3] + y * (x - 2) * p[4]
+            second += 2 * w[x] * w[y] * both
+    return second - mean * mean
+
+
+@pytest.mark.parametrize(
+    ("t", "n", "r"), [(0, 40, 3), (3, 40, 7), (100, 12, 5), (1000, 10, 4), (10**5, 9, 2), (10**6, 6, 3)]
+)
+def test_deep_groups_keep_their_digits(t, n, r):
+    """Relative to the exact variance, in fractions; naive sums are wrong by percents at t = 1000."""
+    scores, labels = deep(t, n, r)
+    measures = ["AP", "RBP(p=0.9)", "P", f"P@{t + n // 2}", f"R@{t + n - 1}"]
+    spread = Evaluator(labels, measures).spread(scores)
+    total, above = int(labels.sum()), int(labels[:t].sum())
+    patience = [Fraction(0.9) ** (t + x) * (1 - Fraction(0.9)) if t < 2000 else Fraction(0) for x in range(n)]
+    m = n // 2
+    cut = Fraction(m * r * (n - r) * (n - m), n * n * (n - 1)) / (t + m) ** 2
+    last = Fraction((n - 1) * r * (n - r), n * n * (n - 1)) / total**2
+    expected = [ap_variance(t, n, r, above + 1) / total**2, weighed(patience, n, r), Fraction(0), cut, last]
+    for i, (std, variance) in enumerate(zip(spread.std[0], expected, strict=True)):
+        if measures[i].startswith("RBP") and t >= 1000:
+            assert std < 1e-40  # what is left of patience at that depth
+            continue
+        assert std**2 == pytest.approx(float(variance), rel=1e-9, abs=0), measures[i]
+
+
+@pytest.mark.parametrize(
+    ("t", "n", "r"), [(0, 50, 1), (7, 50, 2), (1000, 20, 1), (1000, 20, 3), (10**6, 8, 1), (10**6, 8, 4)]
+)
+def test_the_first_relevant_document_of_deep_groups(t, n, r):
+    scores, labels = deep(t, n, r)
+    labels[:t] = 0
+    survival, first = Fraction(1), []
+    for x in range(1, n + 1):
+        first.append(survival * Fraction(r, n - x + 1) if x <= n - r + 1 else Fraction(0))
+        survival *= Fraction(max(n - r - x + 1, 0), n - x + 1)
+    for k in (t + n, t + n // 2):
+        values = [Fraction(1, t + x) if t + x <= k else Fraction(0) for x in range(1, n + 1)]
+        mean = sum(p * v for p, v in zip(first, values, strict=True))
+        variance = sum(p * v * v for p, v in zip(first, values, strict=True)) - mean * mean
+        spread = Evaluator(labels, [f"RR@{k}"]).spread(scores)
+        assert spread.std[0, 0] ** 2 == pytest.approx(float(variance), rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize(("t", "k"), [(0, None), (3, 7), (1000, None), (1000, 1004), (10**5, None), (10**6, None)])
+@pytest.mark.parametrize("grades", [(1,), (1, 1, 1), (3, 1, 2)])
+def test_the_q_measure_of_deep_groups(t, k, grades):
+    """Against all places of the relevant documents, in fractions; equal grades vary least."""
+    n = 7
+    scores, labels = deep(t, n, len(grades))
+    labels[t : t + len(grades)] = grades
+    ideal = np.cumsum(np.sort(labels)[::-1]).tolist()
+    hits, gain, total = int((labels[:t] > 0).sum()), int(labels[:t].sum()), int((labels > 0).sum())
+    values = []
+    for places in permutations(range(1, n + 1), len(grades)):
+        value, found, more = Fraction(0), 0, 0
+        for place, grade in sorted(zip(places, grades, strict=True)):
+            found, more, j = found + 1, more + grade, t + place
+            if k is None or j <= k:
+                value += Fraction(hits + found + gain + more, j + ideal[j - 1])
+        values.append(value / total)
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    spread = Evaluator(labels, ["Q" if k is None else f"Q@{k}"]).spread(scores)
+    assert spread.std[0, 0] ** 2 == pytest.approx(float(variance), rel=1e-9, abs=0)
+
+
+def test_discounted_gains_of_a_deep_group():
+    """DCG, with the discounts in fifty digits."""
+    mpmath = pytest.importorskip("mpmath")
+    scores, labels = deep(20_000, 10, 4)
+    labels[20_001] = 3
+    with mpmath.workdps(50):
+        weights = [1 / mpmath.log(1 + j, 2) for j in range(20_001, 20_011)]
+        gains = [mpmath.mpf(int(g)) for g in labels[-10:]]
+        variance_of_gains = sum((g - sum(gains) / 10) ** 2 for g in gains) / 9
+        expected = variance_of_gains * (sum(w * w for w in weights) - sum(weights) ** 2 / 10)
+    spread = Evaluator(labels, ["DCG"]).spread(scores)
+    assert spread.std[0, 0] ** 2 == pytest.approx(float(expected), rel=1e-8, abs=0)
+
+
+# The interface.
+
+
+def test_scores_are_coarsened_first():
+    """With bands, the orders are those inside a band."""
+    spread = Evaluator([0, 1, 0], ["RR"], precision="bands:2").spread([3.0, 2.0, 1.0])
+    assert [getattr(spread, kind)[0, 0] for kind in KINDS] == pytest.approx([5 / 12, 1 / 12, 1 / 3, 1 / 2])
+    rounded = Evaluator([1, 0], ["RR"], precision="decimals:0").spread([1.2, 0.9])
+    assert [getattr(rounded, kind)[0, 0] for kind in KINDS] == [0.75, 0.25, 0.5, 1.0]
+
+
+def test_errors_are_those_of_the_call():
+    with pytest.raises(InputError, match="NaN for document 1 of query 0"):
+        Evaluator([1, 0], ["RR"]).spread([1.0, np.nan])
+    with pytest.raises(InputError, match=r"scores: expected shape \(2,\)"):
+        Evaluator([1, 0], ["RR"]).spread([1.0])
+    for rule in ("run_order", "optimistic"):
+        with pytest.raises(InputError, match=f"^ties: expected 'average', for a spread, found '{rule}', which leaves"):
+            Evaluator([1, 0], ["RR"], ties=rule).spread([1.0, 2.0])
+        with pytest.raises(InputError, match=f"^ties: expected 'average', for a spread, found '{rule}', which leaves"):
+            tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "RR", ties=rule, spread=True)
+
+
+def test_an_undefined_query_has_no_spread():
+    spread = Evaluator([0, 0], ["AP", "NumRet"], undefined=np.nan).spread([1.0, 1.0])
+    assert np.isnan(spread.mean[0, 0])
+    assert spread.std[0].tolist() == [0.0, 0.0]
+
+
+QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+RUN = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+
+
+def test_results_carry_the_spread():
+    result = tieaware.evaluate(QRELS, {"x": RUN, "y": {"q1": {"a": 1.0}}}, ["RR", "NumRet"], spread=True)
+    assert result["x", "RR", "q1"] == 0.75
+    np.testing.assert_array_equal(result.std[0, :, 0], [0.25, 0.0, 0.0])
+    np.testing.assert_array_equal(result.min[0, :, 0], [0.5, 1.0, 0.0])
+    np.testing.assert_array_equal(result.max[0, :, 0], [1.0, 1.0, 0.0])
+    np.testing.assert_array_equal(result["x"].std, result.std[:1])
+    # The mean of three independent queries, one of which varies.
+    assert result.mean_std()[0, 0] == pytest.approx(0.25 / 3)
+    assert result.to_dict()["x"]["q1"] == {"RR": 0.75, "RR_std": 0.25, "RR_min": 0.5, "RR_max": 1.0, "NumRet": 2.0}
+    assert list(as_columns(result)) == ["run", "query", "RR", "RR_std", "RR_min", "RR_max", "NumRet"]
+
+
+def test_the_std_of_the_mean_is_that_of_the_enumeration():
+    """All pairs of orders of two queries, for a mean over both."""
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}
+    run = {"q1": dict.fromkeys("abc", 1.0), "q2": dict.fromkeys("abcd", 1.0)}
+    result = tieaware.evaluate(qrels, run, ["RR"], spread=True)
+    first = [1, 1 / 2, 1 / 3]
+    second = [1] * 6 + [1 / 2] * 4 + [1 / 3] * 2
+    means = np.array([(x + y) / 2 for x in first for y in second])
+    assert result.mean_std()[0, 0] == pytest.approx(means.std(), rel=1e-12)
+    assert result.mean()[0, 0] == pytest.approx(means.mean(), rel=1e-12)
+
+
+def test_without_a_spread_there_is_none():
+    result = tieaware.evaluate(QRELS, RUN, ["RR"])
+    assert (result.std, result.min, result.max) == (None, None, None)
+    with pytest.raises(InputError, match="mean_std: expected results of evaluate"):
+        result.mean_std()
+
+
+def test_queries_that_the_run_is_silent_on_stay_out():
+    result = tieaware.evaluate(QRELS, RUN, ["RR"], spread=True, queries="both")
+    assert result.queries == ("q1", "q2")
+    assert result.mean_std()[0, 0] == pytest.approx(0.125)
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "json", "markdown"])
+def test_the_command_prints_it(tmp_path, capfd, form):
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
+    (tmp_path / "x.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t\n")
+    arguments = ["eval", str(tmp_path / "qrels"), str(tmp_path / "x.run"), "-m", "recip_rank", "-m", "num_ret"]
+    assert main([*arguments, "--spread", "-q", "--format", form]) == 0
+    printed = capfd.readouterr().out
+    assert printed.count("recip_rank_std") == {"text": 3, "csv": 1, "json": 3, "markdown": 1}[form]
+    assert "num_ret_std" not in printed
+    if form == "text":
+        lines = [line.split("\t") for line in printed.splitlines()]
+        assert all(len(line) == 3 for line in lines)
+        values = {(name.strip(), query): value for name, query, value in lines}
+        assert values["recip_rank_std", "all"] == "0.1250"
+        assert values["recip_rank_min", "all"] == "0.7500"

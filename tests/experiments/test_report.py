@@ -1,0 +1,314 @@
+"""An experiment's files."""
+
+import base64
+import csv
+import hashlib
+import html
+import html.parser
+import math
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tieaware import InputError
+from tieaware._evaluate import evaluate_views
+from tieaware.engine.views import View
+from tieaware.experiments.evaluating import evaluate_with_progress
+from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.page import Report, page
+from tieaware.experiments.plots import Drawing, label
+from tieaware.measures import parse_measure
+from tieaware.output.tables import Table, percent, significant
+
+HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'
+
+
+class _Lines(Experiment):
+    title = f"Two lines of {HOSTILE}"
+
+    def verdict(self):
+        return f"{HOSTILE} crosses."
+
+    def tables(self):
+        return {"lines": Table(f"Lines {HOSTILE}", ("run", HOSTILE), [(HOSTILE, 0.5), ("_b", None)], (HOSTILE,))}
+
+    def drawings(self):
+        def draw(ax):
+            ax.plot([0, 1], [0, 1], label=label(HOSTILE))
+            ax.plot([0, 1], [1, 0], label=label("_b"))
+            ax.legend()
+
+        return {"crossing": Drawing(f"Lines cross {HOSTILE}", draw)}
+
+
+class _Page(html.parser.HTMLParser):
+    """The tags and attributes of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def values(self, name):
+        return [value for each, value in self.attributes if each == name]
+
+
+def test_all_files_are_written_and_others_stay(tmp_path):
+    (tmp_path / "mine.txt").write_text("kept")
+    _Lines().write(tmp_path, "tieaware --out x")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "crossing.png", "crossing.svg", "lines.csv", "mine.txt", "report.html",
+    ]  # fmt: skip
+    with open(tmp_path / "lines.csv", newline="") as file:
+        assert list(csv.reader(file)) == [["run", HOSTILE], [HOSTILE, "0.5"], ["_b", ""]]
+
+
+def test_the_report_is_one_page_that_loads_nothing_and_runs_nothing_but_its_own(tmp_path):
+    _Lines().write(tmp_path, f"tieaware precision {HOSTILE}")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = _Page(text)
+    assert not {"link", "iframe", "object", "form"} & set(page.tags)
+    assert all(source.startswith("data:image/") for source in page.values("src"))
+    # Links lead into the page, or to a file beside it.
+    places = {f"#{name}" for name in page.values("id")}
+    assert set(page.values("href")) <= places | {path.name for path in tmp_path.iterdir()}
+    assert {"lines.csv", "crossing.svg", "#table-lines", "#how"} <= set(page.values("href"))
+    # The one script is the one that the policy knows.
+    assert page.tags.count("script") == 1
+    (script,) = re.findall("<script>(.*?)</script>", text, re.DOTALL)
+    (policy,) = [value for value in page.values("content") if "default-src" in value]
+    assert "default-src 'none'" in policy
+    assert f"script-src 'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" in policy
+    assert "&lt;script&gt;" in text
+    assert "tieaware precision &lt;script" in text
+    assert "matplotlib" in text
+
+
+def test_the_answer_comes_first(tmp_path):
+    """The verdict, the figure that shows it, where all else is, tables, how it was computed; no heading twice."""
+    _Lines().write(tmp_path, "tieaware")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    order = ['class="verdict"', "<figure>", "<nav ", "<table>", 'id="how"', "<script>"]
+    assert sorted(order, key=text.index) == order
+    assert html.escape(_Lines().verdict()) in text
+    headings = re.findall(r"<h\d[^>]*>(.*?)</h\d>", text)
+    assert len(set(headings)) == len(headings) == 4
+
+
+def test_numbers_have_three_significant_digits():
+    numbers = (0.0, -0.0, 1.0, 0.99999, 0.123456, -0.04435, 0.000123456, 1.23456e-12, 12.3456, 999.6, 123456.7, 2.5)
+    shown = ["0", "0", "1", "1.00", "0.123", "-0.0444", "0.000123", "1.23e-12", "12.3", "1,000", "123,000", "2.50"]
+    assert [significant(x) for x in numbers] == shown
+    assert [significant(x) for x in (math.inf, -math.inf, 0.9996, 99.96)] == ["inf", "-inf", "1.00", "100"]
+    assert [percent(x) for x in (0.0, 0.123456, 1.0)] == ["0 %", "12.3 %", "100 %"]
+
+
+class _Large(Experiment):
+    """More rows and lines than a page can hold."""
+
+    title, heading = "Large", "Is it large?"
+
+    def tables(self):
+        rows = [(f"a run with a long name {i}", i, i / 7, 1 / (i + 1), -i / 3) for i in range(9_000)]
+        return {"few": Table("Few", ("run", "n"), [("a", 1)]), "many": Table("Many", tuple("vwxyz"), rows)}
+
+    def drawings(self):
+        def draw(ax):
+            for i in range(40):
+                ax.plot(np.arange(400) + 1 / 3, np.sin(np.arange(400) * i) + i / 7)
+
+        return {f"lines-{i}": Drawing(f"Lines {i}.", draw) for i in range(4)}
+
+
+def test_a_page_stays_small_and_links_to_what_it_leaves_out(tmp_path):
+    _Large().write(tmp_path)
+    text = (tmp_path / "report.html").read_bytes()
+    assert 500_000 < len(text) < 2_000_000
+    page = _Page(text.decode())
+    # Every figure is there, or the file is named; a table too long has its first rows.
+    n_images = page.tags.count("img")
+    assert 1 <= n_images < 4
+    assert {f"lines-{i}.svg" for i in range(n_images, 4)} <= set(page.values("href"))
+    assert page.tags.count("tr") == 2 + 1 + 100
+    assert "The first 100 of 9,000 rows" in text.decode()
+    assert len((tmp_path / "many.csv").read_text().splitlines()) == 9_001
+
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
+def test_a_click_sorts_a_table(tmp_path):
+    """Numbers from the largest, and none at the end, either way; the heads are buttons, which keys press as well."""
+    rows = [("b", 0.5), ("a10", 1234.5), ("a9", None), ("c", 1e-7), ("d", -3.0)]
+    report = Report("Sorted?", "", "", {"t": Table("T", ("run", "x"), rows)}, {})
+    clicks = """<script>
+    const [text, number] = document.querySelectorAll("th button");
+    const seen = [];
+    for (const button of [number, number, text]) {
+      button.focus();
+      document.activeElement.click();
+      const names = [...document.querySelectorAll("tbody tr")].map(row => row.cells[0].textContent);
+      seen.push(button.parentElement.getAttribute("aria-sort") + " " + names.join(" "));
+    }
+    document.title = seen.join("; ") + "; " + document.querySelectorAll("[aria-sort]").length;
+    </script>"""
+    written = page(report, {}, "")
+    assert '<th scope="col" class="n"><button type="button">x</button></th>' in _shown(written, tmp_path)
+    text = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", written)
+    expected = "descending a10 b c d a9; ascending d c b a10 a9; ascending a9 a10 b c d; 1"
+    assert f"<title>{expected}</title>" in _shown(text.replace("</body>", f"{clicks}</body>"), tmp_path)
+
+
+def _shown(text, folder):
+    """What a browser makes of a page."""
+    (folder / "page.html").write_text(text)
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    made = subprocess.run(
+        [*command, f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()],
+        capture_output=True, text=True, timeout=120, env=environment,
+    )  # fmt: skip
+    return made.stdout
+
+
+def test_the_same_experiment_gives_the_same_bytes(tmp_path):
+    for folder in ("a", "b"):
+        _Lines().write(tmp_path / folder)
+    for name in ("report.html", "crossing.svg", "crossing.png", "lines.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_nothing_is_left_half_written(tmp_path):
+    """Where one file cannot be written, none is."""
+    (tmp_path / "crossing.svg").mkdir()
+    with pytest.raises(InputError, match=r"crossing.svg: expected a file or nothing, found a folder"):
+        _Lines().write(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["crossing.svg"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file: "):
+        _Lines().write(tmp_path / "file")
+
+
+def test_a_report_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
+    """Its tables are written by then, but not yet in their place."""
+    monkeypatch.setattr(Drawing, "save", _killed)
+    (tmp_path / "lines.csv").write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        _Lines().write(tmp_path)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("lines.csv", "old")]
+
+
+def test_a_plot_is_saved_in_the_format_of_its_name(tmp_path):
+    drawing = _Lines().drawings()["crossing"]
+    drawing.save(tmp_path / "a.pdf")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    for wrong in ("a.docx", "a"):
+        with pytest.raises(InputError, match="expected one of"):
+            drawing.save(tmp_path / wrong)
+    with pytest.raises(InputError, match="No such file"):
+        drawing.save(tmp_path / "none" / "a.png")
+
+
+def test_a_plot_is_whole_or_absent(tmp_path, monkeypatch):
+    """Also where there was one, behind a link, or something that is no file."""
+    drawing = _Lines().drawings()["crossing"]
+    (tmp_path / "old.svg").write_text("old")
+    (tmp_path / "link.svg").symlink_to("old.svg")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", _killed)
+        for name in ("new.svg", "link.svg"):
+            with pytest.raises(KeyboardInterrupt):
+                drawing.save(tmp_path / name)
+    assert not (tmp_path / "new.svg").exists()
+    assert (tmp_path / "old.svg").read_text() == "old"
+    drawing.save(tmp_path / "new.svg", tmp_path / "link.svg")
+    assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"old.svg", "new.svg", "link.svg"}
+    (tmp_path / "full.svg").symlink_to("/dev/full")
+    with pytest.raises(InputError, match="No space left"):
+        drawing.save(tmp_path / "full.svg")
+
+
+def _killed(*_):
+    raise KeyboardInterrupt
+
+
+def test_what_a_killed_run_has_left_is_cleared_away(tmp_path):
+    """But nothing that a living one is at, and nothing else."""
+    (tmp_path / ".mine").mkdir()
+    (tmp_path / ".unfinished-link").symlink_to(".mine")
+    code = (
+        "import sys, time; from tieaware.runtime.atomic_files import unfinished_folder\n"
+        "with unfinished_folder(sys.argv[1]) as made:\n"
+        "    open(made + '/cut.csv', 'w').close(); print(made, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True) as child:
+        made = Path(child.stdout.readline().strip())
+        _Lines().write(tmp_path)
+        assert (made / "cut.csv").exists()
+        child.kill()
+    assert (made / "cut.csv").exists()
+    _Lines().drawings()["crossing"].save(tmp_path / "a.svg")
+    assert {path.name for path in tmp_path.iterdir() if path.name[0] == "."} == {".mine", ".unfinished-link"}
+    with pytest.raises(InputError, match="folder: expected its name, found ''"):
+        _Lines().write("")
+
+
+def test_axes_can_be_given():
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    assert _Lines().plot(ax) is ax
+    assert len(ax.lines) == 2
+
+
+def test_many_runs_are_evaluated_in_parts_without_loss():
+    """Also their spread, and in their order."""
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    runs = {f"run {i}": {"q1": {"a": 1.0, "b": 1.0 + i % 2}, "q2": {"b": 0.5}} for i in range(40)}
+    views = [View("average", spread=True), View("run_order")]
+    measures = parse_measure("RR"), parse_measure("P@1")
+    together = evaluate_views(qrels, runs, measures, views)
+    for ours, expected in zip(evaluate_with_progress(qrels, runs, measures, views, 2), together, strict=True):
+        assert (ours.runs, ours.queries, ours.measures) == (expected.runs, expected.queries, expected.measures)
+        for name in ("values", "std", "min", "max"):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
+    assert together[0].std.any()
+
+
+@pytest.mark.parametrize(("pause", "shown"), [(0.0, False), (0.3, True)])
+def test_a_bar_appears_on_a_terminal_after_two_seconds(pause, shown):
+    """In a terminal of its own; elsewhere, as in all other tests, there is none."""
+    pty, fcntl, termios = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios"))
+    code = (
+        "import time\nfrom tieaware.experiments.evaluating import progress\n"
+        f"for _ in progress(range(9), 'counting'): time.sleep({pause})"
+    )
+    terminal, end = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    child = subprocess.Popen([sys.executable, "-c", code], stderr=end)
+    os.close(end)
+    printed = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # the child has closed its end
+            break
+        if not part:
+            break
+        printed += part
+    os.close(terminal)
+    assert child.wait() == 0, printed
+    assert (b"counting" in printed) == shown

@@ -1,0 +1,206 @@
+"""Judgments and runs, joined, against the same in plain Python; and the documents that appear twice."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.columns import identifier
+
+from tieaware import InputError
+from tieaware.inputs import Identifiers, Qrels, Run, RunDict, match
+from tieaware.kernels import _join
+
+qrels_dicts = st.dictionaries(
+    identifier, st.dictionaries(identifier, st.integers(-2, 3), max_size=12), max_size=6
+)
+run_dicts = st.dictionaries(
+    identifier, st.dictionaries(identifier, st.floats(allow_nan=False), max_size=20), max_size=6
+)
+
+
+def match_of_dict(qrels, run):
+    return match(qrels, RunDict(run))
+
+
+def plain_match(qrels, run):
+    """rows, judged_offsets, judged_positions and judged_labels, in plain Python, from dicts of bytes."""
+    queries = list(qrels)
+    rows = [queries.index(query) if query in qrels else -1 for query in run]
+    offsets, positions, labels = [0], [], []
+    for query, documents in run.items():
+        for position, document in enumerate(documents):
+            if document in qrels.get(query, {}):
+                positions.append(position)
+                labels.append(qrels[query][document])
+        offsets.append(len(positions))
+    return rows, offsets, positions, labels
+
+
+def check_match(matched, qrels, run):
+    assert [
+        matched.rows.tolist(),
+        matched.lists.judged_offsets.tolist(),
+        matched.lists.positions.tolist(),
+        matched.lists.labels.tolist(),
+    ] == list(plain_match(qrels, run))
+    assert matched.scores.tolist() == [score for documents in run.values() for score in documents.values()]
+    assert np.diff(matched.lists.offsets).tolist() == [len(documents) for documents in run.values()]
+    assert [matched.rows.dtype, matched.lists.offsets.dtype, matched.lists.judged_offsets.dtype] == [np.int64] * 3
+    assert [matched.lists.positions.dtype, matched.lists.labels.dtype] == [np.int64, np.int32]
+
+
+@settings(deadline=None)
+@given(qrels_dicts, run_dicts)
+def test_match(judgments, ranking):
+    qrels = Qrels.from_dict(judgments)
+    check_match(match(qrels, Run.from_dict(ranking)), judgments, ranking)
+    check_match(match_of_dict(qrels, ranking), judgments, ranking)
+    text = {
+        query.decode("latin-1"): {document.decode("latin-1"): score for document, score in documents.items()}
+        for query, documents in ranking.items()
+    }
+    judged_text = {
+        query.decode("latin-1"): {document.decode("latin-1"): label for document, label in documents.items()}
+        for query, documents in judgments.items()
+    }
+    check_match(match_of_dict(Qrels.from_dict(judged_text), text), judged_text, text)
+
+
+def test_rows_are_in_order():
+    assert _join.in_order(np.arange(3), 3)
+    assert _join.in_order(np.arange(0), 0)
+    for rows in ([0, 1], [0, 1, 2, 3], [0, 2, 1], [0, -1, 2]):
+        assert not _join.in_order(np.array(rows), 3)
+
+
+def test_a_dict_is_matched_as_it_is_and_takes_what_from_dict_takes():
+    judgments = {"q": {"d": 1, "e": 2, "é": 3, "7": 4, "\udcff": 5}}
+    qrels = Qrels.from_dict(judgments)
+    for ranking in [
+        {"q": {"x": 1.0, "é": 2, "d": np.float32(3), "e": np.int64(4)}},
+        {"q": {"\udcff": 1.0, "d": 2.0}},
+        {"q": OrderedDict(d=1.0, x=2.0)},
+        OrderedDict(q={"d": 1.0}),
+        {"q": defaultdict(float, d=1.0)},
+        {"p": {}, "q": {"d": True}},
+        {},
+    ]:
+        check_match(match_of_dict(qrels, ranking), judgments, ranking)
+    moved = OrderedDict(d=1.0, e=2.0)
+    moved.move_to_end("d")
+    check_match(match_of_dict(qrels, {"q": moved}), judgments, {"q": moved})
+    numbers = match_of_dict(qrels, {"q": {7: 1.0, "d": 2.0}})
+    assert numbers.lists.labels.tolist() == [4, 1]
+    keys = match_of_dict(qrels, {np.str_("q"): {np.str_("d"): np.float64(1.5)}})
+    assert keys.lists.labels.tolist() == [1]
+
+
+@pytest.mark.parametrize("change", ["clear", "grow", "delete other", "replace", "replace all"])
+def test_scores_that_change_the_dict_while_it_is_read(change):
+    """Whatever happens is an error or a good result: never a crash."""
+
+    class Score:
+        def __float__(self):
+            if change == "clear":
+                ranking["q"].clear()
+            elif change == "grow":
+                ranking["q"].update((f"new {i}", 1.0) for i in range(1000))
+            elif change == "delete other":
+                ranking.pop("r", None)
+                ranking["s"] = {f"d{i}": 1.0 for i in range(100)}
+            elif change == "replace":
+                ranking["q"].pop("d3", None)
+                ranking["q"][f"d{len(ranking['q'])} more"] = 2.0
+            else:
+                ranking.clear()
+            return 1.0
+
+    ranking = {"q": {f"d{i}": Score() for i in range(20)}, "r": {f"d{i}": 1.0 for i in range(50)}}
+    qrels = Qrels.from_dict({q: {f"d{i}": 1 for i in range(30)} for q in "qrs"})
+    try:
+        matched = match_of_dict(qrels, ranking)
+    except RuntimeError as error:
+        assert "changed size during iteration" in str(error)  # noqa: PT017
+    else:
+        assert len(matched.scores) == matched.lists.offsets[-1]
+
+
+def test_many_queries_and_documents():
+    random = np.random.default_rng(5)
+    judgments = {f"q{q}": {f"doc-{d}": int(d % 3) for d in random.integers(0, 3000, 50)} for q in range(300)}
+    ranking = {
+        f"q{q}": {f"doc-{d}": float(d) for d in random.permutation(3000)[:200]} for q in range(100, 400)
+    }
+    qrels = Qrels.from_dict(judgments)
+    check_match(match_of_dict(qrels, ranking), judgments, ranking)
+    check_match(match(qrels, Run.from_dict(ranking)), judgments, ranking)
+
+
+def test_match_refuses_documents_that_appear_twice():
+    qrels = Qrels.from_dict({"q": {"d": 1}})
+    ids = Identifiers.from_sequence
+    queries, documents = ids(["q"]), ids(["d", "d", "d"])
+    with pytest.raises(ValueError, match="twice"):
+        _join.match(
+            qrels.index, queries.data, queries.offsets, np.array([0, 3]), documents.data, documents.offsets
+        )
+
+
+def test_an_index_refuses_columns_of_other_types():
+    """It reads them as they lie in memory."""
+    columns = np.array([113, 114], np.uint8), np.array([0, 1, 2])
+    good = (*columns, np.array([0, 1, 2]), *columns, np.array([1, 0], np.int32))
+    assert _join.Index(*good).n_queries == 2
+    for i, column in enumerate(good):
+        other = {1: np.int8, 4: np.int64, 8: np.uint64}[column.itemsize]
+        for wrong in (column.astype(other), column.repeat(2)[::2], column[None]):
+            with pytest.raises(ValueError, match="type"):
+                _join.Index(*good[:i], wrong, *good[i + 1 :])
+
+
+def test_more_documents_than_a_table_numbers_are_refused():
+    """A query whose rows, as the offsets have it, are 2^31: nothing of them is looked at."""
+    documents, offsets = np.zeros(1, np.uint8), np.zeros(2, np.int64)
+    beyond = np.array([0, 2**31 - 1])
+    with pytest.raises(InputError, match=r"^documents: expected fewer than 2147483647 of a query, found 2147483647$"):
+        _join.duplicates(documents, offsets, beyond)
+    with pytest.raises(InputError, match="fewer than 2147483647 of a query"):
+        _join.Index(documents, np.array([0, 1]), beyond, documents, np.array([0, 1]), np.zeros(1, np.int32))
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(identifier, max_size=30), max_size=5))
+def test_duplicates(lists):
+    documents = Identifiers.from_sequence([document for listed in lists for document in listed])
+    offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    expected = []
+    for start, listed in zip(offsets.tolist(), lists, strict=False):
+        for i, document in enumerate(listed):
+            if listed.index(document) < i:
+                expected.append([start + i, start + listed.index(document)])
+    assert _join.duplicates(documents.data, documents.offsets, offsets).tolist() == expected
+    assert _join.duplicates(documents.data, documents.offsets, offsets, True).tolist() == expected[:1]
+
+
+@pytest.mark.parametrize("size", [10, 999, 1023, 1024, 1025, 5000])
+@pytest.mark.parametrize("repeats", [0, 1, 2, 40])
+def test_duplicates_in_long_lists(size, repeats):
+    """Of which some have parts of their hashes in common, whatever the repeats."""
+    random = np.random.default_rng(size)
+    lists, expected = [], []
+    for start in range(0, 3 * size, size):
+        listed = [b"document %d" % d for d in random.permutation(3 * size)[:size]]
+        rows = random.permutation(size)[: min(2 * repeats, size)].reshape(-1, 2)
+        for row, first in np.sort(rows[:, ::-1], axis=1)[:, ::-1].tolist():
+            listed[row] = listed[first]
+            expected.append([start + row, start + first])
+        lists += listed
+    documents = Identifiers.from_sequence(lists)
+    offsets = np.arange(0, 4 * size, size)
+    expected.sort()
+    assert _join.duplicates(documents.data, documents.offsets, offsets).tolist() == expected
+    assert _join.duplicates(documents.data, documents.offsets, offsets, True).tolist() == expected[:1]

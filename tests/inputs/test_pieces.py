@@ -1,0 +1,260 @@
+"""One file, several threads: pieces between queries, whose rows, errors and warnings are those of one thread."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import os
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import tieaware
+from tieaware.errors import InputError
+from tieaware.inputs import RunFile, run_file
+from tieaware.inputs.files import ByteStream
+from tieaware.inputs.pieces import Pieces, Unusual
+from tieaware.kernels import _trec
+
+MEASURES = ("AP", "RR", "nDCG@10", "P@5")
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Files of any size are cut, into pieces of 200 bytes."""
+    monkeypatch.setattr(run_file, "SMALLEST", 1)
+    monkeypatch.setattr(run_file, "PIECE", 200)
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """The sizes of the pieces that are taken."""
+    sizes: list[int] = []
+    plain = Pieces.__iter__
+
+    def noted(self):
+        for piece in plain(self):
+            sizes.append(piece.size)
+            yield piece
+
+    monkeypatch.setattr(Pieces, "__iter__", noted)
+    return sizes
+
+
+def lines_of(n_queries, n_documents, first=0):
+    return b"".join(
+        b"query%d Q0 doc%d 1 %d.5 t\n" % (q, d, d * 7919 % 5)
+        for q in range(first, first + n_queries)
+        for d in range(n_documents + q % 7)
+    )
+
+
+QRELS = {f"query{q}": {f"doc{d}": int((q + d) % 3 == 0) for d in range(0, 12, 2)} for q in range(60)}
+
+
+def outcome(path, threads, **options):
+    """Return what evaluation comes to: values, or an error, and the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = tieaware.evaluate(QRELS, RunFile(path, **options), MEASURES, threads=threads).values.tobytes()
+        except InputError as error:
+            result = str(error)
+    return result, [str(warning.message) for warning in caught]
+
+
+def assert_alike(path, **options):
+    expected = outcome(path, 1, **options)
+    for threads in (2, 3):
+        assert outcome(path, threads, **options) == expected
+    return expected
+
+
+# ---- where a text is cut --------------------------------------------------------------------------
+
+
+def plain_last_query(text: bytes) -> int:
+    """The same, line by line."""
+    position, starts = 0, []
+    for line in text[: text.rfind(b"\n") + 1].splitlines(keepends=True) if text else []:
+        starts.append((line.split(), position))
+        position += len(line)
+    named = [(fields[0], start) for fields, start in starts if fields and not fields[0].startswith(b"#")]
+    groups = [list(group) for _, group in itertools.groupby(named, key=lambda pair: pair[0])]
+    return groups[-1][0][1] if len(groups) > 1 else 0
+
+
+fragments = st.sampled_from(
+    [b"q", b"qq", b"r", b"#", b"# q", b" ", b"\t", b"\n", b"\n\n", b"q a b\n", b"r a b\n", b" q x\n", b"other one\n"]
+)
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.lists(fragments, max_size=30).map(b"".join))
+@example(b"")
+@example(b"q")
+@example(b"q\nr")
+@example(b"q\n#\nr\n")
+def test_the_last_query_begins_where_plain_python_finds_it(text):
+    assert _trec.last_query(memoryview(text)) == plain_last_query(text)
+
+
+def test_pieces_have_whole_queries_and_are_the_file(tmp_path):
+    content = b"# comment\n\n" + lines_of(30, 3) + lines_of(1, 50, 30) + b"\n# more\n" + lines_of(20, 1, 31)
+    path = tmp_path / "a.run"
+    path.write_bytes(content)
+    whole = tieaware.read_run(path)
+    for size in (1, 50, 200, 1000, len(content) - 1, len(content), len(content) + 1):
+        with ByteStream(path) as stream:
+            pieces = Pieces(stream, size, "float64")
+            parts = [pieces.read(piece) for piece in pieces]
+        queries = [query for part in parts for query in part.queries]
+        assert queries == list(whole.queries)
+        assert [document for part in parts for document in part.documents] == list(whole.documents)
+        assert [score for part in parts for score in part.scores.tolist()] == whole.scores.tolist()
+        assert [np.diff(part.offsets).sum() for part in parts] == [len(part.scores) for part in parts]
+        assert len(parts) > 10 or size >= 200
+
+
+@pytest.mark.parametrize(
+    "wrong", [b"x Q0 d 1 high t\n", b"x Q0 d 1 1\n", b"x Q0 d 1 1 t\n" * 2, b"query3 Q0 z 1 1 t\n", None]
+)
+def test_what_is_unusual_has_to_be_read_in_order(tmp_path, wrong):
+    path = tmp_path / "a.run"
+    path.write_bytes(lines_of(20, 3) + wrong + lines_of(20, 3, 20) if wrong else b"# nothing\n")
+    with ByteStream(path) as stream:
+        pieces = Pieces(stream, 200, "float64")
+        with pytest.raises(Unusual):
+            list(map(pieces.read, pieces))
+
+
+# ---- values, errors and warnings ------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_values_are_the_same_for_any_number_of_threads(tmp_path, compress, taken):
+    path = tmp_path / "a.run"
+    path.write_bytes(compress(lines_of(60, 8)))
+    values, _ = assert_alike(path)
+    assert len(values) == 60 * len(MEASURES) * 8
+    assert len(taken) > 80
+    taken.clear()
+    assert_alike(path, score_dtype="float32")
+    assert taken
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    "middle",
+    [
+        b"",
+        b"query25 Q0 doc0 1 high t\n",
+        b"query25 Q0 doc0 1 1\n",
+        b"query25 0 doc0 1\n",
+        b"query25 Q0 doc0 1 1 t\n" * 2,
+        b"query3 Q0 doc90 1 1 t\n",
+        b"query3 Q0 doc90 1 1 t\nquery25 Q0 doc0 1 high t\n",
+        b"query3 Q0 doc0 1 1 t\n",
+        b"\n# comment\n" * 100,
+        b"\xef\xbb\xbfquery25 Q0 doc0 1 1 t\n" * 20,
+        b"".join(b"\xef\xbb\xbfquery25 Q0 doc%d 1 1 t\n" % i for i in range(20)),
+    ],
+)
+def test_errors_and_warnings_are_the_same_for_any_number_of_threads(tmp_path, middle):
+    path = tmp_path / "a.run"
+    for rest in (b"", b"query55 Q0 doc4 1 1 t\n", b"query55 Q0 doc4 1 nan t\n"):
+        path.write_bytes(b"\xef\xbb\xbf# first\n" + lines_of(25, 6) + middle + lines_of(34, 6, 26) + rest)
+        for duplicates in ("error", "first"):
+            assert_alike(path, duplicates=duplicates)
+    path.write_bytes(middle * 30)
+    assert_alike(path)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_compressed_file_that_is_damaged_says_so(tmp_path):
+    path = tmp_path / "a.run.gz"
+    compressed = gzip.compress(lines_of(60, 8))
+    for size in (12, len(compressed) // 2, len(compressed) - 1):
+        path.write_bytes(compressed[:size])
+        message, _ = assert_alike(path)
+        assert "truncated gzip data" in message
+    for at in (len(compressed) // 2, len(compressed) - 6):
+        path.write_bytes(compressed[:at] + bytes([compressed[at] ^ 0xFF]) + compressed[at + 1 :])
+        message, _ = assert_alike(path)
+        assert "corrupt gzip data" in message
+
+
+@pytest.mark.usefixtures("small")
+def test_errors_of_the_evaluation_are_raised(tmp_path):
+    class Fails:
+        def coarsen(self, scores, offsets):
+            raise ZeroDivisionError("of mine")
+
+        def __str__(self):
+            return "fails"
+
+    path = tmp_path / "a.run"
+    path.write_bytes(lines_of(60, 8))
+    for threads in (1, 2):
+        with pytest.raises(ZeroDivisionError, match="of mine"):
+            tieaware.evaluate(QRELS, path, MEASURES, precision=Fails(), threads=threads)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("ties", ["trec_eval", "run_order", "pessimistic"])
+def test_every_tie_rule_has_the_same_values(tmp_path, ties):
+    path = tmp_path / "a.run"
+    path.write_bytes(lines_of(60, 8))
+    expected = tieaware.evaluate(QRELS, path, MEASURES, ties=ties, threads=1)
+    found = tieaware.evaluate(QRELS, path, MEASURES, ties=ties, threads=2)
+    np.testing.assert_array_equal(found.values, expected.values)
+
+
+def test_a_file_of_several_pieces_as_they_are(tmp_path, taken):
+    """Without smaller ones, and with a line that is as long as they may be, and a query longer than a piece."""
+    path = tmp_path / "a.run"
+    long = b"query3 Q0 " + b"d" * 1_000_000 + b" 1 9 t\n"
+    many = b"".join(b"query4 Q0 doc%d 1 %d t\n" % (d, d % 1000) for d in range(250_000))
+    path.write_bytes(lines_of(3, 3000) + long + many + lines_of(55, 6000, 5))
+    assert path.stat().st_size > 16 << 20
+    assert_alike(path)
+    assert len(taken) >= 6
+    assert max(taken) > run_file.PIECE
+
+
+def test_small_files_and_one_thread_take_the_plain_way(tmp_path, taken):
+    path = tmp_path / "a.run"
+    path.write_bytes(lines_of(60, 8))
+    outcome(path, 8)
+    path.write_bytes(lines_of(60, 8) + b"\n" * run_file.SMALLEST)
+    outcome(path, 1)
+    assert taken == []
+    outcome(path, 2)
+    assert taken
+
+
+@pytest.mark.usefixtures("small")
+def test_what_can_be_read_but_once_is_read_once(taken):
+    content = lines_of(60, 8)
+    expected = tieaware.evaluate(QRELS, {"a": io.BytesIO(content)}, MEASURES, threads=1).values
+    np.testing.assert_array_equal(tieaware.evaluate(QRELS, io.BytesIO(content), MEASURES, threads=2).values, expected)
+    reader, writer = os.pipe()
+    with open(writer, "wb") as file:
+        thread = threading.Thread(target=lambda: (file.write(content), file.close()))
+        thread.start()
+        found = tieaware.evaluate(QRELS, f"/dev/fd/{reader}", MEASURES, threads=2).values
+        thread.join()
+    os.close(reader)
+    np.testing.assert_array_equal(found, expected)
+    assert taken == []
+
+
+@pytest.mark.parametrize("path", ["none.run", "a\0b", "", "."])
+def test_a_file_that_is_none_is_an_error(path):
+    assert outcome(path, 2) == outcome(path, 1)

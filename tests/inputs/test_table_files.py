@@ -1,0 +1,215 @@
+"""Tables in files, and files in folders: recognised by content and name, with the bits that TREC files give."""
+
+import gzip
+import os
+import re
+import shutil
+import sys
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+import tieaware
+from tieaware.errors import InputError
+from tieaware.inputs import read_qrels, read_run, table_files
+from tieaware.kernels._trec import LONGEST_LINE
+from tieaware.runtime.extras import MissingExtraError
+
+MEASURES = ["AP", "nDCG@10"]
+RUN = {
+    "query_id": [f"q{i // 40}" for i in range(400)],
+    "doc_id": [f"d,{i * 37 % 401}" for i in range(400)],
+    "score": [i * 7 % 11 / 4 for i in range(400)],
+}
+QRELS = {"query-id": RUN["query_id"], "corpus-id": RUN["doc_id"], "score": [i % 5 // 3 for i in range(400)]}
+
+
+def write_csv(table, path):
+    text = table.to_pandas().to_csv(index=False, sep="\t" if ".tsv" in path else ",")
+    with gzip.open(path, "wt") if path.endswith(".gz") else open(path, "w", encoding="utf-8-sig") as file:
+        file.write(text)
+
+
+def write_stream(table, path):
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=70)
+
+
+FORMATS = {
+    "parquet": lambda table, path: pyarrow.parquet.write_table(table, path, row_group_size=90),
+    "feather": lambda table, path: pyarrow.feather.write_feather(table, path, chunksize=90),
+    "arrows": write_stream,
+    "csv": write_csv, "tsv": write_csv, "csv.gz": write_csv,
+    # By content alone.
+    "bin": lambda table, path: pyarrow.parquet.write_table(table, path),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def expected():
+    qrels = tieaware.Qrels.from_columns(*QRELS.values())
+    return tieaware.evaluate(qrels, tieaware.Run.from_columns(*RUN.values()), MEASURES).values.tobytes()
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_tables_in_files(suffix, expected, tmp_path, monkeypatch, capsys):
+    """The same bits, from Python and the command line; named after the file."""
+    monkeypatch.chdir(tmp_path)
+    for table, name in ((QRELS, "qrels"), (RUN, "mine"), ({**RUN, "note": ["…"] * 400}, "other")):
+        FORMATS[suffix](pa.table(table), f"{name}.{suffix}")
+    paths = [f"{name}.{suffix}" for name in ("qrels", "mine", "other")]
+    result = tieaware.evaluate(paths[0], paths[1:], MEASURES)
+    assert result.values.tobytes() == 2 * expected
+    assert result.runs == (("mine", "other") if suffix != "bin" else ("mine.bin", "other.bin"))
+    monkeypatch.setattr("tieaware.inputs.run_frame.PART", 50)
+    assert tieaware.evaluate(paths[0], paths[1], MEASURES, threads=2).values.tobytes() == expected
+    assert read_qrels(paths[0]).labels.tolist() == QRELS["score"]
+    run = read_run(paths[1], "float32")
+    assert (run.name, run.scores.dtype.name, run.scores.tolist()) == (result.runs[0], "float32", RUN["score"])
+    from tieaware.cli import main
+
+    assert main(["eval", *paths[:2], "-m", "AP"]) in (0, None)
+    assert f"{result.mean()[0, 0]:.4f}" in capsys.readouterr().out
+
+
+def test_several_runs_in_a_file(expected, tmp_path):
+    """They are named as the column says; one alone is named after the file."""
+    both = {name: values * 2 for name, values in RUN.items()} | {"tag": ["a"] * 400 + ["b"] * 400}
+    pyarrow.parquet.write_table(pa.table(both), tmp_path / "runs.parquet")
+    pyarrow.parquet.write_table(pa.table({**RUN, "tag": ["a"] * 400}), tmp_path / "one.parquet")
+    qrels = tieaware.Qrels.from_columns(*QRELS.values())
+    result = tieaware.evaluate(qrels, [tmp_path / "runs.parquet", tmp_path / "one.parquet"], MEASURES)
+    assert result.runs == ("a", "b", "one")
+    assert result.values.tobytes() == 3 * expected
+
+
+def test_several_runs_that_take_turns_in_csv(tmp_path):
+    """Identifiers stay what they are, and match text and integers, when rows are moved."""
+    rows = [(f"{q:03}", d, d + q, run) for d in range(5) for run in "ab" for q in (7, 8)]
+    text = "".join(f"{q},{d},{s},{run}\n" for q, d, s, run in rows)
+    (tmp_path / "runs.csv").write_text("qid,docno,score,run\n" + text)
+    result = tieaware.evaluate({"007": {"1": 1}, "008": {"4": 1}}, tmp_path / "runs.csv", "RR")
+    assert (result.runs, result.values.tolist()) == (("a", "b"), [[[0.25], [1.0]]] * 2)
+
+
+def test_integers_stay_integers_and_csv_goes_with_both(tmp_path):
+    """Parquet knows what its columns are; text in a file is whatever it is compared with."""
+    rows = {"qid": [1, 1], "docno": [10, 11], "score": [0.5, 0.5]}
+    (tmp_path / "run.csv").write_text("qid,docno,score\n1,10,0.5\n\n1,11,.5\n")
+    pyarrow.parquet.write_table(pa.table(rows), tmp_path / "run.parquet")
+    pyarrow.parquet.write_table(pa.table({**rows, "score": [1, 0]}), tmp_path / "qrels.parquet")
+    for run in ("run.csv", "run.parquet"):
+        result = tieaware.evaluate(tmp_path / "qrels.parquet", tmp_path / run, "RR")
+        assert (result.queries, result.mean().item()) == ((1,), 0.75)
+
+
+def test_folders_and_patterns(expected, tmp_path, monkeypatch):
+    """As the command line takes them: by name, without hidden files."""
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("runs")
+    os.mkdir("runs/deeper")
+    FORMATS["parquet"](pa.table(RUN), "runs/b.parquet")
+    FORMATS["csv"](pa.table(RUN), "runs/a.csv")
+    with open("runs/c.run", "w") as file:
+        file.writelines(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in zip(*RUN.values(), strict=True))
+    shutil.copy("runs/c.run", "runs/.hidden.run")
+    qrels = tieaware.Qrels.from_columns(*QRELS.values())
+    for given, names in (("runs", "abc"), ("runs/", "abc"), ("runs/[bc].*", "bc"), (["runs/*.run", "runs/b*"], "cb")):
+        result = tieaware.evaluate(qrels, given, MEASURES)
+        assert result.runs == tuple(names)
+        assert result.values.tobytes() == len(names) * expected
+    with pytest.raises(InputError, match=r"expected files of runs, found none$"):
+        tieaware.evaluate(qrels, "runs/deeper", MEASURES)
+    for given in ("none.run", "runs/*.res"):
+        with pytest.raises(InputError, match=rf"^{re.escape(given)}: there is no such file$"):
+            tieaware.evaluate(qrels, given, MEASURES)
+    # The same name in two folders.
+    shutil.copy("runs/b.parquet", "runs/deeper/b.parquet")
+    found = tieaware.evaluate(qrels, ["runs/b.parquet", "runs/deeper/b.parquet"], MEASURES).runs
+    assert found == ("runs/b.parquet", "runs/deeper/b.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "qid,docno,score\nq,d,1\nq,e\n", "a.csv: row 1: expected 3 fields, as the header has, found 2"),
+        ("a.csv", "qid,docno,score\nq,d,1\nq,e,x\n", "a.csv: score[1]: expected a number, found 'x'"),
+        ("a.csv", "qid,docno,score\nq,d,1\nq,e,\n", "a.csv: score[1]: expected a number, found an empty field"),
+        ("a.csv", f"qid,docno,score\nq,d,{2**53}\nq,e,{2**53 + 1}\n", "a.csv: score[1]: expected a number, found "
+         f"{2**53 + 1}, which float64 does not hold"),
+        ("a.csv", "qid,docno,score\nq,d,1\nq,e,nan\n", "a.csv: score[1]: expected a number, found NaN"),
+        ("a.csv", "qid,docno,score\nq,d,1\nq,,1\n", "a.csv: docno[1]: expected text, bytes or an integer, found an "
+         "empty field"),
+        ("a.csv", "qid,docno,score\n,d,1\n", "a.csv: qid[0]: expected text, bytes or an integer, found an empty field"),
+        ("a.csv", "qid,score\n", "a.csv: expected a column for doc= (doc_id, docno, did, doc, corpus-id, item_id, "
+         "item, or one named by it), found the columns qid, score"),
+        ("a.csv", "", "a.csv: expected a column for query= (query_id, qid, q_id, query, query-id, user_id, user, or "
+         "one named by it), found no columns"),
+        ("a.parquet", "PAR1 and no more", "a.parquet: the file cannot be read: "),
+        ("a.feather", "ARROW1\0\0 and no more", "a.feather: the file cannot be read: "),
+    ],
+)  # fmt: skip
+def test_refusals(name, text, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    for read in (read_run, lambda path: tieaware.evaluate({"q": {"d": 1}}, path, "AP")):
+        with pytest.raises(InputError) as caught:
+            read(name)
+        found = str(caught.value)
+        assert "\n" not in found
+        assert found == message or (message.endswith("read: ") and found.startswith(message))
+
+
+def test_tabs_without_a_header_are_trecs(tmp_path):
+    """As judgments of MS MARCO are published; with a header, they are those of BEIR."""
+    (tmp_path / "trec.tsv").write_text("7\t0\t12\t1\n7\t0\t13\t0\n")
+    (tmp_path / "beir.tsv").write_text("query-id\tcorpus-id\tscore\n7\t12\t1\n7\t13\t0\n")
+    for name in ("trec.tsv", "beir.tsv"):
+        qrels = read_qrels(tmp_path / name)
+        assert (qrels.documents.to_list(), qrels.labels.tolist()) == (["12", "13"], [1, 0])
+
+
+def test_lines_and_rows_are_at_most_so_long(tmp_path, monkeypatch):
+    """However a line ends; and a row whose quotes hold ends of lines is as short."""
+    monkeypatch.chdir(tmp_path)
+    for end in ("\n", "\r\n", "\r"):
+        header = end.join(["qid,docno,score,a,b,c", ""])
+        for before in ("", end.join(["q,d,1,,,", f'q,"e{end}f",2,,,', ""])):
+            line = 2 + 3 * bool(before)
+            many = ("x" * 130_000 + ",") * 8
+            for more, message in (
+                (0, f"a.csv: row {2 * bool(before)}: expected 6 fields, as the header has, found 9"),
+                (1, f"a.csv:{line}: expected a line of at most 1,048,576 bytes, found a longer one"),
+            ):
+                with open("a.csv", "w", newline="") as file:
+                    file.write(header + before + many + "x" * (LONGEST_LINE + more - len(many)) + end)
+                with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+                    read_run("a.csv")
+
+
+def test_long_rows_are_read_a_few_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_files, "LONGEST_BLOCK", 100_000)
+    monkeypatch.setattr(table_files, "SOME_ROWS", 8)
+    path = tmp_path / "a.csv"
+    path.write_text("qid,docno,score\n" + "".join(f"q,{i:01000},1\n" for i in range(1000)))
+    frame = table_files.table_file(path)
+    sizes = [len(batch.columns[0]) for batch in frame.batches([0, 1])]
+    assert (sum(sizes), max(sizes) < 150) == (1000, True)
+    assert len(read_run(path).scores) == 1000
+    path.write_text("qid,docno,score\n" + '"\n",' * 100_000)
+    with pytest.raises(InputError, match="a line of at most"):
+        read_run(path)
+
+
+def test_without_pyarrow(tmp_path, monkeypatch):
+    """CSV needs nothing; Parquet says what to install."""
+    pl.DataFrame(RUN).write_parquet(tmp_path / "run.parquet")
+    write_csv(pa.table(RUN), str(tmp_path / "run.csv"))
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert len(read_run(tmp_path / "run.csv")) == 10
+    with pytest.raises(MissingExtraError, match=r"^pyarrow is not installed: pip install 'tieaware\[arrow\]'$"):
+        read_run(tmp_path / "run.parquet")

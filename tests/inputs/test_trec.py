@@ -1,0 +1,446 @@
+"""TREC files: what the reader takes from the bytes of a line, however they arrive."""
+
+from __future__ import annotations
+
+import io
+import locale
+import os
+import random
+import struct
+import sys
+import threading
+from fractions import Fraction
+from math import isinf
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tieaware.errors import InputError
+from tieaware.inputs import read_qrels, read_run, trec
+from tieaware.inputs.trec import stream_run
+from tieaware.kernels import _trec
+from tieaware.lists.query_lists import NotContiguous
+
+BLANKS = b" \t\r\v\f"
+
+
+def run_of(content: bytes, **options):
+    return read_run(io.BytesIO(content), **options)
+
+
+def rows_of(run):
+    """Return the rows (query, document, score) of a Run."""
+    queries, documents = list(run.queries), list(run.documents)
+    return [
+        (queries[q], documents[row], float(run.scores[row]))
+        for q in range(len(run))
+        for row in range(run.offsets[q], run.offsets[q + 1])
+    ]
+
+
+def plain_rows(content: bytes):
+    """Return the same from the text: the rows of each query together, queries by their first row."""
+    lists: dict[bytes, list[tuple[bytes, bytes, float]]] = {}
+    for line in content.split(b"\n"):
+        fields = line.split()
+        if fields and not fields[0].startswith(b"#"):
+            lists.setdefault(fields[0], []).append((fields[0], fields[2], float(fields[4])))
+    return [row for rows in lists.values() for row in rows]
+
+
+def bits(value: float) -> bytes:
+    return struct.pack("<d", value)
+
+
+# ---- lines ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"q Q0 d 1 2.5 t\n",
+        b"q Q0 d 1 2.5 t",
+        b"q\tQ0\td\t1\t2.5\tt\n",
+        b"  q \t Q0   d\t\t1 \v 2.5 \f t  \n",
+        b"q Q0 d 1 2.5 t\r\n",
+        b"\n\r\n \t\nq Q0 d 1 2.5 t\n\n\n",
+        b"# q Q0 e 1 1 t\nq Q0 d 1 2.5 t\n  #\n#\n",
+        b"q Q0 d 1 2.5 t and more columns 1 2 3\n",
+        b"q Q0 d rank 2.5 t",
+    ],
+)
+def test_a_line_may_be_written_in_many_ways(content):
+    run = run_of(content)
+    assert rows_of(run) == [(b"q", b"d", 2.5)]
+    assert (run.name, run.tag) == ("run", "t")
+
+
+def test_a_comment_begins_a_line_only():
+    run = run_of(b"q Q0 #d 1 2 t\nq Q0 e#f 1 2 #t\n")
+    assert list(run.documents) == [b"#d", b"e#f"]
+
+
+def test_the_tag_is_that_of_the_first_line():
+    assert run_of(b"#\nq Q0 a 1 2 first line\nq Q0 b 1 2 second\n").tag == "first"
+
+
+def test_judgments():
+    qrels = read_qrels(io.BytesIO(b"q2 0 d -1\nq1 0.5  d +2 x\r\nq2 0 e 2147483647\nq1 0 e -2147483648 5.0"))
+    assert list(qrels.queries) == [b"q2", b"q1"]
+    assert qrels.offsets.tolist() == [0, 2, 4]
+    assert list(qrels.documents) == [b"d", b"e", b"d", b"e"]
+    assert qrels.labels.tolist() == [-1, 2147483647, 2, -2147483648]
+    assert qrels.labels.dtype == np.int32
+
+
+def test_queries_need_not_be_contiguous():
+    """Queries are in the order of their first appearance, rows in that of the file."""
+    content = b"b Q0 1 1 1 t\na Q0 2 1 2 t\nb Q0 3 1 3 t\na Q0 4 1 4 t\nc Q0 5 1 5 t\nb Q0 6 1 6 t\n"
+    run = run_of(content)
+    assert list(run.queries) == [b"b", b"a", b"c"]
+    assert list(run.documents) == [b"1", b"3", b"6", b"2", b"4", b"5"]
+    assert rows_of(run) == plain_rows(content)
+
+
+def test_a_query_that_begins_another_is_not_it():
+    run = run_of(b"a Q0 1 1 1 t\naa Q0 2 1 1 t\na\0 Q0 3 1 1 t\n" + b"q" * 40 + b" Q0 1 1 1 t\n")
+    assert list(run.queries) == [b"a", b"aa", b"a\0", b"q" * 40]
+
+
+identifiers = st.binary(min_size=1, max_size=24).map(
+    lambda data: bytes(byte for byte in data if byte not in b" \t\n\r\v\f") or b"x"
+)
+blanks = st.lists(st.sampled_from(BLANKS), min_size=1, max_size=3).map(bytes)
+
+
+@st.composite
+def run_lines(draw):
+    lines = []
+    for number in range(draw(st.integers(1, 30))):
+        query = draw(st.sampled_from([b"q1", b"q2", b"\xff\x00", b"longer than usual".replace(b" ", b"_")]))
+        document = draw(identifiers) + b"-%d" % number
+        score = repr(draw(st.floats(allow_nan=False))).encode()
+        fields = [query, draw(identifiers), document, draw(identifiers), score, draw(identifiers)]
+        line = draw(st.sampled_from([b"", b" ", b"\t\t"]))
+        for field in fields[:-1]:
+            line += field + draw(blanks)
+        lines.append(line + fields[-1] + draw(st.sampled_from([b"", b"\r", b" more fields", b"  "])))
+        if draw(st.booleans()):
+            lines.append(draw(st.sampled_from([b"", b"  ", b"# comment", b"\r"])))
+    return b"\n".join(lines) + draw(st.sampled_from([b"", b"\n"]))
+
+
+@settings(deadline=None, max_examples=80)
+@given(run_lines(), st.integers(1, 200))
+def test_any_bytes_and_any_blocks_are_read_as_plain_python_reads_them(content, block):
+    old, trec.BLOCK = trec.BLOCK, block
+    try:
+        run = run_of(content)
+    finally:
+        trec.BLOCK = old
+    assert rows_of(run) == plain_rows(content)
+
+
+def test_blocks_may_end_anywhere(monkeypatch):
+    content = b"q1 Q0 d1 1 0.30000000000000004 t\r\n\n# x\nq1 Q0 d2 2 1e-300 t\nq2 Q0 d1 1 7 a tag of words"
+    expected = plain_rows(content)
+    for size in range(1, len(content) + 1):
+        monkeypatch.setattr(trec, "BLOCK", size)
+        assert rows_of(run_of(content)) == expected
+
+
+def test_a_very_long_line(monkeypatch):
+    monkeypatch.setattr(trec, "BLOCK", 1 << 16)
+    long = b"d" * 1_048_000
+    content = b"q Q0 a 1 1 t\nq Q0 " + long + b" 1 2 t\nq Q0 b 1 3 " + long + b"\nq Q0 c 1 4 t"
+    run = run_of(content)
+    assert list(run.documents) == [b"a", long, b"b", b"c"]
+    assert run.scores.tolist() == [1, 2, 3, 4]
+
+
+def test_masks_are_those_of_the_bytes_on_every_processor():
+    random_ = random.Random(3)
+    every = bytes(range(256))
+    texts = [every[start : start + 64] for start in range(0, 256, 64)]
+    texts += [bytes(random_.choices(BLANKS + b"\n\x08\x0e\x1f!\x89\x8a\xa0\x00a", k=64)) for _ in range(200)]
+    for text in texts:
+        blank = sum(1 << i for i, byte in enumerate(text) if byte in BLANKS + b"\n")
+        newline = sum(1 << i for i, byte in enumerate(text) if byte == 10)
+        assert _trec.blank_masks(text) == (blank, newline)
+        assert _trec.blank_masks(text, portable=True) == (blank, newline)
+
+
+# ---- numbers --------------------------------------------------------------------------------------
+
+
+def scores_of(texts):
+    content = b"".join(b"q Q0 d%d 1 %s t\n" % (i, text.encode()) for i, text in enumerate(texts))
+    return run_of(content).scores.tolist()
+
+
+def rounded(text):
+    """Whether a text is a whole number that float64 does not hold, of which two would tie by rounding."""
+    digits = text.lstrip("+-").lstrip("0")
+    return digits.isdigit() and (len(digits) > 309 or isinf(float(text)) or int(digits) != abs(int(float(text))))
+
+
+def check_numbers(texts):
+    for text in filter(rounded, texts):
+        message = r":1: expected a number as the score, field 5, found .*, which float64 does not hold$"
+        with pytest.raises(InputError, match=message):
+            scores_of([text])
+    texts = [text for text in texts if not rounded(text)]
+    for text, score in zip(texts, scores_of(texts) if texts else [], strict=True):
+        assert bits(score) == bits(float(text)), text
+
+
+NUMBERS = """
+0 -0 +0 0.0 -0.0 00 007 1 -1 +3 .5 5. -.5 1e5 1E5 1e+5 1e-5 1.5e308 1.8e308 -1e999 1e-999
+4.9e-324 2.4e-324 2.5e-324 2.2250738585072011e-308 2.2250738585072014e-308
+1.7976931348623157e308 1.7976931348623159e308 9007199254740993 9007199254740992.5
+9007199254740993.0000000000000000000000000001 18446744073709551615 9999999999999999999
+99999999999999999999 0.1 0.30000000000000004 123456789012345678 1e22 1e23 -1e-22 8.5e-27
+1.2345678901234567e-10 0e999999999999 0e-999999999999 1e99999999 1e-99999999 1e0000000000001
+00000000000000000000000000000001.5 0.00000000000000000000000000000000000000015
+1.0000000000000000000000000 inf -inf +inf INF Infinity -iNfInItY
+"""
+
+
+@pytest.mark.parametrize("text", NUMBERS.split())
+def test_numbers(text):
+    check_numbers([text])
+
+
+@pytest.mark.parametrize("number", ["9007199254740993", "-18446744073709551617"])
+def test_a_rounded_number_is_located(number):
+    """Whole numbers that two rows of a run would tie by, whichever way they are converted."""
+    lines = [b"# a comment", b"q Q0 d1 1 9007199254740992 t", b"q Q0 d2 2 %s t" % number.encode(), b"q Q0 d3 3 x t"]
+    message = f"<file>:3: expected a number as the score, field 5, found '{number}', which float64 does not hold"
+    with pytest.raises(InputError) as caught:
+        run_of(b"\n".join(lines))
+    assert str(caught.value) == message
+
+
+def test_long_numbers():
+    """Numbers of thousands of digits, the last of which decides the rounding."""
+    check_numbers(
+        ["1" * 400, "0." + "0" * 3000 + "1", "0." + "0" * 300 + "1" * 3000, "1" + "0" * 308, "1" * 4000]
+    )
+    check_numbers(
+        [
+            "9007199254740993" + "0" * 20 + "e-20",
+            "9007199254740993." + "0" * 5000 + "1",
+            "9007199254740992.5" + "0" * 99,
+        ]
+    )
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=50))
+def test_reprs_of_floats_come_back(values):
+    assert [bits(score) for score in scores_of(map(repr, values))] == [bits(value) for value in values]
+
+
+digits = st.text("0123456789", max_size=25)
+decimals = st.builds(
+    lambda sign, whole, point, part, exponent: (
+        f"{sign}{whole}{point + part if point or not whole else ''}{exponent}"
+    ),
+    st.sampled_from(["", "", "-", "+"]),
+    digits,
+    st.sampled_from(["", "."]),
+    digits,
+    st.one_of(st.just(""), st.builds("{}{}".format, st.sampled_from("eE"), st.integers(-400, 400))),
+).filter(lambda text: any(c.isdigit() for c in text.lower().split("e")[0]))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(decimals, min_size=1, max_size=30))
+@example(["5e-324", "12345678901234567e-17", "1844674407370955161.5"])
+def test_decimals_are_rounded_as_python_rounds_them(texts):
+    check_numbers(texts)
+
+
+def test_halfway_cases():
+    """Decimals next to and exactly at the middle of two doubles."""
+    random_ = random.Random(7)
+    texts = []
+    for _ in range(3000):
+        mantissa = random_.randrange(1 << 52, 1 << 53)
+        shift = random_.randrange(1, 12)
+        middle = Fraction(2 * mantissa + 1, 2 << shift)
+        scaled = middle * 10 ** (shift + 1)
+        for off in (-1, 0, 1):
+            text = str(int(scaled) + off)
+            texts.append(f"{text[: -(shift + 1)]}.{text[-(shift + 1) :]}")
+        # Seventeen to nineteen digits, the range of the exact division.
+        texts.append(f"0.{random_.randrange(10**16, 10**19)}")
+        texts.append(
+            f"{random_.randrange(1, 10)}.{random_.randrange(10**16, 10**18)}e-{random_.randrange(0, 12)}"
+        )
+    check_numbers(texts)
+
+
+def test_decimals_do_not_depend_on_the_locale():
+    before = locale.setlocale(locale.LC_NUMERIC)
+    for name in ("de_DE.UTF-8", "fr_FR.UTF-8"):
+        try:
+            locale.setlocale(locale.LC_NUMERIC, name)
+        except locale.Error:
+            continue
+        try:
+            check_numbers(["1.5", "1.5e300", "0." + "1" * 40])
+        finally:
+            locale.setlocale(locale.LC_NUMERIC, before)
+
+
+def test_float32_scores_tie_where_doubles_do_not():
+    content = (
+        b"q Q0 a 1 0.10000000000000001 t\nq Q0 b 1 0.1000000001 t\nq Q0 c 1 1e300 t\nq Q0 d 1 1e-300 t\n"
+    )
+    run = run_of(content, score_dtype="float32")
+    assert run.scores.dtype == np.float32
+    assert run.scores.tolist() == [np.float32(0.1), np.float32(0.1), np.inf, 0.0]
+    assert len(set(run_of(content).scores.tolist())) == 4
+
+
+# ---- streams --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    monkeypatch.setattr(trec, "BLOCK", 100)
+    monkeypatch.setattr(trec, "STREAMED_ROWS", 5)
+
+
+def lines_of(n_queries, n_documents):
+    return b"".join(
+        b"query%d Q0 doc%d 1 %d.5 t\n" % (q, d, d)
+        for q in range(n_queries)
+        for d in range(n_documents + q % 7)
+    )
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_stream_has_the_queries_of_the_file_in_parts(tmp_path):
+    content = b"# comment\n\n" + lines_of(40, 3) + lines_of(1, 50).replace(b"query", b"last")
+    path = tmp_path / "a.run"
+    path.write_bytes(content)
+    parts = list(stream_run(path))
+    assert len(parts) > 10
+    assert [row for part in parts for row in rows_of(part)] == plain_rows(content)
+    assert {part.name for part in parts} == {"a"}
+    assert {part.tag for part in parts} == {"t"}
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_stream_stops_at_a_query_that_it_handed_over(tmp_path):
+    path = tmp_path / "a.run"
+    path.write_bytes(lines_of(40, 3) + b"query3 Q0 again 1 1 t\n")
+    with pytest.raises(NotContiguous):
+        list(stream_run(path))
+    assert len(read_run(path)) == 40
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_file_object_is_one_part():
+    content = lines_of(40, 3) + b"query3 Q0 again 1 1 t\n"
+    (run,) = stream_run(io.BytesIO(content))
+    assert rows_of(run) == plain_rows(content)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_pipe_is_one_part():
+    content = lines_of(40, 3)
+    reader, writer = os.pipe()
+    thread = threading.Thread(target=lambda: (os.write(writer, content), os.close(writer)))
+    thread.start()
+    try:
+        (run,) = stream_run(f"/dev/fd/{reader}")
+    finally:
+        thread.join()
+        os.close(reader)
+    assert rows_of(run) == plain_rows(content)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_stream_warns_once_of_all_duplicates(tmp_path):
+    path = tmp_path / "a.run"
+    content = lines_of(40, 3)
+    path.write_bytes(content + content.replace(b"query", b"other").replace(b"doc1 ", b"doc0 "))
+    with pytest.warns(UserWarning, match="40 duplicate rows are ignored") as caught:
+        parts = list(stream_run(path, duplicates="first"))
+    assert len(caught) == 1
+    first_line = content.count(b"\n") + 2
+    assert str(caught[0].message) == (
+        f"{path}: 40 duplicate rows are ignored; "
+        f"{path}:{first_line}: document 'doc0' of query 'other0' again, "
+        f"first at line {first_line - 1}"
+    )
+    assert sum(len(part.scores) for part in parts) == 2 * content.count(b"\n") - 40
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=30), st.integers(1, 300), st.integers(1, 20))
+def test_a_stream_is_the_whole(tmp_path_factory, sizes, block, rows):
+    content = b"".join(
+        b"q%d\tQ0\td%d\t1\t%d\tt\n" % (q, d, d) + b"\n" * (d % 3)
+        for q, n in enumerate(sizes)
+        for d in range(n)
+    )
+    path = tmp_path_factory.getbasetemp() / "stream.run"
+    path.write_bytes(content)
+    old = trec.BLOCK, trec.STREAMED_ROWS
+    trec.BLOCK, trec.STREAMED_ROWS = block, rows
+    try:
+        parts = list(stream_run(path))
+    finally:
+        trec.BLOCK, trec.STREAMED_ROWS = old
+    assert [row for part in parts for row in rows_of(part)] == plain_rows(content)
+
+
+def test_handed_over_parts_do_not_change():
+    """Columns taken from the parser stay what they are while it goes on."""
+    parser = _trec.Parser()
+
+    def feed(text):
+        parser.room(len(text))[:] = text
+        assert parser.parse(len(text))
+
+    feed(b"a Q0 d 1 1 t\nb Q0 e 1 2 t\nb Q0 f")
+    taken = parser.take(1)
+    first = [column.tolist() for column in taken]
+    feed(b" 1 3 t\nc Q0 g 1 4 t\n")
+    rest = parser.take(parser.n_segments)
+    feed(b"c Q0 h 1 5 t\n" * 100)
+    assert [column.tolist() for column in taken] == first
+    assert rest[0].tobytes() == b"bc"
+    assert rest[3].tobytes() == b"efg"
+    assert rest[5].tolist() == [2, 3, 4]
+    assert rest[6].tolist() == [0]
+    assert rest[7].tolist() == [2]
+
+
+def test_the_parser_checks_its_use():
+    parser = _trec.Parser()
+    with pytest.raises(OverflowError):
+        parser.room(1 << 31)
+    with pytest.raises(OverflowError):
+        parser.room(0)
+    with pytest.raises(ValueError, match="room"):
+        parser.parse(10)
+    with pytest.raises(ValueError, match="segments"):
+        parser.take(1)
+    assert parser.parse(0, True)
+    assert [len(column) for column in parser.take(0)] == [0, 1, 1, 0, 1, 0, 0, 0]
+
+
+def test_standard_input(monkeypatch):
+    class Input:
+        buffer = io.BytesIO(b"q Q0 d 1 2.5 t\n")
+
+    monkeypatch.setattr(sys, "stdin", Input)
+    run = read_run("-")
+    assert (run.name, rows_of(run)) == ("stdin", [(b"q", b"d", 2.5)])

@@ -1,0 +1,422 @@
+"""Bad files: one line that says where, what was expected and what was found."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import time
+import tracemalloc
+import zlib
+from functools import partial
+
+import pytest
+
+from tieaware import evaluate
+from tieaware.errors import InputError
+from tieaware.inputs import files, read_qrels, read_run, trec
+from tieaware.inputs.trec import stream_run
+from tieaware.kernels._trec import LONGEST_LINE
+
+RUN = '"query Q0 document rank score tag"'
+QRELS = '"query iteration document label"'
+GOOD = b"q Q0 d 1 2.5 t\n"
+# Under the sanitizer, each object that a decompressor makes takes long.
+SLOWER = 10 if "libasan" in os.environ.get("LD_PRELOAD", "") else 1
+
+
+@pytest.fixture
+def directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def message_of(reader, *args, **options):
+    with pytest.raises(InputError) as caught:
+        reader(*args, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", f"a: expected lines of {RUN}, found an empty file"),
+        (b"\n  \r\n# comment\n", f"a: expected lines of {RUN}, found an empty file"),
+        (GOOD + b"\nq Q0 e 2\n", f"a:3: expected 6 fields, {RUN}, found 4"),
+        (b"q Q0 e 1 2.5\n", f"a:1: expected a line of a run, {RUN}, found one of judgments, {QRELS}"),
+        (b"q 0 d 1\nq 0 e 1\n", f"a:1: expected a line of a run, {RUN}, found one of judgments, {QRELS}"),
+        (b"q 0 d x\n", f"a:1: expected 6 fields, {RUN}, found 4"),
+        (b"q\n", f"a:1: expected 6 fields, {RUN}, found 1"),
+        (GOOD + b"q Q0 e 2 high t", "a:2: expected a number as the score, field 5, found 'high'"),
+        (GOOD + b"q Q0 e 2 1_0 t\n", "a:2: expected a number as the score, field 5, found '1_0'"),
+        (GOOD + b"q Q0 e 2 0x1p3 t\n", "a:2: expected a number as the score, field 5, found '0x1p3'"),
+        (GOOD + b"q Q0 e 2 1,5 t\n", "a:2: expected a number as the score, field 5, found '1,5'"),
+        (GOOD + b"q Q0 e 2 .inf t\n", "a:2: expected a number as the score, field 5, found '.inf'"),
+        (GOOD + b"q Q0 e 2 . t\n", "a:2: expected a number as the score, field 5, found '.'"),
+        (GOOD + b"q Q0 e 2 e5 t\n", "a:2: expected a number as the score, field 5, found 'e5'"),
+        (GOOD + b"q Q0 e 2 1e t\n", "a:2: expected a number as the score, field 5, found '1e'"),
+        (GOOD + b"q Q0 e 2 --1 t\n", "a:2: expected a number as the score, field 5, found '--1'"),
+        (GOOD + b"q Q0 e 2 1.2.3 t\n", "a:2: expected a number as the score, field 5, found '1.2.3'"),
+        (GOOD + b"q Q0 e 2 1\0 t\n", "a:2: expected a number as the score, field 5, found '1\\x00'"),
+        (GOOD + b"q Q0 e 2 \xff\x1b t\n", "a:2: expected a number as the score, field 5, found '\\\\xff\\x1b'"),
+        (GOOD + b"q Q0 e 2 nan t\n", "a:2: expected a number as the score, field 5, found NaN"),
+        (GOOD + b"q Q0 e 2 -NaN t\n", "a:2: expected a number as the score, field 5, found NaN"),
+        (
+            GOOD + b"q Q0 e 2 " + b"x" * 1000 + b" t\n",
+            f"a:2: expected a number as the score, field 5, found '{'x' * 80}'…",
+        ),
+        (
+            GOOD + b"r Q0 d 1 2 t\n\n# comment\nq Q0 d 2 1 t\n",
+            "a:5: expected document 'd' of query 'q' once, "
+            'or duplicates="first", found it again, first at line 1',
+        ),
+    ],
+)
+def test_bad_runs(directory, content, message):
+    (directory / "a").write_bytes(content)
+    assert message_of(read_run, "a") == message
+    assert message_of(lambda: list(stream_run("a"))) == message
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", f"a: expected lines of {QRELS}, found an empty file"),
+        (b"q 0 d\n", f"a:1: expected 4 fields, {QRELS}, found 3"),
+        (GOOD, f"a:1: expected a line of judgments, {QRELS}, found one of a run, {RUN}"),
+        (b"q 0 d 1\n" + GOOD, f"a:2: expected a line of judgments, {QRELS}, found one of a run, {RUN}"),
+        (b"q 0 d 1.0\n", "a:1: expected an integer of 32 bits as the label, field 4, found '1.0'"),
+        (b"q 0 d +\n", "a:1: expected an integer of 32 bits as the label, field 4, found '+'"),
+        (
+            b"q 0 d 2147483648\n",
+            "a:1: expected an integer of 32 bits as the label, field 4, found '2147483648'",
+        ),
+        (
+            b"q 0 d -2147483649\n",
+            "a:1: expected an integer of 32 bits as the label, field 4, found '-2147483649'",
+        ),
+        (
+            b"q 0 d " + b"1" * 30,
+            f"a:1: expected an integer of 32 bits as the label, field 4, found '{'1' * 30}'",
+        ),
+        (
+            b"q 0 d 1\nq 0 e 1\n\nr 0 d 2\nq 0 d 1\nq 0 d 2\n",
+            "a:6: expected label 1 for document 'd' of query 'q', as at line 1, found 2",
+        ),
+    ],
+)
+def test_bad_judgments(directory, content, message):
+    (directory / "a").write_bytes(content)
+    assert message_of(read_qrels, "a") == message
+
+
+def test_a_judgment_may_be_repeated():
+    qrels = read_qrels(io.BytesIO(b"q 0 d 1\nr 0 d 2\nq 0 e 0\nq 0 d 1\n"))
+    assert list(qrels.documents) == [b"d", b"e", b"d"]
+    assert qrels.labels.tolist() == [1, 0, 2]
+
+
+def test_the_first_of_duplicates_is_kept_on_demand(directory):
+    (directory / "a.run").write_bytes(GOOD + b"q Q0 e 2 2 t\nr Q0 d 1 3 t\nq Q0 d 3 1 t\nq Q0 e 3 1 t\n")
+    with pytest.warns(UserWarning, match="duplicate") as caught:
+        run = read_run("a.run", duplicates="first")
+    assert [str(warning.message) for warning in caught] == [
+        "a.run: 2 duplicate rows are ignored; "
+        "a.run:4: document 'd' of query 'q' again, first at line 1"
+    ]
+    assert caught[0].filename == __file__
+    assert list(run.documents) == [b"d", b"e", b"d"]
+    assert run.scores.tolist() == [2.5, 2, 3]
+    assert run.offsets.tolist() == [0, 2, 3]
+
+
+def test_line_numbers_beyond_a_block(directory, monkeypatch):
+    monkeypatch.setattr(trec, "BLOCK", 64)
+    monkeypatch.setattr(trec, "STREAMED_ROWS", 4)
+    lines = [b"q%d Q0 d%d 1 1 t\n" % (i // 10, i) + b"\n" * (i % 3) for i in range(200)]
+    content = b"".join(lines)
+    n = content.count(b"\n")
+    (directory / "a").write_bytes(content + b"q19 Q0 d195 1 1 t\n")
+    first = b"".join(lines[:195]).count(b"\n") + 1
+    for reader in (read_run, lambda path: list(stream_run(path))):
+        assert message_of(reader, "a") == (
+            f"a:{n + 1}: expected document 'd195' of query 'q19' once, "
+            f'or duplicates="first", found it again, first at line {first}'
+        )
+    (directory / "a").write_bytes(content + b"q19 Q0 d1950 1 x t\n")
+    for reader in (read_run, lambda path: list(stream_run(path))):
+        assert message_of(reader, "a") == f"a:{n + 1}: expected a number as the score, field 5, found 'x'"
+
+
+def test_arguments():
+    for reader in (read_run, stream_run):
+        assert message_of(reader, "a", score_dtype="half") == (
+            "score_dtype: expected one of float64, float32, found 'half'"
+        )
+        assert message_of(reader, "a", duplicates="last") == (
+            "duplicates: expected one of error, first, found 'last'"
+        )
+
+
+def test_numbers_that_are_none_are_told_in_linear_time(directory):
+    """Whether a line of judgments is one of a run is asked of a field as long as a line may be."""
+    (directory / "a").write_bytes(b"q 0 d 99999999999 " + b"9" * 200_000 + b"x 1\n")
+    start = time.process_time()
+    assert message_of(read_qrels, "a").endswith("as the label, field 4, found '99999999999'")
+    (directory / "a").write_bytes(b"q Q0 d 1 nan(" + b")" * 200_000 + b"x t\n")
+    assert "found 'nan()))" in message_of(read_run, "a")
+    assert time.process_time() - start < 2 * SLOWER
+
+
+@pytest.mark.parametrize("before", [b"", GOOD, GOOD * 20_000, b"\n" * 300_000, GOOD + b"q Q0 " + b"e" * 500_000])
+def test_lines_are_at_most_so_long(directory, before, monkeypatch):
+    """The same is said wherever blocks begin, by all that reads a file, and whatever comes behind."""
+    number = before.count(b"\n") + 1
+    message = f"a:{number}: expected a line of at most 1,048,576 bytes, found a longer one"
+    last_line = len(before) - (before.rfind(b"\n") + 1)
+    for block in (1 << 16, 1 << 18):
+        monkeypatch.setattr(trec, "BLOCK", block)
+        for rest in (b"", b"\n", b" 1 1 t\n" + GOOD, b"\0" * 3_000_000):
+            (directory / "a").write_bytes(before + b"x" * (LONGEST_LINE + 1 - last_line) + rest)
+            for reader in (read_run, read_qrels) if number == 1 else (read_run,):
+                assert message_of(reader, "a") == message
+            for threads in (1, 2):
+                assert message_of(evaluate, {"q": {"d": 1}}, "a", ["AP"], threads=threads) == message
+        filled = before + b" " * (LONGEST_LINE - last_line - 7)
+        if b"e" in before:
+            (directory / "a").write_bytes(filled + b" 1 3 t ")
+            assert read_run("a").scores.tolist() == [2.5, 3]
+
+
+def test_a_line_without_an_end_takes_no_memory(directory):
+    (directory / "a").write_bytes(b"")
+    os.truncate("a", 1 << 28)
+    (directory / "b").write_bytes(GOOD)
+    os.truncate("b", 1 << 28)
+    tracemalloc.start()
+    for name, line in (("a", 1), ("b", 2)):
+        for threads in (1, 2):
+            assert message_of(evaluate, {"q": {"d": 1}}, name, ["AP"], threads=threads).startswith(f"{name}:{line}: ")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 25
+
+
+# ---- files ----------------------------------------------------------------------------------------
+
+CONTENT = b"".join(b"q%d Q0 document-%d 1 %d t\n" % (i // 100, i, i * 7919 % 1000) for i in range(20_000))
+
+
+class Unreadable(io.RawIOBase):
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        raise OSError(5, "Input/output error")
+
+
+class Sluggish(io.RawIOBase):
+    """A file that gives one byte at a time."""
+
+    def __init__(self, content):
+        self.content = content
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        n = min(len(self.content), 1)
+        buffer[:n], self.content = self.content[:n], self.content[n:]
+        return n
+
+
+def test_no_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert message_of(read_run, "-") == "<stdin>: expected standard input of bytes, found none"
+
+
+def test_files_that_cannot_be_read(directory):
+    assert message_of(read_run, "none.run") == "none.run: there is no such file"
+    assert message_of(read_qrels, directory) == f"{directory}: expected a file, found a directory"
+    assert message_of(read_run, "no\nfile") == "no\\nfile: there is no such file"
+    assert message_of(read_run, "a\0b") == "a\\x00b: the file cannot be opened: embedded null byte"
+    assert message_of(read_run, "a/" * 4000).endswith(": the file cannot be opened: File name too long")
+    for found, file in (("a text file", io.StringIO("q Q0 d 1 1 t")), ("5", 5), ("None", None)):
+        assert message_of(read_run, file) == (
+            f"<file>: expected a path or a file opened in binary mode, found {found}"
+        )
+    (directory / "text.run").write_bytes(GOOD)
+    with open("text.run") as file:
+        assert message_of(read_run, file) == (
+            "text.run: expected a path or a file opened in binary mode, found a text file"
+        )
+    assert message_of(read_run, Unreadable()) == "<file>: the file cannot be read: Input/output error"
+    closed = io.BytesIO(GOOD)
+    closed.close()
+    assert message_of(read_run, closed) == "<file>: the file cannot be read: I/O operation on closed file."
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("bm25.run", "bm25"),
+        ("bm25.run.gz", "bm25"),
+        ("input.bm25.txt.zst", "input.bm25"),
+        ("bm25.v1", "bm25.v1"),
+        ("bm25.res.run", "bm25.res"),
+        (".run", ".run"),
+        ("x.trec.xz", "x"),
+    ],
+)
+def test_a_run_is_named_after_its_file(directory, path, name):
+    (directory / path).write_bytes(GOOD)
+    assert read_run(path).name == name
+    with open(path, "rb") as file:
+        assert read_run(file).name == name
+        assert not file.closed
+
+
+FORMATS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": partial(lzma.compress, preset=0)}
+
+
+@pytest.fixture(params=[*FORMATS, "gzip by zlib"])
+def format_(request, monkeypatch):
+    """A format and what compresses; gzip is read by the package isal, and without it by Python's zlib."""
+    name, _, without = request.param.partition(" by ")
+    if without:
+        monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
+        assert files.gzip_module() is zlib
+    elif name == "gzip":
+        pytest.importorskip("isal", reason="isal is not installed")
+        assert files.gzip_module() is not zlib
+    return name, FORMATS[name]
+
+
+@pytest.mark.parametrize("block", [7, 1 << 18])
+def test_compression_is_recognised_by_content(directory, format_, block, monkeypatch):
+    """Members may follow one another, end within a line, and have padding after them."""
+    monkeypatch.setattr(files, "COMPRESSED_BLOCK", block)
+    _, compress = format_
+    content = CONTENT if block > 7 else CONTENT[:5000]
+    content = content[: content.rindex(b"\n") + 1]
+    expected = list(read_run(io.BytesIO(content)).documents)
+    for parts in ([content], [content[:333], content[333:]], [b"", content[:1000], b"", content[1000:], b""]):
+        for padding in (b"", b"\0" * 8):
+            compressed = padding.join(compress(part) for part in parts) + padding
+            (directory / "a.run").write_bytes(compressed)
+            assert list(read_run("a.run").documents) == expected
+            assert list(read_run(io.BytesIO(compressed)).documents) == expected
+    assert [document for run in stream_run("a.run") for document in run.documents] == expected
+
+
+def test_files_that_give_little_at_a_time(format_):
+    _, compress = format_
+    content = CONTENT[: CONTENT.index(b"\n", 300) + 1]
+    expected = list(read_run(io.BytesIO(content)).documents)
+    assert list(read_run(Sluggish(content)).documents) == expected
+    assert list(read_run(Sluggish(compress(content))).documents) == expected
+
+
+def test_truncated_and_corrupt_files(directory, format_):
+    name, compress = format_
+    compressed = compress(CONTENT)
+    for size in (10, 30, len(compressed) // 2, len(compressed) - 9, len(compressed) - 1):
+        (directory / "a.run").write_bytes(compressed[:size])
+        expected = f"a.run: truncated {name} data: the file ends before its end is marked"
+        assert message_of(read_run, "a.run") == expected
+        assert message_of(lambda: list(stream_run("a.run"))) == expected
+    for position in (len(compressed) // 2, len(compressed) - (13 if name == "xz" else 6)):
+        corrupt = bytearray(compressed)
+        corrupt[position] ^= 0xFF
+        (directory / "a.run").write_bytes(corrupt)
+        assert message_of(read_run, "a.run").startswith(f"a.run: corrupt {name} data: ")
+    (directory / "a.run").write_bytes(compressed + b"what does not belong here")
+    assert message_of(read_run, "a.run").startswith(f"a.run: corrupt {name} data: ")
+    (directory / "a.run").write_bytes(compress(b""))
+    assert message_of(read_run, "a.run") == f"a.run: expected lines of {RUN}, found an empty file"
+
+
+def test_text_that_begins_like_a_compressed_file(directory):
+    (directory / "a.run").write_bytes(b"BZh9 Q0 d 1 1 t\n")
+    assert list(read_run("a.run").queries) == [b"BZh9"]
+
+
+def test_the_mark_of_utf_8_is_no_part_of_a_query(directory):
+    (directory / "a.run").write_bytes(b"\xef\xbb\xbf" + GOOD + b"\xef\xbb\xbf" + GOOD)
+    assert list(read_run("a.run").queries) == [b"q", b"\xef\xbb\xbfq"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python 3.14 reads zstd")
+def test_zstd_without_a_package_says_what_to_install(directory, monkeypatch):
+    for module in ("zstandard", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, module, None)
+    (directory / "a.run").write_bytes(b"\x28\xb5\x2f\xfd" + b"\0" * 20)
+    assert message_of(read_run, "a.run") == (
+        "a.run: expected the package zstandard installed, as the file is compressed with zstd, found none"
+    )
+
+
+@pytest.mark.parametrize("reader", ["compression.zstd", "backports.zstd", "zstandard"])
+def test_zstd(directory, reader, monkeypatch):
+    """Frames may follow one another, with frames to skip between them."""
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+    pytest.importorskip(reader, reason=f"{reader} is not installed")
+    for other in {"compression.zstd", "backports.zstd", "zstandard"} - {reader}:
+        monkeypatch.setitem(sys.modules, other, None)
+    expected = list(read_run(io.BytesIO(CONTENT)).documents)
+    compress = zstandard.ZstdCompressor().compress
+    skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc"
+    (directory / "a.run").write_bytes(compress(CONTENT[:999]) + skipped + compress(CONTENT[999:]))
+    assert list(read_run("a.run").documents) == expected
+    compressed = compress(CONTENT)
+    for size in (10, len(compressed) // 2, len(compressed) - 1):
+        (directory / "a.run").write_bytes(compressed[:size])
+        assert message_of(read_run, "a.run") == (
+            "a.run: truncated zstd data: the file ends before its end is marked"
+        )
+    (directory / "a.run").write_bytes(compressed[:20] + b"\xff" * 40 + compressed[60:])
+    assert message_of(read_run, "a.run").startswith("a.run: corrupt zstd data: ")
+
+
+@pytest.mark.parametrize("reader", ["compression.zstd", "backports.zstd", "zstandard"])
+def test_a_bomb_of_zstd_takes_no_memory(directory, reader, monkeypatch):
+    """And no more time than one of gzip: 64 MB of newlines in a few KB."""
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+    pytest.importorskip(reader, reason=f"{reader} is not installed")
+    for other in {"compression.zstd", "backports.zstd", "zstandard"} - {reader}:
+        monkeypatch.setitem(sys.modules, other, None)
+    newlines = b"\n" * (1 << 26)
+    (directory / "a.gz").write_bytes(gzip.compress(newlines, 1))
+    (directory / "a.zst").write_bytes(zstandard.ZstdCompressor().compress(newlines))
+    del newlines
+    assert os.path.getsize("a.zst") < 1 << 14
+
+    def taken(path):
+        start, size, room = time.process_time(), 0, memoryview(bytearray(1 << 18))
+        with files.ByteStream(path) as stream:
+            while n := stream.read_into(room):
+                size += n
+        assert size == 1 << 26
+        return time.process_time() - start
+
+    assert taken("a.zst") < SLOWER * (10 * taken("a.gz") + 0.2)
+    tracemalloc.start()
+    taken("a.zst")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 << 20
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_many_short_members(directory, compress):
+    """What follows a member is not copied for each of them; and padding may be long."""
+    empty = (compress(b"") + b"\0" * 5) * 10_000 + b"\0" * 3_000_000
+    (directory / "a").write_bytes(compress(GOOD) + empty + compress(b"q\n"))
+    start = time.process_time()
+    assert message_of(read_run, "a").startswith("a:2: expected 6 fields")
+    assert time.process_time() - start < 2 * SLOWER

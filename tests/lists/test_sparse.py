@@ -1,0 +1,516 @@
+"""Whole catalogues: sparse relevance, excluded items, and blocks of rows, against dense lists without these items."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+from contextlib import suppress
+from threading import Event, Thread
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.queries import MEASURES, SCORES
+
+from tieaware import Evaluator, InputError
+from tieaware.engine.prepared import prepare
+from tieaware.engine.totals import Totals
+from tieaware.engine.views import View, passes
+from tieaware.lists.judgments import JudgedLists
+from tieaware.lists.sparse import Relevance
+from tieaware.measures import parse_measures
+from tieaware.ties import RULES
+
+NAMES = (*MEASURES, "AUC@3", "AUC(judged_only=True)@7")
+# What not every rule has a value for.
+AVERAGED = ("infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11")
+COARSENINGS = ("decimals:0", "significant:2", "float16", "bands:1.5", "bands:2", "levels:3")
+FEW = ("AP", "nDCG@2", "NumRet", "P", "Bpref")
+
+
+class Sparse(NamedTuple):
+    """What is read of a matrix in CSR form, and nothing else."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+    shape: Any
+
+
+class Catalogue(NamedTuple):
+    """Dense scores, the labels of some items, and those that are excluded."""
+
+    scores: np.ndarray
+    labels: np.ndarray
+    judged: np.ndarray
+    excluded: np.ndarray
+
+    @property
+    def relevance(self) -> Sparse:
+        return sparse(self.judged, self.labels)
+
+    @property
+    def exclude(self) -> Sparse:
+        return sparse(self.excluded, np.zeros(self.excluded.shape))
+
+    def dense(self, measures: Any, **options: Any) -> tuple[Evaluator, np.ndarray]:
+        """An evaluator of lists without the excluded items, and their scores."""
+        left = ~self.excluded
+        labels = np.where(self.judged, self.labels, -1)
+        if "docids" in options:
+            options["docids"] = [options["docids"][item] for item in np.nonzero(left)[1]]
+        return Evaluator(labels[left], measures, group=left.sum(axis=1), **options), self.scores[left]
+
+
+def sparse(there: np.ndarray, data: np.ndarray) -> Sparse:
+    """Make a matrix in CSR form of the entries that are there."""
+    return Sparse(np.append(0, there.sum(axis=1).cumsum()), np.nonzero(there)[1], data[there], there.shape)
+
+
+def draw(
+    seed: int, n_queries: int, n_items: int, *, distinct: int = 4, judged: float = 0.3, excluded: float = 0.3
+) -> Catalogue:
+    """Draw scores from few values, and labels."""
+    rng = np.random.default_rng(seed)
+    shape = n_queries, n_items
+    pools = rng.choice(SCORES, (n_queries, distinct))
+    scores = pools[np.arange(n_queries)[:, None], rng.integers(0, distinct, shape)]
+    labels = rng.integers(-3, 4, shape)
+    is_judged, is_excluded = rng.random(shape) < judged, rng.random(shape) < excluded
+    # A relevant item cannot be excluded, and some rows are so entirely.
+    is_excluded &= ~(is_judged & (labels > 0))
+    all_of_it = rng.random(n_queries) < 0.1
+    is_judged[all_of_it] &= labels[all_of_it] <= 0
+    is_excluded[all_of_it] = True
+    return Catalogue(scores, labels, is_judged, is_excluded)
+
+
+@st.composite
+def catalogues(draw: st.DrawFn) -> Catalogue:
+    """Draw small ones with hypothesis."""
+    n_queries, n_items = draw(st.integers(0, 3)), draw(st.integers(0, 7))
+    item = st.tuples(st.sampled_from(SCORES), st.integers(-3, 4), st.booleans(), st.booleans())
+    drawn = draw(st.lists(item, min_size=n_queries * n_items, max_size=n_queries * n_items))
+    columns = list(zip(*drawn, strict=True)) or [(), (), (), ()]
+    shape = n_queries, n_items
+    scores, labels, judged, excluded = (
+        np.array(column, dtype).reshape(shape) for column, dtype in zip(columns, (float, int, bool, bool), strict=True)
+    )
+    return Catalogue(scores, labels, judged, excluded & ~(judged & (labels > 0)))
+
+
+def docids(n: int) -> list[str]:
+    return [f"{(7919 * i) % 1000003:x}" for i in range(n)]
+
+
+def options_of(ties: str, n_items: int) -> dict[str, Any]:
+    return {"ties": ties, "docids": docids(n_items)} if RULES[ties].by_document else {"ties": ties}
+
+
+def assert_same(some: Catalogue, measures: Any, dtype: Any = np.float64, **options: Any) -> None:
+    """The values are those of the lists without the excluded items, bit for bit."""
+    evaluator = Evaluator.from_sparse(some.relevance, measures, exclude=some.exclude, **options)
+    dense, scores = some.dense(measures, **options)
+    assert evaluator(some.scores.astype(dtype)).tobytes() == dense(scores.astype(dtype)).tobytes()
+
+
+@pytest.mark.parametrize("ties", RULES)
+@given(some=catalogues())
+@settings(deadline=None, max_examples=40)
+def test_values_are_those_of_the_lists_without_excluded_items(ties, some):
+    assert_same(some, NAMES, **options_of(ties, some.scores.shape[1]))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+@pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize(
+    ("n_items", "distinct", "judged", "excluded"),
+    [(60, 3, 0.2, 0.4), (60, 9, 0.9, 0.9), (700, 2, 0.02, 0.3), (3_000, 8, 0.3, 0.01), (300, 5, 0.5, 0.0)],
+)
+def test_so_are_those_of_longer_lists(ties, dtype, n_items, distinct, judged, excluded):
+    """Under each rule, whatever engine counts."""
+    some = draw(n_items, 12, n_items, distinct=distinct, judged=judged, excluded=excluded)
+    if dtype is np.int8:
+        scores = np.random.default_rng(1).integers(-distinct, distinct, some.scores.shape)
+        some = some._replace(scores=scores.astype(float))
+    assert_same(some, NAMES, dtype, **options_of(ties, n_items))
+
+
+@pytest.mark.parametrize("ties", RULES)
+def test_so_are_those_of_scores_that_mostly_differ(ties):
+    """With more distinct scores of judged items than are counted one by one."""
+    some = draw(4, 9, 2_000, judged=0.2, excluded=0.2)
+    scores = np.random.default_rng(5).integers(0, 1_500, some.scores.shape) / 7
+    assert_same(some._replace(scores=scores), NAMES, **options_of(ties, 2_000))
+
+
+@pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize("precision", COARSENINGS)
+def test_coarser_scores_are_made_of_the_ranked_items_alone(ties, precision):
+    """Of bands and levels, which look at the whole list, as well."""
+    some = draw(6, 20, 40)
+    finite = np.random.default_rng(7).integers(-20, 20, some.scores.shape) / 8
+    for scores in (some.scores, finite):
+        names = [name for name in NAMES if "judged_only" not in name and "AUC" not in name]
+        assert_same(some._replace(scores=scores), names, precision=precision, **options_of(ties, 40))
+
+
+def test_judged_only_lists_are_without_excluded_items_too():
+    some = draw(8, 20, 40)
+    names = [name for name in NAMES if "judged_only" in name and "AUC" not in name]
+    for precision in ("bands:1.5", "decimals:1"):
+        assert_same(some, names, precision=precision)
+
+
+def test_measures_without_an_extreme_order_have_the_same_values():
+    some = draw(9, 40, 9, excluded=0.5)
+    assert_same(some, AVERAGED)
+    assert_same(some, AVERAGED, ties="run_order")
+    assert_same(some, NAMES, undefined=np.nan)
+
+
+@pytest.mark.parametrize("precision", [None, "decimals:0", "bands:2"])
+def test_so_has_the_spread(precision):
+    some = draw(10, 30, 25)
+    names = [name for name in NAMES if precision != "bands:2" or "judged_only" not in name]
+    evaluator = Evaluator.from_sparse(some.relevance, names, exclude=some.exclude, precision=precision)
+    dense, scores = some.dense(names, precision=precision)
+    for ours, theirs in zip(evaluator.spread(some.scores), dense.spread(scores), strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+    parts = [evaluator.rows(i, i + 7).spread(some.scores[i : i + 7]) for i in range(0, 30, 7)]
+    for ours, theirs in zip(zip(*parts, strict=True), dense.spread(scores), strict=True):
+        assert np.concatenate(ours).tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("precision", [None, "decimals:1"])
+def test_mean_many_and_columns_are_those_of_the_lists_without_excluded_items(precision):
+    some = draw(11, 10, 30)
+    evaluator = Evaluator.from_sparse(some.relevance, FEW, exclude=some.exclude, precision=precision)
+    dense, _ = some.dense(FEW, precision=precision)
+    candidates = np.random.default_rng(12).integers(0, 5, (9, 10, 30)) / 8
+    left = ~some.excluded
+    expected = dense.many(candidates[:, left])
+    np.testing.assert_array_equal(evaluator.many(candidates), expected)
+    np.testing.assert_array_equal(evaluator.many(candidates.reshape(9, 300)), expected)
+    np.testing.assert_array_equal(evaluator.columns(np.moveaxis(candidates, 0, 2)), expected)
+    np.testing.assert_array_equal(evaluator.mean(candidates[4]), expected[4])
+
+
+@pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_both_counting_engines_give_the_same_bits(ties, dtype):
+    some = draw(13, 20, 200, distinct=9)
+    judged = Relevance.of(some.relevance, some.exclude)
+    measures = parse_measures(NAMES)
+    lists = judged.lists(pool=False)
+    order = np.random.default_rng(14).permutation(200) if RULES[ties].by_document else None
+    scores = some.scores.astype(dtype).ravel()
+    bits = set()
+    for limit in (0, 3, 16, 10**9):
+        (wanted,) = passes([View(ties)])
+        totals = Totals.of(measures, lists.judgments)
+        prepared = prepare(measures, lists, totals, wanted, order=order, counting_limit=limit)
+        values = np.full((20, len(measures)), np.nan)
+        assert prepared.evaluate(scores, values) == -1
+        bits.add(values.tobytes())
+    assert len(bits) == 1
+
+
+@pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize("judged", [0.001, 0.1])
+@pytest.mark.parametrize("distinct", [3, 50_000])
+def test_what_lies_below_every_cutoff_changes_no_bit(ties, judged, distinct):
+    """Long lists are not counted to the end for it, unless there is a measure that looks there."""
+    shape = 6, 9_000
+    some = draw(23, *shape, judged=judged, excluded=0.05)
+    rng = np.random.default_rng(24)
+    scores = rng.integers(0, distinct, shape) / 8
+    # Relevant items high, low and anywhere; excluded ones high.
+    scores[some.judged] *= np.repeat([0.5, 1, 1.02], 2)[np.nonzero(some.judged)[0]]
+    scores[some.excluded] *= 1.01
+    names = [name for name in NAMES if parse_measures(name)[0].cutoff is not None]
+    options = {"exclude": some.exclude, **options_of(ties, 9_000)}
+    both = scores, scores.astype(np.float32)
+    relevance = some.relevance
+    beside = Evaluator.from_sparse(relevance, [*names, "AP"], **options)
+    values = [beside(each) for each in both]
+    for i, name in enumerate(names):
+        alone = Evaluator.from_sparse(relevance, [name], **options)
+        for each, expected in zip(both, values, strict=True):
+            assert alone(each).tobytes() == expected[:, [i]].tobytes(), name
+    if RULES[ties].averages:
+        whole = [name for name in names if "judged_only" not in name]
+        alone = Evaluator.from_sparse(relevance, whole, **options)
+        columns = [names.index(name) for name in whole]
+        for each in both:
+            for ours, theirs in zip(alone.spread(each), beside.spread(each), strict=True):
+                assert ours.tobytes() == np.ascontiguousarray(theirs[:, columns]).tobytes()
+
+
+@pytest.mark.parametrize("ties", RULES)
+def test_rows_are_the_rows_of_the_whole(ties):
+    """For any number of threads, of blocks of any size, after pickling, and of blocks of blocks."""
+    some = draw(15, 50, 80)
+    given = some.relevance, FEW
+    options = {"exclude": some.exclude, **options_of(ties, 80)}
+    bits = set()
+    for threads in (1, 2, 8):
+        evaluator = Evaluator.from_sparse(*given, **options, threads=threads)
+        bits.add(evaluator(some.scores).tobytes())
+        for size in (1, 7, 50, 1_000):
+            blocks = [evaluator.rows(i, i + size)(some.scores[i : i + size]) for i in range(0, 50, size)]
+            bits.add(np.concatenate(blocks).tobytes())
+        block = pickle.loads(pickle.dumps(evaluator.rows(5, 40))).rows(3, 20)
+        assert (block.n_queries, block.n_docs, block.measures) == (17, 17 * 80, evaluator.measures)
+        np.testing.assert_array_equal(block(some.scores[8:25]), evaluator(some.scores)[8:25])
+        again = pickle.loads(pickle.dumps(evaluator))
+        np.testing.assert_array_equal(again(some.scores), evaluator(some.scores))
+    assert len(bits) == 1
+
+
+@pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize("precision", [None, "bands:2", "levels:2"])
+def test_dense_evaluators_have_rows_as_well(ties, precision):
+    """Flat lists of different lengths too."""
+    some = draw(16, 30, 20)
+    ids = {"docids": docids(600)} if RULES[ties].by_document else {}
+    evaluator, scores = some.dense(FEW, ties=ties, precision=precision, **({"docids": docids(20)} if ids else {}))
+    offsets = np.append(0, (~some.excluded).sum(axis=1).cumsum())
+    blocks = [evaluator.rows(i, i + 4)(scores[offsets[i] : offsets[min(i + 4, 30)]]) for i in range(0, 30, 4)]
+    np.testing.assert_array_equal(np.concatenate(blocks), evaluator(scores))
+    square = Evaluator(some.labels, FEW, ties=ties, precision=precision, **ids)
+    np.testing.assert_array_equal(square.rows(3, 9)(some.scores[3:9]), square(some.scores)[3:9])
+    assert square.rows(9, 9)(np.zeros((0, 20))).shape == (0, len(FEW))
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "message"),
+    [
+        (-1, 2, "first: expected a whole number from 0 to 50, found -1"),
+        (51, 52, "first: expected a whole number from 0 to 50, found 51"),
+        (3, 2, "last: expected a whole number of at least 3, found 2"),
+        (0, 2.0, "last: expected a whole number of at least 0, found 2.0"),
+    ],
+)
+def test_rows_that_are_not_there_are_refused(first, last, message):
+    some = draw(17, 50, 3)
+    with pytest.raises(InputError, match=f"^{message}$"):
+        Evaluator.from_sparse(some.relevance, FEW).rows(first, last)
+
+
+@pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize("precision", [None, "decimals:1", "bands:2", "levels:2"])
+def test_scores_of_excluded_items_may_be_nan_and_stay_as_they_are(ties, precision):
+    """Others may not, and are named, also where excluded ones come before them."""
+    some = draw(18, 12, 60)
+    options = {"precision": precision, **options_of(ties, 60)}
+    for measures in (["P"], FEW, ["NumRet"]):
+        evaluator = Evaluator.from_sparse(some.relevance, measures, exclude=some.exclude, **options)
+        dense, left = some.dense(measures, **options)
+        scores = np.where(some.excluded, np.nan, some.scores)
+        kept = scores.copy()
+        for fixed in (scores, scores.astype(np.float32)):
+            fixed.setflags(write=False)
+            np.testing.assert_array_equal(evaluator(fixed), dense(left))
+            np.testing.assert_array_equal(evaluator(fixed, out=np.empty((12, len(measures)))), dense(left))
+            np.testing.assert_array_equal(evaluator.mean(fixed), dense.mean(left))
+        np.testing.assert_array_equal(scores, kept)
+    query = int((~some.excluded).sum(axis=1).argmax())
+    item = np.flatnonzero(~some.excluded[query])[-1]
+    wrong = kept.copy()
+    wrong[query, item] = np.nan
+    with pytest.raises(InputError, match=f"^scores: expected numbers, found NaN for document {item} of query {query}$"):
+        evaluator(wrong)
+    block = evaluator.rows(query, query + 1)
+    with pytest.raises(InputError, match=f"^scores: expected numbers, found NaN for document {item} of query 0$"):
+        block(wrong[query])
+
+
+def test_explicit_zeros_are_judged_nonrelevant_and_other_items_unjudged():
+    relevance = Sparse([0, 3], [0, 1, 3], [1, 0, -1], (1, 5))
+    evaluator = Evaluator.from_sparse(relevance, ["NumRel(rel=0)", "Judged@5", "RR(judged_only=True)"])
+    np.testing.assert_array_equal(evaluator([[1.0, 2.0, 3.0, 4.0, 5.0]]), [[2.0, 0.4, 0.5]])
+
+
+def test_an_excluded_item_is_neither_ranked_nor_judged():
+    """The list has a document less, and the judgments as well."""
+    relevance = Sparse([0, 2], [0, 1], [1, 0], (1, 3))
+    exclude = Sparse([0, 1], [1], [1], (1, 3))
+    evaluator = Evaluator.from_sparse(relevance, ["NumRet", "NumRel(rel=0)", "RR"], exclude=exclude)
+    np.testing.assert_array_equal(evaluator([[1.0, 2.0, 1.0]]), [[2.0, 1.0, 0.75]])
+
+
+@pytest.mark.parametrize("form", ["csr_array", "csr_matrix"])
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint16, np.float32, np.float64])
+def test_scipys_matrices_are_taken_as_they_are(form, dtype):
+    """Unsorted ones are sorted in a copy; bools and whole floats are labels."""
+    scipy = pytest.importorskip("scipy.sparse")
+    some = draw(19, 20, 30)
+    some = some._replace(labels=np.abs(some.labels).clip(0, 1), excluded=some.excluded & ~some.judged)
+    make = getattr(scipy, form)
+    relevance = make((some.relevance.data.astype(dtype), some.relevance.indices, some.relevance.indptr), shape=(20, 30))
+    exclude = make((some.exclude.data, some.exclude.indices, some.exclude.indptr), shape=(20, 30))
+    expected = Evaluator.from_sparse(some.relevance, FEW, exclude=some.exclude)(some.scores)
+    np.testing.assert_array_equal(Evaluator.from_sparse(relevance, FEW, exclude=exclude)(some.scores), expected)
+    for matrix in (relevance, exclude):
+        for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
+            matrix.indices[start:end] = matrix.indices[start:end][::-1].copy()
+            matrix.data[start:end] = matrix.data[start:end][::-1].copy()
+    indices = relevance.indices.copy()
+    np.testing.assert_array_equal(Evaluator.from_sparse(relevance, FEW, exclude=exclude)(some.scores), expected)
+    np.testing.assert_array_equal(relevance.indices, indices)
+    with pytest.raises(InputError, match=r"^relevance: expected a sparse matrix in CSR form, .*, found csc format$"):
+        Evaluator.from_sparse(relevance.tocsc(), FEW)
+
+
+@pytest.mark.parametrize("ties", ["average", "run_order"])
+def test_matrices_may_change_afterwards(ties):
+    """An evaluator keeps what it was given."""
+    some = draw(25, 20, 30)
+    relevance, exclude = some.relevance, some.exclude
+    evaluator = Evaluator.from_sparse(relevance, FEW, exclude=exclude, ties=ties)
+    values = evaluator(some.scores)
+    for matrix in (relevance, exclude):
+        for array in (matrix.indptr, matrix.indices, matrix.data):
+            array[:] = 2**60
+    np.testing.assert_array_equal(evaluator(some.scores), values)
+    np.testing.assert_array_equal(evaluator.rows(3, 9)(some.scores[3:9]), values[3:9])
+
+
+GOOD = Sparse([0, 2, 3], [0, 2, 1], [1, 0, 2], (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"indices": [0, 3, 1]}, r"relevance\.indices\[1\]: expected one of 3 columns, from 0, found 3"),
+        ({"indices": [0, -1, 1]}, r"relevance\.indices\[1\]: expected one of 3 columns, from 0, found -1"),
+        ({"indices": [0, 2**62 + 1, 1]}, r"relevance\.indices\[1\]: expected a whole number .*, found 46.*"),
+        ({"indices": [0, 2**64, 1]}, r"relevance\.indices\[1\]: expected a whole number within ±2\^62, found 184.*"),
+        ({"indices": [0.0, 1.0, 1.0]}, r"relevance\.indices: expected whole numbers, found float64"),
+        ({"indices": [2, 2, 1]}, r"relevance\[0, 2\]: expected one entry, found two or more"),
+        ({"indptr": [0, 2, 2], "indices": [0, 2]}, r"relevance\.data: expected 2 labels, one for each index, found 3"),
+        ({"indices": [0, 2]}, r"relevance\.indptr: expected 0 … 2, the number of indices, found 0 … 3"),
+        ({"indptr": [0, 4, 3]}, r"relevance\.indptr\[2\]: expected at least 4, as before it, found 3"),
+        ({"indptr": [1, 2, 3]}, r"relevance\.indptr: expected 0 … 3, .*, found 1 … 3"),
+        ({"indptr": [0, 3]}, r"relevance\.indptr: expected 3 offsets, for 2 rows, found 2"),
+        ({"indptr": []}, r"relevance\.indptr: expected 3 offsets, for 2 rows, found 0"),
+        ({"indptr": [[0, 2, 3]]}, r"relevance\.indptr: expected whole numbers.*|relevance\.indptr\[0\]: .*"),
+        ({"data": [1, 0, 0.5]}, r"relevance\[1, 1\]: expected a whole number from .*, found 0\.5"),
+        ({"data": [1, 0, np.nan]}, r"relevance\[1, 1\]: expected a whole number from .*, found nan"),
+        ({"data": [1, 2**40, 0]}, r"relevance\[0, 2\]: expected a whole number from .*, found 1099511627776"),
+        ({"indices": [2, 0, 1], "data": [0.5, 0, 1]}, r"relevance\[0, 2\]: expected a whole number .*, found 0\.5"),
+        ({"data": [1, 0]}, r"relevance\.data: expected 3 labels, one for each index, found 2"),
+        ({"data": np.ones((3, 1))}, r"relevance\.data: expected one dimension, found shape \(3, 1\)"),
+        ({"shape": (2,)}, r"relevance\.shape: expected two sizes, of rows and columns, found \(2,\)"),
+        ({"shape": 2}, r"relevance\.shape: expected two sizes, of rows and columns, found 2"),
+        ({"shape": (2, -3)}, r"relevance\.shape\[1\]: expected a whole number from 0 to .*, found -3"),
+        ({"shape": (2, 3.0)}, r"relevance\.shape\[1\]: expected a whole number from 0 to .*, found 3\.0"),
+        ({"shape": (2, 2**62)}, r"relevance\.shape: expected at most 2\^62 places, found .*"),
+        ({"shape": (2, 0)}, r"relevance\.indices\[0\]: expected one of 0 columns, from 0, found 0"),
+    ],
+)  # fmt: skip
+def test_a_matrix_that_is_none_is_refused(change, message):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        Evaluator.from_sparse(GOOD._replace(**change), FEW)
+    if "data" not in message and "data" not in change:
+        with pytest.raises(InputError, match=f"^{message.replace('relevance', 'exclude')}$"):
+            Evaluator.from_sparse(Sparse([0, 0, 0], [], [], (2, 3)), FEW, exclude=GOOD._replace(**change))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"relevance": np.eye(3)}, "relevance: expected a sparse matrix in CSR form, .*, found array.* without indptr"),
+        ({"exclude": GOOD._replace(shape=(2, 4))}, r"exclude: expected the shape of relevance, \(2, 3\), .* \(2, 4\)"),
+        ({"exclude": GOOD}, r"exclude\[0, 0\]: expected an item that is not relevant, .*, found one of label 1"),
+        ({"exclude": Sparse([0, 0, 1], [1], [0], (2, 3))}, r"exclude\[1, 1\]: expected .*, found one of label 2"),
+        ({"ties": "trec_eval"}, "docids: expected the document identifiers, .*, found none"),
+        ({"ties": "trec_eval", "docids": ["a"] * 6}, "docids: expected 3, one for each item, found 6"),
+        ({"ties": "mean"}, "ties: expected one of .*, found 'mean'"),
+        ({"threads": 0}, "threads: expected .*, found 0"),
+        ({"undefined": "no"}, "undefined: expected .*, found 'no'"),
+        ({"measures": ["AP(judged_only=True)"], "precision": "levels:2"}, "precision=levels:2: expected .* shortens"),
+    ],
+)  # fmt: skip
+def test_an_argument_that_cannot_be_used_is_named(arguments, message):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        Evaluator.from_sparse(**{"relevance": GOOD, "measures": FEW, **arguments})
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (3, 2), (7,), (1, 2, 3)])
+def test_scores_of_another_shape_are_refused(shape):
+    evaluator = Evaluator.from_sparse(GOOD, FEW)
+    with pytest.raises(InputError, match=r"^scores: expected shape \(6,\) or \(2, 3\), found shape "):
+        evaluator(np.zeros(shape))
+
+
+@pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (4, 0), (3, 2)])
+def test_nothing_may_be_there(ties, shape):
+    """No query, no item, no entry; and all items excluded."""
+    nothing = Sparse(np.zeros(shape[0] + 1, int), [], [], shape)
+    for there in (np.zeros(shape, bool), np.ones(shape, bool)):
+        some = Catalogue(np.ones(shape), np.zeros(shape, int), np.zeros(shape, bool), there)
+        assert_same(some, FEW, **options_of(ties, shape[1]))
+    evaluator = Evaluator.from_sparse(nothing, FEW, **options_of(ties, shape[1]))
+    assert evaluator(np.ones(shape)).shape == (shape[0], len(FEW))
+
+
+@pytest.mark.parametrize("ties", ["average", "run_order", "docid_ascending"])
+def test_preparing_takes_no_memory_for_items_that_have_no_entry(ties):
+    """2,000 × 100,000 places, a few thousand entries: their scores were 800 MB."""
+    n_items = 100_000
+    options = options_of(ties, n_items)
+    columns = np.arange(4_000) * 7 % n_items
+    relevance = Sparse(np.arange(0, 4_001, 2), columns, np.ones(4_000, int), (2_000, n_items))
+    exclude = Sparse(np.arange(0, 4_001, 2), columns + 1, None, (2_000, n_items))
+    # What is of the size of the items alone is not to be taken for what is of all places.
+    Evaluator.from_sparse(GOOD, FEW)
+    tracemalloc.start()
+    try:
+        evaluator = Evaluator.from_sparse(relevance, FEW, exclude=exclude, **options)
+        evaluator.rows(10, 12)(np.zeros((2, n_items), np.float32))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 60e6
+
+
+@pytest.mark.parametrize("ties", RULES)
+def test_scores_that_change_meanwhile_never_crash(ties):
+    """The values are then anything; the kernels stay within their memory, which the checked suite sees."""
+    some = draw(20, 20, 60)
+    options = {"exclude": some.exclude, **options_of(ties, 60)}
+    evaluator = Evaluator.from_sparse(some.relevance, NAMES, **options)
+    rng = np.random.default_rng(21)
+    scores, done = np.zeros((20, 60)), Event()
+    changes = [rng.integers(0, n, (20, 60)) for n in (1, 2, 5, 40)] * 2
+
+    def change() -> None:
+        while not done.is_set():
+            for other in changes:
+                scores[:] = other
+
+    changing = Thread(target=change)
+    changing.start()
+    try:
+        for _ in range(30):
+            with suppress(InputError):
+                evaluator(scores)
+            if ties == "average":
+                with suppress(InputError):
+                    evaluator.spread(scores)
+    finally:
+        done.set()
+        changing.join()
+
+
+def test_lists_say_how_many_documents_they_rank():
+    some = draw(22, 15, 30)
+    lists = Relevance.of(some.relevance, some.exclude).lists(pool=True)
+    assert isinstance(lists, JudgedLists)
+    np.testing.assert_array_equal(lists.lengths, 30 - some.excluded.sum(axis=1))
+    assert lists.longest == lists.lengths.max()

@@ -1,0 +1,175 @@
+"""Measures that trec_eval does not have, against the evaluators that define them, on runs without ties."""
+
+from __future__ import annotations
+
+import shutil
+from heapq import nlargest
+from operator import itemgetter
+
+import ir_measures
+import numpy as np
+import pytest
+from support.trec_files import read_qrels, read_scores
+
+import tieaware
+
+pytestmark = pytest.mark.slow
+
+# The runs without ties of the two collections.
+UNTIED = ("continuous", "untied", "BRPHJ_NLP3", "CincyMedIR-run1", "OHSU_RUN2", "KU_run1", "Tetralogie1Fr")
+
+
+@pytest.fixture(scope="module")
+def untied(collection):
+    """Give judgments, and runs that have no tie, as dicts. For gdeval, queries are numbers and no label is negative."""
+    qrels = {
+        query.removeprefix("q"): {document: label for document, label in labels.items() if label >= 0}
+        for query, labels in read_qrels(collection.qrels).items()
+    }
+    paths = [path for path in collection.runs if path.stem in UNTIED]
+    runs = {path.stem: {q.removeprefix("q"): scores for q, scores in read_scores(path).items()} for path in paths}
+    assert all(len(set(scores.values())) == len(scores) for run in runs.values() for scores in run.values())
+    return qrels, {name: runs[name] for name in UNTIED if name in runs}
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl script, and perl is missing")
+@pytest.mark.parametrize("k", [5, 20, 100])
+def test_err_is_gdevals(untied, k):
+    """Through ir_measures, which runs the script of TREC's web track: it prints five digits.
+
+    It is given the first k documents alone, which it looks at; of the others it takes seconds to read.
+    """
+    qrels, runs = untied
+    measure = ir_measures.ERR @ k
+    result = tieaware.evaluate(qrels, runs, [f"ERR@{k}"], queries="both")
+    compared = 0
+    for name, run in runs.items():
+        heads = {query: dict(nlargest(k, scores.items(), key=itemgetter(1))) for query, scores in run.items()}
+        for metric in ir_measures.providers.registry["gdeval"].iter_calc([measure], qrels, heads):
+            assert result[name, f"ERR@{k}", metric.query_id] == pytest.approx(metric.value, abs=5.1e-6)
+            compared += 1
+    assert compared >= 80
+
+
+def test_rbp_and_its_residual_are_those_of_cwl_eval(untied):
+    """The residual: what RBP gains, when all unjudged documents of a list are relevant; but for those below it."""
+    qrels, runs = untied
+    measure = ir_measures.RBP(p=0.8, rel=1)
+    ours = ["RBP(p=0.8)", "RBPResidual(p=0.8)"]
+    result = tieaware.evaluate(qrels, runs, ours, queries="both")
+    compared = 0
+    for name, run in runs.items():
+        hopeful = {query: {**dict.fromkeys(run.get(query, ()), 1), **judged} for query, judged in qrels.items()}
+        low, high = (
+            {metric.query_id: metric.value for metric in ir_measures.providers.registry["cwl_eval"].iter_calc(
+                [measure], judgments, run)}
+            for judgments in (qrels, hopeful)
+        )  # fmt: skip
+        for query in result.queries:
+            if len(run.get(query, ())) < 150:
+                continue
+            assert result[name, ours[0], query] == pytest.approx(low[query], rel=1e-12, abs=1e-14)
+            assert result[name, ours[1], query] == pytest.approx(high[query] - low[query], rel=1e-9, abs=1e-13)
+            compared += 1
+    assert compared >= 80
+
+
+@pytest.mark.parametrize(
+    ("notation", "retrieved", "judged", "value"),
+    [
+        ("Q", [-1, -1, 1, 0, 0, 0, 1, 2, 2, 0, 0, 2], [0] * 8 + [1, 1, 2, 2, 2, 3], 0.30931011102635814),
+        (
+            "Q(beta=0.3)", [1, -1, -1, -1, 0, 3, -1, 1, 2, 0, 0, 0], [0] * 5 + [1, 1, 1, 2, 2, 2, 2, 2, 3],
+            0.2010524261172621,
+        ),
+        (
+            "Q(beta=10.0)", [1, 0, 2, 0, 3, 1, 1, -1, 1, 3, 1, -1], [0] * 4 + [1, 1, 1, 1, 1, 1, 2, 2, 3, 3],
+            0.46537964611093285,
+        ),
+    ],
+)  # fmt: skip
+def test_q_is_that_of_ntcireval(notation, retrieved, judged, value):
+    """Values that pyNTCIREVAL 0.0.3 gives, which is no longer kept up and so no dependency."""
+    scores = np.arange(len(retrieved), 0, -1.0)
+    evaluator = tieaware.Evaluator(retrieved, [notation], judgments=(judged, [0, len(judged)]))
+    assert evaluator(scores)[0, 0] == pytest.approx(value, rel=1e-14)
+
+
+def test_judged_and_accuracy_are_those_of_ir_measures(untied):
+    qrels, runs = untied
+    pairs = [
+        ("Judged@10", ir_measures.Judged @ 10),
+        ("Judged@100", ir_measures.Judged @ 100),
+        ("AUC", ir_measures.Accuracy),
+        ("AUC(rel=2)", ir_measures.Accuracy(rel=2)),
+        ("AUC@50", ir_measures.Accuracy @ 50),
+    ]
+    # Not by parse_measure: it uses parts of ast that Python 3.12 warns of, and 3.14 does not have.
+    theirs = [measure for _, measure in pairs]
+    result = tieaware.evaluate(qrels, runs, [name for name, _ in pairs], queries="both")
+    compared = 0
+    for name, run in runs.items():
+        for metric in ir_measures.iter_calc(theirs, qrels, run):
+            i = theirs.index(metric.measure)
+            ours = result[name, result.measures[i], metric.query_id]
+            assert ours == pytest.approx(metric.value, rel=1e-12, abs=1e-12)
+            compared += 1
+    assert compared >= 5 * 80
+
+
+def test_with_the_pool_judged_counts_negative_labels_as_ir_measures_does():
+    qrels = {"q1": {"a": 1, "b": 0, "c": -1, "d": -2}}
+    run = {"q1": {name: float(-i) for i, name in enumerate("cxaydbz")}}
+    for k in range(1, 9):
+        (theirs,) = ir_measures.iter_calc([ir_measures.Judged @ k], qrels, run)
+        ours = tieaware.evaluate(qrels, run, [f"Judged(pool=True)@{k}", f"Judged@{k}"]).mean()[0]
+        assert ours[0] == pytest.approx(theirs.value, abs=1e-15)
+        assert ours[1] < ours[0]
+
+
+def test_residual_is_what_rbp_lacks(untied):
+    """RBP of the judged documents, were they all relevant, and the residual make 1."""
+    qrels, runs = untied
+    result = tieaware.evaluate(qrels, runs, ["RBP(p=0.7,rel=0)", "RBPResidual(p=0.7)"], queries="both")
+    np.testing.assert_allclose(result.values.sum(axis=2), 1.0, rtol=1e-14)
+
+
+def test_q_of_runs_is_that_of_ntcireval(untied):
+    """The means over the topics, as pyNTCIREVAL 0.0.3 gives them."""
+    qrels, runs = untied
+    known = {
+        "continuous": (0.4232391273901106, 0.39018796165130243),
+        "untied": (0.3661441624459091, 0.3388813024334385),
+        "BRPHJ_NLP3": (0.0035223861315518733, 0.0039981354219580075),
+        "CincyMedIR-run1": (0.017432758975326756, 0.012511859411713988),
+        "OHSU_RUN2": (0.3006037355225697, 0.2831774531121662),
+        "KU_run1": (0.23626837542000936, 0.22343125682506512),
+        "Tetralogie1Fr": (0.01935075585737894, 0.02035730863758379),
+    }
+    means = tieaware.evaluate(qrels, runs, ["Q", "Q(beta=0.25)"], queries="both").mean()
+    np.testing.assert_allclose(means, [known[name] for name in runs], rtol=1e-13)
+
+
+# What a textbook works out: Manning, Raghavan and Schütze, Introduction to Information Retrieval, chapter 8.
+
+
+def test_means_keep_their_order():
+    """Harmonic ≤ geometric ≤ arithmetic mean of precision and recall."""
+    values = tieaware.Evaluator([[1, 0, 1, 1, 0, 0, 0, 1, 0, 0]], ["P@5", "R@5", "F1@5"])(
+        [[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]]
+    )
+    precision, recall, harmonic = values[0]
+    assert harmonic <= (precision * recall) ** 0.5 <= (precision + recall) / 2
+
+
+def test_f1_of_returning_everything():
+    """One relevant document among 10,000: precision 0.0001, recall 1."""
+    labels = np.zeros(10_000, dtype=int)
+    labels[77] = 1
+    values = tieaware.Evaluator(labels, ["P", "R", "F1", "SetF"])(np.ones(10_000))
+    np.testing.assert_allclose(values[0], [1e-4, 1.0, 0.00019998, 0.00019998], rtol=1e-4)
+
+
+def test_eight_relevant_documents_bound_precision_at_20():
+    labels = np.array([1] * 8 + [0] * 40)
+    assert tieaware.Evaluator(labels, ["P@20"], ties="optimistic")(np.ones(48))[0, 0] == 0.4

@@ -1,0 +1,99 @@
+"""Exact worst cases of banding: the published tables corrected, enumeration, and rankings that attain them."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tieaware import Evaluator, InputError
+from tieaware.cli import main
+from tieaware.precision.worst_cases import table, worst_case
+
+RHOS = ["1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "1.7", "1.8", "1.9", "2.0"]
+LOSSES = {
+    "RR": [0.003788, 0.011905, 0.025000, 0.041667, 0.041667, 0.083333, 0.083333, 0.083333, 0.083333, 0.083333],
+    "RBP(p=0.5)": [0.000163, 0.005244, 0.021456, 0.042919, 0.046678, 0.094452, 0.094471, 0.101339, 0.101595, 0.101595],
+    "RBP(p=0.6)": [0.000758, 0.009919, 0.028854, 0.048148, 0.053751, 0.092140, 0.092270, 0.102945, 0.104147, 0.104154],
+    "RBP(p=0.8)": [0.006237, 0.021095, 0.038149, 0.049309, 0.057601, 0.078643, 0.080922, 0.094441, 0.099131, 0.099787],
+    "RBP(p=0.85)": [0.008730, 0.023129, 0.038390, 0.048202, 0.056750, 0.073962, 0.077734, 0.089702, 0.095838, 0.097131],
+    "RBP(p=0.95)": [0.012736, 0.024438, 0.035833, 0.044986, 0.053557, 0.064054, 0.070951, 0.078800, 0.086190, 0.090635],
+    "AP": [0.015807, 0.030211, 0.046250, 0.059817, 0.069531, 0.103882, 0.103882, 0.117655, 0.121084, 0.121831],
+}
+AP_GAINS = [0.015450, 0.028910, 0.043640, 0.056198, 0.063150, 0.094444, 0.094444, 0.102579, 0.103813, 0.103813]
+NDCG_LOSSES = [0.0063, 0.0134, 0.0233, 0.0347, 0.0385, 0.0655, 0.0655, 0.0732, 0.0736, 0.0736]
+P_LOSSES = [0, 0.05, 0, 0.075, 0.075, 0.08, 0.08, 0.1714, 0.1875, 0.1875]
+
+
+@pytest.mark.parametrize("measure", LOSSES)
+def test_the_tables_come_out_to_their_digits(measure):
+    values = [worst_case(measure, rho).value for rho in RHOS]
+    np.testing.assert_allclose(values, LOSSES[measure], rtol=0, atol=5.1e-7)
+
+
+def test_the_other_columns_come_out_to_their_digits():
+    for measure, gain, expected, digits in (
+        ("AP", True, AP_GAINS, 6), ("nDCG@1000", False, NDCG_LOSSES, 4), ("P@10", False, P_LOSSES, 4),
+    ):  # fmt: skip
+        values = [worst_case(measure, rho, gain=gain).value for rho in RHOS]
+        np.testing.assert_allclose(values, expected, rtol=0, atol=0.51 * 10.0**-digits)
+    assert worst_case("nDCG@10", 2).value == pytest.approx(0.2656, abs=5e-5)
+    assert [round(worst_case("RR", rho).value, 4) for rho in ("2.5", 3, 4, 5)] == [0.25, 0.25, 0.3889, 0.4792]
+
+
+MEASURES = ["RR", "RBP(p=0.5)", "RBP(p=0.9)", "AP", "nDCG", "nDCG@4", "nDCG@20", "P@3", "P@4", "P@12", "R@3", "R@8"]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 7, 11])
+@pytest.mark.parametrize("rho", ["1", "1.3", "1.5", "2", "2.6", "4", "100"])
+def test_no_ranking_is_worse(rho, depth):
+    """Against every relevance of a short ranking, of which all relevant documents are retrieved."""
+    every = np.array(list(product([0, 1], repeat=depth)))
+    scores = np.tile(-np.arange(depth, dtype=float), (len(every), 1))
+    loss = Evaluator(every, MEASURES)(scores) - Evaluator(every, MEASURES, precision=f"bands:{rho}")(scores)
+    for i, measure in enumerate(MEASURES):
+        for gain, worst in ((False, loss[:, i].max()), (True, -loss[:, i].min())):
+            found = worst_case(measure, rho, depth, gain)
+            assert found.value == pytest.approx(worst, abs=1e-12), (measure, gain)
+
+
+@pytest.mark.parametrize("gain", [False, True])
+@pytest.mark.parametrize("rho", ["1.1", "1.5", "2", "7"])
+def test_the_ranking_attains_the_value(rho, gain):
+    scores = -np.arange(300.0)
+    for measure in MEASURES:
+        found = worst_case(measure, rho, 300, gain)
+        ranked = Evaluator(found.labels, [measure])(scores)
+        banded = Evaluator(found.labels, [measure], precision=f"bands:{rho}")(scores)
+        difference = (banded - ranked if gain else ranked - banded).item()
+        assert difference == pytest.approx(found.value, abs=1e-12), measure
+
+
+def test_a_rho_of_1_costs_nothing():
+    for measure in MEASURES:
+        found = worst_case(measure, 1, 50)
+        assert (found.value, found.labels.sum()) == (0.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("RR@10", 2), r"measure: expected one whose worst case is known, which are RR, .*, found RR@10"),
+        (("P", 2), "found P$"),
+        (("F1@3", 2), "found F1@3"),
+        (("AP", "0.5"), r"rho: expected a number from 1 to 2\^62 of at most 100 digits, .*, found '0.5'"),
+        (("AP", 2, 0), "depth: expected a whole number from 1 to 100,000, found 0"),
+    ],
+)
+def test_what_is_not_known_is_said(arguments, message):
+    with pytest.raises(InputError, match=message):
+        worst_case(*arguments)
+
+
+def test_the_command_prints_the_table(capfd):
+    assert main(["worst-case", "--rho", "1.5", "--rho", "2", "-m", "AP", "-m", "P@10", "--gain"]) == 0
+    assert capfd.readouterr().out == f"{table(['AP', 'P@10'], ['1.5', '2'], gain=True)}\n"
+    assert main(["worst-case", "--format", "csv", "-m", "RR", "--rho", "2"]) == 0
+    assert capfd.readouterr().out == f"rho,RR\n2,{worst_case('RR', 2).value!r}\n"
+    assert main(["worst-case", "--format", "markdown"]) == 0
+    assert capfd.readouterr().out.count("\n") == 12
+    assert main(["worst-case", "-m", "ERR"]) == 2

@@ -1,0 +1,57 @@
+"""The versions recorded for development: complete, within what the package requires, and from nowhere in particular."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LINES = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+# Of the tools that bring torch, whose environment is its own.
+TOOL_LINES = (ROOT / "constraints-tools.txt").read_text(encoding="utf-8").splitlines()
+# Of Spark, which wants another pandas.
+SPARK_LINES = (ROOT / "constraints-spark.txt").read_text(encoding="utf-8").splitlines()
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+EXTRAS = dict(PROJECT["project"]["optional-dependencies"])
+TOOLS, SPARK = EXTRAS.pop("tools"), EXTRAS.pop("spark")
+REQUIREMENTS = {
+    *PROJECT["build-system"]["requires"],
+    *PROJECT["project"]["dependencies"],
+    *(requirement for extra in EXTRAS.values() for requirement in extra),
+    *re.findall("'(.*?)'", re.search("^BUILD_REQUIREMENTS := (.*)$", MAKEFILE, re.MULTILINE)[1]),
+    "build", "setuptools", "wheel",
+} - {each for extra in EXTRAS.values() for each in extra if each.startswith("tieaware[")}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "lines", [LINES, TOOL_LINES, SPARK_LINES], ids=["constraints.txt", "constraints-tools.txt", "constraints-spark.txt"]
+)
+def test_every_line_is_a_package_and_its_version(lines):
+    """No file of this machine, no address, nothing of the package itself."""
+    assert lines[0].startswith("#")
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines[1:])
+    assert not any(line.startswith("tieaware==") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("lines", "requirement"),
+    [(LINES, each) for each in sorted(REQUIREMENTS)]
+    + [(TOOL_LINES, each) for each in TOOLS]
+    + [(SPARK_LINES, each) for each in SPARK],
+)
+def test_every_requirement_has_a_version_that_it_allows(lines, requirement):
+    """After a change of pyproject.toml, `make constraints`, or that of the tools or of Spark, is due."""
+    recorded = dict(line.split("==") for line in lines[1:])
+    versions = {canonicalize_name(name): version for name, version in recorded.items()}
+    required = Requirement(requirement)
+    assert required.specifier.contains(versions[canonicalize_name(required.name)])
+
+
+def test_every_extra_is_recorded():
+    """`make constraints` installs each of them; beir by itself, without torch."""
+    assert {*re.search(r"'\.\[(.*?)\]'", MAKEFILE)[1].split(","), "beir"} == set(EXTRAS)

@@ -1,0 +1,162 @@
+"""The site that `make docs` builds: its pages, figures and API are complete, and what checks it finds what is wrong."""
+
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from docs.builder import check, draw, stage
+from support import docstrings
+
+ROOT = Path(__file__).parents[2]
+
+
+def entries():
+    """The names in the API: functions, classes and modules, of which all that is public is shown; and the measures."""
+    text = "".join(path.read_text("utf-8") for path in ROOT.glob("docs/api/*.md"))
+    return set(re.findall(r"^::: (\S+)", text, re.MULTILINE)), set(re.findall(r'id="([\w.]+)"', text))
+
+
+def named(name):
+    """What a name means: a module, or something in one."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        module, _, last = name.rpartition(".")
+        return getattr(importlib.import_module(module), last)
+
+
+def test_every_public_name_has_an_entry_in_the_api():
+    """What is exported by its name there; and each class that a public function returns."""
+    directives, measures = entries()
+    assert [name for name in check.public() if not {name, name.rpartition(".")[0]} & (directives | measures)] == []
+    shown = [named(name) for name in directives]
+    missing = {
+        name: each
+        for name, each in docstrings.public().items()
+        if each not in shown and importlib.import_module(each.__module__) not in shown
+    }
+    assert missing == {}
+
+
+def pages_of(nav):
+    for each in nav:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, list):
+            yield from pages_of(each)
+        else:
+            yield from pages_of(each.values())
+
+
+def test_every_page_is_in_the_navigation():
+    """And once."""
+    project = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]
+    pages = sorted(path for path in stage.places().values() if path.endswith(".md"))
+    assert sorted(pages_of(project["nav"])) == pages
+
+
+@pytest.mark.parametrize("name", draw.FIGURES)
+def test_the_figures_are_those_that_the_script_draws(name):
+    """After a change, `python docs/builder/draw.py docs/figures` is due."""
+    assert (ROOT / "docs" / "figures" / f"{name}.svg").read_text("utf-8") == draw.FIGURES[name]()
+
+
+def test_links_lead_to_the_places_that_files_have_in_the_site(tmp_path):
+    """Also to what is no page in the repository; links in code are none; and doctest's words are not shown."""
+    where = {"docs/a/page.md": "a/page.md", "docs/b.md": "b.md", "examples/x.py": "examples/x.md"}
+    text = "[b](../b.md#part) [x](../../examples/x.py) [out](https://example.org/a)\n```text\n[c](no.md)\n```\n"
+    expected = text.replace("../../examples/x.py", "../examples/x.md")
+    assert stage.linked(text, "docs/a/page.md", where) == expected
+    with pytest.raises(SystemExit, match=r"^docs/b.md: expected links to files of the site, found one to gone.md$"):
+        stage.linked("[gone](gone.md)", "docs/b.md", where)
+    code = "```pycon\n>>> print()\n<BLANKLINE>\n>>> 1\n1\n\n```"
+    assert stage.linked(code, "docs/b.md", where) == "```pycon\n>>> print()\n\n>>> 1\n1\n```"
+    stage.stage(tmp_path / "pages")
+    shown = (tmp_path / "pages" / "examples" / "graders.md").read_text("utf-8")
+    assert shown.startswith("# Graders\n\nLLM graders and rerankers tie")
+    assert (ROOT / "examples" / "graders.py").read_text("utf-8") in shown
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ('<a href="other.html#there">', None),
+        ('<a href="https://example.org/x#y">', None),
+        ('<a href="#here" id="here">', None),
+        ('<a href="gone.html">', "index.html:1: gone.html: no such page"),
+        ('<a href="other.html#gone">', "index.html:1: other.html#gone: no such anchor"),
+        ('<a href="http://example.org">', "index.html:1: http://example.org: expected https and a host"),
+        ('<img src="gone.png">', "index.html:1: gone.png: no such page"),
+        ('<script src="https://example.org/x.js">', "index.html:1: https://example.org/x.js: loaded from elsewhere"),
+        ('<link rel="stylesheet" href="//x.org/y.css">', "index.html:1: //x.org/y.css: loaded from elsewhere"),
+        ('<link rel="canonical" href="https://example.org/">', None),
+    ],
+)
+def test_what_is_wrong_in_a_site_is_found(body, problem, tmp_path):
+    (tmp_path / "index.html").write_text(body)
+    (tmp_path / "other.html").write_text('<h2 id="there">')
+    assert list(check.Site(tmp_path).problems()) == ([problem] if problem else [])
+
+
+def test_what_the_api_lacks_is_found(tmp_path):
+    (tmp_path / "index.html").write_text('<h2 id="tieaware.evaluate">')
+    missing = list(check.Site(tmp_path).missing())
+    assert "tieaware.Evaluator: expected an entry in the API, found none" in missing
+    assert not [each for each in missing if each.startswith("tieaware.evaluate:")]
+
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SITE = ROOT / "site"
+# Those with the widest tables, code, figures and names; of a kind, one.
+WIDE = (
+    "index", "ties", "data", "measures", "performance", "retrieval", "api/tieaware", "coming_from/scikit_learn",
+    "integrations/index", "project/contributing",
+)  # fmt: skip
+# Each page in a frame as wide as a phone, whose load the page waits for: it then says how wide what it shows is.
+FRAMES = """<!DOCTYPE html><html><body><pre></pre><script>
+for (const page of %s) {
+  const frame = document.createElement("iframe");
+  frame.style = "width: 390px; height: 800px; border: 0";
+  frame.onload = () => {
+    const width = frame.contentDocument.documentElement.scrollWidth;
+    document.querySelector("pre").append(page + " " + width + "\\n");
+  };
+  frame.src = page;
+  document.body.append(frame);
+}
+</script></body></html>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
+@pytest.mark.skipif(not SITE.is_dir(), reason="there is no site: make docs builds it")
+def test_no_page_is_wider_than_a_phone(tmp_path):
+    """Wide tables and code scroll inside themselves. That it would be noticed is seen by a page that is too wide."""
+    shutil.copytree(SITE, tmp_path / "site")
+    (tmp_path / "site" / "wide.html").write_text("<!DOCTYPE html><p style='width: 500px'>wide")
+    pages = [f"{name}.html" for name in ("wide", *WIDE)]
+    (tmp_path / "site" / "frames.html").write_text(FRAMES % pages)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "site"))
+    with server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
+        made = subprocess.run(
+            [*command, f"--user-data-dir={tmp_path / 'profile'}", f"http://127.0.0.1:{server.server_port}/frames.html"],
+            capture_output=True, timeout=120, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"},
+        )  # fmt: skip
+        server.shutdown()
+    widths = dict(re.findall(r"([\w/-]+\.html) (\d+)", made.stdout.decode()))
+    assert sorted(widths) == sorted(pages), made.stderr.decode("utf-8", "replace")[-2000:]
+    assert {page: width for page, width in widths.items() if int(width) > 390} == {"wide.html": widths["wide.html"]}

@@ -1,0 +1,248 @@
+"""The examples in the documentation run, and print what they say."""
+
+import doctest
+import importlib
+import importlib.util
+import inspect
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import docstrings
+
+import tieaware
+from tieaware.commands.demo_command import demo
+from tieaware.measures import DEFINITIONS
+
+ROOT = Path(__file__).parents[2]
+# All that are Python files; the kernels have no examples.
+MODULES = sorted(
+    m.name
+    for m in pkgutil.walk_packages(tieaware.__path__, "tieaware.")
+    if importlib.util.find_spec(m.name).origin.endswith(".py")
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_docstrings_run(name):
+    """Every doctest of every module passes."""
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, globs={**vars(tieaware), **vars(module)}).failed == 0
+
+
+# What brings torch is run by tests/tools/test_pages.py.
+TORCH = ("mteb.md", "pyterrier.md", "sentence_transformers.md")
+TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrations/*.md") if path.name not in TORCH)
+# And what needs Spark by tests/spark/test_spark.py.
+TOOLS.remove("docs/integrations/spark.md")
+PAGES = ("data.md", "index.md", "precision.md", "retrieval.md", "scaling.md", "tie_rules.md", "ties.md")
+GUIDES = [path for name in ("start", "coming_from") for path in ROOT.glob(f"docs/{name}/*.md")]
+GUIDES = sorted(str(path.relative_to(ROOT)) for path in GUIDES)
+# ranx compiles itself for half a minute: that page is run by tests/tools/test_pages.py, too.
+GUIDES.remove("docs/coming_from/ranx.md")
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}" for name in PAGES), *TOOLS, *GUIDES]
+WITHOUT_EXAMPLES = (
+    "CONTRIBUTING.md",
+    "docs/coming_from/trec_eval.md",
+    "docs/integrations/README.md",
+    "docs/integrations/graders.md",
+    "docs/integrations/trec_eval.md",
+)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_examples_in_the_documents_run(name):
+    """Every doctest of the file passes; those for users have some."""
+    results = doctest.testfile(str(ROOT / name), module_relative=False, encoding="utf-8")
+    assert results.failed == 0
+    assert results.attempted > 0 or name in WITHOUT_EXAMPLES
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if "```console" in (ROOT / name).read_text("utf-8")])
+def test_the_commands_in_the_documents_print_what_follows_them(name, tmp_path):
+    """In blocks of a console, a line that begins with a dollar is a command; the errors are part of the output."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for block in re.findall("```console\n(.*?)```", (ROOT / name).read_text("utf-8"), re.DOTALL):
+        for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = example.partition("\n")
+            done = subprocess.run(
+                command, shell=True, cwd=tmp_path, env={**os.environ, "PATH": path}, encoding="utf-8",
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            assert done.stdout == expected, command
+
+
+def test_the_readme_shows_what_the_demo_prints():
+    """The table in the README is the demo's."""
+    assert demo() in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def rows_of_measures(section):
+    """Return the cells of the rows of a section of docs/measures.md."""
+    text = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    lines = text.partition(f"# {section}\n")[2].partition("\n## ")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
+
+
+def test_every_measure_is_defined_in_the_documents():
+    """Each has a row in docs/measures.md, under its name, with its parameters; what follows the @ is none of them."""
+    found = set()
+    for notation, *_, parameters in rows_of_measures("The measures"):
+        names = {name for name in re.findall(r"`(\w+)", notation) if name in DEFINITIONS}
+        of_all = {each for name in names for each in DEFINITIONS[name].parameters} - {"recall"}
+        assert set(re.findall(r"\w+", parameters)) == of_all
+        found |= names
+    assert found == set(DEFINITIONS)
+
+
+def test_every_parameter_is_described_in_the_documents():
+    """With the range, the default and the meaning that its definition declares, and the measures that have it."""
+    declared = {}
+    for definition in DEFINITIONS.values():
+        for name, parameter in definition.parameters.items():
+            row = f"`{name}`", parameter.range, str(parameter.default), parameter.description
+            declared.setdefault(row, []).append(f"`{definition.name}`")
+    written = {tuple(row): measures.split() for *row, measures in rows_of_measures("Their parameters")}
+    assert written == declared
+
+
+PUBLIC = docstrings.public()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_docstrings_are_complete(name):
+    """A public function has a summary line, Parameters, Returns, Raises and Examples, and so has a public class.
+
+    Parameters are those of the signature, no more and no less. Returns (or Yields) stands where the signature says
+    that something is returned. Raises stands where a raise does: in the function itself, in a function of tieaware
+    that it calls by name, or in a private method that it calls. What is public, and what methods, properties and
+    classes need, is said in docstrings.py.
+    """
+    assert docstrings.lacks(PUBLIC[name]) == []
+
+
+def test_what_is_public_is_found():
+    """The walk reaches exports, what is defined in a module without exports, returned classes, and submodules."""
+    assert {
+        "tieaware.evaluator.Evaluator",
+        "tieaware.engine.spread.Spread",
+        "tieaware.precision.coarsening.Levels",
+        "tieaware.statistics.paired_tests.PairedTest",
+        "tieaware.experiments._tie_prevalence.tie_prevalence",
+        "tieaware.reference.pairs.mean_of_binary_preference",
+    } <= set(PUBLIC)
+    assert {"TiePrevalence", "Comparison", "Table"} <= {each.__name__ for each in PUBLIC.values()}
+    assert "columns" in {name for name, _, _ in docstrings.methods(tieaware.Evaluator)}
+
+
+def halved(number: int, *more: int) -> int:
+    """Halve a number.
+
+    Parameters
+    ----------
+    number : int
+        An even one.
+    *more : int
+        Others.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If the number is odd.
+
+    Examples
+    --------
+    >>> halved(4)
+    2
+    """
+    _check(number)
+    return number // 2
+
+
+def _check(number: int) -> None:
+    if number % 2:
+        raise ValueError(number)
+
+
+class Halver:
+    """Halves numbers.
+
+    Parameters
+    ----------
+    number : int
+        An even one.
+
+    Raises
+    ------
+    ValueError
+        If the number is odd.
+
+    Examples
+    --------
+    >>> Halver(4).half
+    2
+    """
+
+    def __init__(self, number: int) -> None:
+        _check(number)
+        self.number = number
+
+    @property
+    def half(self) -> int:
+        """The half."""
+        return self.number // 2
+
+    def again(self) -> int:
+        """Halve it again.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If the half is odd.
+        """
+        return self._half_of(self.half)
+
+    def _half_of(self, number: int) -> int:
+        if number % 2:
+            raise ValueError(number)
+        return number // 2
+
+
+@pytest.mark.parametrize(
+    ("where", "gone", "problem"),
+    [
+        (halved, "Halve a number.", "halved: no summary line"),
+        (halved, "*more : int", "halved: Parameters: expected number, *more, found number"),
+        (halved, "Parameters\n----------", "halved: Parameters: expected number, *more, found none"),
+        (halved, "Returns\n-------", "halved: no Returns"),
+        (halved, "Raises\n------", "halved: no Raises"),
+        (halved, "Examples\n--------", "halved: no Examples"),
+        (halved, "--------\n>>>", "halved: no Examples"),
+        (Halver, "number : int", "Halver: Parameters or Attributes: expected number"),
+        (Halver, "Raises\n------", "Halver: no Raises"),
+        (Halver, "Examples\n--------", "Halver: no Examples"),
+        (Halver.half, "The half.", "Halver.half: no summary line"),
+        (Halver.again, "Returns\n-------", "Halver.again: no Returns"),
+        (Halver.again, "Raises\n------", "Halver.again: no Raises"),
+    ],
+)
+def test_what_a_docstring_lacks_is_found(where, gone, problem, monkeypatch):
+    """A complete docstring passes, and one without any of its parts does not."""
+    whole = halved if where is halved else Halver
+    assert docstrings.lacks(whole) == []
+    docstring = inspect.cleandoc(where.__doc__)
+    assert gone in docstring
+    monkeypatch.setattr(where, "__doc__", docstring.replace(gone, ""))
+    assert problem in docstrings.lacks(whole)

@@ -1,0 +1,188 @@
+"""The examples run, and show what they say: run small, they return what they print."""
+
+import re
+import runpy
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tieaware import Evaluator
+
+pytestmark = pytest.mark.slow
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def run_small(name, capsys):
+    results = runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"](["--small"])
+    printed = capsys.readouterr()
+    assert "run_order" in printed.out
+    assert printed.err == ""
+    return results
+
+
+def assert_misled(aware, oblivious, margin):
+    """The tie-oblivious objective sees more than the tie-aware one, and gets less."""
+    assert aware.ties == "average"
+    assert aware.objective == aware.average
+    assert oblivious.ties == "run_order"
+    assert oblivious.objective > aware.objective + margin
+    assert oblivious.average < aware.average - margin
+    assert oblivious.held_out < aware.held_out - margin
+
+
+def test_tie_oblivious_tuning_turns_term_frequencies_off(capsys):
+    aware, oblivious = run_small("tune_bm25", capsys)
+    assert_misled(aware, oblivious, margin=0.1)
+    assert aware.k1 > 0
+    assert oblivious.k1 == 0
+
+
+def test_tie_oblivious_optimisers_approach_a_constant_scorer(capsys):
+    for package in ("scipy", "cmaes"):
+        pytest.importorskip(package, reason=f"{package} is missing: pip install 'tieaware[examples]'")
+    results = run_small("combine_features", capsys)
+    assert [r.optimiser for r in results] == ["coordinate ascent"] * 2 + ["CMA-ES"] * 2
+    for aware, oblivious in (results[:2], results[2:]):
+        assert_misled(aware, oblivious, margin=0.1)
+        assert oblivious.distinct < aware.distinct - 1
+    assert oblivious.objective == pytest.approx(1)
+    assert oblivious.distinct < 1.5
+
+
+def test_only_the_tie_oblivious_ranking_of_features_depends_on_the_order_of_documents(capsys):
+    average, run_order = run_small("rank_features", capsys)
+    assert (average.ties, run_order.ties) == ("average", "run_order")
+    for other in (average.shuffled, average.relevant_last):
+        np.testing.assert_array_equal(np.broadcast_to(average.relevant_first, other.shape), other)
+
+    assert len(np.unique((-run_order.shuffled).argsort(axis=1), axis=0)) > 1
+    *discrete, continuous = np.ptp(run_order.shuffled, axis=0)
+    assert min(discrete[:3]) > 0.03
+    assert continuous == 0
+    # One order is a sample of what the average is the expectation of.
+    error = run_order.shuffled.std(axis=0) / np.sqrt(len(run_order.shuffled))
+    assert np.all(np.abs(run_order.shuffled.mean(axis=0) - average.relevant_first) <= 4 * error + 1e-12)
+
+    assert run_order.relevant_first[0] == 1
+    assert run_order.relevant_last[0] < 0.01
+
+
+def test_only_a_metric_that_averages_over_ties_stops_whatever_the_order_of_rows(capsys):
+    pytest.importorskip("lightgbm", reason="lightgbm is missing: pip install 'tieaware[lightgbm]'")
+    results = run_small("early_stopping", capsys)
+    own = {each.rows: each for each in results if each.metric == "LightGBM's"}
+    average = {each.rows: each for each in results if each.metric == "average"}
+    assert set(own) == set(average) == {"relevant first", "shuffled", "relevant last"}
+
+    # The same round, the same bits: the order of the rows is no part of the average.
+    first = average["relevant first"]
+    assert all(each == first._replace(rows=each.rows) for each in average.values())
+    assert first.reported == first.validation
+
+    flattered = own["relevant first"]
+    assert flattered.best_round < 5 < first.best_round
+    assert flattered.reported > first.reported + 0.1
+    assert flattered.validation < flattered.reported - 0.3
+    assert flattered.test < first.test - 0.1
+    assert own["relevant last"].reported < own["relevant last"].validation
+
+
+def test_windows_leave_less_open_than_zones(capsys):
+    zones, windows, both = run_small("zone_scores", capsys)
+    assert (zones.name, windows.name, both.name) == ("zones", "windows", "both")
+    assert zones.distinct == 4
+    assert both.distinct > windows.distinct > 4
+    for scored in (zones, windows, both):
+        assert (scored.min <= scored.run_order + 1e-12).all()
+        assert (scored.run_order <= scored.max + 1e-12).all()
+    assert (both.std.mean(axis=0) < zones.std.mean(axis=0)).all()
+    assert both.mean[:, 0].mean() > zones.mean[:, 0].mean()
+
+
+def test_the_textbooks_zone_weight_and_window():
+    example = runpy.run_path(str(EXAMPLES / "zone_scores.py"))
+    flags = [(1, 1, 1), (0, 1, 0), (0, 1, 1), (0, 0, 0), (1, 1, 1), (0, 1, 1), (1, 0, 0)]  # title, body, relevant
+    training = [example["Example"](*map(bool, each)) for each in flags]
+    weight = example["learn_weight"](training)
+    assert weight == Fraction(1, 4)
+    assert example["total_error"](weight, training) == Fraction(3, 4)
+    assert all(example["total_error"](Fraction(i, 20), training) >= Fraction(3, 4) for i in range(21))
+
+    smallest_window = example["smallest_window"]
+    quality = ["the", "quality", "of", "mercy", "is", "not", "strained"]
+    assert smallest_window(["strained", "mercy"], quality) == 4
+    assert smallest_window(["mercy", "mercy"], quality) is None
+    assert smallest_window(["a", "b"], ["a", "x", "b", "a"]) == 2
+
+
+def test_what_tools_report_of_graders_is_not_what_they_are_worth(capsys):
+    """The page shows what the example prints, and what it says of it holds."""
+    main = runpy.run_path(str(EXAMPLES / "graders.py"))["main"]
+    logits, sigmoids, grades, verdicts = main([])
+    printed = capsys.readouterr().out
+    page = (EXAMPLES.parent / "docs" / "integrations" / "graders.md").read_text(encoding="utf-8")
+    assert printed.strip() in page
+
+    for values in (*logits.reported.values(), logits.min, logits.max):
+        np.testing.assert_allclose(values, logits.average, rtol=0, atol=1e-12)
+    assert not logits.std.any()
+    # By the order of the list, coarser scores seem better than what they were made of; they are worse.
+    assert sigmoids.reported["run_order"][0] > logits.average[0] + 0.01
+    assert logits.average[0] > sigmoids.average[0] + 0.05
+    previous = logits
+    for each in (sigmoids, grades, verdicts):
+        assert each.distinct < previous.distinct
+        assert (each.average < previous.average).all()
+        assert (each.max - each.min > previous.max - previous.min).all()
+        for values in each.reported.values():
+            assert ((each.min - 1e-12 <= values) & (values <= each.max + 1e-12)).all()
+        # Names know nothing of relevance: one draw of what the average is the expectation of.
+        for rule in ("trec_eval", "docid_ascending"):
+            assert (abs(each.reported[rule] - each.average) <= 4 * each.std).all()
+        assert (each.reported["run_order"] > each.average + 10 * each.std).all()
+        previous = each
+
+
+def test_sampled_negatives_and_sorted_ties_mislead_about_recommenders(capsys):
+    """And the page shows the figures, which differ by little where sums are rounded otherwise."""
+    pytest.importorskip("implicit", reason="implicit is missing: pip install 'tieaware[examples]'")
+    results = run_small("recommender", capsys)
+    factors, neighbours, popularity, binned, constant = results
+    assert (neighbours.mean > factors.mean).all()
+    assert (neighbours.sampled < factors.sampled)[:2].all()
+    for each in results:
+        assert (each.sampled > 1.4 * each.mean).all()
+        for sorted_ties in (each.run_order, each.reversed, each.partitioned):
+            assert (each.min <= sorted_ties + 1e-12).all()
+            assert (sorted_ties <= each.max + 1e-12).all()
+    assert np.ptp([factors.min, factors.mean, factors.max, factors.run_order, factors.reversed], axis=0).max() < 1e-3
+    for each in (binned, constant):
+        assert (each.reversed < each.mean).all()
+        assert (each.mean < each.run_order).all()
+    assert constant.run_order[0] > 1.5 * constant.mean[0]
+    assert (constant.min == 0).all()
+    assert popularity.mean[0] > binned.mean[0] > constant.mean[0]
+
+    page = (EXAMPLES.parent / "docs" / "integrations" / "recommenders.md").read_text(encoding="utf-8")
+    for each in results:
+        of_all, by_order = re.findall(rf"^{each.name}  .*$", page, re.MULTILINE)
+        shown = [float(number) for number in re.findall(r"\d\.\d{4}", of_all)]
+        assert shown == pytest.approx([*each.mean, *each.sampled], abs=0.03)
+        shown = [float(number) for number in re.findall(r"\d\.\d{4}", by_order)]
+        ordered = each.run_order, each.reversed, each.partitioned, each.mean, each.min, each.max
+        assert shown == pytest.approx([values[0] for values in ordered], abs=0.03)
+
+
+def test_run_order_of_a_catalogue_is_a_stable_sort():
+    """Of scores whose excluded items were overwritten with the lowest."""
+    sp = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(0)
+    scores, drawn = rng.integers(0, 4, (50, 60)).astype(np.float32), rng.random((50, 60))
+    relevant, seen = drawn < 0.1, drawn > 0.8
+    evaluator = Evaluator.from_sparse(sp.csr_array(relevant), "AP", exclude=sp.csr_array(seen), ties="run_order")
+    order = np.argsort(np.where(seen, np.inf, -scores), axis=1, kind="stable")
+    ranked = np.take_along_axis(np.where(seen, -1, relevant), order, axis=1)
+    np.testing.assert_array_equal(evaluator(scores), Evaluator(ranked, "AP")(-np.arange(3000.0).reshape(50, 60)))

@@ -1,0 +1,82 @@
+"""The readable reference: its values against enumeration, and its errors."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from support import oracle
+
+from tieaware import InputError, reference
+
+TOLERANCE = 1e-12
+
+
+def test_oracle_by_hand():
+    """The enumeration gives values that are easily checked by hand."""
+    tie = oracle.exact("RR", [1.0, 1.0], [1, 0], [1, 0])
+    assert tie == (Fraction(3, 4), Fraction(1, 16), Fraction(1, 2), Fraction(1))
+    three = oracle.exact("AP", [1.0, 1.0, 1.0], [1, 1, 0], [1, 1, 0, 1])
+    values = [Fraction(2, 3), (Fraction(1) + Fraction(2, 3)) / 3, (Fraction(1, 2) + Fraction(2, 3)) / 3]
+    mean = sum(values) / 3
+    assert three == (mean, sum((v - mean) ** 2 for v in values) / 3, min(values), max(values))
+    assert oracle.exact("P@4", [2.0, 1.0, 1.0], [0, 1, -1], [0, 1, 1]).mean == Fraction(1, 4)
+    assert float(oracle.exact("nDCG", [1.0, 0.5], [0, 2], [0, 2]).mean) == pytest.approx(1 / math.log2(3))
+    assert oracle.exact("F1", [], [], [1]) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("name", reference.MEASURES)
+def test_groups_of_one_are_a_ranking(name):
+    """The expectation over groups of one document is the measure of the ranking."""
+    of_ranking, of_groups, variance = reference.MEASURES[name]
+    ranking = [0, 2, None, 1, -1, 0, 3]
+    value = of_ranking(ranking, [*ranking, 1])
+    assert value > 0.0
+    alone = [[label] for label in ranking]
+    assert of_groups(alone, [*ranking, 1]) == pytest.approx(value, rel=TOLERANCE)
+    assert name == "infAP" or variance(alone, [*ranking, 1]) == pytest.approx(0.0, abs=1e-15)
+
+
+def test_names_follow_from_the_measure():
+    """Of x there are mean_of_x and variance_of_x, and one name has "expected" in it: that of ERR, which has it too."""
+    for name, functions in reference.MEASURES.items():
+        of_ranking = functions[0].__name__
+        assert [f.__name__ for f in functions] == [of_ranking, f"mean_of_{of_ranking}", f"variance_of_{of_ranking}"]
+        assert ("expected" in of_ranking) == (name == "ERR")
+    assert reference.MEASURES["RR"][0].__name__ == "reciprocal_rank"
+
+
+def test_large_groups():
+    """A group of thousands is no harder than a small one, and None is a label like any negative."""
+    labels = [1, *[None] * 4999]
+    scores = [0.5] * 5000
+    expected = math.fsum(1 / j for j in range(1, 5001)) / 5000
+    assert reference.evaluate("RR", scores, labels) == pytest.approx(expected, rel=1e-12)
+    assert reference.evaluate("AP", scores, labels) == pytest.approx(expected, rel=1e-12)
+
+
+def test_orders():
+    """Run order follows the input; trec_eval's order follows the ids as bytes, descending."""
+    scores, labels = [0.0, -0.0, 0.0, math.inf], [0, 1, 2, 3]
+    assert reference.rank(scores, labels, "run_order") == [3, 0, 1, 2]
+    assert reference.rank(scores, labels, "trec_eval", ["a", "\xe9", "z", ""]) == [3, 1, 2, 0]
+    assert reference.rank(scores, labels, "trec_eval", [b"d10", b"d9", b"D9", b""]) == [3, 1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("RR", [1.0], [1, 0]), "labels: expected 1, one for each score, found 2"),
+        (("RR", [1.0, math.nan], [1, 0]), r"scores\[1\]: expected a number, found NaN"),
+        (("RR", [1.0], [1], None, "random"), "ties: expected one of average, run_order, .*, found 'random'"),
+        (("RR", [1.0], [1], None, "trec_eval"), "docids: expected one for each score, .*, found none"),
+        (("RR", [1.0], [1], None, "trec_eval", ["a", "b"]), "docids: expected 1, one for each score, found 2"),
+        (("RRR", [1.0], [1]), "RRR"),
+        (("NumRet", [1.0], [1], None, "random"), "ties: .*'random'"),
+    ],
+)
+def test_errors(arguments, message):
+    """Input that cannot be used is named."""
+    with pytest.raises(InputError, match=message):
+        reference.evaluate(*arguments)

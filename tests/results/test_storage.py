@@ -1,0 +1,149 @@
+"""Results in a file: whole, to the bit, or refused in a line."""
+
+import io
+import json
+import os
+
+import numpy as np
+import pytest
+from test_results import same
+
+import tieaware
+from tieaware import InputError, Results
+from tieaware.results import Provenance, storage
+
+NAMES = ("plain", "a\0", "", "\udcff broken", "ρ 🙂", "\ud83d\ude42", "x" * 300)
+
+
+def results(queries=NAMES, spread=True):
+    """Values of all kinds, under names of all kinds."""
+    shape = 2, len(queries), 3
+    values = np.random.default_rng(1).random(shape)
+    values[0, 0] = -0.0, np.nan, np.inf
+    values.view(np.int64)[1, 0, 0] = 0x7FF8_0000_0000_BEEF
+    cubes = (values, values / 3, values / 5, values / 7) if spread else (values, None, None, None)
+    measures = tuple(map(tieaware.parse_measure, ("AP", "RBP(p=0.85)", "IPrec@0.1")))
+    names = "map", "RBP(p=0.85)", "iprec_at_recall_0.10"
+    made = Provenance("average", "decimals:2", "both", "0.0.1")
+    return Results(cubes[0], ("bm25", "\udc80, “x”"), queries, measures, *cubes[1:], names, made)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+@pytest.mark.parametrize(
+    "saved",
+    [results(), results(spread=False), results((7, -(2**63), 3)), results((0, 2**64 - 1)), results(("7", "8"))],
+    ids=["spread", "values", "integers", "unsigned", "digits"],
+)
+def test_what_is_loaded_is_what_was_saved(tmp_path, saved, suffix):
+    path = tmp_path / f"results{suffix.upper()}"
+    path.write_text("what was here before")
+    os.chmod(path, 0o640)
+    saved.save(path)
+    loaded = Results.load(str(path))
+    assert same(loaded, saved)
+    assert [type(query) for query in loaded.queries] == [type(query) for query in saved.queries]
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_results_from_elsewhere_are_saved_too(tmp_path, suffix):
+    saved = Results(np.arange(3.0).reshape(1, 1, 3), ("run",), ("q",), (tieaware.AP, tieaware.RR, tieaware.AP))
+    saved.save(tmp_path / f"r{suffix}")
+    assert same(Results.load(tmp_path / f"r{suffix}"), saved)
+    # Of a shape that lies in memory as no whole array does.
+    whole = tieaware.evaluate({"q": {"d": 1}, "p": {"e": 1}}, {"q": {"d": 1, "e": 1}}, ["AP", "RR"], spread=True)
+    whole.save(tmp_path / f"s{suffix}")
+    loaded = Results.load(tmp_path / f"s{suffix}")
+    assert (loaded.provenance, loaded.queries) == (whole.provenance, ("q", "p"))
+    np.testing.assert_array_equal(loaded.std, whole.std)
+
+
+def test_a_parquet_file_is_a_frame_to_others(tmp_path):
+    polars = pytest.importorskip("polars")
+    saved = tieaware.evaluate({"7": {"d": 1}}, {"bm25": {"7": {"d": 1, "e": 1}}}, ["map"])
+    saved.save(tmp_path / "r.parquet")
+    assert polars.read_parquet(tmp_path / "r.parquet").to_dict(as_series=False) == {
+        "run": ["bm25"], "query": ["7"], "map": [0.75],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_damage_is_found_wherever_it_is(tmp_path, suffix):
+    """A file that was cut, or in which a byte was changed, is refused in one line, or else says the same."""
+    saved = results()
+    path = tmp_path / f"r{suffix}"
+    saved.save(path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(3)
+    damaged = [whole[:n] for n in (0, 3, 4, 50, len(whole) // 2, len(whole) - 1)]
+    for place in rng.integers(0, len(whole), 60).tolist():
+        damaged.append(whole[:place] + bytes([whole[place] ^ int(rng.integers(1, 256))]) + whole[place + 1 :])
+    refused = unchanged = 0
+    for content in damaged:
+        path.write_bytes(content)
+        try:
+            assert same(Results.load(path), saved)
+            unchanged += 1
+        except InputError as error:
+            message = str(error)
+            refused += message.startswith(f"{path}: expected ") and "\n" not in message
+    assert refused + unchanged == len(damaged)
+    assert refused > 30
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_a_file_of_a_newer_version_is_refused(tmp_path, monkeypatch, suffix):
+    path = tmp_path / f"r{suffix}"
+    monkeypatch.setattr(storage, "_VERSION", 2)
+    monkeypatch.setattr(storage, "__version__", "9.1")
+    results().save(path)
+    monkeypatch.undo()
+    with pytest.raises(InputError, match=rf"r\{suffix}: expected format 1 .* found format 2, of tieaware 9.1$"):
+        Results.load(path)
+
+
+def test_what_is_none_of_ours_is_refused(tmp_path):
+    others = {"text.npz": b"run,AP\n", "empty.npz": b""}
+    with io.BytesIO() as file:
+        np.savez(file, values=np.ones(3))
+        others["other.npz"] = file.getvalue()
+    with io.BytesIO() as file:
+        header = np.frombuffer(json.dumps({"format": 1}).encode(), np.uint8)
+        np.savez(file, header=np.array({"a": 1}, dtype=object), x=header)
+        others["pickle.npz"] = file.getvalue()
+    for name, content in others.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=rf"{name}: expected .*Results.save w.*, found") as error:
+            Results.load(tmp_path / name)
+        assert "\n" not in str(error.value)
+    parquet = pytest.importorskip("pyarrow.parquet")
+    tieaware.Results(np.ones((1, 1, 1)), ("r",), ("q",), (tieaware.AP,)).means().to_parquet(tmp_path / "means.parquet")
+    assert parquet.read_table(tmp_path / "means.parquet").num_rows == 1
+    with pytest.raises(InputError, match=r"means.parquet: expected a whole file of Results"):
+        Results.load(tmp_path / "means.parquet")
+    with pytest.raises(InputError, match=r"gone.npz: No such file or directory$"):
+        Results.load(tmp_path / "gone.npz")
+
+
+def test_what_cannot_be_saved_leaves_what_was_there(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match=r"r.csv: expected a name that ends in .npz or .parquet, found '.csv'"):
+        results().save(tmp_path / "r.csv")
+    with pytest.raises(InputError, match=r"r.npz: expected results with a measure, found \(1, 1, 0\)"):
+        Results(np.zeros((1, 1, 0)), ("r",), ("q",), ()).save(tmp_path / "r.npz")
+    with pytest.raises(InputError, match="names: expected all texts, or all whole numbers"):
+        results(("a", 1)).save(tmp_path / "r.npz")
+    with pytest.raises(InputError, match="No such file or directory"):
+        results().save(tmp_path / "gone" / "r.npz")
+    path = tmp_path / "r.npz"
+    path.write_text("before")
+
+    def full(file, **arrays):
+        file.write(b"a part")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(InputError, match=r"r.npz: No space left on device$"):
+        results().save(path)
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "before"

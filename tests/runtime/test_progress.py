@@ -1,0 +1,156 @@
+"""What is shown on a terminal of what takes long: a line, in time, and nothing of it in the end."""
+
+import io
+import os
+import re
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+import tieaware
+from tieaware.commands import streams
+from tieaware.commands.streams import say
+from tieaware.experiments.evaluating import progress as over
+from tieaware.runtime import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+    def screen(self):
+        """What can be seen: what is written over is gone."""
+        lines = []
+        for line in self.getvalue().split("\n"):
+            shown = ""
+            for part in line.split("\r"):
+                shown = part + shown[len(part) :]
+            lines.append(shown.rstrip())
+        return lines
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """One on which what takes longer than an instant is told at once."""
+    # pytest puts its own into sys when it goes from a fixture to the test.
+    stderr = Terminal()
+    for module in (progress, streams):
+        monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=stderr))
+    monkeypatch.setattr(progress, "_DELAY", 0.0)
+    monkeypatch.setattr(progress, "_STEP", 0.001)
+    monkeypatch.delenv("TERM", raising=False)
+    return stderr
+
+
+def wait_for(terminal, pattern):
+    """Wait until the last line that was drawn is such a one."""
+    end = time.monotonic() + 20
+    while not re.fullmatch(pattern, terminal.getvalue().rpartition("\r")[2].strip()):
+        assert time.monotonic() < end, terminal.getvalue()[-300:]
+        time.sleep(0.001)
+
+
+def test_the_line_says_how_far_the_stages_are(terminal):
+    with progress.stage("all"), progress.stage("runs", 5, 2) as advance:
+        wait_for(terminal, r"all: runs 2 of 5 \(0 s\)")
+        threads = [threading.Thread(target=advance, args=(1,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        wait_for(terminal, r"all: runs 4 of 5 \(0 s, about 0 s left\)")
+        with progress.stage("reading", 3.2, unit=" MB", shown=False) as read:
+            read(1.7)
+            wait_for(terminal, r"all: runs 4 of 5: reading 2 of 3 MB \(0 s, .*left\)")
+        assert [i for i in over(iter("ab"), "letters") if wait_for(terminal, r"all: runs .*: letters( 1)? .*") is None]
+        wait_for(terminal, r"all: runs 4 of 5 \(0 s, about 0 s left\)")
+    assert terminal.screen() == [""]
+
+
+def test_what_else_is_said_stands_on_a_line_of_its_own(terminal):
+    with progress.stage("a stage with a long name"):
+        wait_for(terminal, "a stage .*")
+        terminal.write("^C")  # as a terminal shows it
+        say("warning: so it is")
+        wait_for(terminal, "a stage .*")
+    assert terminal.screen() == ["warning: so it is", ""]
+
+
+def test_it_ends_with_the_outermost_stage_however_that_ends(terminal):
+    letters = over("abc", "letters")
+
+    def interrupted():
+        with progress.stage("all"):
+            assert next(letters) == "a"
+            wait_for(terminal, "all: letters 0 of 3 .*")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert terminal.screen() == [""]
+    assert list(letters) == ["b", "c"]
+    written = terminal.getvalue()
+    time.sleep(0.02)
+    assert terminal.getvalue() == written
+    assert not [thread for thread in threading.enumerate() if thread.name == "tieaware-progress" and thread.is_alive()]
+
+
+@pytest.mark.parametrize("why", ["no terminal", "dumb", "short", "no stage that is shown"])
+def test_nothing_is_written_where_nobody_is_told(terminal, monkeypatch, why):
+    if why == "no terminal":
+        monkeypatch.setattr(terminal, "isatty", lambda: False)
+    if why == "dumb":
+        monkeypatch.setenv("TERM", "dumb")
+    if why == "short":
+        monkeypatch.setattr(progress, "_DELAY", 30.0)
+    with progress.stage("a", shown=why != "no stage that is shown"), progress.stage("b", 3, shown=False) as advance:
+        advance(1)
+        time.sleep(0.02)
+    assert terminal.getvalue() == ""
+
+
+def test_the_line_is_no_wider_than_the_terminal(terminal, monkeypatch):
+    monkeypatch.setattr(progress, "_columns", lambda: 20)
+    with progress.stage("a stage with a long name", 5):
+        wait_for(terminal, "a stage with a lon…")
+    assert terminal.screen() == [""]
+
+
+def test_a_terminal_that_is_gone_is_no_error(terminal, monkeypatch):
+    monkeypatch.setattr(terminal, "write", lambda _: (_ for _ in ()).throw(OSError))
+    with progress.stage("a"):
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(3.4, "3 s"), (99.4, "99 s"), (150, "2 min"), (7300, "2 h 2 min")])
+def test_durations_are_short(seconds, text):
+    assert progress._duration(seconds) == text
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_child_has_no_part_in_it(terminal):
+    with progress.stage("parent"), progress._line.aside():
+        child = os.fork()
+        if not child:
+            with progress.stage("child", shown=False):
+                os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_evaluating_tells_of_runs_only_where_that_is_asked_for(terminal, tmp_path):
+    """By a folder, or by a command, around it."""
+    (tmp_path / "run").write_text("q Q0 d 1 1 t\n")
+    tieaware.evaluate({"q": {"d": 1}}, tmp_path / "run", "AP")
+    assert terminal.getvalue() == ""
+    shown = []
+
+    class Slow(dict):
+        def items(self):
+            wait_for(terminal, r"command: runs 0 of 1 .*")
+            shown.append(True)
+            return super().items()
+
+    with progress.stage("command"):
+        tieaware.evaluate({"q": {"d": 1}}, Slow({"q": {"d": 1.0}}), "AP")
+    assert shown

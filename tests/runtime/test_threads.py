@@ -1,0 +1,374 @@
+"""One pool of threads a process, which every call shares."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tieaware.runtime import threads
+from tieaware.runtime.threads import over_chunks, over_items
+
+EDGES = np.arange(41)
+
+
+@pytest.fixture(autouse=True)
+def pool(monkeypatch):
+    """A pool of its own for each test, without threads yet."""
+    monkeypatch.setattr(threads, "_pool", threads._Pool())
+    return threads._pool
+
+
+def names():
+    return {thread.name for thread in threading.enumerate() if thread.name.startswith("tieaware")}
+
+
+def output_of(program):
+    """Return what a program prints, or fail if it does not end."""
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore::DeprecationWarning"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_there_is_one_pool_whatever_counts_are_asked_for():
+    """As large as the largest request, less the thread that asks; none are left behind by a smaller one."""
+    program = """
+import threading, numpy as np, tieaware
+evaluators = [tieaware.Evaluator(np.tile([0, 1], (100, 1)), ["AP"], threads=n) for n in (2, 8, 3, 2, 1, 5)]
+for evaluator in evaluators:
+    evaluator(np.ones((100, 2)))
+    evaluator.many(np.ones((200, 200)))
+    tieaware.evaluate({"q": {"d": 1}}, {name: {"q": {"d": 1.0}} for name in "abcdefghi"}, ["AP"], threads=4)
+    print(sum(thread.name.startswith("tieaware") for thread in threading.enumerate()), end=" ")
+"""
+    assert output_of(program) == "3 7 7 7 7 7 "
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+def test_results_are_in_the_order_of_the_items(n):
+    assert over_chunks(lambda a, b: (a, b), EDGES, n) == list(pairwise(range(41)))
+    assert over_items(str, iter(range(1000)), n) == [str(i) for i in range(1000)]
+    assert over_items(str, [], n) == []
+    assert over_chunks(lambda a, b: (a, b), np.array([0, 0, 3, 3]), n) == [(0, 3)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_call_takes_no_more_threads_than_it_is_given(n):
+    """Also when the pool has more; and all of them at a time."""
+    over_items(str, range(100), 8)
+    together = threading.Barrier(n)
+    over_items(lambda _: together.wait(10), range(n), n)
+    at_work, most, lock = 0, 0, threading.Lock()
+
+    def work(_):
+        nonlocal at_work, most
+        with lock:
+            at_work += 1
+            most = max(most, at_work)
+        time.sleep(0.001)
+        with lock:
+            at_work -= 1
+
+    over_items(work, range(50), n)
+    assert most <= n
+
+
+def test_items_are_taken_one_at_a_time():
+    """By one thread, and not before there is one to work on them."""
+    taking = threading.Lock()
+    taken, done = 0, 0
+
+    def items():
+        nonlocal taken
+        for i in range(200):
+            assert taking.acquire(blocking=False)
+            assert taken - done <= 4
+            taken += 1
+            taking.release()
+            yield i
+
+    def work(_):
+        nonlocal done
+        with counting:
+            done += 1
+
+    counting = threading.Lock()
+    assert len(over_items(work, items(), 4)) == 200
+
+
+def test_a_call_within_a_call_stays_in_its_thread():
+    def outer(_):
+        here = threading.get_ident()
+        return over_items(lambda _: threading.get_ident() == here, range(20), 8)
+
+    assert all(all(inner) for inner in over_items(outer, range(20), 3))
+    assert threads._pool._size == 2
+    # The thread that made the call asks for others again.
+    together = threading.Barrier(2)
+    over_items(lambda _: together.wait(10), range(2), 2)
+
+
+@pytest.mark.parametrize("n", [1, 2, 8])
+def test_the_first_error_in_the_order_of_the_items_is_raised(n):
+    """Once everything that has begun has ended, and nothing begins afterwards."""
+    running, begun = 0, []
+    lock = threading.Lock()
+
+    def work(i):
+        nonlocal running
+        with lock:
+            running += 1
+            begun.append(i)
+        time.sleep(0.02 if i == 3 else 0.001)
+        with lock:
+            running -= 1
+        if i >= 3:
+            raise ValueError(i)
+
+    for _ in range(5):
+        begun.clear()
+        with pytest.raises(ValueError, match=r"^3$"):
+            over_items(work, range(40), n)
+        assert running == 0
+        count = len(begun)
+        assert count <= 3 + n
+        time.sleep(0.01)
+        assert len(begun) == count
+    assert over_items(abs, range(40), n) == list(range(40))
+
+
+@pytest.mark.parametrize("n", [1, 2, 8])
+def test_an_error_of_what_yields_the_items_is_raised(n):
+    def items():
+        yield from range(5)
+        raise OSError("no more")
+
+    done = []
+    with pytest.raises(OSError, match="no more"):
+        over_items(done.append, items(), n)
+    assert sorted(done) == list(range(5))
+
+
+def test_an_interruption_is_raised_too():
+    def interrupted(i):
+        if i == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        over_items(interrupted, range(10), 2)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_nothing_is_held_after_a_call(fails):
+    """Neither the work nor its results and errors, without the garbage collector."""
+
+    class Work:
+        def __call__(self, i):
+            if fails and i == 7:
+                raise ValueError
+            return self
+
+    gc.disable()
+    try:
+        work = Work()
+        held = weakref.ref(work)
+        with contextlib.suppress(ValueError):
+            over_items(work, range(10), 2)
+        del work
+        for _ in range(100):
+            # A thread of the pool may still be on its way out.
+            if held() is None:
+                break
+            time.sleep(0.01)
+        assert held() is None
+    finally:
+        gc.enable()
+
+
+def test_many_threads_share_the_pool():
+    """Which is no larger for it; and calls do not wait for one another."""
+    results = {}
+
+    def caller(number):
+        for _ in range(20):
+            results[number] = over_chunks(lambda a, b: number * a, EDGES, 2 + number % 3)
+
+    callers = [threading.Thread(target=caller, args=(number,)) for number in range(16)]
+    before = names()
+    for each in callers:
+        each.start()
+    for each in callers:
+        each.join(60)
+    assert results == {number: [number * a for a in range(40)] for number in range(16)}
+    assert threads._pool._size == 3
+    assert len(names() - before) <= 3
+
+
+def test_a_call_ends_while_another_keeps_the_pool_busy():
+    started, release = threading.Event(), threading.Event()
+
+    def slow(_):
+        started.set()
+        assert release.wait(60)
+
+    other = threading.Thread(target=lambda: over_items(slow, range(3), 3))
+    other.start()
+    started.wait(60)
+    assert over_items(abs, range(100), 3) == list(range(100))
+    release.set()
+    other.join(60)
+    assert not other.is_alive()
+
+
+def test_without_more_threads_there_is_one(monkeypatch):
+    class NoThread:
+        def __init__(self, **_):
+            pass
+
+        def start(self):
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads, "Thread", NoThread)
+    assert over_items(abs, range(100), 8) == list(range(100))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_child_has_a_pool_of_its_own():
+    """Also one that is forked while others are at work, and within a call."""
+    program = """
+import os, threading, time
+from tieaware.runtime.threads import over_items
+
+def names():
+    return sum(thread.name.startswith("tieaware") for thread in threading.enumerate())
+
+def child(say):
+    pid = os.fork()
+    if not pid:
+        print(names(), over_items(abs, range(100), 4) == list(range(100)), say, flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+over_items(abs, range(100), 3)
+child("after")
+busy = threading.Thread(target=lambda: over_items(lambda _: time.sleep(0.2), range(6), 3))
+busy.start()
+time.sleep(0.1)
+child("during")
+busy.join()
+print(names())
+"""
+    assert output_of(program) == "0 True after\n0 True during\n2\n"
+
+
+def test_the_interpreter_ends_cleanly():
+    """With threads that wait and threads at work, and with a call as it ends."""
+    program = """
+import atexit, threading, time
+import numpy as np
+from tieaware.runtime.threads import over_items
+
+atexit.register(lambda: print(len(over_items(abs, range(100), 8))))
+over_items(abs, range(100), 4)
+threading.Thread(target=lambda: over_items(lambda _: np.sort(np.ones(10**6)), range(200), 4), daemon=True).start()
+time.sleep(0.05)
+print("end")
+"""
+    for _ in range(5):
+        assert output_of(program) == "end\n100\n"
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_long_calls_answer_an_interruption(n):
+    """Within half a second, wherever the kernels are; and the pool and the evaluators are as they were."""
+    # The sanitizer makes all of it slower.
+    longest = 1.5 if "libasan" in os.environ.get("LD_PRELOAD", "") else 0.5
+    program = f"""
+import os, signal, threading, time
+import numpy as np, tieaware
+from tieaware.runtime import threads
+
+labels = np.tile(np.arange(40_000) % 2, (6, 1))
+slow = tieaware.Evaluator(labels, ["ERR(max_rel=30)"], threads={n})
+pairs = tieaware.Evaluator(labels[:, :1900], ["ERR(max_rel=30)"] * 4, threads={n})
+pool = tieaware.Evaluator(np.tile([1, 0, -2, -1], (1, 25_000)), ["infAP"], threads={n})
+lattice = tieaware.Evaluator(labels[:, :2_000:2] * 0 + (np.arange(1_000) % 30 == 0), ["IPrec@0.0"] * 8, threads={n})
+grouped = tieaware.Evaluator((np.arange(6_000_000) % 7 == 0).astype(np.int8), ["AUC"], threads={n})
+noise = np.random.default_rng(1).random(6_000_000)
+short = tieaware.Evaluator(np.tile([[1, 0, 0]], (5_000, 1)), ["AP"], threads={n})
+patient = [f"RBP(p={{i / 1000}})" for i in range(1, 999)]
+many = tieaware.Evaluator(np.tile([[1, 0, 0]], (5_000, 1)), patient, threads={n})
+
+def sent():
+    sent.at = time.process_time()
+    os.kill(os.getpid(), signal.SIGINT)
+
+def interrupt(name, call):
+    timer = threading.Timer(0.25, sent)
+    timer.start()
+    try:
+        call()
+        print(name, "ended")
+    except KeyboardInterrupt:
+        late = (time.process_time() - sent.at) / {n}
+        if late > {longest}:
+            print(name, late)
+    timer.join()
+
+interrupt("average", lambda: slow(np.ones((6, 40_000))))
+interrupt("mean", lambda: slow.many(np.ones((20, 6, 40_000))))
+interrupt("spread", lambda: pairs.spread(np.ones((6, 1900))))
+interrupt("pool", lambda: pool(np.ones((1, 100_000))))
+interrupt("lattice", lambda: [lattice(np.ones((6, 1_000))) for _ in range(10)])
+interrupt("groups", lambda: [grouped(noise) for _ in range(9)])
+interrupt("queries", lambda: many.many(np.ones((100, 5_000, 3))))
+interrupt("bands", lambda: tieaware.worst_case("AP", "1.5", 100_000))
+assert (short(np.ones((5_000, 3))).round(6) == 0.611111).all()
+assert [thread.name for thread in threading.enumerate() if thread.name.startswith("tieaware")] == [
+    f"tieaware-{{i}}" for i in range({n} - 1)
+]
+assert threads.over_items(abs, range(100), 3) == list(range(100))
+print("end")
+"""
+    assert output_of(program) == "end\n"
+
+
+def test_an_interruption_does_not_wait_for_what_nobody_asks():
+    """Not for the items that have not begun; and a second one not even for those that have."""
+    program = """
+import os, signal, threading, time
+from tieaware.runtime.threads import over_items
+
+begun = []
+
+def work(i):
+    begun.append(i)
+    time.sleep(0.3)
+
+def sent(n):
+    for _ in range(n):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+
+for n in (1, 2):
+    begun.clear()
+    threading.Timer(0.1, sent, (n,)).start()
+    start = time.monotonic()
+    try:
+        over_items(work, range(1000), 3)
+    except KeyboardInterrupt:
+        print(len(begun), end=" ")
+    time.sleep(0.5)
+assert over_items(abs, range(100), 3) == list(range(100))
+"""
+    assert output_of(program) == "3 3 "

@@ -1,0 +1,220 @@
+"""Exact values by enumeration: every order of the documents inside their ties, in fractions.
+
+Written from the definitions of the measures alone, for lists short enough to enumerate. It shares nothing
+with the package but the notation of the measures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import permutations, product
+from typing import NamedTuple
+
+import mpmath
+import numpy as np
+from support.queries import Query
+
+from tieaware.measures import Measure, parse_measure
+
+DIGITS = 50
+
+
+class Exact(NamedTuple):
+    """A measure over all orders: its mean, its variance, and its extremes."""
+
+    mean: Fraction
+    variance: Fraction
+    minimum: Fraction
+    maximum: Fraction
+
+
+def enumerate_orders(scores: Sequence[float], labels: Sequence[int]) -> Counter[tuple[int, ...]]:
+    """Count how many orders of the tied documents give each sequence of labels."""
+    ties = [
+        Counter(permutations([lab for s, lab in zip(scores, labels, strict=True) if s == score]))
+        for score in sorted(set(scores), reverse=True)
+    ]
+    orders: Counter[tuple[int, ...]] = Counter()
+    for parts in product(*ties):
+        times = 1
+        for tie, part in zip(ties, parts, strict=True):
+            times *= tie[part]
+        orders[sum(parts, ())] += times
+    return orders
+
+
+def over_orders(measure: str | Measure, orders: Counter[tuple[int, ...]], judged: Sequence[int]) -> Exact:
+    """Evaluate every order, weighted by how often it occurs."""
+    measure = parse_measure(measure)
+    shared: Counter[tuple[int, ...]] = Counter()  # orders that the measure cannot tell apart
+    for order, times in orders.items():
+        shared[_seen(measure, order)] += times
+    values = [value(measure, order, judged) for order in shared]
+    # Whole numbers over a common denominator, which are quicker than fractions.
+    scale = math.lcm(*(v.denominator for v in values))
+    whole = [v.numerator * (scale // v.denominator) for v in values]
+    number = sum(shared.values())
+    total = sum(v * times for v, times in zip(whole, shared.values(), strict=True))
+    squares = sum(v * v * times for v, times in zip(whole, shared.values(), strict=True))
+    variance = Fraction(number * squares - total * total, (number * scale) ** 2)
+    return Exact(Fraction(total, number * scale), variance, Fraction(min(whole), scale), Fraction(max(whole), scale))
+
+
+def exact(measure: str | Measure, scores: Sequence[float], labels: Sequence[int], judged: Sequence[int]) -> Exact:
+    """Evaluate a measure over every order that the scores allow."""
+    return over_orders(measure, enumerate_orders(scores, labels), judged)
+
+
+def over_queries(measures: Sequence[str], queries: Sequence[Query]) -> np.ndarray:
+    """Evaluate every order of each query: float64[4, n_queries, n_measures], rounded, in the order of Exact."""
+    values = np.empty((4, len(queries), len(measures)))
+    for i, query in enumerate(queries):
+        orders = enumerate_orders(query.scores, query.labels)
+        for j, measure in enumerate(measures):
+            values[:, i, j] = [float(x) for x in over_orders(measure, orders, query.judged)]
+    return values
+
+
+def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Fraction:
+    """Evaluate a measure for documents in one order. Negative labels are unjudged."""
+    name, k = measure.name, measure.cutoff
+    if measure.parameters.get("judged_only"):
+        order = [label for label in order if label >= 0]
+    top = order if k is None else order[:k]
+    if name == "NumRet":
+        return Fraction(len(order))
+    if name == "NumQ":
+        return Fraction(1)
+    if name == "Judged":
+        counted = [label >= 0 or (label < -1 and bool(measure["pool"])) for label in top]
+        return Fraction(sum(counted), len(top)) if top else Fraction(0)
+    if name == "RBPResidual":
+        p = Fraction(measure["p"])
+        return 1 - (1 - p) * sum((p**j for j, label in enumerate(order) if label >= 0), Fraction(0))
+    if name == "ERR":
+        value, stays = Fraction(0), Fraction(1)
+        for j, label in enumerate(top, 1):
+            stop = Fraction(2 ** max(label, 0) - 1, 2 ** int(measure["max_rel"]))
+            value += stays * stop / j
+            stays *= 1 - stop
+        return value
+    if name in ("DCG", "nDCG"):
+        dcg = _dcg([_gain(lab, str(measure["dcg"])) for lab in top])
+        if name == "DCG" or dcg == 0:
+            return dcg
+        best = sorted((_gain(lab, str(measure["dcg"])) for lab in judged), reverse=True)
+        return dcg / _dcg(best if k is None else best[:k])
+
+    least = int(measure["rel"])
+    n_relevant = sum(_is_relevant(lab, least) for lab in judged)
+    ranks = [j for j, lab in enumerate(top, 1) if _is_relevant(lab, least)]
+    if name == "infAP":
+        value = Fraction(0)
+        for j in ranks:
+            above = order[: j - 1]
+            hits, judged_above = sum(_is_relevant(lab, least) for lab in above), sum(lab >= 0 for lab in above)
+            pooled = judged_above + sum(lab < -1 for lab in above)
+            share = (hits + Fraction(1, 100_000)) / (judged_above + Fraction(2, 100_000))
+            value += Fraction(1, j) + Fraction(pooled, j) * share
+        return value / n_relevant if n_relevant else value
+    if name == "Q":
+        beta, value = Fraction(measure["beta"]), Fraction(0)
+        best = sorted((lab for lab in judged if _is_relevant(lab, least)), reverse=True)
+        for i, j in enumerate(ranks, 1):
+            gain = sum(lab for lab in top[:j] if _is_relevant(lab, least))
+            value += (i + beta * gain) / (j + beta * sum(best[:j]))
+        return value / n_relevant if n_relevant else value
+    if name == "NumRel":
+        return Fraction(n_relevant)
+    if name == "NumRelRet":
+        return Fraction(len(ranks))
+    others = [j for j, lab in enumerate(order if name == "ESL" else top, 1) if not _is_relevant(lab, least)]
+    if name == "ESL":
+        if n_relevant == 0:
+            return Fraction(0)
+        i = int(measure["i"])
+        return Fraction(sum(j < ranks[i - 1] for j in others) if len(ranks) >= i else len(others))
+    if not ranks:
+        return Fraction(0)
+    if name == "AUC":
+        pairs = [r < j for r in ranks for j in others]
+        return Fraction(sum(pairs), len(pairs)) if pairs else Fraction(1)
+    if name == "Bpref":
+        n_not = sum(lab >= 0 for lab in judged) - n_relevant
+        judged_others = [j for j in others if order[j - 1] >= 0]
+        missed = [min(sum(j < r for j in judged_others), n_relevant) for r in ranks]
+        return sum(1 - Fraction(x, min(n_relevant, n_not)) if x else Fraction(1) for x in missed) / n_relevant
+    if name in ("IPrec", "IAP11"):
+        recalls = [measure["recall"]] if name == "IPrec" else [i / 10 for i in range(11)]
+        points = []
+        for recall in recalls:
+            reached = int(float(recall) * n_relevant + 0.5)
+            points.append(max((Fraction(i, j) for i, j in enumerate(ranks, 1) if i >= reached), default=Fraction(0)))
+        return sum(points, Fraction(0)) / len(points)
+    if name in ("SetP", "SetR", "SetF", "SetAP"):
+        precision, recall = Fraction(len(ranks), len(order)), Fraction(len(ranks), n_relevant)
+        if name == "SetP":
+            return Fraction(len(ranks), min(len(order), n_relevant)) if measure["relative"] else precision
+        beta = Fraction(measure.parameters.get("beta", 1.0))
+        weighted = (1 + beta) * precision * recall / (recall + beta * precision)
+        return {"SetR": recall, "SetF": weighted, "SetAP": precision * recall}[name]
+    depth = len(order) if k is None else k
+    if name == "P":
+        return Fraction(len(ranks), depth)
+    if name == "R":
+        return Fraction(len(ranks), n_relevant)
+    if name == "F1":
+        precision, recall = Fraction(len(ranks), depth), Fraction(len(ranks), n_relevant)
+        return 2 / (1 / precision + 1 / recall)
+    if name in ("AP", "GMAP"):
+        return sum((Fraction(i, j) for i, j in enumerate(ranks, 1)), Fraction(0)) / n_relevant
+    if name == "RR":
+        return Fraction(1, ranks[0])
+    if name == "RBP":
+        p = Fraction(measure["p"])
+        return (1 - p) * sum((p ** (j - 1) for j in ranks), Fraction(0))
+    if name in ("Success", "Hits"):
+        return Fraction(1)
+    if name == "Rprec":
+        return Fraction(sum(j <= n_relevant for j in ranks), n_relevant)
+    raise AssertionError(f"no definition of {name}")
+
+
+def _is_relevant(label: int, least: int) -> bool:
+    return label >= least and label >= 0
+
+
+def _gain(label: int, dcg: str) -> int:
+    if label < 1:
+        return 0
+    return {"log2": label, "exp-log2": 2**label - 1}[dcg]
+
+
+def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
+    """Leave out the labels that the measure does not look at, and replace those that it treats alike by one of them."""
+    if not measure.parameters.get("judged_only"):
+        order = order[: measure.cutoff]
+    if measure.name in ("DCG", "nDCG", "ERR"):
+        unjudged = -1 if measure.parameters["judged_only"] else 0
+        return tuple(label if label > 0 else 0 if label == 0 else unjudged for label in order)
+    least = int(measure.parameters.get("rel", 1))
+    if measure.name in ("infAP", "Q", "Judged"):
+        return tuple(-2 if label < -1 else label for label in order)
+    if measure.name in ("Bpref", "Judged", "RBPResidual") or measure.parameters.get("judged_only"):
+        return tuple(least if _is_relevant(label, least) else -1 if label < 0 else 0 for label in order)
+    return tuple(least if _is_relevant(label, least) else -1 for label in order)
+
+
+def _dcg(gains: Sequence[int]) -> Fraction:
+    return sum((g * weight for g, weight in zip(gains, _discounts(), strict=False)), Fraction(0))
+
+
+@lru_cache(maxsize=1)
+def _discounts() -> tuple[Fraction, ...]:
+    """1/log2(1 + j) for the ranks j = 1, 2, … of any list that can be enumerated, to 50 digits."""
+    with mpmath.workdps(DIGITS + 5):
+        return tuple(Fraction(int(mpmath.nint(10**DIGITS / mpmath.log(1 + j, 2))), 10**DIGITS) for j in range(1, 129))

@@ -1,0 +1,233 @@
+"""Values against trec_eval itself, as pytrec_eval wraps it: of every measure that both have, under every tie rule."""
+
+from __future__ import annotations
+
+import random
+from itertools import groupby, permutations, product
+
+import numpy as np
+import pytest
+import pytrec_eval
+from support.trec_files import Qrels, Scores, ranked, read_qrels, read_scores
+
+import tieaware
+from tieaware import InputError, samples
+
+pytestmark = pytest.mark.slow
+
+TOLERANCE = 1e-9
+DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+MEASURES = (
+    "map", "recip_rank", "Rprec", "ndcg", "num_ret", "num_rel", "num_rel_ret",
+    "bpref", "infAP", "set_P", "set_relative_P", "set_recall", "set_F", "set_map",
+    *(f"{name}_{k}" for name in ("P", "recall", "ndcg_cut", "map_cut") for k in DEPTHS),
+    *(f"success_{k}" for k in (1, 5, 10)),
+)  # fmt: skip
+# Of these, what is summed up is what they are about, and they have no value of a query.
+SUMMARIES = ("gm_map", "num_q")
+# Of these the wrapped trec_eval 9 has another definition than trec_eval 10: test_interpolated.py compares them.
+INTERPOLATED = ("iprec_at_recall", "11pt_avg")
+
+# trec_eval's options -l and -J. Where there are many runs, every sixth serves for others than the default.
+OPTIONS = pytest.mark.parametrize(("rel", "judged_only"), [(1, False), (2, False), (1, True), (2, True)])
+
+
+def family(name: str) -> str:
+    """Give the name by which pytrec_eval is asked for a measure: without the cut-off."""
+    return name.rstrip("0123456789").removesuffix("_")
+
+
+def trec_eval(
+    qrels: Qrels, scores: Scores, names: tuple[str, ...] = MEASURES, rel: int = 1, judged_only: bool = False
+) -> dict[str, list[float]]:
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {family(name) for name in names}, rel, judged_only)
+    return {query: [values[name] for name in names] for query, values in evaluator.evaluate(scores).items()}
+
+
+def comparable(rel: int, judged_only: bool) -> tuple[str, ...]:
+    """Name the measures that take these options here as there: nDCG takes the labels, and num_ret the list as it is."""
+    return tuple(
+        name
+        for name in MEASURES
+        if not (rel > 1 and name.startswith("ndcg")) and not (judged_only and name == "num_ret")
+    )
+
+
+def with_options(name: str, rel: int, judged_only: bool) -> tieaware.Measure:
+    measure = tieaware.parse_measure(name)
+    options = {"rel": rel, "judged_only": judged_only}
+    return measure(**{key: value for key, value in options.items() if key in measure.parameters})
+
+
+def assert_same(result, expected, message=""):
+    """Every query that trec_eval evaluates is evaluated, and to the same values."""
+    assert set(result.queries) == set(expected)
+    np.testing.assert_allclose(
+        result.values[0], [expected[q] for q in result.queries], rtol=0, atol=TOLERANCE, err_msg=message
+    )
+
+
+def test_every_measure_that_both_have_is_compared():
+    def is_known(name):
+        try:
+            return tieaware.parse_measure(name)
+        except InputError:
+            return False
+
+    both = {
+        name
+        for name in pytrec_eval.supported_measures
+        if any(is_known(known) for known in (name, f"{name}_10", f"{name}_0.10"))
+    }
+    assert both == {*map(family, MEASURES), *SUMMARIES, *INTERPOLATED}
+
+
+def test_trec_eval_reads_scores_as_float32():
+    """The wrapped trec_eval stores scores in single precision, so that is how its ties are reproduced."""
+    qrels, scores = {"1": {"a": 1, "b": 0}}, {"1": {"a": 1.0 + 2.0**-25, "b": 1.0}}
+    (expected,) = trec_eval(qrels, scores).values()
+    assert expected[MEASURES.index("recip_rank")] == 0.5
+    evaluate = tieaware.Evaluator([1, 0], ["RR"], ties="trec_eval", docids=["a", "b"])
+    assert evaluate(np.array([1.0 + 2.0**-25, 1.0], dtype=np.float32))[0, 0] == 0.5
+    assert evaluate(np.array([1.0 + 2.0**-25, 1.0]))[0, 0] == 1.0
+
+
+@OPTIONS
+def test_every_query_of_every_run(collection, rel, judged_only):
+    """ties="trec_eval" is trec_eval: documents with equal scores by document id, descending."""
+    qrels = read_qrels(collection.qrels)
+    judgments = tieaware.read_qrels(collection.qrels)
+    names = comparable(rel, judged_only)
+    measures = [with_options(name, rel, judged_only) for name in names]
+    runs = collection.runs if len(collection.runs) < 10 or (rel, judged_only) == (1, False) else collection.runs[::6]
+    for path in runs:
+        run = tieaware.read_run(path, score_dtype="float32")
+        result = tieaware.evaluate(judgments, run, measures, ties="trec_eval", queries="both")
+        assert_same(result, trec_eval(qrels, read_scores(path), names, rel, judged_only), path.name)
+
+
+@OPTIONS
+@pytest.mark.parametrize("ties", ["run_order", "optimistic", "pessimistic"])
+def test_other_orders_of_the_tied(generated, ties, rel, judged_only):
+    """The other rules are trec_eval's values of runs without ties: those in which the rule has put the documents."""
+    qrels = read_qrels(generated.qrels)
+    names = comparable(rel, judged_only)
+    measures = [with_options(name, rel, judged_only) for name in names]
+    sign = {"run_order": 0, "optimistic": -1, "pessimistic": 1}[ties]
+    for path in generated.runs:
+        untied = {}
+        for query, scores in read_scores(path).items():
+            labels = {document: place_of(qrels[query].get(document)) for document in scores}
+            untied[query] = ranked(sorted(scores, key=lambda d: (-scores[d], sign * labels[d])))
+        result = tieaware.evaluate(generated.qrels, path, measures, ties=ties, queries="both")
+        assert_same(result, trec_eval(qrels, untied, names, rel, judged_only), path.name)
+
+
+def place_of(label: int | None) -> int:
+    """Order the documents of a tie: by label, then those that nobody judged, then those pooled and not judged."""
+    return -1 if label is None else -2 if label < 0 else label
+
+
+@OPTIONS
+def test_the_average_and_the_spread_are_over_all_orders(rel, judged_only):
+    """Of short lists: trec_eval evaluates each of the orders that the scores allow."""
+    sample = samples.generate(seed=3, n_queries=10, depth=6, n_documents=300, pool_depth=3)
+    names = comparable(rel, judged_only)
+    measures = [with_options(name, rel, judged_only) for name in names]
+    n_tied = 0
+    for run in sample.runs.values():
+        result = tieaware.evaluate(sample.qrels, run, measures, spread=True)
+        for query, scores in run.items():
+            orders = {f"{query}/{i}": ranked(order) for i, order in enumerate(orders_of(scores))}
+            values = trec_eval(dict.fromkeys(orders, sample.qrels[query]), orders, names, rel, judged_only)
+            of_orders = np.array([values[order] for order in orders])
+            i = result.queries.index(query)
+            n_tied += len(orders) > 1
+            close = {"rtol": 0, "atol": TOLERANCE, "err_msg": query}
+            np.testing.assert_allclose(result.values[0, i], of_orders.mean(axis=0), **close)
+            known = ~np.isnan(result.std[0, i])
+            assert [name for name, is_known in zip(names, known, strict=True) if not is_known] == ["infAP"]
+            np.testing.assert_allclose(result.std[0, i, known], of_orders.std(axis=0)[known], rtol=0, atol=1e-7)
+            np.testing.assert_allclose(result.min[0, i, known], of_orders.min(axis=0)[known], **close)
+            np.testing.assert_allclose(result.max[0, i, known], of_orders.max(axis=0)[known], **close)
+    assert n_tied > 20
+
+
+def orders_of(scores: dict[str, float]) -> list[list[str]]:
+    """List every order of the documents that their scores allow."""
+    by_score = sorted(scores, key=lambda document: -scores[document])
+    ties = [list(tied) for _, tied in groupby(by_score, key=lambda document: scores[document])]
+    return [[d for tied in parts for d in tied] for parts in product(*map(permutations, ties))]
+
+
+def test_means_and_the_geometric_mean(collection):
+    """Of the queries of a run; test_trec_eval_outputs.py has the sums."""
+    qrels = read_qrels(collection.qrels)
+    names = ("gm_map", *(name for name in MEASURES if not name.startswith("num_")))
+    for path in collection.runs[::3]:
+        columns = zip(*trec_eval(qrels, read_scores(path), names).values(), strict=True)
+        expected = [pytrec_eval.compute_aggregated_measure(*column) for column in zip(names, columns, strict=True)]
+        run = tieaware.read_run(path, score_dtype="float32")
+        result = tieaware.evaluate(qrels, run, names, ties="trec_eval", queries="both")
+        np.testing.assert_allclose(result.mean()[0], expected, rtol=0, atol=TOLERANCE, err_msg=path.name)
+
+
+def test_a_run_out_of_order_and_with_more_columns(generated, tmp_path):
+    """The lines of a run stand in any order, and what follows the tag says nothing."""
+    path = generated.runs[1]
+    lines = [f"{line} more columns" for line in path.read_text().splitlines()]
+    random.Random(5).shuffle(lines)
+    (tmp_path / path.name).write_text("\n".join(lines))
+    run = tieaware.read_run(tmp_path / path.name, score_dtype="float32")
+    result = tieaware.evaluate(generated.qrels, run, MEASURES, ties="trec_eval", queries="both")
+    assert_same(result, trec_eval(read_qrels(generated.qrels), read_scores(path)))
+
+
+def test_trec_eval_own_runs(data):
+    """The same for trec_eval's own tests: a run out of order, one with more columns, graded judgments."""
+    folder = data / "trec_eval_tests"
+    for qrels in ("qrels.test", "qrels.rel_level"):
+        for name in ("results.test", "results.trunc"):
+            run = tieaware.read_run(folder / name, score_dtype="float32")
+            result = tieaware.evaluate(folder / qrels, run, MEASURES, ties="trec_eval", queries="both")
+            assert_same(result, trec_eval(read_qrels(folder / qrels), read_scores(folder / name)), f"{qrels} {name}")
+
+
+def test_silent_queries(collection):
+    """queries="judged" counts a judged query on which the run is silent as 0; "both" leaves it out."""
+    qrels = read_qrels(collection.qrels)
+    every_other = {query: docs for i, (query, docs) in enumerate(read_scores(collection.runs[0]).items()) if i % 2}
+    names = ("map", "ndcg_cut_10")
+    expected = trec_eval(qrels, every_other, names)
+    rounded = {q: {d: float(np.float32(s)) for d, s in docs.items()} for q, docs in every_other.items()}
+    both = tieaware.evaluate(qrels, rounded, names, ties="trec_eval", queries="both")
+    judged = tieaware.evaluate(qrels, rounded, names, ties="trec_eval", queries="judged")
+    assert set(both.queries) == set(every_other) == set(expected)
+    assert judged.queries == tuple(qrels)
+    totals = np.sum(list(expected.values()), axis=0)
+    np.testing.assert_allclose(both.mean()[0], totals / len(every_other), rtol=0, atol=TOLERANCE)
+    np.testing.assert_allclose(judged.mean()[0], totals / len(qrels), rtol=0, atol=TOLERANCE)
+    for query in set(qrels) - set(every_other):
+        assert not judged.values[0, judged.queries.index(query)].any()
+
+
+def test_the_mean_lies_between_the_extremes_on_runs(collection):
+    """trec_eval's order and the mean over orders lie between the worst and the best order."""
+    judgments = tieaware.read_qrels(collection.qrels)
+    values = {
+        ties: tieaware.evaluate(judgments, list(collection.runs), MEASURES, ties=ties).values
+        for ties in ("average", "trec_eval", "run_order", "optimistic", "pessimistic")
+    }
+    for ties in ("average", "trec_eval", "run_order"):
+        assert (values["optimistic"] >= values[ties] - 1e-14).all()
+        assert (values[ties] >= values["pessimistic"] - 1e-14).all()
+    assert (values["optimistic"] > values["pessimistic"] + 1e-3).any()
+
+
+@pytest.mark.parametrize("beta", [0.5, 3.0])
+def test_weights_of_set_f(collection, beta):
+    """trec_eval's parameter multiplies precision itself, not its square."""
+    qrels, scores = read_qrels(collection.qrels), read_scores(collection.runs[0])
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {f"set_F.{beta}"}).evaluate(scores)
+    result = tieaware.evaluate(qrels, scores, [f"SetF(beta={beta})"], queries="both")
+    assert_same(result, {query: list(values.values()) for query, values in theirs.items()})

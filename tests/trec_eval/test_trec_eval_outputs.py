@@ -1,0 +1,117 @@
+"""trec_eval's lines, through the command line: as pytrec_eval has the values, and as its own tests expect them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import pytrec_eval
+from support.trec_files import read_qrels, read_scores
+
+from tieaware import InputError, parse_measure
+from tieaware.cli import main
+
+pytestmark = pytest.mark.slow
+
+CASES = {
+    "out.test": ("qrels.test", "results.test", ["--queries", "both"]),
+    "out.test.a": ("qrels.test", "results.test", ["--queries", "both"]),
+    "out.test.aq": ("qrels.test", "results.test", ["--queries", "both", "-q"]),
+    "out.test.aqc": ("qrels.test", "results.trunc", ["--queries", "judged", "-q"]),
+    "out.test.meas_params": ("qrels.test", "results.test", ["--queries", "both", "-q"]),
+    "out.comment.test": ("qrels.comment.test", "results.comment.test", ["--queries", "both"]),
+}
+
+
+@pytest.mark.parametrize("all_judged", [False, True])
+def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, capfd, all_judged):
+    """Every line of a query, every mean and every sum; with every judged query, those without a list count as 0."""
+    names = ["num_q", "num_ret", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "P_10", "ndcg_cut_10"]
+    of_all = {"num_q", "gm_map"}
+    # Lists for every other query, with scores that are the same in single precision.
+    some = list(read_scores(collection.runs[0]).items())[::2]
+    scores = {query: {d: float(np.float32(score)) for d, score in found.items()} for query, found in some}
+    run = tmp_path / "half.run"
+    run.write_text("".join(f"{q} Q0 {d} 0 {s!r} t\n" for q, found in scores.items() for d, s in found.items()))
+    qrels = read_qrels(collection.qrels)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {name.removesuffix("_10") for name in names}).evaluate(scores)
+    silent = dict.fromkeys(set(qrels) - set(theirs) if all_judged else ())
+    assert len(silent) >= (len(theirs) - 1) * all_judged
+    expected = {(name, q): values[name] for q, values in theirs.items() for name in names if name not in of_all}
+    expected |= {(name, q): 0.0 for q in silent for name in names if name not in of_all}
+    for name in names:
+        # A query without a list is one, and its average precision is the least that trec_eval takes the logarithm of.
+        missing = {"num_q": 1.0, "gm_map": np.log(0.00001)}.get(name, 0.0)
+        values = [*(values[name] for values in theirs.values()), *(missing for _ in silent)]
+        expected[name, "all"] = pytrec_eval.compute_aggregated_measure(name, values)
+    options = ["--queries", "judged" if all_judged else "both", "-q"]
+    lines = evaluate(capfd, collection.qrels.parent, collection.qrels, run, options, names)
+    found = {(name.strip(), query): float(value) for name, query, value in lines}
+    assert len(found) == len(lines)
+    assert found == pytest.approx(expected, rel=0, abs=5.1e-5)
+
+
+def known(lines):
+    """The lines of measures that exist here."""
+    for line in lines:
+        name, query, value = line.split()
+        try:
+            parse_measure(name)
+        except InputError:
+            continue
+        yield name, query, value
+
+
+def evaluate(capfd, data, qrels, run, options, names):
+    arguments = ["eval", str(data / qrels), str(data / run), "--ties", "trec_eval", *options]
+    for name in names:
+        arguments += ["-m", name]
+    assert main(arguments) == 0
+    return [tuple(line.split("\t")) for line in capfd.readouterr().out.splitlines()]
+
+
+@pytest.mark.parametrize("output", CASES)
+def test_lines_are_those_of_trec_eval(data, capfd, output):
+    """Every measure that both have, to the digits printed, whatever the order of the lines."""
+    folder = data / "trec_eval_tests"
+    expected = list(known((folder / output).read_text().splitlines()))
+    names = list(dict.fromkeys(name for name, _, _ in expected))
+    assert len(names) >= (6 if output == "out.test.meas_params" else 14)
+    found = evaluate(capfd, folder, *CASES[output], names)
+    assert sorted((name.strip(), query, value) for name, query, value in found) == sorted(expected)
+
+
+def test_the_level_of_relevance_is_rel(data, capfd):
+    """trec_eval -l 2 on graded judgments; nDCG takes the labels as they are."""
+    folder = data / "trec_eval_tests"
+    expected = [
+        line for line in known((folder / "out.test.aql").read_text().splitlines()) if not line[0].startswith("ndcg")
+    ]
+    names = {name: level(name) for name, _, _ in expected}
+    found = evaluate(
+        capfd, folder, "qrels.rel_level", "results.test", ["--queries", "both", "-q"], dict.fromkeys(names.values())
+    )
+    values = {(name.strip(), query): value for name, query, value in found}
+    assert len(names) > 20
+    for name, query, value in expected:
+        assert values[names[name], query] == value, (name, query)
+
+
+def level(name):
+    """The measure of that trec_eval name with rel=2, where it has that parameter."""
+    measure = parse_measure(name)
+    return str(measure(rel=2)) if "rel" in measure.parameters else str(measure)
+
+
+def test_the_default_output_begins_as_trec_evals(data, capfd):
+    """Scripts that read trec_eval's lines find them; runid is the file's name instead of the tag."""
+    folder = data / "trec_eval_tests"
+    expected = (folder / "out.test").read_text().splitlines()
+    assert (
+        main(["eval", str(folder / "qrels.test"), str(folder / "results.test"), "--ties=trec_eval", "--queries=both"])
+        == 0
+    )
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[1:10] == expected[1:10]
+    assert all(re.fullmatch(r"\S+ *\tall\t\S+", line) for line in lines)
