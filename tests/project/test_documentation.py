@@ -106,7 +106,7 @@ def test_every_parameter_is_described_in_the_documents():
         for name, parameter in definition.parameters.items():
             row = f"`{name}`", parameter.range, str(parameter.default), parameter.description
             declared.setdefault(row, []).append(f"`{definition.name}`")
-    written = {tuple(row): measures.split() for *row, measures in rows_of_measures("Their parameters")}
+    written = {tuple(row): measures.split() for *row, measures in rows_of_measures("Parameters")}
     assert written == declared
 
 
