@@ -4,6 +4,7 @@ import gzip
 import os
 import re
 import shutil
+import struct
 import sys
 
 import polars as pl
@@ -213,3 +214,44 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     assert len(read_run(tmp_path / "run.csv")) == 10
     with pytest.raises(MissingExtraError, match=r"^pyarrow is not installed: pip install 'tieaware\[arrow\]'$"):
         read_run(tmp_path / "run.parquet")
+
+
+LYING_OFFSETS = ((0, 2, 5, 1 << 30), (0, 1 << 30, 5, 9), (0, -5, 5, 9), (0, 7, 5, 9))
+
+
+@pytest.mark.parametrize("offsets", LYING_OFFSETS)
+@pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_offsets_that_point_outside_the_text_are_refused(writer, offsets, tmp_path):
+    """Otherwise the kernels would read memory outside the file: a crash, or foreign bytes in a document id."""
+    path = tmp_path / "run.arrow"
+    table = pa.table({"query": ["q1", "q1", "q2"], "doc": ["d1", "d22", "d333"], "score": [1.0, 2.0, 3.0]})
+    with writer(path, table.schema) as file:
+        file.write_table(table)
+    good, data = struct.pack("<4i", 0, 2, 5, 9), path.read_bytes()
+    assert data.count(good) == 1
+    assert tieaware.evaluate({"q1": {"d1": 1}}, path, "RR").mean().item() == 0.5
+    path.write_bytes(data.replace(good, struct.pack("<4i", *offsets)))
+    with pytest.raises(InputError, match=r"run.arrow: the file cannot be read: .*[Oo]ffset"):
+        tieaware.evaluate({"q1": {"d1": 1}}, path, "RR")
+
+
+@pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_a_damaged_arrow_file_is_read_or_refused(writer, tmp_path):
+    """Each byte of a small file in turn takes another value: a run or an error in one line, and no crash."""
+    path = tmp_path / "run.arrow"
+    table = pa.table({"query": ["q1", "q1"], "doc": ["d1", "d22"], "score": [1.0, 2.0]})
+    table = table.set_column(1, "doc", table["doc"].dictionary_encode())
+    with writer(path, table.schema) as file:
+        file.write_table(table)
+    data, refused = path.read_bytes(), 0
+    for at in range(len(data)):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
+        try:
+            read_run(path)
+        except InputError as error:
+            refused += 1
+            assert "\n" not in str(error)
+        except MemoryError:
+            # A length of terabytes.
+            refused += 1
+    assert refused > 20

@@ -23,7 +23,8 @@ TESTS = Path(__file__).parents[1]
 
 # Of these measures, the kernels of the last two ask for memory to work in.
 PROGRAM = """
-import queries, random
+import random
+from support import queries
 from injected import ALLOCATIONS, Faults
 some = [queries.random_query(random.Random(8), 7) for _ in range(6)]
 scores = queries.scores_of(some)

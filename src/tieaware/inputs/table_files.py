@@ -88,12 +88,16 @@ class _OfPyarrow(ABC):
         except Exception as error:
             raise InputError(self.label, f"the file cannot be read: {reason(error)}") from None
 
+    def _checked(self, batch: Any) -> Any:
+        """Return a batch whose buffers are consistent."""
+        return batch
+
     def batches(self, columns: Sequence[int]) -> Batches:
         """Read these columns, batch by batch."""
         names = [self.names[i] for i in columns]
         batches = iter(self._try(lambda: self._batches(names)))
         first = 0
-        while (batch := self._try(lambda: next(batches, None))) is not None:
+        while (batch := self._try(lambda: self._checked(next(batches, None)))) is not None:
             found = batch.schema.names
             for read in ArrowFrame(batch, self.label).batches([found.index(name) for name in names]):
                 yield read._replace(first=first)
@@ -121,6 +125,12 @@ class ArrowFile(_OfPyarrow):
 
     def _schema(self) -> Any:
         return self._opened().schema
+
+    def _checked(self, batch: Any) -> Any:
+        # The buffers are those of the file: offsets that point outside the text would be read by the kernels.
+        if batch is not None:
+            batch.validate(full=True)
+        return batch
 
     def _batches(self, names: list[str]) -> Iterator[Any]:
         file = self._opened(included_fields=[self.names.index(name) for name in names])
