@@ -79,22 +79,22 @@ def test_the_commands_in_the_documents_print_what_follows_them(name, tmp_path):
             assert done.stdout == expected, command
 
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MEASURES_AND_RULES = README.partition("\n## Measures and tie rules\n")[2].partition("\n## ")[0]
+
+
 def test_the_readme_shows_what_the_demo_prints():
     """The table in the README is the demo's."""
-    assert demo() in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SECTION = README.partition("\n## Measures and tie rules\n")[2].partition("\n## ")[0]
+    assert demo() in README
 
 
 def test_the_readme_names_every_measure():
-    paragraph = SECTION.strip().partition("\n\n")[0]
+    paragraph = MEASURES_AND_RULES.strip().partition("\n\n")[0]
     assert set(re.findall(r"`(\w+)`", paragraph)) == set(DEFINITIONS)
 
 
 def test_the_readme_has_a_row_for_every_tie_rule():
-    first_cells = re.findall(r"^\| (`.*?) \|", SECTION, re.MULTILINE)
+    first_cells = re.findall(r"^\| (`.*?) \|", MEASURES_AND_RULES, re.MULTILINE)
     assert {name for cell in first_cells for name in re.findall(r"`(\w+)`", cell)} == set(RULES)
 
 
