@@ -1,48 +1,57 @@
-"""The `compare` fixture, which makes a row of the table, and the table at the end of the run."""
+"""The `compare` fixture, which measures a row of the table; and the table and the targets at the end of the session."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from benchmarks.ratios import Ratio, environment, rounds_within, save, seconds, summarise, text
+from benchmarks import tables, targets
+from benchmarks.ratios import Ratio, environment, rounds_within, seconds, summarise
 
-DOCS = Path(__file__).parent.parent / "docs"
 _ratios = pytest.StashKey[list[Ratio]]()
+_reasons = pytest.StashKey[dict[tuple[str, ...], str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tieaware")
-    group.addoption("--small", action="store_true", help="tiny workloads, to see that the benchmarks run")
-    group.addoption("--record", action="store_true", help="write docs/performance.json and .md")
+    group.addoption("--small", action="store_true", help="run tiny workloads without targets, to check that all run")
+    group.addoption("--record", action="store_true", help="write docs/performance.json and docs/performance.md")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--record") and (config.getoption("--small") or config.getoption("keyword")):
+        raise pytest.UsageError("--record requires all benchmarks: use it without --small and -k")
     config.stash[_ratios] = []
+    config.stash[_reasons] = targets.expected_to_miss(environment()["machine"]["processor"])
 
 
 @pytest.fixture(scope="session")
 def small(request: pytest.FixtureRequest) -> bool:
-    """Whether the workloads are to be tiny."""
+    """True if workloads should be tiny."""
     return bool(request.config.getoption("--small"))
 
 
 @pytest.fixture
 def report(request: pytest.FixtureRequest) -> Callable[[Ratio], None]:
-    """Add a row to the table."""
-    return request.config.stash[_ratios].append
+    """Return a function that adds a row to the table."""
+    stash = request.config.stash
+
+    def report(ratio: Ratio) -> None:
+        stash[_ratios].append(replace(ratio, expected_to_miss=stash[_reasons].get(ratio.key, "")))
+
+    return report
 
 
 @pytest.fixture
 def compare(benchmark: Any, report: Callable[[Ratio], None], small: bool) -> Callable[..., Ratio]:
-    """Measure a contender against a baseline, and report their ratio.
+    """Return a function that measures a contender against a baseline, and reports their ratio.
 
-    `check` runs first, and asserts that what is going to be timed gives the right result. Then baseline and contender
-    take turns, so that whatever else the machine does meets both. With `inverse` the row is baseline ÷ contender; rows
-    that differ in their `column` alone become one row of a table of its own.
+    `check` runs first and asserts that the calls to be timed return the right result. Then baseline and contender take
+    turns, so that other load of the machine affects both. With `inverse`, the ratio is baseline ÷ contender. Rows that
+    differ only in their `column` become one row of a separate table.
     """
 
     def compare(
@@ -65,7 +74,7 @@ def compare(benchmark: Any, report: Callable[[Ratio], None], small: bool) -> Cal
         rounds = 3 if small else rounds_within(budget, pair)
         mine: list[float] = []
         theirs: list[float] = []
-        # What is called `setup` runs before every round, outside the time that the plugin records.
+        # pytest-benchmark calls `setup` before every round, outside the time that it records.
         benchmark.pedantic(
             lambda: mine.append(seconds(contender, calls)),
             setup=lambda: theirs.append(seconds(baseline, calls)),
@@ -73,7 +82,7 @@ def compare(benchmark: Any, report: Callable[[Ratio], None], small: bool) -> Cal
         )
         first, second = (theirs, mine) if inverse else (mine, theirs)
         names = (to, of) if inverse else (of, to)
-        # No verdict on tiny workloads, for which the targets were not meant.
+        # Targets are for the full workloads only.
         ratio = Ratio(
             section, workload, *names, *summarise(first, second),
             at_most=None if small else at_most, rounds=rounds, seconds=(min(first), min(second)), column=column,
@@ -81,7 +90,7 @@ def compare(benchmark: Any, report: Callable[[Ratio], None], small: bool) -> Cal
         benchmark.group = section
         benchmark.extra_info.update(
             of=ratio.of, to=ratio.to, ratio=ratio.ratio, ratio_of_least_times=ratio.of_least,
-            at_most=at_most, verdict=ratio.verdict, calls=calls,
+            at_most=at_most, calls=calls,
         )  # fmt: skip
         report(ratio)
         return ratio
@@ -95,10 +104,25 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         return
     surroundings = environment()
     terminalreporter.section("ratios")
-    terminalreporter.write_line(text(ratios, surroundings))
+    terminalreporter.write_line(tables.text(ratios, surroundings))
     if config.getoption("--record"):
-        if exitstatus or config.getoption("--small"):
-            terminalreporter.write_line("Not recorded: the run was small, or failed.")
+        # Here the exit status is that of the benchmarks alone: a missed target is recorded, a wrong result is not.
+        if exitstatus:
+            terminalreporter.write_line("Not recorded: a benchmark failed.")
             return
-        save(ratios, surroundings, DOCS)
-        terminalreporter.write_line(f"Recorded in {DOCS / 'performance.json'} and performance.md.")
+        tables.save(ratios, surroundings, tables.DOCS)
+        terminalreporter.write_line(f"Recorded in {tables.DOCS / 'performance.json'} and performance.md.")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
+    """Report the targets after the last line of pytest, and fail if one is missed unexpectedly."""
+    yield
+    config = session.config
+    ratios = config.stash[_ratios]
+    complete = bool(config.getoption("--record")) and not session.exitstatus
+    writer = config.get_terminal_writer()
+    for line in targets.summary(ratios, config.stash[_reasons], complete):
+        writer.line(line)
+    if targets.missed(ratios) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

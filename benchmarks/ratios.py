@@ -1,16 +1,14 @@
-"""Ratios between two timings in one run, and the table that they make."""
+"""Ratios between two timings of one session, and the machine on which they were measured."""
 
 from __future__ import annotations
 
-import json
 import locale
-import math
 import os
 import platform
 import re
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
@@ -22,15 +20,25 @@ PEERS = (
     "pytrec_eval-terrier", "ranx", "ir_measures", "scikit-learn", "tie-aware-retrieval-metrics", "lightgbm", "bm25s",
 )  # fmt: skip
 
-_BLOCK = re.compile(r"(<!-- table: begin -->\n).*?(<!-- table: end -->)", re.DOTALL)
-
 
 @dataclass(frozen=True)
 class Ratio:
-    """One row: the time of `of` divided by that of `to`, the median of their turns, and the same of their least times.
+    """One row of the table: the time of `of` divided by the time of `to`.
 
-    `at_most` is the target, None for a row of orientation. `seconds` are the least times of both, for the JSON file
-    only: a bare time says nothing about another machine. Ratios with a `column` form a table of their own.
+    Attributes
+    ----------
+    section, workload, of, to, column : str
+        The names of the row. Rows of one section that differ only in their column become one row of a separate table.
+    ratio : float
+        The median of the ratios of all turns. It decides whether the target is met.
+    of_least : float
+        The least time of `of` divided by the least time of `to`.
+    at_most : float or None
+        The target, or None if the row is for orientation.
+    seconds : tuple of float
+        The least times of both, for the JSON file only: a bare time says nothing about another machine.
+    expected_to_miss : str
+        The reason why the target is expected to be missed on this processor, or "".
     """
 
     section: str
@@ -43,17 +51,36 @@ class Ratio:
     rounds: int = 1
     seconds: tuple[float, float] | None = None
     column: str = ""
+    expected_to_miss: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The names that identify the row."""
+        return self.section, self.workload, self.of, self.to, self.column
+
+    @property
+    def name(self) -> str:
+        """The names of the row in one line."""
+        column = f", {self.column}" if self.column else ""
+        return f"{self.section}: {self.workload}{column}: {self.of} ÷ {self.to}"
+
+    @property
+    def met(self) -> bool:
+        """True if there is no target, or it is met."""
+        return self.at_most is None or self.ratio <= self.at_most
 
     @property
     def verdict(self) -> str:
-        """Whether the target is met; nothing where there is none."""
+        """"met" or "missed", with a remark if the row is on the list of expected misses; "" without a target."""
         if self.at_most is None:
             return ""
-        return "met" if self.ratio <= self.at_most else "missed"
+        if not self.expected_to_miss:
+            return "met" if self.met else "missed"
+        return "met (expected to miss)" if self.met else "missed (expected)"
 
 
 def seconds(work: Callable[[], Any], calls: int = 1) -> float:
-    """Time so many calls, and return the time of one. A process knows its own time."""
+    """Return the seconds of one of several calls. A process reports its own time."""
     start = perf_counter()
     for _ in range(calls):
         result = work()
@@ -62,21 +89,21 @@ def seconds(work: Callable[[], Any], calls: int = 1) -> float:
 
 
 def rounds_within(budget: float, pair: float) -> int:
-    """How many times both are measured, when once takes `pair` seconds."""
+    """Return the number of turns that fit into the budget, if one turn takes `pair` seconds: 3 to 200."""
     return max(3, min(200, int(budget / pair)))
 
 
 def summarise(of: Sequence[float], to: Sequence[float]) -> tuple[float, float]:
-    """Return the median of the ratios of each turn, and the ratio of the least times.
+    """Return the median of the ratios of all turns, and the ratio of the least times.
 
-    A processor that is faster for a second, or shared with others, meets both times of a turn; the least time of one
-    may be from such a second, and that of the other not.
+    A processor that runs faster for a second, or is shared with others, affects both times of a turn. The two least
+    times may come from different seconds.
     """
     return statistics.median(a / b for a, b in zip(of, to, strict=True)), min(of) / min(to)
 
 
 def environment() -> dict[str, Any]:
-    """What the ratios were measured on."""
+    """Return the versions of the packages, and the machine."""
     versions = {"Python": platform.python_version()}
     for package in ("numpy", "tieaware", *PEERS):
         try:
@@ -95,7 +122,7 @@ def environment() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """Name the processor, with the vector instructions that decide how fast NumPy sorts."""
+    """Name the processor and its vector instructions, which decide how fast NumPy sorts."""
     try:
         lines = dict(
             re.split(r"\s*:\s*", line, maxsplit=1)
@@ -107,103 +134,3 @@ def _processor() -> str:
     flags = lines.get("flags", "").split()
     vectors = [name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512")) if flag in flags]
     return ", ".join([lines.get("model name", platform.machine()), *vectors])
-
-
-def rounded(x: float) -> str:
-    """Three significant digits, without an exponent."""
-    decimals = max(0, 2 - math.floor(math.log10(x))) if x > 0 else 0
-    return f"{x:,.{decimals}f}"
-
-
-HEADER = ("workload", "what ÷ what", "ratio", "of least times", "at most", "")
-
-
-def tables(ratios: Sequence[Ratio]) -> list[list[tuple[str, ...]]]:
-    """Lay the ratios out: one table, and then one for each section that has columns. The first row is the header.
-
-    A section begins with a row that holds its title alone.
-    """
-    # In the order in which the sections began, however the benchmarks were ordered.
-    sections = {ratio.section: [other for other in ratios if other.section == ratio.section] for ratio in ratios}
-    main: list[tuple[str, ...]] = [HEADER]
-    others = []
-    for title, rows in sections.items():
-        if rows[0].column:
-            others.append(_crossed(title, rows))
-            continue
-        main.append((title,))
-        for ratio in rows:
-            target = "" if ratio.at_most is None else f"{ratio.at_most:g}"
-            numbers = rounded(ratio.ratio), rounded(ratio.of_least), target
-            main.append((ratio.workload, f"{ratio.of} ÷ {ratio.to}", *numbers, ratio.verdict))
-    return [table for table in (main, *others) if len(table) > 1]
-
-
-def _crossed(title: str, ratios: Sequence[Ratio]) -> list[tuple[str, ...]]:
-    columns = dict.fromkeys(ratio.column for ratio in ratios)
-    rows: dict[tuple[str, str], dict[str, str]] = {}
-    for ratio in ratios:
-        row = rows.setdefault((ratio.workload, f"{ratio.of} ÷ {ratio.to}"), {})
-        row[ratio.column] = rounded(ratio.ratio)
-    body = [(*names, *(row.get(column, "") for column in columns)) for names, row in rows.items()]
-    return [(title, "what ÷ what", *columns), *body]
-
-
-def markdown(ratios: Sequence[Ratio], surroundings: dict[str, Any]) -> str:
-    """Write the tables in Markdown, with the versions and the machine above them."""
-    lines = [_described(surroundings)]
-    for header, *rows in tables(ratios):
-        numbers = _numbers(header)
-        lines += ["", _row(header), _row(["--:" if i in numbers else "---" for i in range(len(header))])]
-        for row in rows:
-            if len(row) == 1:
-                row = (f"**{row[0]}**", *[""] * (len(header) - 1))
-            lines.append(_row([f"**{cell}**" if cell == "missed" else cell for cell in row]))
-    return "\n".join(lines) + "\n"
-
-
-def text(ratios: Sequence[Ratio], surroundings: dict[str, Any]) -> str:
-    """Write the tables for a terminal."""
-    lines = [_described(surroundings)]
-    for table in tables(ratios):
-        numbers = _numbers(table[0])
-        widths = [max(len(row[i]) for row in table if len(row) > 1) for i in range(len(table[0]))]
-        lines.append("")
-        for row in table:
-            if len(row) == 1:
-                lines += ["", row[0]]
-                continue
-            aligned = [
-                cell.rjust(width) if i in numbers else cell.ljust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append("  ".join(aligned).rstrip())
-    return "\n".join(lines)
-
-
-def _numbers(header: Sequence[str]) -> range:
-    """Which columns hold numbers."""
-    return range(2, 5) if header == HEADER else range(2, len(header))
-
-
-def _row(row: Sequence[str]) -> str:
-    return f"| {' | '.join(row)} |"
-
-
-def _described(surroundings: dict[str, Any]) -> str:
-    versions = ", ".join(f"{name} {number}" for name, number in surroundings["versions"].items())
-    machine = surroundings["machine"]
-    return f"{versions}; {machine['processor']}, {machine['cores']} cores, {machine['system']}."
-
-
-def save(ratios: Sequence[Ratio], surroundings: dict[str, Any], folder: Path) -> None:
-    """Write performance.json, and replace the table between the marks in performance.md."""
-    rows = [{**asdict(ratio), "verdict": ratio.verdict or None} for ratio in ratios]
-    document = json.dumps({**surroundings, "ratios": rows}, indent=1, ensure_ascii=False)
-    folder.joinpath("performance.json").write_text(document + "\n", encoding="utf-8")
-    page = folder / "performance.md"
-    before = page.read_text(encoding="utf-8")
-    after, replaced = _BLOCK.subn(lambda block: block[1] + markdown(ratios, surroundings) + block[2], before)
-    if replaced != 1:
-        raise ValueError(f"{page}: found {replaced} pairs of marks for the table, expected one")
-    page.write_text(after, encoding="utf-8")

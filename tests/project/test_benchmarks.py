@@ -1,5 +1,6 @@
 import importlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,25 +8,33 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("processes are measured with os.wait4", allow_module_level=True)
 
-from benchmarks import ratios
+from benchmarks import conftest, ratios, tables, targets
 from benchmarks.processes import run
 from benchmarks.ratios import Ratio
 
+pytest_plugins = ["pytester"]
+
+BENCHMARKS = Path(ratios.__file__).parent
+MODULES = sorted(path.stem for path in BENCHMARKS.glob("*.py") if path.stem != "__init__")
 SURROUNDINGS = {
     "versions": {"Python": "3.14", "numpy": "2.4"},
     "machine": {"system": "Linux", "processor": "abacus", "cores": 2},
 }
+MISSED = Ratio("Files", "one file", "tieaware", "wc", 2.0, 2.5, at_most=0.75)
+EXPECTED = replace(MISSED, expected_to_miss="reading takes time")
+CROSSED = Ratio("Engines", "float64", "tieaware", "the best of them", 1.5, 1.6, at_most=1.1, column="64")
 ROWS = [
     Ratio("Arrays", "short lists", "tieaware", "np.max", 0.5, 0.6, at_most=1.0),
-    Ratio("Files", "one file", "tieaware", "wc", 2.0, 2.5, at_most=0.75),
+    MISSED,
     Ratio("Arrays", "long lists", "peer", "tieaware", 1234.5, 1300.0),
     Ratio("Engines", "float64", "counting", "locating", 0.25, 0.3, column="8"),
     Ratio("Engines", "float64", "counting", "locating", 1.5, 1.6, column="64"),
 ]
+PAGE = "before\n<!-- table: begin -->\nold\n<!-- table: end -->\nafter\n"
 
 
 def test_markdown_shows_each_ratio_under_its_section_with_its_verdict():
-    lines = ratios.markdown(ROWS, SURROUNDINGS).splitlines()
+    lines = tables.markdown(ROWS, SURROUNDINGS).splitlines()
     assert lines[0] == "Python 3.14, numpy 2.4; abacus, 2 cores, Linux."
     assert lines[4:9] == [
         "| **Arrays** |  |  |  |  |  |",
@@ -36,18 +45,46 @@ def test_markdown_shows_each_ratio_under_its_section_with_its_verdict():
     ]
 
 
-def test_columns_make_a_table_of_their_own():
-    assert ratios.tables(ROWS)[1] == [
+def test_expected_miss_is_shown_with_its_reason():
+    lines = tables.markdown([EXPECTED], SURROUNDINGS).splitlines()
+    assert "| one file | tieaware ÷ wc | 2.00 | 2.50 | 0.75 | **missed** (expected) |" in lines
+    assert lines[-3:] == [
+        "Targets that are expected to be missed on this processor:",
+        "",
+        "- Files: one file: tieaware ÷ wc: reading takes time",
+    ]
+    lines = tables.text([EXPECTED], SURROUNDINGS).splitlines()
+    assert lines[-4].endswith("missed (expected)")
+    assert lines[-1] == "  Files: one file: tieaware ÷ wc: reading takes time"
+
+
+def test_no_reason_is_shown_for_a_target_that_is_met():
+    met = replace(EXPECTED, ratio=0.7)
+    assert met.verdict == "met (expected to miss)"
+    assert "reading takes time" not in tables.markdown([met], SURROUNDINGS)
+    assert "reading takes time" not in tables.text([met], SURROUNDINGS)
+
+
+def test_columns_make_a_separate_table():
+    assert tables.tables(ROWS)[1] == [
         ("Engines", "what ÷ what", "8", "64"),
         ("float64", "counting ÷ locating", "0.250", "1.50"),
     ]
 
 
-def test_save_replaces_what_stands_between_the_marks(tmp_path):
+def test_missed_target_is_shown_in_a_table_with_columns():
+    expected = replace(CROSSED, column="8", expected_to_miss="the cost model is for another processor")
+    assert tables.tables([expected, CROSSED])[0][1][2:] == ("1.50 missed (expected)", "1.50 missed")
+    lines = tables.markdown([expected], SURROUNDINGS).splitlines()
+    assert "| float64 | tieaware ÷ the best of them | 1.50 **missed** (expected) |" in lines
+    assert lines[-1] == "- Engines: float64, 8: tieaware ÷ the best of them: the cost model is for another processor"
+
+
+def test_save_replaces_the_text_between_the_marks(tmp_path):
     page = tmp_path / "performance.md"
-    page.write_text("before\n<!-- table: begin -->\nold\n<!-- table: end -->\nafter\n")
+    page.write_text(PAGE)
     for _ in range(2):
-        ratios.save(ROWS, SURROUNDINGS, tmp_path)
+        tables.save(ROWS, SURROUNDINGS, tmp_path)
     text = page.read_text()
     assert text.startswith("before\n<!-- table: begin -->\nPython 3.14")
     assert text.endswith("| 1.50 |\n<!-- table: end -->\nafter\n")
@@ -56,11 +93,27 @@ def test_save_replaces_what_stands_between_the_marks(tmp_path):
 
 def test_save_needs_the_marks(tmp_path):
     (tmp_path / "performance.md").write_text("no table\n")
-    with pytest.raises(ValueError, match="found 0 pairs of marks"):
-        ratios.save(ROWS, SURROUNDINGS, tmp_path)
+    with pytest.raises(ValueError, match="between one pair of marks, but there are 0 pairs"):
+        tables.save(ROWS, SURROUNDINGS, tmp_path)
 
 
-def test_a_ratio_is_the_median_of_the_turns_and_that_of_the_least_times():
+def test_rewrite_takes_the_recorded_ratios_and_the_current_reasons(tmp_path, monkeypatch):
+    files = [tmp_path / "performance.md", tmp_path / "performance.json"]
+    files[0].write_text(PAGE)
+    tables.save([*ROWS[:3], CROSSED], SURROUNDINGS, tmp_path)
+    monkeypatch.setattr(tables, "expected_to_miss", {"abacus": {MISSED.key: EXPECTED.expected_to_miss}}.get)
+    tables.rewrite(tmp_path)
+    rewritten = [file.read_text() for file in files]
+    tables.save([ROWS[0], EXPECTED, ROWS[2], CROSSED], SURROUNDINGS, tmp_path)
+    assert rewritten == [file.read_text() for file in files]
+
+
+def test_page_has_the_marks():
+    page = (BENCHMARKS.parent / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert page.count("<!-- table: begin -->") == page.count("<!-- table: end -->") == 1
+
+
+def test_ratio_is_the_median_of_all_turns_and_the_ratio_of_the_least_times():
     assert ratios.summarise([2.0, 4.0, 9.0], [5.0, 4.0, 16.0]) == (0.5625, 0.5)
 
 
@@ -70,7 +123,153 @@ def test_seconds_are_those_of_one_call():
     assert len(calls) == 3
 
 
-def test_a_process_is_measured_alone():
+ROW = {"section": "Files", "workload": "one file", "of": "tieaware", "to": "wc", "reason": "reading takes time"}
+
+
+def write_list(path: Path, *rows: dict[str, object]) -> Path:
+    """Write a list of expected misses, for the abacus if a row names no processors."""
+    lines = []
+    for row in rows:
+        lines += ["[[row]]", *(f"{name} = {value!r}" for name, value in {"processors": ["abacus"], **row}.items())]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_reasons_are_those_of_the_processor(tmp_path):
+    engines = {**ROW, "section": "Engines", "column": "64", "processors": ["abacus", "slide rule"]}
+    path = write_list(tmp_path / "list.toml", ROW, engines)
+    files = ("Files", "one file", "tieaware", "wc", "")
+    crossed = ("Engines", "one file", "tieaware", "wc", "64")
+    assert targets.expected_to_miss("abacus", path) == dict.fromkeys([files, crossed], "reading takes time")
+    assert targets.expected_to_miss("slide rule", path) == {crossed: "reading takes time"}
+    assert targets.expected_to_miss("quipu", path) == {}
+    assert MISSED.key == files
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{**ROW, "reason": ""}], "list.toml: row 1: no reason"),
+        ([ROW, {**ROW, "processors": []}], "list.toml: row 2: no processors"),
+        ([{**ROW, "rows": "64"}], "list.toml: row 1: unknown name 'rows'"),
+        ([ROW, ROW], "list.toml: row 2: an earlier row has the same names and processor"),
+    ],
+)
+def test_list_of_expected_misses_is_validated(tmp_path, rows, message):
+    path = write_list(tmp_path / "list.toml", *rows)
+    with pytest.raises(ValueError, match=message):
+        targets.expected_to_miss("abacus", path)
+
+
+def test_every_expected_miss_is_a_recorded_row():
+    """A row that is renamed must be renamed in the list, too."""
+    docs = BENCHMARKS.parent / "docs"
+    pages = [(docs / name).read_text(encoding="utf-8") for name in ("performance.md", "performance-amd.md")]
+    processors = ["Intel(R) Xeon(R) Processor, AVX2, AVX-512", "AMD EPYC, AVX2"]
+    listed = [targets.expected_to_miss(processor) for processor in processors]
+    assert all(listed)
+    for page, reasons in zip(pages, listed, strict=True):
+        for section, workload, of, to, _ in reasons:
+            assert section in page
+            assert f"| {workload} | {of} ÷ {to} |" in page
+
+
+def test_summary_says_what_differs_from_the_list():
+    met = replace(EXPECTED, ratio=0.7)
+    reasons = {MISSED.key: "reading takes time", ("Files", "no file", "tieaware", "wc", ""): "there is none"}
+    assert targets.summary([EXPECTED, ROWS[0]], reasons, complete=False) == []
+    assert targets.summary([met], reasons, complete=False) == [
+        "Met, although expected to be missed. If this lasts, delete it from expected_to_miss.toml:",
+        "  Files: one file: tieaware ÷ wc is 0.7, target at most 0.75",
+    ]
+    assert targets.summary([EXPECTED], reasons, complete=True) == [
+        "In expected_to_miss.toml, but no benchmark has these names:",
+        "  Files: no file: tieaware: wc",
+    ]
+    assert targets.summary([MISSED, CROSSED], {}, complete=True) == [
+        "Missed: 2 targets. If the reason is known, add it to expected_to_miss.toml:",
+        "  Files: one file: tieaware ÷ wc is 2, target at most 0.75",
+        "  Engines: float64, 64: tieaware ÷ the best of them is 1.5, target at most 1.1",
+    ]
+
+
+@pytest.fixture
+def session(pytester, monkeypatch):
+    """Return a function that runs pytest on one benchmark that reports a ratio, beside a page to record."""
+    monkeypatch.setattr(conftest, "environment", lambda: SURROUNDINGS)
+    monkeypatch.setattr(tables, "DOCS", pytester.path)
+    pytester.path.joinpath("performance.md").write_text(PAGE)
+
+    def session(*options: str, ratio: Ratio = MISSED, expected=(), correct: bool = True):
+        path = write_list(pytester.path / "list.toml", *expected)
+        read = targets.expected_to_miss
+        with monkeypatch.context() as patch:
+            patch.setattr(targets, "expected_to_miss", lambda processor: read(processor, path))
+            pytester.makepyfile(f"from benchmarks.ratios import Ratio\n\n"
+                                f"def test_row(report):\n    report({ratio!r})\n    assert {correct}\n")  # fmt: skip
+            return pytester.runpytest_inprocess(*options, plugins=[conftest])
+
+    return session
+
+
+def page(pytester) -> str:
+    return pytester.path.joinpath("performance.md").read_text()
+
+
+def test_session_fails_if_a_target_is_missed(session, pytester):
+    result = session()
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=1)
+    assert result.outlines[-2:] == [
+        "Missed: 1 target. If the reason is known, add it to expected_to_miss.toml:",
+        "  Files: one file: tieaware ÷ wc is 2, target at most 0.75",
+    ]
+    assert page(pytester) == PAGE
+
+
+def test_missed_target_is_recorded(session, pytester):
+    result = session("--record")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "| 0.75 | **missed** |" in page(pytester)
+
+
+def test_expected_miss_passes_and_is_recorded(session, pytester):
+    result = session("--record", expected=[ROW])
+    assert result.ret == pytest.ExitCode.OK
+    assert result.outlines[-1].endswith("=")
+    assert "| 0.75 | **missed** (expected) |" in page(pytester)
+    assert "reading takes time" in page(pytester)
+
+
+def test_miss_that_is_expected_on_another_processor_fails(session):
+    assert session(expected=[{**ROW, "processors": ["slide rule"]}]).ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_met_target_that_was_expected_to_be_missed_passes_and_is_reported(session):
+    result = session(ratio=replace(MISSED, ratio=0.7), expected=[ROW])
+    assert result.ret == pytest.ExitCode.OK
+    assert result.outlines[-2:] == [
+        "Met, although expected to be missed. If this lasts, delete it from expected_to_miss.toml:",
+        "  Files: one file: tieaware ÷ wc is 0.7, target at most 0.75",
+    ]
+
+
+def test_wrong_result_is_not_recorded(session, pytester):
+    result = session("--record", correct=False)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "Not recorded: a benchmark failed." in result.outlines
+    assert page(pytester) == PAGE
+
+
+def test_no_benchmark_may_be_left_out_of_a_record(session, pytester):
+    for options in (["--small"], ["-k", "row"]):
+        result = session("--record", *options)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        assert any("--record requires all benchmarks" in line for line in result.errlines)
+    assert page(pytester) == PAGE
+
+
+def test_process_is_measured_alone():
     """Its peak memory must not include that of the process that starts it."""
     ballast = bytearray(200_000_000)
     process = run(sys.executable, "-I", "-S", "-c", "print('done')")
@@ -80,19 +279,14 @@ def test_a_process_is_measured_alone():
     assert 1e6 < process.peak < 1e8
 
 
-def test_a_process_that_fails_is_an_error():
+def test_process_that_fails_is_an_error():
     with pytest.raises(RuntimeError, match="failed"):
         run(sys.executable, "-I", "-S", "-c", "raise SystemExit('no')")
 
 
-def test_page_has_the_marks():
-    page = (Path(ratios.__file__).parent.parent / "docs" / "performance.md").read_text(encoding="utf-8")
-    assert page.count("<!-- table: begin -->") == page.count("<!-- table: end -->") == 1
-
-
-@pytest.mark.parametrize("name", sorted(path.stem for path in Path(ratios.__file__).parent.glob("bench_*.py")))
-def test_every_benchmark_finds_what_it_measures(name):
-    """A benchmark runs seldom; that what it imports has moved is seen at once."""
+@pytest.mark.parametrize("name", MODULES)
+def test_every_benchmark_can_be_imported(name):
+    """`make bench-small` runs them; this test finds an import that has moved without the packages that they need."""
     try:
         importlib.import_module(f"benchmarks.{name}")
     except ModuleNotFoundError as error:

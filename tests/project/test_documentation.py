@@ -9,14 +9,17 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from support import docstrings
 
 import tieaware
+from tieaware import commands, integrations
 from tieaware.commands.demo_command import demo
 from tieaware.measures import DEFINITIONS
+from tieaware.ties import RULES
 
 ROOT = Path(__file__).parents[2]
 # All that are Python files; the kernels have no examples.
@@ -76,9 +79,51 @@ def test_the_commands_in_the_documents_print_what_follows_them(name, tmp_path):
             assert done.stdout == expected, command
 
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MEASURES_AND_RULES = README.partition("\n## Measures and tie rules\n")[2].partition("\n## ")[0]
+
+
 def test_the_readme_shows_what_the_demo_prints():
     """The table in the README is the demo's."""
-    assert demo() in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert demo() in README
+
+
+def test_the_readme_names_every_measure():
+    paragraph = MEASURES_AND_RULES.strip().partition("\n\n")[0]
+    assert set(re.findall(r"`(\w+)`", paragraph)) == set(DEFINITIONS)
+
+
+def test_the_readme_has_a_row_for_every_tie_rule():
+    first_cells = re.findall(r"^\| (`.*?) \|", MEASURES_AND_RULES, re.MULTILINE)
+    assert {name for cell in first_cells for name in re.findall(r"`(\w+)`", cell)} == set(RULES)
+
+
+def test_the_readme_has_a_row_for_every_command():
+    names = {each.name.removesuffix("_command") for each in submodules(commands) if each.name.endswith("_command")}
+    rows = re.findall(r"^\| `tieaware ([\w-]+)`", README, re.MULTILINE)
+    assert {name.replace("-", "_") for name in rows} == names
+
+
+def test_the_readme_shows_every_integration():
+    """Except boosting, which those for LightGBM and XGBoost share."""
+    shown = re.findall(r"^from tieaware\.integrations(?:\.| import )(\w+)", README, re.MULTILINE)
+    assert set(shown) == {each.name for each in submodules(integrations)} - {"boosting"}
+
+
+def submodules(package):
+    return pkgutil.iter_modules(package.__path__)
+
+
+# Extras for those who develop tieaware. The others must be documented.
+OF_DEVELOPERS = {"test", "tools", "bench", "docs", "lint", "release"}
+
+
+def test_every_extra_for_users_is_documented():
+    extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
+    text = README + "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md"))
+    documented = {name for names in re.findall(r"tieaware\[([\w,-]+)\]", text) for name in names.split(",")}
+    assert extras >= OF_DEVELOPERS
+    assert documented - OF_DEVELOPERS == extras - OF_DEVELOPERS
 
 
 def rows_of_measures(section):

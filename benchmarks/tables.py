@@ -1,0 +1,141 @@
+"""The tables of the ratios, for docs/performance.md and for a terminal.
+
+``python -m benchmarks.tables`` writes the page anew from docs/performance.json and measures nothing: for changes of the
+format or of expected_to_miss.toml.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.ratios import Ratio
+from benchmarks.targets import expected_to_miss
+
+DOCS = Path(__file__).parent.parent / "docs"
+HEADER = ("workload", "what ÷ what", "ratio", "of least times", "at most", "")
+_BLOCK = re.compile(r"(<!-- table: begin -->\n).*?(<!-- table: end -->)", re.DOTALL)
+_REASONS = "Targets that are expected to be missed on this processor:"
+
+
+def rounded(x: float) -> str:
+    """Format a number with three significant digits and without an exponent."""
+    decimals = max(0, 2 - math.floor(math.log10(x))) if x > 0 else 0
+    return f"{x:,.{decimals}f}"
+
+
+def tables(ratios: Sequence[Ratio]) -> list[list[tuple[str, ...]]]:
+    """Return the main table, and one more for each section that has columns. The first row of each is its header.
+
+    In the main table, each section begins with a row that consists of its title.
+    """
+    # Sections keep the order in which they began, even if benchmarks of one section ran apart.
+    sections = {ratio.section: [other for other in ratios if other.section == ratio.section] for ratio in ratios}
+    main: list[tuple[str, ...]] = [HEADER]
+    others = []
+    for title, rows in sections.items():
+        if rows[0].column:
+            others.append(_crossed(title, rows))
+            continue
+        main.append((title,))
+        for ratio in rows:
+            target = "" if ratio.at_most is None else f"{ratio.at_most:g}"
+            numbers = rounded(ratio.ratio), rounded(ratio.of_least), target
+            main.append((ratio.workload, f"{ratio.of} ÷ {ratio.to}", *numbers, ratio.verdict))
+    return [table for table in (main, *others) if len(table) > 1]
+
+
+def _crossed(title: str, ratios: Sequence[Ratio]) -> list[tuple[str, ...]]:
+    columns = dict.fromkeys(ratio.column for ratio in ratios)
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for ratio in ratios:
+        row = rows.setdefault((ratio.workload, f"{ratio.of} ÷ {ratio.to}"), {})
+        # There is no column for verdicts, so a missed target stands beside its ratio.
+        row[ratio.column] = rounded(ratio.ratio) if ratio.met else f"{rounded(ratio.ratio)} {ratio.verdict}"
+    body = [(*names, *(row.get(column, "") for column in columns)) for names, row in rows.items()]
+    return [(title, "what ÷ what", *columns), *body]
+
+
+def markdown(ratios: Sequence[Ratio], surroundings: dict[str, Any]) -> str:
+    """Format the tables in Markdown: first the versions and the machine, at the end the reasons of expected misses."""
+    lines = [_described(surroundings)]
+    for header, *rows in tables(ratios):
+        numbers = _number_columns(header)
+        lines += ["", _row(header), _row(["--:" if i in numbers else "---" for i in range(len(header))])]
+        for row in rows:
+            if len(row) == 1:
+                row = (f"**{row[0]}**", *[""] * (len(header) - 1))
+            lines.append(_row([re.sub(r"\bmissed\b", "**missed**", cell) for cell in row]))
+    if reasons := _reasons(ratios):
+        lines += ["", _REASONS, "", *(f"- {reason}" for reason in reasons)]
+    return "\n".join(lines) + "\n"
+
+
+def text(ratios: Sequence[Ratio], surroundings: dict[str, Any]) -> str:
+    """Format the tables for a terminal."""
+    lines = [_described(surroundings)]
+    for table in tables(ratios):
+        numbers = _number_columns(table[0])
+        widths = [max(len(row[i]) for row in table if len(row) > 1) for i in range(len(table[0]))]
+        lines.append("")
+        for row in table:
+            if len(row) == 1:
+                lines += ["", row[0]]
+                continue
+            aligned = [
+                cell.rjust(width) if i in numbers else cell.ljust(width)
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            lines.append("  ".join(aligned).rstrip())
+    if reasons := _reasons(ratios):
+        lines += ["", _REASONS, *(f"  {reason}" for reason in reasons)]
+    return "\n".join(lines)
+
+
+def _reasons(ratios: Sequence[Ratio]) -> list[str]:
+    return [f"{ratio.name}: {ratio.expected_to_miss}" for ratio in ratios if ratio.verdict == "missed (expected)"]
+
+
+def _number_columns(header: Sequence[str]) -> range:
+    return range(2, 5) if header == HEADER else range(2, len(header))
+
+
+def _row(row: Sequence[str]) -> str:
+    return f"| {' | '.join(row)} |"
+
+
+def _described(surroundings: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in surroundings["versions"].items())
+    machine = surroundings["machine"]
+    return f"{versions}; {machine['processor']}, {machine['cores']} cores, {machine['system']}."
+
+
+def save(ratios: Sequence[Ratio], surroundings: dict[str, Any], folder: Path) -> None:
+    """Write performance.json, and replace the tables between the marks in performance.md."""
+    rows = [{**asdict(ratio), "verdict": ratio.verdict or None} for ratio in ratios]
+    document = json.dumps({**surroundings, "ratios": rows}, indent=1, ensure_ascii=False)
+    folder.joinpath("performance.json").write_text(document + "\n", encoding="utf-8")
+    page = folder / "performance.md"
+    before = page.read_text(encoding="utf-8")
+    after, replaced = _BLOCK.subn(lambda block: block[1] + markdown(ratios, surroundings) + block[2], before)
+    if replaced != 1:
+        raise ValueError(f"{page}: the table must be between one pair of marks, but there are {replaced} pairs")
+    page.write_text(after, encoding="utf-8")
+
+
+def rewrite(folder: Path) -> None:
+    """Write the recorded ratios again, with the reasons that expected_to_miss.toml gives now."""
+    recorded = json.loads(folder.joinpath("performance.json").read_text(encoding="utf-8"))
+    reasons = expected_to_miss(recorded["machine"]["processor"])
+    names = {field.name for field in fields(Ratio)}
+    ratios = [Ratio(**{name: value for name, value in row.items() if name in names}) for row in recorded.pop("ratios")]
+    save([replace(ratio, expected_to_miss=reasons.get(ratio.key, "")) for ratio in ratios], recorded, folder)
+
+
+if __name__ == "__main__":
+    rewrite(DOCS)
