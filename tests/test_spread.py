@@ -17,8 +17,6 @@ from tieaware.exports import as_columns
 from tieaware.measures import parse_measure
 from tieaware.preparation import COUNTING_LIMIT
 
-pytestmark = pytest.mark.slow
-
 KINDS = ("mean", "std", "min", "max")
 
 
