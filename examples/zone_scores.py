@@ -115,7 +115,7 @@ def evaluate(name: str, scores: list[list[float]], lists: list[list[Document]]) 
 
 def main(arguments: list[str] | None = None) -> list[Scored]:
     """Learn the weight, evaluate zones, windows and both, and print their spread over the orders of ties."""
-    parser = argparse.ArgumentParser(description="Evaluate zone and proximity scores, most of which tie.")
+    parser = argparse.ArgumentParser(description="Evaluate zone and proximity scores, which tie often.")
     parser.add_argument("--small", action="store_true", help="use few queries; takes a second")
     n_queries, n_docs = (30, 60) if parser.parse_args(arguments).small else (200, 200)
 

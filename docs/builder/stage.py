@@ -48,11 +48,11 @@ def linked(text: str, source: str, where: dict[str, str]) -> str:
             raise SystemExit(f"{source}: {link['path']} is linked, but is not part of the site")
         return os.path.relpath(where[target], os.path.dirname(where[source]))
 
-    pieces, end = [], 0
+    converted, end = [], 0
     for code in FENCE.finditer(text):
-        pieces += [LINK.sub(placed, text[end : code.start()]), shown(code[0])]
+        converted += [LINK.sub(placed, text[end : code.start()]), shown(code[0])]
         end = code.end()
-    return "".join([*pieces, LINK.sub(placed, text[end:])])
+    return "".join([*converted, LINK.sub(placed, text[end:])])
 
 
 def shown(code: str) -> str:
