@@ -22,10 +22,11 @@ demo: $(VENV)/installed
 test test-slow: export PYTHONDONTWRITEBYTECODE :=
 test test-slow: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
 PYTEST := $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadfile --no-loadscope-reorder
+# At most two minutes. Only single tests and parameters are marked slow, never a module: tests/project/test_gate.py.
 test: $(VENV)/installed-test
 	$(PYTEST) -m 'not slow'
 
-# Whole collections, and all orders of many: what takes long, so that the others take no two minutes.
+# The slow cases: public collections, large samples, large reports.
 test-slow: $(VENV)/installed-test
 	$(PYTEST) -m slow
 

@@ -15,7 +15,7 @@ from tieaware import samples
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run what is marked as slow last, so that a failure shows within seconds; else keep the order."""
+    """Run slow cases last, so that a failure shows within seconds, and keep the order otherwise."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 Qrels = dict[str, dict[str, int]]
 Scores = dict[str, dict[str, float]]
 
@@ -14,6 +16,12 @@ class Collection(NamedTuple):
 
     qrels: Path
     runs: tuple[Path, ...]
+
+
+# For tests that need seconds for the public collection: make test runs them on the generated one only.
+PUBLIC_IS_SLOW = pytest.mark.parametrize(
+    "collection", ["generated", pytest.param("covid", marks=pytest.mark.slow)], indirect=True
+)
 
 
 def read_qrels(path: Path) -> Qrels:
