@@ -12,7 +12,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo docs test test-slow test-tools test-spark checked fuzz browser faults concurrency scale bench bench-small bench-spark lint audit test-wheel constraints constraints-tools constraints-spark clean
+.PHONY: demo docs test test-slow test-tools test-spark checked fuzz browser faults concurrency scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-spark clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -97,9 +97,12 @@ bench-small: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.scaling --small
 
 # Separate, because it takes three quarters of an hour. Its output is in docs/integrations/spark.md.
-bench-spark: .venv-spark/installed
+bench-spark: SMALL :=
+bench-spark-small: SMALL := --small
+bench-spark bench-spark-small: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-spark.txt)
+bench-spark bench-spark-small: .venv-spark/installed
 	.venv-spark/bin/python -m pip install --quiet scikit-learn pytrec-eval-terrier
-	.venv-spark/bin/python -m benchmarks.spark
+	.venv-spark/bin/python -m benchmarks.spark $(SMALL)
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

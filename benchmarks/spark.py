@@ -318,14 +318,20 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=100_000_000, help="rows of the largest collection")
     parser.add_argument("--rounds", type=int, default=2, help="turns of each way of evaluation")
     parser.add_argument("--only", choices=("others", "growth"), help="measure other evaluators only, or growth only")
+    parser.add_argument("--small", action="store_true", help="measure 40,000 rows once, to check that all runs")
     arguments = parser.parse_args()
+    if arguments.small:
+        arguments.rows = arguments.most = 40_000
+        arguments.rounds = 1
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         if arguments.only != "growth":
             collections = {"lists of 1000": LENGTH, "lists of 100": 100, "lists of 20": 20, "in no order": LENGTH}
+            if arguments.small:
+                del collections["lists of 100"], collections["lists of 20"]
             for name, length in collections.items():
                 write_collection(folder / name, arguments.rows, length, shuffled=name == "in no order")
-            for threads in (1, 2):
+            for threads in (2,) if arguments.small else (1, 2):
                 with session(threads) as spark:
                     # The first collection warms up. The other evaluators are too slow for more rounds on the rest.
                     for name in collections if threads == 2 else ["lists of 1000"]:
