@@ -217,12 +217,12 @@ def test_runs_keep_the_names_of_options(files, capfd):
     """A run may be called as an argument is."""
     (files / "baseline").write_text("q9 Q0 d1 1 1 tag\n")
     _, _, err = run(capfd, "eval", "qrels.txt", "baseline")
-    assert err == "baseline: expected a query in common with qrels.txt, found none that is judged\n"
+    assert err == "baseline: no query of this run is judged in qrels.txt\n"
     (files / "runs").mkdir()
     assert run(capfd, "eval", "qrels.txt", "runs")[2] == "runs: expected files of runs, found none\n"
     (files / "runs" / "ties").write_text("q9 Q0 d1 1 1 tag\n")
     _, _, err = run(capfd, "eval", "qrels.txt", "runs")
-    assert err == "ties: expected a query in common with qrels.txt, found none that is judged\n"
+    assert err == "ties: no query of this run is judged in qrels.txt\n"
 
 
 def test_an_error_in_a_later_run_leaves_nothing_written(files, capfd):
