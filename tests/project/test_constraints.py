@@ -58,7 +58,6 @@ def test_every_requirement_has_a_version_that_it_allows(lines, requirement):
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_every_extra_is_recorded():
     """`make constraints` reads the list of extras from pyproject.toml; beir is installed without its requirements."""
-    command = subprocess.run(
-        ["make", "--dry-run", f"PYTHON={sys.executable}", "constraints"], cwd=ROOT, capture_output=True, text=True, check=True
-    )  # fmt: skip
-    assert {*re.search(r"'\.\[(.*?)\]'", command.stdout)[1].split(","), "beir"} == set(EXTRAS)
+    command = ["make", "--dry-run", f"PYTHON={sys.executable}", "constraints"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {*re.search(r"'\.\[(.*?)\]'", done.stdout)[1].split(","), "beir"} == set(EXTRAS)
