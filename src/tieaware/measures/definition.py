@@ -134,6 +134,11 @@ class Definition:
         """Whether its values are whole numbers, which every query has, and which are added up over the queries."""
         return self.summary == "sum"
 
+    @property
+    def is_geometric(self) -> bool:
+        """Whether the values of the queries are summed up as their geometric mean."""
+        return self.summary == "geometric"
+
 
 class Measure:
     """One measure: a definition, a cut-off and the values of the parameters. Immutable and hashable.

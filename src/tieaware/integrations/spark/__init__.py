@@ -280,7 +280,7 @@ def _map(frame: Any, work: Any, schema: str) -> Any:
 
 def _needs_places(view: View) -> bool:
     """Whether the order of the rows matters."""
-    return any(not (each.rule.averages or each.rule.extreme or each.rule.by_document) for each in passes([view]))
+    return any(each.rule.by_position for each in passes([view]))
 
 
 def _numpy(of: str) -> str:

@@ -237,7 +237,7 @@ class _Partition:
         def order(rule: TieRule) -> Integers | None:
             if rule.by_document:
                 return rule.order(documents, lists.offsets)
-            if places is None or rule.averages or rule.extreme:
+            if places is None or not rule.by_position:
                 return None
             sizes = np.diff(lists.offsets)
             by_place = np.lexsort((places, np.repeat(np.arange(len(sizes)), sizes)))

@@ -114,7 +114,7 @@ def _measures(table: Any, rows: Integers) -> list[Measure]:
 
 
 def _geometric(measures: list[Measure]) -> Any:
-    return np.array([measure.definition.summary == "geometric" for measure in measures], np.bool_)
+    return np.array([measure.definition.is_geometric for measure in measures], np.bool_)
 
 
 def _kinds(table: Any) -> list[str]:
