@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 import tieaware
 from tieaware.integrations.spark import evaluate, means
-from tieaware.integrations.spark.parts import packed
+from tieaware.integrations.spark.packing import packed
 
 MEASURES = ["AP", "nDCG@10", "RR"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.integrations.spark.parts import EXTRA, numbered
+from tieaware.integrations.spark.packing import EXTRA, numbered
 from tieaware.kernels import _means
 from tieaware.measures import Measure, parse_measure
 from tieaware.runtime.extras import load

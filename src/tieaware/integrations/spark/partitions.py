@@ -15,7 +15,7 @@ from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.errors import InputError
-from tieaware.integrations.spark.parts import EXTRA, content, names_of, numbered
+from tieaware.integrations.spark.packing import EXTRA, content, names_of, numbered
 from tieaware.kernels import _join
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.judgments import JudgedLists, Judgments
