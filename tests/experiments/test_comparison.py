@@ -132,7 +132,7 @@ def test_the_command_compares_runs(collection, capfd):
     assert main(["compare", str(qrels), *map(str, runs[:3]), "-m", "RR", "--format", "csv"]) == 0
     assert len(capfd.readouterr().out.splitlines()) == 4
     assert main(["compare", str(qrels)]) == 2
-    assert "expected QRELS and at least one RUN" in capfd.readouterr().err
+    assert "QRELS and at least one RUN are required" in capfd.readouterr().err
 
 
 @pytest.mark.slow
@@ -236,7 +236,7 @@ def test_a_matrix_holds_one_measure(tmp_path, capfd):
     (tmp_path / "ap.csv").write_text("a,b\n0.5,0.25\n0.75,0.5\n")
     matrix = ["compare", "--matrix", str(tmp_path / "ap.csv")]
     assert main([*matrix, "-m", "AP", "-m", "RR"]) == 2
-    assert capfd.readouterr().err.startswith("-m: expected one measure, whose values --matrix holds, found ")
+    assert capfd.readouterr().err.startswith("-m: expected a single measure, the one in --matrix, found ")
     assert main([*matrix, "-m", "RR", "--format", "csv"]) == 0
     assert capfd.readouterr().out.splitlines()[1].startswith("RR,a,b,0.25,")
 

@@ -194,7 +194,10 @@ class Measure:
             if name not in settings:
                 known = ", ".join(settings) or "none, for it has none"
                 raise unexpected(f"parameter of {definition.name}", f"one of {known}", repr(name))
-            settings[name] = definition.parameters[name].checked(f"{name} of {definition.name}", value)
+            try:
+                settings[name] = definition.parameters[name].checked(name, value)
+            except InputError as error:
+                raise error.at(f"{name} of {definition.name}") from None
         set_once(self, "parameters", MappingProxyType(settings))
         set_once(self, "_text", self._written())
 
