@@ -161,4 +161,4 @@ def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
     assert main([*arguments, str(tmp_path / "qrels"), *runs, "-m", "RR"]) == 0
     assert "Ordering 4 systems" in capfd.readouterr().out
     assert main([*arguments, str(tmp_path / "qrels"), *runs, "-m", "RR AP"]) == 2
-    assert capfd.readouterr().err.startswith("-m: expected a single measure, because a system has one score, found RR, AP")
+    assert capfd.readouterr().err.startswith("-m: expected a single measure, because a system has one score")

@@ -65,14 +65,17 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN + 2 else f"{text[:_LONGEST_SHOWN]}…"
 
 
-def is_whole(value: object) -> bool:
+def is_integer(value: object) -> bool:
     """Whether a value is a whole number: Python's or NumPy's, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+is_whole = is_integer
+
+
 def whole_number(where: str, value: Any, least: int, most: int | None = None) -> int:
     """Return a whole number within a range."""
-    if not is_whole(value) or value < least or (most is not None and value > most):
+    if not is_integer(value) or value < least or (most is not None and value > most):
         reach = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
         raise unexpected(where, f"a whole number {reach}", shown(value))
     return int(value)

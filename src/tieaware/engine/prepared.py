@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import unexpected
-from tieaware.checks.arrays import Integers, Labels, Offsets, Scores, Values, as_kernels_want, as_scores, check_no_nan
+from tieaware.checks.arrays import Integers, Labels, Offsets, Scores, Values, as_contiguous, as_scores, check_no_nan
 from tieaware.engine.means import means
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import Pass
@@ -381,12 +381,12 @@ def _keyed_lists(
         depth,
         counting_limit,
         _sorted_lists(lists, key_offsets, depth, sorting),
-        as_kernels_want(lists.offsets, np.int64),
+        as_contiguous(lists.offsets, np.int64),
         key_offsets,
         positions,
         key_weights,
         rank,
-        None if order is None else as_kernels_want(order, np.int64),
+        None if order is None else as_contiguous(order, np.int64),
         *_excluded_documents(lists, wanted.rule, order, key_offsets, rank),
     )
 
@@ -407,10 +407,10 @@ def _excluded_documents(
     if rank is not None and place is not None:
         query = np.repeat(np.arange(len(key_offsets) - 1), np.diff(key_offsets))
         above = np.searchsorted(lists.offsets[excluded.query] + place, lists.offsets[query] + rank)
-        before = as_kernels_want(above - excluded.offsets[query], np.int64)
+        before = as_contiguous(above - excluded.offsets[query], np.int64)
     if permutation is not None:
         positions = positions[permutation]
-    return as_kernels_want(excluded.offsets, np.int64), as_kernels_want(positions, np.int64), before
+    return as_contiguous(excluded.offsets, np.int64), as_contiguous(positions, np.int64), before
 
 
 def _sorted_lists(

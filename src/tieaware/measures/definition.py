@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
 
-from tieaware.checks.arguments import is_whole, shown, unexpected
+from tieaware.checks.arguments import is_integer, shown, unexpected
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
 from tieaware.lists.judgments import Judgments
@@ -315,6 +315,6 @@ class Measure:
 def _checked_cutoff(definition: Definition, cutoff: object) -> int:
     if not definition.has_cutoff:
         raise unexpected(definition.name, "no cut-off, which it does not have", f"@{shown(cutoff)}")
-    if not is_whole(cutoff) or not 1 <= cast(int, cutoff) <= _DEEPEST_CUTOFF:
+    if not is_integer(cutoff) or not 1 <= cast(int, cutoff) <= _DEEPEST_CUTOFF:
         raise unexpected(f"cut-off of {definition.name}", "a whole number from 1 to 2^62 - 1", shown(cutoff))
     return int(cast(int, cutoff))
