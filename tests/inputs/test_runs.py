@@ -161,7 +161,10 @@ def test_columns_that_do_not_fit_together(kind):
             (ids(["q"]), [0, 2], ids(["d"]), [1]),
             "offsets: must start at 0 and end at 1, the number of documents; found 0 … 2",
         ),
-        ((ids(["q"]), [0], ids(["d"]), [1]), "offsets: must start at 0 and end at 1, the number of doc"),
+        (
+            (ids(["q"]), [0], ids(["d"]), [1]),
+            "offsets: must start at 0 and end at 1, the number of documents; found 0 … 0",
+        ),
         ((ids(["q", "r"]), [0, 1], ids(["d"]), [1]), "offsets: expected one more than queries, 3, found 2"),
         (
             (ids(["q", "r", "s"]), [0, 1, 0, 1], ids(["d"]), [1]),
