@@ -1,18 +1,19 @@
-"""Whether somebody interrupts a kernel: asked for between pieces of its work, about ten times a second.
+"""Interruption of running kernels: polled about ten times a second.
 
-A kernel says how much it has done, in steps of about a nanosecond. After some millions it looks at the clock, and after
-a tenth of a second takes the GIL, under which signals are handled, and a thread of the pool learns that nobody waits
-for it any more. Whatever is raised there ends the work.
+A kernel reports its progress in steps of about a nanosecond. After some millions of steps it reads the clock, and after
+a tenth of a second it takes the GIL. Python then handles signals, such as Ctrl-C, and a thread of the pool finds out
+whether its call was abandoned. An exception raised there ends the kernel's work.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
 
 cdef struct Interruption:
-    # How many steps are left until the next look at the clock; when somebody was last asked, in seconds, 0: not yet.
+    # The number of steps until the next look at the clock.
     int64_t left
+    # The time of the last check, in seconds; 0 before the first look at the clock.
     double asked
-    # What was raised: a reference that `check_interruption` takes.
+    # The raised exception, a strong reference that `check_interruption` takes over; NULL if there is none.
     PyObject* error
 
 
@@ -22,10 +23,10 @@ cdef bint asked(Interruption* interruption) noexcept nogil
 
 
 cdef inline bint interrupted(Interruption* interruption, int64_t steps) noexcept nogil:
-    """Whether to stop, after so many steps more. Then it does not matter what a kernel returns."""
+    """Count `steps` more steps, and return whether to stop; the kernel's result is not used then."""
     interruption.left -= steps
     return interruption.left < 0 and asked(interruption)
 
 
-# Raise what the work was ended for, if it was.
+# Raise the exception that ended the work, if there is one.
 cdef int check_interruption(Interruption* interruption) except -1

@@ -16,12 +16,12 @@ cdef extern from *:
 cdef int64_t STEPS = 1 << 22
 cdef double INTERVAL = 0.1
 
-# What raises an error in a thread for which nobody waits any more.
+# A callback that raises an exception in a thread of the pool whose call was abandoned.
 cdef object is_awaited = None
 
 
 def ask_also(check):
-    """Have kernels call `check` when they ask whether to go on: it raises what ends them."""
+    """Set a callback for all kernels, called at each check for interruption; an exception in it ends the kernel."""
     global is_awaited
     is_awaited = check
 
@@ -41,7 +41,7 @@ cdef bint asked(Interruption* interruption) noexcept nogil:
     interruption.left = STEPS
     if interruption.asked == 0.0:
         interruption.asked = now
-    # Clocks may be set back.
+    # The difference is negative if the clock was set back.
     if 0.0 <= now - interruption.asked < INTERVAL:
         return False
     interruption.asked = now
@@ -53,7 +53,7 @@ cdef bint asked(Interruption* interruption) noexcept nogil:
         except BaseException as error:
             Py_INCREF(error)
             interruption.error = <PyObject*>error
-            # From now on, every question has this answer.
+            # Make every later call of `interrupted` return True.
             interruption.left = 0
     return interruption.error != NULL
 

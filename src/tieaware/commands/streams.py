@@ -10,7 +10,7 @@ from typing import TextIO
 
 from tieaware.errors import InputError, printable
 from tieaware.inputs.files import reason
-from tieaware.runtime.progress import aside
+from tieaware.runtime.progress import paused
 
 # As a shell says that SIGPIPE and SIGINT ended a program: 128 and the number of the signal.
 PIPE_CLOSED, INTERRUPTED = 141, 130
@@ -57,7 +57,7 @@ def say(line: str) -> None:
     if sys.stderr is None:
         return
     try:
-        with aside():
+        with paused():
             sys.stderr.write(f"{printable(line)}\n")
             sys.stderr.flush()
     except OSError:
