@@ -21,7 +21,7 @@ LONG = Table(
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 1000])
 def test_nothing_is_lost(width):
-    """Whatever is folded or stands in several blocks is there, letter by letter; the names of rows in every block."""
+    """Folded cells and columns in several panels keep every character; each panel has the names of the rows."""
     lines = LONG.fitted(width).splitlines()
     assert max(map(len, lines)) <= width
     whole, fitted = ("".join(text.split()) for text in (str(LONG), "".join(lines)))
@@ -30,7 +30,7 @@ def test_nothing_is_lost(width):
     assert width < 1000 or fitted == whole
 
 
-def test_cells_go_on_below():
+def test_long_cells_continue_on_the_next_line():
     table = Table("T", ("run", "whom", "AP"), [("a", "one, two, three, four", Marked(1, "1.0", True, "a,b,c,d,e,f,g"))])
     assert table.fitted(36).splitlines()[2:] == [
         "run  whom         AP",
@@ -39,24 +39,24 @@ def test_cells_go_on_below():
     ]
 
 
-def test_what_is_left_out_is_said():
+def test_a_shortened_table_says_so():
     rows = [(f"r{i}", i) for i in range(100)]
     table = Table("T", ("run", "n"), rows, ("A note.",))
-    lines = table.fitted(80, 20, "--all prints it").splitlines()
+    lines = table.fitted(80, 20, "use --all").splitlines()
     shown = [line.split()[0] for line in lines[3:-3]]
     assert shown == [*(f"r{i}" for i in range(15)), "…", *(f"r{i}" for i in range(95, 100))]
-    assert lines[-2:] == ["A note.", "… stands for what is left out here, 80 of 100 rows: --all prints it."]
+    assert lines[-2:] == ["A note.", "Left out (…): 80 of 100 rows. For the whole table, use --all."]
     assert table.fitted(80, 100) == table.fitted(80) == str(table)
     cells = Table("T", ("run", "whom"), [("a", ", ".join(NAMES))])
-    assert cells.fitted(80, 20, "it is in a pipe").splitlines()[4:] == [
+    assert cells.fitted(80, 20, "use a pipe").splitlines()[4:] == [
         "     run-2-of-a-certain-length, run-3-of-a-certain-length, …",
         "",
-        "… stands for what is left out here, the ends of long cells: it is in a pipe.",
+        "Left out (…): the ends of long cells. For the whole table, use a pipe.",
     ]
 
 
 def test_a_table_in_every_format():
-    """Names are quoted where they have to be, numbers are whole, and what is missing is a dash, nothing or null."""
+    """Names are quoted where necessary; a missing number is a dash, nothing or null."""
     table = Table("Runs", ("run", "a|b"), [("x\\|y", 0.25), ('"z"', None), ("w", 2)], ("A note.",))
     assert FORMATS["text"](table) == 'Runs\n\nrun      a|b\nx\\|y  0.2500\n"z"        –\nw          2\n\nA note.\n'
     assert FORMATS["csv"](table) == 'run,a|b\nx\\|y,0.25\n"""z""",\nw,2\n'
@@ -69,7 +69,7 @@ def test_a_table_in_every_format():
 
 
 def test_tables_with_marks_in_every_format():
-    """Numbers stand below numbers, also in LaTeX, where marks have columns of their own."""
+    """Numbers are aligned, also in LaTeX, where marks have columns of their own."""
     rows = [
         (Marked("b_m", "b_m", raised="a"), Marked(0.5, "0.50", bold=True, raised="ab", beside="± 0.1")),
         ("<d>", None),
@@ -97,8 +97,8 @@ def test_tables_with_marks_in_every_format():
 
 
 @pytest.mark.parametrize("name", ["gone/table.csv", ""])
-def test_a_table_that_cannot_be_written_says_so_in_a_line(tmp_path, name):
-    """A folder that is not there; and one in the place of the file."""
+def test_a_table_that_cannot_be_written_is_an_error(tmp_path, name):
+    """The folder does not exist, or the path is a folder."""
     with pytest.raises(InputError, match=re.escape(str(tmp_path / name)) + ": (No such file|Is a) "):
         Table("T", ("a",), [(1,)]).to_csv(tmp_path / name)
     assert list(tmp_path.iterdir()) == []

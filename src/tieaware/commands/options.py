@@ -210,4 +210,4 @@ def text(table: Table, form: str = "text", *, whole: bool = True) -> str:
     width = streams.width() if form == "text" else None
     if width is None:
         return FORMATS[form](table)
-    return f"{table.fitted(width, None if whole else _MOST_ROWS, '--all prints it, and --out FOLDER writes it')}\n"
+    return f"{table.fitted(width, None if whole else _MOST_ROWS, 'use --all, or --out FOLDER')}\n"
