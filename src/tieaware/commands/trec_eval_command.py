@@ -92,7 +92,7 @@ def _of_all(evaluated: Evaluated, tag: str) -> list[str]:
     """Return the lines of the summary."""
     summary = evaluated.summary()
     return [
-        f"{line.name:<22}\tall\t{tag if line.family == 'runid' else _shown(line, summary[i])}\n"
+        f"{line.name:<22}\tall\t{tag if line.is_tag else _shown(line, summary[i])}\n"
         for i, line in enumerate(evaluated.lines)
         if line.of_all
     ]
