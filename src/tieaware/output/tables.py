@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Marked(NamedTuple):
-    """A cell with a text of its own and marks. Exports of numbers use its value only.
+    """A cell with a text of its own and marks. CSV, JSON and data frames hold its value only.
 
     Attributes
     ----------
@@ -28,11 +28,11 @@ class Marked(NamedTuple):
     text : str
         The value as it is shown.
     bold : bool
-        Plain text shows a star before the value instead.
+        Whether the text is bold. Plain text shows a star before it instead.
     raised : str
         Raised letters after the text.
     beside : str
-        Text beside it, e.g. "± 0.012".
+        Text that follows the letters, e.g. "± 0.012".
     """
 
     value: str | int | float
@@ -280,9 +280,9 @@ class Table:
         return list(map(_is_text, self._cells()))
 
     def _indents(self) -> list[int | None]:
-        """Return the indent of a folded cell's lines for each column; None for numbers without marks.
+        """Return for each column the indent of a cell's second and later lines; None if cells stay on one line.
 
-        The marks of a number continue below the marks, not below the number.
+        Numbers without marks stay on one line. The marks after a number continue below its marks.
         """
         return [
             0 if _is_text(cells) else 1 + _wide(cells) if any(isinstance(cell, Marked) for cell in cells) else None
@@ -377,7 +377,10 @@ def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 class _Lines:
-    """A file for csv.writer that writes LF at the end of lines; the writer must end them with CR LF to quote both."""
+    """A file for csv.writer that replaces CR LF at the end of a line with LF.
+
+    The writer is told to end lines with CR LF, because it then quotes cells that hold either character.
+    """
 
     def __init__(self, file: IO[str]) -> None:
         self.file = file

@@ -486,21 +486,11 @@ class Results:
         return data_frames.as_arrow(exports.as_columns(export_of(self)))
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a pandas.DataFrame; rows and columns as for `to_arrow`.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """Return a pandas.DataFrame; rows and columns as for `to_arrow`."""
         return data_frames.as_pandas(exports.as_columns(export_of(self)))
 
     def to_polars(self) -> polars.DataFrame:
-        """Return a polars.DataFrame; rows and columns as for `to_arrow`.
-
-        Returns
-        -------
-        polars.DataFrame
-        """
+        """Return a polars.DataFrame; rows and columns as for `to_arrow`."""
         return data_frames.as_polars(exports.as_columns(export_of(self)))
 
     def to_trec_eval(self, *, per_query: bool = False, digits: int = 4, header: bool = False) -> str:
