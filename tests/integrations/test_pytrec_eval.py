@@ -119,8 +119,14 @@ def test_files_and_means_are_read_and_taken_as_there():
         (lambda: ours.RelevanceEvaluator({}, {"bogus"}), "measures: expected .*, found the unsupported measure bogus"),
         (lambda: ours.RelevanceEvaluator({}, {"prefs"}), "measures: expected .* unsupported measure prefs_"),
         (lambda: ours.RelevanceEvaluator({}, "map"), "measures: expected a list or set of names .*, found 'map'"),
-        (lambda: ours.RelevanceEvaluator({}, {"ndcg_cut.0"}), "parameters of .*'ndcg_cut': must be ranks of at least 1"),
-        (lambda: ours.RelevanceEvaluator({}, {"ndcg.5"}), "parameters of measure 'ndcg': must have the form name=number"),
+        (
+            lambda: ours.RelevanceEvaluator({}, {"ndcg_cut.0"}),
+            "parameters of .*'ndcg_cut': must be ranks of at least 1",
+        ),
+        (
+            lambda: ours.RelevanceEvaluator({}, {"ndcg.5"}),
+            "parameters of measure 'ndcg': must have the form name=number",
+        ),
         (lambda: ours.RelevanceEvaluator({}, {"map"}, 0), "relevance_level: expected a whole number from 1"),
         (lambda: ours.RelevanceEvaluator({}, {"map"}, ties="none"), "ties: expected one of average"),
         (lambda: ours.RelevanceEvaluator({"q": {"d": 1.5}}, {"map"}), r"qrels\['q'\]\['d'\]: expected "),

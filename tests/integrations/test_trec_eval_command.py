@@ -44,9 +44,7 @@ def test_the_output_is_trec_evals(data, capfd, output):
 @pytest.fixture
 def files(tmp_path):
     """A query whose documents tie but for one, a query that is not answered, and one that is not judged."""
-    (tmp_path / "qrels").write_text(
-        "q1 0 a 2\nq1 0 b 0\nq1 0 c 1\nq1 0 e 1\nq1 0 p -1\nq2 0 a 1\n"
-    )
+    (tmp_path / "qrels").write_text("q1 0 a 2\nq1 0 b 0\nq1 0 c 1\nq1 0 e 1\nq1 0 p -1\nq2 0 a 1\n")
     (tmp_path / "run").write_text(
         "q1 Q0 z 1 3 tag\nq1 Q0 a 2 2 tag\nq1 Q0 b 3 2 tag\nq1 Q0 c 4 2 tag\nq1 Q0 p 5 2 tag\nq9 Q0 a 1 1 tag\n"
     )

@@ -236,9 +236,7 @@ class RelevanceEvaluator:
         keys = [_key(line) for line in self._lines]
         of_query = dict(zip(evaluated.queries, values.tolist(), strict=True))
         return {
-            query: dict(zip(keys, of_query[query], strict=True))
-            for query in run.queries.to_list()
-            if query in of_query
+            query: dict(zip(keys, of_query[query], strict=True)) for query in run.queries.to_list() if query in of_query
         }
 
 
