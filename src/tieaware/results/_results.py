@@ -203,7 +203,7 @@ class Results:
         >>> result.means().to_dict()
         {'run': ['bm25'], 'RR': [0.75], 'P_1': [0.5]}
         """
-        return exports.table_of_means(export_of(self))
+        return exports.table_of_means(self.title, self.runs, self.columns())
 
     @property
     def title(self) -> str:

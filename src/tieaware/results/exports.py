@@ -134,12 +134,10 @@ def as_columns(export: Export) -> dict[str, Any]:
     return columns | {column.name: column.values[runs, queries] for column in export.columns}
 
 
-def table_of_means(export: Export) -> Table:
-    """Return the table with a row for each run, and its summary in each column."""
-    cells = [
-        [int(value) if column.is_count else value for value in column.summary.tolist()] for column in export.columns
-    ]
-    rows: list[tuple[Cell, ...]] = list(zip(export.runs, *cells, strict=True))
-    counts = [column.name for column in export.columns if column.is_count]
+def table_of_means(title: str, runs: Sequence[str], columns: Sequence[Column]) -> Table:
+    """Return a table of the summaries of columns, with a row for each run."""
+    cells = [[int(value) if column.is_count else value for value in column.summary.tolist()] for column in columns]
+    rows: list[tuple[Cell, ...]] = list(zip(runs, *cells, strict=True))
+    counts = [column.name for column in columns if column.is_count]
     notes = [f"{', '.join(counts)}: summed over the queries."] if counts else []
-    return Table(export.title, ("run", *(column.name for column in export.columns)), rows, tuple(notes))
+    return Table(title, ("run", *(column.name for column in columns)), rows, tuple(notes))
