@@ -316,7 +316,7 @@ def test_what_follows_the_measures_is_given_by_name():
     ("arguments", "message"),
     [
         ({"ties": "mean"}, "ties: expected one of average, run_order, trec_eval, .*, found 'mean'$"),
-        ({"precision": "x:2"}, "precision: expected one such as bands:1.5, .*, found 'x:2'"),
+        ({"precision": "x:2"}, "precision: unknown precision 'x:2'; known are decimals:N, .*"),
         ({"queries": "all"}, "queries: expected one of judged, both, shard, found 'all'"),
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
         ({"ties": "run_order", "spread": True}, "ties: expected 'average', for a spread, found 'run_order'"),
