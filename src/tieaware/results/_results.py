@@ -176,12 +176,7 @@ class Results:
         >>> [(column.name, column.summary.item()) for column in result.columns()]
         [('RR', 0.75), ('RR_std', 0.25), ('RR_min', 0.5), ('RR_max', 1.0)]
         """
-        values, summary = {"value": self.values}, {"value": self.summary()}
-        if self.std is not None and self.min is not None and self.max is not None:
-            values |= {"std": self.std, "min": self.min, "max": self.max}
-            summary |= {"std": self.mean_std()}
-            summary |= {kind: means(values[kind], self.measures) for kind in ("min", "max")}
-        return exports.columns_of(self.measures, self.names, values, summary)
+        return exports.columns_of(self.measures, self.names, self.cubes())
 
     def means(self) -> Table:
         """Return the summary over the queries as a table: a row for each run, a column for each of `columns`.
@@ -353,7 +348,7 @@ class Results:
         given = sequence("results", results, "Results")
         for i, result in enumerate(given):
             if not isinstance(result, Results):
-                raise unexpected(f"results[{i}]", "Results", shown(result))
+                raise unexpected(f"results[{i}]", "Results", shown(result), "results")
         joinable = [
             combining.Joinable(each.runs, each.queries, each.measures, each.names, each.cubes(), each.provenance)
             for each in given
