@@ -136,7 +136,7 @@ def test_files_of_the_same_name_are_named_by_their_paths(tmp_path):
         ({"ties": "averge"}, "ties: expected one of average, run_order.*found 'averge'; did you mean average"),
         ({"queries": "all"}, "queries: expected one of judged, both, shard, found 'all'"),
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
-        ({"measures": []}, "measures: expected at least one, such as 'nDCG@10', found none"),
+        ({"measures": []}, "measures: must include at least one measure, such as 'nDCG@10'"),
         ({"runs": []}, "runs: expected at least one, found none"),
         ({"runs": {"q9": {"d1": 1.0}}}, "run: no query of this run is judged in qrels"),
         ({"runs": {}}, "run: no query of this run is judged in qrels"),

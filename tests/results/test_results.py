@@ -136,7 +136,7 @@ def test_a_measure_may_be_requested_once_under_each_name():
     both = tieaware.evaluate(QRELS, TIED, ["AP", "map"])
     assert list(both.to_dict()["run"]["q0"]) == ["AP", "map"]
     for twice in (["AP", "AP"], ["AP", tieaware.AP], ["P@5", "P@2", " P@5"]):
-        with pytest.raises(InputError, match=r"^measures: expected each of them once, found (AP|P@5) twice$"):
+        with pytest.raises(InputError, match=r"^measures: must be different, but (AP|P@5) is given twice$"):
             tieaware.evaluate(QRELS, TIED, twice)
 
 
