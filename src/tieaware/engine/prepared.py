@@ -23,7 +23,7 @@ from tieaware.kernels import _engine, _groups, _labels, _slots, _sorting
 from tieaware.lists.judgments import POOLED, Excluded, JudgedLists
 from tieaware.measures import Measure
 from tieaware.measures.definition import LEAST_INEXACT, check_exact
-from tieaware.measures.formulas import HIGHEST_IN_TABLE, SMALL_DEPTH, by_total
+from tieaware.measures.formulas import HIGHEST_IN_LOOKUP, SMALL_DEPTH, by_total
 from tieaware.runtime.threads import even_chunks, over_chunks
 from tieaware.ties import RULES, TieRule, by_label
 
@@ -305,7 +305,7 @@ class _Weights(NamedTuple):
     def of(cls, measures: tuple[Measure, ...], labels: Labels, squared: bool) -> tuple[_Weights, Labels]:
         """Return the weights of all labels that there are, and those of the documents as the table has them."""
         highest = _labels.highest(labels)
-        if highest <= HIGHEST_IN_TABLE:
+        if highest <= HIGHEST_IN_LOOKUP:
             weights = _weights_to(measures, highest, squared)
         else:
             # The table is of the labels that occur, by their numbers.
