@@ -67,7 +67,7 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     return _cached(_parse_all, measures)
 
 
-def asked_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
+def named_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
     """Parse measures as `parse_measures` does, and return also the names that the caller gave: "map" stays "map".
 
     Raises
