@@ -110,9 +110,7 @@ def _parse_all(measures: tuple[str | Measure, ...]) -> tuple[Measure, ...]:
 
 
 @lru_cache(maxsize=256)
-def _parse_all_and_name(
-    measures: tuple[str | Measure, ...],
-) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
+def _parse_all_and_name(measures: tuple[str | Measure, ...]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
     parsed = tuple(map(parse_measure, measures))
     names = tuple(" ".join(str(measure).split()) for measure in measures)
     for i, name in enumerate(names):
