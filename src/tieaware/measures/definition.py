@@ -146,7 +146,9 @@ class Definition:
     aliases : tuple of str
         Further names in the notation.
     trec_name, trec_name_with_cutoff : str, optional
-        The names in trec_eval without, and with, a cut-off.
+        The names in trec_eval without, and with, a cut-off (or a recall).
+    trec_names_with_parameters : mapping of str to mapping
+        Further names in trec_eval, with the values of parameters that each name stands for.
     """
 
     name: str
@@ -173,6 +175,7 @@ class Definition:
     aliases: tuple[str, ...] = ()
     trec_name: str | None = None
     trec_name_with_cutoff: str | None = None
+    trec_names_with_parameters: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
 
     @property
     def is_count(self) -> bool:
