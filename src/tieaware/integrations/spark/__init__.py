@@ -23,7 +23,7 @@ from tieaware.integrations.spark.checked_rows import (
     runs_in,
 )
 from tieaware.integrations.spark.installation import EXTRA, check_frames
-from tieaware.integrations.spark.installation import check_java as check_java
+from tieaware.integrations.spark.installation import check_java as check_java  # for users, and for make test-spark
 from tieaware.integrations.spark.packing import CHUNK_COLUMNS, packed
 from tieaware.integrations.spark.partitions import Evaluation
 from tieaware.integrations.spark.sql import literal, raising
