@@ -379,8 +379,9 @@ class Precision(Experiment):
             f"mean loss: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. Bands are "
             "compared with the run's own order, other precisions with the average over ties of the original scores.",
             f"runs changed: paired t-test, p < {self.alpha}. runs kept: no value changed, or the run was shown to "
-            f"keep more than {self.kept:.0%} of its mean (one-sided test, p < {self.alpha}); lost more: it was shown to keep "
-            f"less; undecided: {len(self.queries)} queries are too few to show either, which does not indicate a loss.",
+            f"keep more than {self.kept:.0%} of its mean (one-sided test, p < {self.alpha}); lost more: it was shown "
+            f"to keep less; undecided: {len(self.queries)} queries are too few to show either, which does not indicate "
+            "a loss.",
             f"same verdicts: the share of the {self.pairs.count} pairs of runs with the same verdict of the paired "
             f"t-test at {self.alpha}. tau: Kendall's τ_b between the orders by mean; tau AP: τ_AP,b.",
         ]
