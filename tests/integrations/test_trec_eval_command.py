@@ -114,6 +114,7 @@ def test_options(files, capfd):
         (["-m", "P.0"], "parameters of measure 'P': must be ranks of at least 1, none of them twice; found '0'"),
         (["-m", "P.5,x"], "parameters of measure 'P': must be numbers with commas between them; found '5,x'"),
         (["-m", "ndcg.3"], "parameters of measure 'ndcg': must have the form name=number"),
+        (["-m", "G.1=nan"], "parameters of measure 'G': must have the form name=number"),
         (["-m", "utility.1"], "parameters of measure 'utility': must be four numbers; found '1'"),
         (["-M3", "--ties=average"], "rank 3 of query 'q1': a tie crosses this rank; use a tie rule that"),
         (["-R", "prefs"], "-R: expected one of qrels, found 'prefs'"),

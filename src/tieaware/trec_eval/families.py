@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -10,6 +11,9 @@ from tieaware.errors import InputError
 
 _RANKS = "5,10,15,20,30,100,200,500,1000"
 _RECALLS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
+
+# Larger numbers, infinity and NaN are refused as parameters.
+_LIMIT = 1e15
 
 # The default of p, for rbp and rbp_resid.
 PATIENCE = 0.9
@@ -127,10 +131,10 @@ class Request(NamedTuple):
     def numbers(self) -> list[float]:
         """Return the parameters as numbers, in the order in which they are written."""
         try:
-            numbers = [float(part) for part in self.parameters.split(",")]
+            numbers = [float(number) for number in self.parameters.split(",")]
         except ValueError:
             numbers = []
-        if not numbers or not all(abs(number) < 1e15 for number in numbers):
+        if not numbers or not all(abs(number) < _LIMIT for number in numbers):
             raise self._error("must be numbers with commas between them")
         return numbers
 
@@ -139,10 +143,13 @@ class Request(NamedTuple):
         if not self.parameters:
             return {}
         try:
-            named = [part.split("=") for part in self.parameters.split(",")]
-            return {name: float(value) for name, value in named}
+            named = [pair.split("=") for pair in self.parameters.split(",")]
+            pairs = {name: float(value) for name, value in named}
         except ValueError:
-            raise self._error("must have the form name=number, with commas between them") from None
+            pairs = {"": math.nan}
+        if not all(abs(value) < _LIMIT for value in pairs.values()):
+            raise self._error("must have the form name=number, with commas between them")
+        return pairs
 
     def _error(self, problem: str) -> InputError:
         return InputError(f"parameters of measure {self.family.name!r}", f"{problem}; found {self.parameters!r}")

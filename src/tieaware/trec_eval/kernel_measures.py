@@ -46,13 +46,16 @@ class _Gains:
 
 _REL = {"rel": WholeNumber(1, 0, 2**31, "the smallest relevant label")}
 _GAINS = {"gains": _Gains()}
+# A name with more digits cannot be a label.
+_LONGEST_LABEL = 20
 # Like trec_eval, accept any number for p, although RBP is meant for 0 < p < 1.
 _ANY_PATIENCE = {"p": Number(PATIENCE, -1e15, 1e15, "how likely the user goes on to the next document")}
 
 
 def gains_text(pairs: dict[str, float]) -> str:
     """Write gains by label, {"1": 3.0}, as a parameter of a measure; names that are not labels are left out."""
-    return ",".join(f"{int(label)}={gain!r}" for label, gain in pairs.items() if label.isdecimal())
+    labels = {name: gain for name, gain in pairs.items() if name.isdecimal() and len(name) <= _LONGEST_LABEL}
+    return ",".join(f"{int(label)}={gain!r}" for label, gain in labels.items())
 
 
 def gains_of(labels: NDArray[np.integer[Any]], gains: str) -> Values:
