@@ -1,4 +1,4 @@
-"""The command line: what it prints, and how it fails."""
+"""The command line: its output and its errors."""
 
 import gzip
 import json
@@ -30,8 +30,8 @@ def run(capfd, *arguments):
     return status, captured.out, captured.err
 
 
-def test_it_prints_three_columns_as_trec_eval_does(files, capfd):
-    """Measures keep the names that they were given, values have four decimals, counts none."""
+def test_eval_prints_the_three_columns_of_trec_eval(files, capfd):
+    """Measures have the names under which they were given; values have four decimals, and counts none."""
     status, out, err = run(capfd, "eval", "qrels.txt", "a.run", "-m", "recip_rank", "-m", "RR@10", "-m", "num_ret")
     assert (status, err) == (0, "")
     assert out.splitlines() == [
@@ -41,8 +41,8 @@ def test_it_prints_three_columns_as_trec_eval_does(files, capfd):
     ]
 
 
-def test_queries_both_leaves_out_what_the_run_does_not_answer(files, capfd):
-    """As trec_eval without -c."""
+def test_queries_both_leaves_out_queries_that_the_run_lacks(files, capfd):
+    """So does trec_eval without -c."""
     _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-q", "--queries", "both", "--digits", "2")
     assert out == "RR                    \tq1\t0.75\nRR                    \tall\t0.75\n"
 
@@ -52,7 +52,7 @@ def test_per_query_lines_come_before_the_mean(files, capfd):
     assert [line.split("\t")[1] for line in out.splitlines()] == ["q1", "q2", "all"]
 
 
-def test_several_runs_are_told_apart_by_runid(files, capfd):
+def test_a_line_runid_precedes_the_values_of_each_of_several_runs(files, capfd):
     _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "b.run", "-m", "RR")
     assert [line.split("\t")[0].strip() for line in out.splitlines()] == ["runid", "RR", "runid", "RR"]
     assert [line.split("\t")[2] for line in out.splitlines()] == ["a", "0.3750", "b", "0.5000"]
@@ -65,8 +65,8 @@ def test_several_runs_are_told_apart_by_runid(files, capfd):
         [" nDCG (dcg='exp-log2') @ 2 , AP"], ["nDCG(dcg='exp-log2')@2\n\tAP\n"], ["nDCG(dcg=exp-log2)@2", "AP"],
     ],
 )  # fmt: skip
-def test_measures_may_stand_in_one_argument(files, capfd, given):
-    """With commas or spaces between them, but for those in brackets and around an @."""
+def test_one_argument_can_name_several_measures(files, capfd, given):
+    """Commas and spaces separate measures, except inside parentheses and around an @."""
     options = [option for measure in given for option in ("-m", measure)]
     status, out, _ = run(capfd, "eval", "qrels.txt", "a.run", *options, "--format", "json")
     assert status == 0
@@ -86,20 +86,18 @@ def test_without_measures_it_prints_a_default_set(files, capfd):
     ("rule", "value"),
     [("average", 0.75), ("optimistic", 1.0), ("pessimistic", 0.5), ("run_order", 1.0), ("trec_eval", 0.5)],
 )
-def test_json_has_full_precision_and_the_rule_is_obeyed(files, capfd, rule, value):
+def test_json_has_full_precision_and_follows_the_tie_rule(files, capfd, rule, value):
     _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-q", "--format", "json", "--ties", rule)
     assert json.loads(out) == {"a": {"q1": {"RR": value}, "q2": {"RR": 0.0}, "all": {"RR": value / 2}}}
 
 
-def test_scores_are_coarsened_on_request(files, capfd):
-    """The scores 7.5 and 7.0 tie as whole numbers of even steps."""
+def test_precision_coarsens_the_scores(files, capfd):
+    """With one level, all scores tie."""
     _, out, _ = run(capfd, "eval", "qrels.txt", "b.run", "-m", "RR", "--queries", "both", "--precision", "levels:1")
     assert out == f"RR                    \tall\t{(1 + 1 / 2 + 1 / 3) / 3:.4f}\n"
     status, out, err = run(capfd, "eval", "qrels.txt", "b.run", "--precision", "decimal:1")
     assert (status, out) == (2, "")
-    assert err == (
-        "--precision: unknown precision 'decimal:1'; did you mean decimals?; see tieaware eval --help\n"
-    )
+    assert err == "--precision: unknown precision 'decimal:1'; did you mean decimals? See tieaware eval --help\n"
 
 
 def test_csv_and_markdown(files, capfd):
@@ -109,15 +107,13 @@ def test_csv_and_markdown(files, capfd):
     assert out == "| run | RR | num_ret |\n| --- | ---: | ---: |\n| a | 0.3750 | 3 |\n"
 
 
-def test_standard_input_and_compression(files):
-    """A gzipped run on standard input is recognised by its content."""
+def test_a_compressed_run_on_standard_input_is_recognised_by_its_content(files):
     command = [sys.executable, "-m", "tieaware.cli", "eval", "qrels.txt", "-", "-m", "RR"]
     done = subprocess.run(command, input=gzip.compress(RUN.encode()), capture_output=True, check=True)
     assert done.stdout == b"RR                    \tall\t0.3750\n"
 
 
-def test_identifiers_keep_their_bytes(files):
-    """Query identifiers that are no UTF-8 are printed as they were."""
+def test_identifiers_that_are_not_utf_8_keep_their_bytes(files):
     (files / "bytes.qrels").write_bytes(b"q\xff 0 d1 1\n")
     (files / "bytes.run").write_bytes(b"q\xff Q0 d1 1 2 tag\n")
     command = [sys.executable, "-m", "tieaware.cli", "eval", "bytes.qrels", "bytes.run", "-m", "RR", "-q"]
@@ -125,14 +121,14 @@ def test_identifiers_keep_their_bytes(files):
     assert done.stdout.splitlines()[0] == b"RR                    \tq\xff\t1.0000"
 
 
-def test_a_reader_that_stops_early_is_no_error(files):
-    """As in `tieaware eval … | head -1`."""
+def test_a_closed_pipe_is_not_an_error(files):
+    """`tieaware eval … | head -1` closes it."""
     lines = "".join(f"q{i} Q0 d1 1 1 t\n" for i in range(20000))
     (files / "long.run").write_text(lines)
     (files / "long.qrels").write_text("".join(f"q{i} 0 d1 1\n" for i in range(20000)))
     shell = f"{sys.executable} -m tieaware.cli eval long.qrels long.run -q -m RR | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", shell], capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (141, b"")  # as of other tools
+    assert (done.returncode, done.stderr) == (141, b"")
     assert done.stdout == b"RR                    \tq0\t1.0000\n"
 
 
@@ -147,8 +143,7 @@ def test_a_reader_that_stops_early_is_no_error(files):
         (["-", "a.run", "-", "-m", "P"], "-: standard input can be read only once, but is given 2 times\n"),
     ],
 )
-def test_an_error_is_one_line_and_status_2(files, capfd, arguments, message):
-    """And nothing is printed on standard output."""
+def test_an_error_is_one_line_with_status_2_and_no_output(files, capfd, arguments, message):
     status, out, err = run(capfd, "eval", *arguments)
     assert (status, out) == (2, "")
     assert err.startswith(message)
@@ -158,7 +153,7 @@ def test_an_error_is_one_line_and_status_2(files, capfd, arguments, message):
 @pytest.mark.parametrize(
     "arguments", [[], ["eval"], ["x"], ["eval", "a", "b", "--ties", "no"], ["eval", "a", "b", "--digits", "x"]]
 )
-def test_a_wrong_command_is_one_line_and_status_2(capfd, arguments):
+def test_a_wrong_command_is_one_line_with_status_2(capfd, arguments):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     err = capfd.readouterr().err
@@ -176,8 +171,8 @@ def test_a_wrong_command_is_one_line_and_status_2(capfd, arguments):
         ("curve qrels.txt a.run --rel -2", "--rel: expected a whole number from 0 to 2,147,483,648, found -2"),
         ("trec_eval qrels.txt a.run -l -2", "-l: expected a whole number from 0 to 2,147,483,648, found -2"),
         ("overhead --queries 0", "--queries: expected a whole number from 20 to 100,000,000, found 0"),
-        ("compare qrels.txt a.run", "RUN: expected at least two runs and two queries to compare, found 1 runs and 2"),
-        ("compare --matrix m.csv", "--matrix: expected at least two runs and two queries to compare, found 1 runs and"),
+        ("compare qrels.txt a.run", "RUN: a comparison needs at least two runs and two queries; found 1 run"),
+        ("compare --matrix m.csv", "--matrix: a comparison needs at least two runs and two queries; found 1"),
         ("smooth --matrix n.csv --alpha 2 --topics 1", "--alpha: expected a number from 0 to 1, found 2.0"),
         ("eval qrels.txt a.run --baseline a", "--baseline requires --table"),
         ("eval qrels.txt a.run --table html -q", "--table cannot be combined with -q: a table shows means only"),
@@ -190,8 +185,7 @@ def test_a_wrong_command_is_one_line_and_status_2(capfd, arguments):
         ("worst-case --rho 0.5 -m RR", "--rho: expected a number from 1 to 2^62 of at most 100 digits, such as '1.5'"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_in_the_words_of_the_command(files, capfd, arguments, message):
-    """And ends with where they are explained."""
+def test_an_error_names_the_option_and_points_to_the_help(files, capfd, arguments, message):
     (files / "m.csv").write_text("a\n0.5\n0.25\n")
     (files / "n.csv").write_text("a,b,c,d\n" + "0.5,0.25,0.5,0.5\n" * 3)
     status, out, err = run(capfd, *arguments.split())
@@ -210,18 +204,17 @@ def test_what_is_wrong_is_said_in_the_words_of_the_command(files, capfd, argumen
         ("demo x", "unrecognized arguments: x"),
     ],
 )
-def test_what_is_no_option_is_said_by_the_command(capfd, arguments, message):
+def test_argparse_errors_name_the_command_and_point_to_its_help(capfd, arguments, message):
     with pytest.raises(SystemExit):
         main(arguments.split())
     command = arguments.split()[0]
     err = capfd.readouterr().err
     assert err.startswith(f"tieaware {command}: {message}")
-    assert err.endswith(f"; see tieaware {command} --help\n")
+    assert err.lower().endswith(f"see tieaware {command} --help\n")
     assert err.count("\n") == 1
 
 
-def test_runs_keep_the_names_of_options(files, capfd):
-    """A run may be called as an argument is."""
+def test_an_error_in_a_run_named_like_an_argument_keeps_the_name_of_the_run(files, capfd):
     (files / "baseline").write_text("q9 Q0 d1 1 1 tag\n")
     _, _, err = run(capfd, "eval", "qrels.txt", "baseline")
     assert err == "baseline: no query of this run is judged in qrels.txt\n"
@@ -232,14 +225,14 @@ def test_runs_keep_the_names_of_options(files, capfd):
     assert err == "ties: no query of this run is judged in qrels.txt\n"
 
 
-def test_an_error_in_a_later_run_leaves_nothing_written(files, capfd):
+def test_nothing_is_printed_if_a_later_run_has_an_error(files, capfd):
     (files / "bad.run").write_text(RUN + "q2 Q0 d1 1 x tag\n")
     status, out, err = run(capfd, "eval", "qrels.txt", "a.run", "bad.run", "-m", "RR")
     assert (status, out) == (2, "")
     assert err == "bad.run:4: expected a number as the score, field 5, found 'x'\n"
 
 
-def test_duplicates_are_an_error_or_counted_in_one_warning(files, capfd):
+def test_duplicate_documents_are_an_error_or_counted_in_one_warning(files, capfd):
     (files / "twice.run").write_text(RUN + "q1 Q0 d1 4 1.0 tag\nq1 Q0 d2 5 1.0 tag\n")
     status, out, err = run(capfd, "eval", "qrels.txt", "twice.run", "-m", "RR")
     assert (status, out) == (2, "")
@@ -260,8 +253,7 @@ def test_the_demo_runs(capfd):
 
 
 @pytest.mark.parametrize("package", ["scipy", "matplotlib"])
-def test_a_missing_extra_is_named(files, capfd, monkeypatch, package):
-    """In one line, with what to install."""
+def test_the_error_for_a_missing_package_names_the_extra_to_install(files, capfd, monkeypatch, package):
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
@@ -269,8 +261,8 @@ def test_a_missing_extra_is_named(files, capfd, monkeypatch, package):
     assert (status, out, err) == (2, "", f"{package} is not installed: pip install 'tieaware[analysis]'\n")
 
 
-def test_evaluating_loads_no_experiment_and_no_extra():
-    """What the core does not need must not slow it down."""
+def test_the_command_line_starts_without_experiments_and_optional_packages():
+    """Importing them would slow down every command."""
     code = "import sys, tieaware.cli; print(*sorted(m for m in sys.modules if m.partition('.')[0] in sys.argv or"
     code += " m.startswith('tieaware.experiments') or m == 'tieaware.statistics'))"
     loaded = subprocess.run(
@@ -279,7 +271,7 @@ def test_evaluating_loads_no_experiment_and_no_extra():
     assert (loaded.stdout.strip(), loaded.stderr) == ("", "")
 
 
-def test_a_folder_stands_for_its_files(files, capfd):
+def test_a_folder_is_read_as_all_the_runs_in_it(files, capfd):
     (files / "runs").mkdir()
     for name in ("b.run", "a.run", ".hidden"):
         (files / "runs" / name).write_text(RUN)
@@ -289,8 +281,7 @@ def test_a_folder_stands_for_its_files(files, capfd):
     assert run(capfd, "eval", "qrels.txt", "empty")[::2] == (2, "empty: expected files of runs, found none\n")
 
 
-def test_a_folder_loses_no_run_without_a_word(files, capfd):
-    """What is no run is named, and how to leave it out."""
+def test_a_file_in_a_folder_that_is_not_a_run_is_an_error_with_a_hint(files, capfd):
     (files / "runs" / "folder").mkdir(parents=True)
     (files / "runs" / "a.run").write_text(RUN)
     rest = "; in a folder, files whose names begin with a dot are left out\n"
@@ -319,24 +310,24 @@ def test_a_folder_loses_no_run_without_a_word(files, capfd):
         (["--plot", ""], "argument --plot: expected a file name, found ''"),
     ],
 )
-def test_where_nothing_can_be_written_is_said_before_the_work(files, capfd, option, message):
+def test_an_unusable_output_path_is_refused_before_the_work(files, capfd, option, message):
     with pytest.raises(SystemExit):
         main(["ties", "a.run", *option])
     assert capfd.readouterr().err == f"tieaware ties: {message}; see tieaware ties --help\n"
     assert {path.name for path in files.iterdir()} == {"qrels.txt", "a.run", "b.run"}
 
 
-def test_files_that_are_written_are_named(files, capfd):
-    """On standard error, where they disturb no data."""
+def test_the_names_of_written_files_are_printed_on_standard_error(files, capfd):
     status, out, err = run(capfd, "ties", "a.run", "--format", "csv", "--out", "new", "--plot", "ties.svg")
     assert (status, out[:4]) == (0, "run,")
     written = sorted(path.suffix for path in (files / "new").iterdir())
     assert written == [".csv"] * 3 + [".html"] + [".png"] * 2 + [".svg"] * 2
-    assert err == "wrote new/report.html, and in the same folder 3 tables (.csv) and 2 figures (.svg, .png)\nwrote ties.svg\n"
+    report = "wrote new/report.html, and in the same folder 3 tables (.csv) and 2 figures (.svg, .png)\n"
+    assert err == f"{report}wrote ties.svg\n"
 
 
-def test_the_names_of_files_that_are_no_text_are_readable_and_unique(files, capfd):
-    """One rule: an escape for each byte that is not UTF-8, and for each control character."""
+def test_runs_from_files_with_unprintable_names_have_readable_and_distinct_names(files, capfd):
+    """Each byte that is not UTF-8 and each control character is escaped."""
     names = [b"a\x1b[31m.run.gz", b"caf\xe9.run", b"caf\xe8.run", "café.run".encode()]
     for name in names:
         (files / os.fsdecode(name)).write_bytes(RUN.encode())

@@ -26,7 +26,7 @@ from tieaware.commands import (
     worst_case_command,
 )
 from tieaware.commands.streams import INTERRUPTED, say, write
-from tieaware.commands.wording import message
+from tieaware.commands.wording import error_message, with_pointer
 from tieaware.errors import InputError
 from tieaware.inputs.files import reason
 from tieaware.runtime.progress import stage
@@ -74,7 +74,7 @@ class _Parser(argparse.ArgumentParser):
         self.register("type", float, _number(float, "a number"))
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, with_pointer(f"{self.prog}: {message}", self) + "\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raise an error that lists the choices, in the form of all other messages."""
@@ -127,7 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 output = arguments.run(arguments)
         return write(output)
     except InputError as error:
-        say(message(error, arguments))
+        say(error_message(error, arguments))
     except ImportError as error:
         say(f"{error}")
     except MemoryError as error:

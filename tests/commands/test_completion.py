@@ -1,4 +1,4 @@
-"""What shells complete: every command, every option and the values of those that have few."""
+"""Shell completion: every command and option, and the values of options with few choices."""
 
 import argparse
 import shutil
@@ -28,7 +28,7 @@ def script(shell, capfd):
 
 
 def in_bash(text, *lines):
-    """What bash offers for each of the lines, the last word of which is being typed."""
+    """Return the completions that bash offers for the last word of each line."""
     asked = "\n".join(f"offer {line}" for line in lines)
     code = f"""set -u
 {text}
@@ -43,7 +43,7 @@ complete -p tieaware
     return [set(line.split()) for line in offered]
 
 
-def test_bash_knows_every_command_and_option(capfd):
+def test_bash_completes_every_command_and_option(capfd):
     commands, *options = in_bash(script("bash", capfd), '""', *(f"{name} q --" for name in parsers()))
     assert commands == {*parsers(), "--help", "--version"}
     for (name, parser), offered in zip(parsers().items(), options, strict=True):
@@ -63,16 +63,16 @@ def test_bash_knows_every_command_and_option(capfd):
         ("compare q r --measure ''", set(DEFINITIONS)),
         ("completion ''", {"bash", "zsh"}),
         ("smooth --topics ''", set()),
-        ("eval ''", set()),  # the names of files, by complete
+        ("eval ''", set()),  # file names, added by complete
         ("nonsense --", set()),
     ],
 )
-def test_bash_completes_what_is_typed(capfd, line, offered):
+def test_bash_completes_the_typed_word(capfd, line, offered):
     assert in_bash(script("bash", capfd), line) == [offered]
 
 
-def test_zsh_knows_every_command_and_option(capfd):
-    """By what its own functions are called with."""
+def test_zsh_completes_every_command_and_option(capfd):
+    """The test replaces zsh's functions by ones that print their arguments."""
     text = script("zsh", capfd)
     asked = "\n".join(f"words=(tieaware {name} ''); CURRENT=3; print -- '== {name}'; _tieaware" for name in parsers())
     code = f"""
@@ -96,7 +96,7 @@ words=(tieaware ''); CURRENT=2; _tieaware
         assert (":QRELS:_files" in lines) == any(action.metavar == "QRELS" for action in parser._actions)
 
 
-def test_the_scripts_are_of_these_shells(capfd):
+def test_the_scripts_have_no_syntax_errors(capfd):
     for shell in ("bash", "zsh"):
         subprocess.run([shell, "-n"], input=script(shell, capfd), text=True, check=True)
     with pytest.raises(SystemExit):

@@ -1,4 +1,4 @@
-"""Hostile names of files, runs and queries: what becomes of them in outputs, on terminals and in browsers."""
+"""Hostile names of files, runs and queries in tables, on terminals, in browsers and as names of output files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tieaware import InputError, experiments
 from tieaware.cli import main
 from tieaware.output.tables import Marked, Table
 
-# A script marks the page where it runs; what else in a name would control a terminal, leave a cell or leave a folder.
+# Each script here would mark the page. The other names would control a terminal, leave a folder or become a formula.
 MARK = "document.documentElement.setAttribute('owned','')"
 IN_PAGES = (
     f"<script>{MARK}</script>", f'"><img src=x onerror="{MARK}">', f"'><svg onload={MARK}>",
@@ -34,7 +34,7 @@ NAMES = (*IN_PAGES, *IN_TERMINALS, *IN_FOLDERS, *IN_SHEETS)
 
 @pytest.fixture(scope="module")
 def results():
-    """Results of runs and queries with these names."""
+    """Results whose runs and queries have all hostile names."""
     qrels = {name: {"d": 1, "e": 0} for name in NAMES}
     runs = {name: {q: {"d": float(i % 3), "e": 1.0} for q in NAMES} for i, name in enumerate(NAMES)}
     return tieaware.evaluate(qrels, runs, ["AP", "P@1"])
@@ -42,7 +42,7 @@ def results():
 
 @pytest.fixture(scope="module")
 def experiment():
-    """An experiment of a few of them: one of each kind."""
+    """An experiment with a few hostile names of each kind."""
     names = (*IN_PAGES[:4], *IN_TERMINALS[:2], *IN_TERMINALS[-2:], *IN_FOLDERS[:2], "a\0b", IN_SHEETS[0])
     runs = {name: {q: {"d": float(i % 3), "e": 1.0} for q in NAMES[:3]} for i, name in enumerate(names)}
     with pytest.warns(UserWarning, match="end inside a tie") as caught:
@@ -53,32 +53,32 @@ def experiment():
 
 @pytest.fixture(scope="module")
 def report(experiment, tmp_path_factory):
-    """A folder with its files, in one where there is nothing else."""
+    """A folder with the report of the experiment, inside a folder without other files."""
     folder = tmp_path_factory.mktemp("report") / "a" / "out"
     experiment.write(folder, command=" ".join(IN_PAGES))
     return folder
 
 
 def controls(text):
-    """The characters of a text that a terminal would obey, but for ends of lines."""
+    """Return the non-printable characters of a text, except line ends."""
     return [c for c in text if not c.isprintable() and c != "\n"]
 
 
 # ---- terminals ------------------------------------------------------------------------------------
 
 
-def test_what_python_shows_of_results_and_tables_has_no_escapes(results, experiment):
-    """What is written there goes to a terminal; files have the names as they are."""
+def test_the_text_form_of_results_and_tables_has_no_escape_sequences(results, experiment):
+    """It is printed on terminals. Files have the names unchanged."""
     table = Table("a\x1b", NAMES[:3], [(name, Marked(1, "\x1b"), 0.5) for name in NAMES], ("\x07",))
     for shown in (repr(results), str(results.means()), str(results.table(test="none")), str(experiment), str(table)):
         assert not controls(shown)
-    # As many lines as rows, and the columns stand below each other.
+    # Each row is one line, and all lines have the same width.
     lines = str(Table("", ("run", "AP"), [(name, 0.5) for name in NAMES])).splitlines()[2:]
     assert len(lines) == len(NAMES) + 1
     assert len(set(map(len, lines))) == 1
 
 
-def test_errors_have_no_escapes(results, tmp_path):
+def test_errors_have_no_escape_sequences(results, tmp_path):
     for name in NAMES:
         calls = (
             lambda name=name: tieaware.read_run(name + "\x1b/none"),
@@ -101,7 +101,7 @@ def status_of(arguments):
         return end.code
 
 
-def test_the_command_line_says_nothing_with_escapes(tmp_path, monkeypatch, capfd):
+def test_errors_on_the_command_line_have_no_escape_sequences(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     for name in ("\x1b[31m", "\u202e", "\x9b2J"):
         calls = ["eval", name, name], ["eval", "-m", name, name], ["ties", name], [name], ["eval", f"--{name}"]
@@ -113,22 +113,22 @@ def test_the_command_line_says_nothing_with_escapes(tmp_path, monkeypatch, capfd
             assert not controls(err)
 
 
-# ---- tables that are handed on --------------------------------------------------------------------
+# ---- tables for other programs --------------------------------------------------------------------
 
 
-def test_cells_that_a_spreadsheet_would_execute_are_the_callers_data(results):
-    """They stay as they are: to put something before them would give other identifiers."""
+def test_csv_keeps_names_that_a_spreadsheet_would_read_as_formulas(results):
+    """A prefix that protects spreadsheets would change the identifiers."""
     rows = list(csv.reader(io.StringIO(results.means().csv(), newline="")))
     assert [row[0] for row in rows[1:]] == list(NAMES)
 
 
-def test_markdown_has_a_line_for_each_row_and_no_tags(results):
+def test_markdown_has_one_line_per_row_and_no_tags(results):
     for text in (results.means().to_markdown(), Table("", NAMES[:2], [(name, 1) for name in NAMES]).to_markdown()):
         assert text.count("\n") == len(NAMES) + 2
         assert "<" not in text
 
 
-def test_latex_has_nothing_but_text(results):
+def test_latex_has_one_line_per_row_and_no_control_characters(results):
     lines = [line for line in results.means().to_latex().splitlines() if not line.startswith("%")]
     assert len(lines) == len(NAMES) + 6
     assert not controls("\n".join(lines))
@@ -138,7 +138,7 @@ def test_latex_has_nothing_but_text(results):
 
 
 def pages(results, report):
-    """The pages that are written, and those of a notebook."""
+    """Yield the report and the HTML that notebooks show, with a name for each."""
     rows = [(name, Marked(name, name, True, name, name), 1) for name in NAMES]
     table = Table(IN_PAGES[0], IN_PAGES[:3], rows, IN_PAGES)
     yield "report", (report / "report.html").read_text("utf-8")
@@ -148,17 +148,17 @@ def pages(results, report):
             yield f"{name}-html", f"<!DOCTYPE html>\n<html>{shown.to_html()}</html>"
 
 
-OURS = """!DOCTYPE a b body details div figcaption figure h1 h2 h3 head html img li meta nav p pre section small style
+TAGS = """!DOCTYPE a b body details div figcaption figure h1 h2 h3 head html img li meta nav p pre section small style
 summary sup table tbody td th thead title tr ul"""
-# The one script of a report.
+# The only script of a report.
 OUR_SCRIPT = re.compile("<script>\n.*?</script>", re.DOTALL)
 
 
-def test_pages_have_no_tags_of_names(results, report):
+def test_names_add_no_tags_to_pages(results, report):
     for name, page in pages(results, report):
         page, n_scripts = OUR_SCRIPT.subn("", page)
         assert n_scripts == (name == "report")
-        assert set(re.findall(r"<\s*/?\s*([A-Za-z!][A-Za-z0-9]*)", page)) <= set(OURS.split()), name
+        assert set(re.findall(r"<\s*/?\s*([A-Za-z!][A-Za-z0-9]*)", page)) <= set(TAGS.split()), name
         assert html.escape(IN_PAGES[0]) in page, name
 
 
@@ -166,8 +166,8 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
-def test_no_name_runs_in_a_browser(results, report, tmp_path):
-    """But a page that has them as they are does run them: it is the names that are inert, and not the browser."""
+def test_no_name_is_executed_in_a_browser(results, report, tmp_path):
+    """A control page with an unescaped name shows that the browser would execute it."""
 
     def is_owned(name, page):
         path = tmp_path / f"{name}.html"
@@ -175,7 +175,7 @@ def test_no_name_runs_in_a_browser(results, report, tmp_path):
         command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
         made = subprocess.run(
             [*command, f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()], capture_output=True, timeout=120,
-            # In `make checked` without the sanitizer.
+            # `make checked` preloads the sanitizer, which must not be loaded into the browser.
             env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
         )  # fmt: skip
         dom = made.stdout.decode("utf-8", "replace")
@@ -184,9 +184,9 @@ def test_no_name_runs_in_a_browser(results, report, tmp_path):
         return "owned" in opening[0]
 
     assert is_owned("control", f"<!DOCTYPE html>\n<html><body>{IN_PAGES[1]}</body></html>")
-    # One page with all that a notebook shows, and the report, with its figures; and a figure as a page.
+    # Load one page with everything that a notebook shows, the report, and a page with all figures.
     shown = dict(pages(results, report))
-    # Its policy would forbid what its escapes prevent.
+    # Remove the content security policy: the escaping alone must prevent execution.
     written = shown.pop("report")
     without = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", written)
     assert len(without) < len(written)
@@ -204,8 +204,8 @@ def tree(folder):
     return sorted(os.path.join(path, name) for path, folders, files in os.walk(folder) for name in (*folders, *files))
 
 
-def test_out_never_writes_outside_its_folder(experiment, report):
-    """Whatever runs are called; and what stands in the place of a file, such as a link, is replaced, not followed."""
+def test_a_report_never_writes_outside_its_folder(experiment, report):
+    """No run name leads outside, and links in the place of its files are replaced, not followed."""
     root = report.parent.parent
     files = [str(path) for path in sorted(report.iterdir())]
     assert tree(root) == sorted([str(report.parent), str(report), *files])
@@ -222,8 +222,8 @@ def test_out_never_writes_outside_its_folder(experiment, report):
     assert tree(report) == sorted([*files, str(report / ".unfinished-link")])
 
 
-def test_names_of_figures_are_names_of_files(tmp_path):
-    """Those of the queries of a run have its name."""
+def test_the_names_of_tables_and_figures_are_valid_file_names(tmp_path):
+    """The figure of a run's queries has the name of the run in its own."""
     runs = {name: {"q": {"d": 2.0, "e": 1.0}} for name in (*IN_FOLDERS, IN_PAGES[0])}
     made = experiments.curves({"q": {"d": 1, "e": 0}}, runs)
     assert sum(name.startswith("queries-") for name in made.drawings()) == len(runs)
@@ -231,16 +231,16 @@ def test_names_of_figures_are_names_of_files(tmp_path):
         assert re.fullmatch(r"\w[\w.-]{,80}", name), name
 
 
-def test_names_that_are_no_utf_8_are_none_of_frames(results):
+def test_data_frames_refuse_names_that_are_not_utf_8(results):
     means = results.means()
     for make in (means.to_arrow, means.to_polars, results.to_arrow):
         with pytest.raises(InputError, match=r"frame: data frames hold text in UTF-8 only, and '\\udcff' is not"):
             make()
 
 
-def test_a_name_with_nul_is_no_file(results, experiment, tmp_path):
+def test_a_file_name_with_a_nul_byte_is_an_error(results, experiment, tmp_path):
     path = str(tmp_path / "a\0b.npz")
-    with pytest.raises(InputError, match="folder: expected its name, found "):
+    with pytest.raises(InputError, match=r"folder: .* is not the name of a folder"):
         experiment.write(path)
     for write in (experiment.to_csv, results.save):
         with pytest.raises(InputError, match="embedded null "):
@@ -250,8 +250,7 @@ def test_a_name_with_nul_is_no_file(results, experiment, tmp_path):
     assert not tree(tmp_path)
 
 
-def test_the_names_are_those_that_were_given(results, tmp_path):
-    """A file of results keeps them, whatever they are."""
+def test_a_file_of_results_keeps_all_names_unchanged(results, tmp_path):
     for name in ("results.npz", "results.parquet"):
         results.save(tmp_path / name)
         loaded = tieaware.Results.load(tmp_path / name)

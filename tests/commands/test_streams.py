@@ -1,4 +1,4 @@
-"""Standard output and standard error: what a terminal gets, and what happens when they fail or someone interrupts."""
+"""Standard output and standard error: terminals, failing streams and interruptions."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ def files(tmp_path, monkeypatch):
 
 
 def on_a_terminal(columns, *arguments, command=COMMAND):
-    """What a terminal of so many columns gets."""
+    """Run a command in a terminal with this number of columns, and return the output."""
     pty, fcntl, termios, struct = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios", "struct"))
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -45,7 +45,7 @@ def on_a_terminal(columns, *arguments, command=COMMAND):
     return printed.decode().replace("\r\n", "\n")
 
 
-def test_escapes_are_shown_on_a_terminal_and_kept_in_a_pipe(files):
+def test_identifiers_are_escaped_on_a_terminal_and_unchanged_in_a_pipe(files):
     arguments = ["eval", "qrels", "run", "-q", "-m", "RR"]
     piped = subprocess.run([*COMMAND, *arguments], capture_output=True, check=True).stdout
     queries = [line.split(b"\t")[1] for line in piped.splitlines()]
@@ -54,8 +54,7 @@ def test_escapes_are_shown_on_a_terminal_and_kept_in_a_pipe(files):
     assert shown == ["q\\x1b[31m", "q\\u202e", "q\\xff", "q\u00e9", "all"]
 
 
-def test_tables_fit_the_terminal(files):
-    """And are whole in a pipe."""
+def test_tables_fit_the_terminal_and_are_complete_in_a_pipe(files):
     (files / "a run with a long name and \x1b[31m").write_bytes((files / "run").read_bytes())
     arguments = ["ties", "run", "a run with a long name and \x1b[31m", "--qrels", "qrels"]
     for columns in (40, 80, 120):
@@ -77,13 +76,13 @@ def test_tables_fit_the_terminal(files):
     ],
 )
 @pytest.mark.parametrize("arguments", ["eval qrels run", "--help"])
-def test_output_that_cannot_be_written_is_one_line(files, redirection, status, message, arguments):
+def test_an_error_while_writing_the_output_is_one_line(files, redirection, status, message, arguments):
     shell = f"{sys.executable} -m tieaware.cli {arguments} {redirection}"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, check=False, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (status, "", message)
 
 
-def test_an_error_that_nobody_can_read_is_an_error(files):
+def test_the_exit_status_reports_an_error_even_if_standard_error_is_closed(files):
     for redirection in ("2>/dev/full", "2>&-"):
         shell = f"{sys.executable} -m tieaware.cli eval qrels none {redirection}"
         assert subprocess.run(["bash", "-c", shell], capture_output=True, check=False).returncode == 2
@@ -108,7 +107,7 @@ def test_help_is_printed_in_any_locale(command):
         (InputError("line\x1b[2J: expected \n, found \udc80"), 2, "line\\x1b[2J: expected \\n, found \\x80\n"),
     ],
 )
-def test_whatever_goes_wrong_is_one_line(monkeypatch, capfd, error, status, message):
+def test_every_expected_exception_is_reported_in_one_line(monkeypatch, capfd, error, status, message):
     def fail(_):
         raise error
 
@@ -117,7 +116,7 @@ def test_whatever_goes_wrong_is_one_line(monkeypatch, capfd, error, status, mess
     assert capfd.readouterr() == ("", message)
 
 
-def test_what_argparse_says_has_no_escapes(capfd):
+def test_errors_of_argparse_have_no_escape_sequences(capfd):
     with pytest.raises(SystemExit):
         main(["eval", "qrels", "run", "--\x1b[31m", "a\nb"])
     assert capfd.readouterr().err.startswith("tieaware eval: unrecognized arguments: --\\x1b[31m a\\nb;")
@@ -141,16 +140,16 @@ def test_an_interrupt_ends_a_command():
         assert child.wait() == 130
 
 
-def test_progress_is_shown_on_a_terminal_and_goes(files):
-    """Of a command that takes longer than a second: standard output has nothing of it, and in a pipe there is none."""
+def test_progress_is_shown_on_a_terminal_and_erased_at_the_end(files):
+    """It appears after a second, and never in a pipe."""
     code = """if True:
         import sys, time
         from tieaware.cli import main
         from tieaware.commands import demo_command as demo
         demo._run = lambda _: time.sleep(1.5) or "done\\n"
         sys.exit(main(["demo"]))"""
-    told = on_a_terminal(80, command=[sys.executable, "-c", code])
-    before, after = told.split("\r")[1:-1], told.rpartition("\r")[2]
+    shown = on_a_terminal(80, command=[sys.executable, "-c", code])
+    before, after = shown.split("\r")[1:-1], shown.rpartition("\r")[2]
     assert {line.strip() for line in before} == {"tieaware demo (1 s)", ""}
     assert before[-1] == " " * 79
     assert after == "done\n"
@@ -172,8 +171,8 @@ def test_progress_is_shown_on_a_terminal_and_goes(files):
         ("tieaware.output.tables.Table.__str__", "ties run"),
     ],
 )
-def test_an_interrupt_at_any_stage_is_one_line_and_leaves_nothing(files, monkeypatch, capfd, interrupted, arguments):
-    """It comes the first time that this is called."""
+def test_an_interrupt_at_any_stage_is_one_line_and_leaves_no_files(files, monkeypatch, capfd, interrupted, arguments):
+    """The interrupt comes in the first call of the function."""
     (files / "run2").write_bytes((files / "run").read_bytes())
     (files / "out").mkdir()
     called = []
@@ -183,7 +182,7 @@ def test_an_interrupt_at_any_stage_is_one_line_and_leaves_nothing(files, monkeyp
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(interrupted, interrupt)
-    # Who runs the tests in the background may have asked for no interrupts.
+    # The signal may be ignored if the tests run in the background.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         assert main([*arguments.split(), "--threads", "1"]) == 130
@@ -202,8 +201,8 @@ def test_an_interrupt_at_any_stage_is_one_line_and_leaves_nothing(files, monkeyp
         ("SIG_IGN", "numpy", (0, f"tieaware {tieaware.__version__}\n", "")),
     ],
 )
-def test_an_interrupt_while_modules_load(handler, module, expected):
-    """It comes when a module begins to load; who asked for none, as nohup does, gets none."""
+def test_an_interrupt_while_modules_are_loaded(handler, module, expected):
+    """It comes when the module begins to load. If interrupts are ignored, as under nohup, the command goes on."""
     code = f"""if True:
         import os, signal, sys, tieaware_command
         class Interrupt:
@@ -219,8 +218,8 @@ def test_an_interrupt_while_modules_load(handler, module, expected):
 
 
 @pytest.mark.parametrize("threads", [None, "3"])
-def test_the_command_loads_without_threads_for_matrices(threads):
-    """Who says how many there are is heard; and garbage is collected once everything is loaded."""
+def test_the_command_starts_one_openblas_thread_unless_the_user_sets_a_number(threads):
+    """Garbage collection is switched on when everything is loaded."""
     code = f"""if True:
         import atexit, gc, os, sys, tieaware_command
         if {threads!r}:
@@ -235,7 +234,7 @@ def test_the_command_loads_without_threads_for_matrices(threads):
 
 
 @pytest.mark.parametrize("argument", ["--seed=-1", "--repeats=0", "--sweep=1", "--sweep=99999999999999999999"])
-def test_numbers_out_of_range_are_one_line(tmp_path, capfd, argument):
+def test_numbers_out_of_range_are_one_line_errors(tmp_path, capfd, argument):
     (tmp_path / "ap.csv").write_text("a,b,c,d\n" + "0.5,0.25,0.5,0.5\n" * 6)
     assert main(["smooth", "--matrix", str(tmp_path / "ap.csv"), "--topics", "2", argument]) == 2
     out, err = capfd.readouterr()
@@ -243,7 +242,7 @@ def test_numbers_out_of_range_are_one_line(tmp_path, capfd, argument):
     assert f"{argument.partition('=')[0].lstrip('-')}: expected a whole number" in err
 
 
-def test_text_that_a_reader_can_read_is_not_changed():
+def test_printable_text_is_not_changed():
     text = "naïve \u4e2d\u6587 a\\b 🙂"
     assert printable(text) is text
     assert printable("a\tb\nc\x00", keep="\t\n") == "a\tb\nc\\x00"

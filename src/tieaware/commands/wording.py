@@ -14,7 +14,7 @@ from tieaware.inputs.files import files_at, label_of, name_of
 _OTHER_NAMES = {"runs": ("values", "results"), "matrix": ("values", "results")}
 
 
-def message(error: InputError, arguments: argparse.Namespace) -> str:
+def error_message(error: InputError, arguments: argparse.Namespace) -> str:
     """Return the message of an error, for the user of a command.
 
     If the error is about an argument that an option of the command sets, the message names the option and ends with
@@ -34,7 +34,12 @@ def message(error: InputError, arguments: argparse.Namespace) -> str:
         error = error.at(option)
     elif error.where:
         error = error.at(f"{option}: {error.where}")
-    return f"{error}; see {parser.prog} --help"
+    return with_pointer(f"{error}", parser)
+
+
+def with_pointer(text: str, parser: argparse.ArgumentParser) -> str:
+    """Add to a message where the command's options are explained."""
+    return f"{text} See {parser.prog} --help" if text.endswith("?") else f"{text}; see {parser.prog} --help"
 
 
 def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> dict[str, str]:
