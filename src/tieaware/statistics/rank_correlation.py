@@ -253,7 +253,7 @@ def rbo(
 
 
 class OverlapBounds(NamedTuple):
-    """The rank-biased overlap of two rankings of which only the beginning is known.
+    """The rank-biased overlap of two rankings that go on beyond the known items.
 
     Attributes
     ----------
@@ -339,14 +339,17 @@ class _Rankings(NamedTuple):
 
     @property
     def shorter(self) -> int:
+        """The number of items in the shorter ranking."""
         return int(np.isfinite(self.tops[0]).sum())
 
     @property
     def longer(self) -> int:
+        """The number of items in the longer ranking."""
         return int(np.isfinite(self.tops[1]).sum())
 
     @property
     def common(self) -> int:
+        """The number of items in both rankings."""
         return int(np.isfinite(self.tops).all(axis=0).sum())
 
 
@@ -426,11 +429,7 @@ def _agreement(rankings: _Rankings, read: int, ties: str) -> _Agreement:
         common = np.tile((share[:, 0] * share[:, 1]).sum(axis=1) + untied_common[start:stop], (3, 1))
         squares = (share**2).sum(axis=2) + untied[start:stop]
         if start >= ended:
-            open_items = _shares(tops[1, alone], sizes[1, alone], d, ties)
-            at_end = found[0, ended - 1]
-            common[0] += (d - ended) * at_end * open_items.sum(axis=1) / (open_items > 0.0).sum(axis=1)
-            first = np.minimum(d - ended, len(alone)).astype(np.int64) - 1
-            common[2] += np.take_along_axis(open_items.cumsum(axis=1), first[:, None], axis=1)[:, 0]
+            _add_unknown(common, d - ended, found[0, ended - 1], _shares(tops[1, alone], sizes[1, alone], d, ties))
             squares[:, 0] = d
         if ties == "w":
             found[:, start:stop] = 2.0 * common / squares.sum(axis=1)
@@ -439,6 +438,17 @@ def _agreement(rankings: _Rankings, read: int, ties: str) -> _Agreement:
         else:
             found[:, start:stop] = common / np.sqrt(squares[:, 0] * squares[:, 1])
     return _Agreement(*found)
+
+
+def _add_unknown(common: Values, unknown: Values, at_end: float, shares: Values) -> None:
+    """Add the unknown items of the shorter ranking to the common ones, at each depth, as `_agreement` says.
+
+    `unknown` has the number of these items at each depth, `at_end` is A_s, and `shares`, [n_depths, n_items], has the
+    shares of the items that only the longer ranking has, in its order.
+    """
+    common[0] += unknown * at_end * shares.sum(axis=1) / (shares > 0.0).sum(axis=1)
+    first = np.minimum(unknown, shares.shape[1]).astype(np.int64) - 1
+    common[2] += np.take_along_axis(shares.cumsum(axis=1), first[:, None], axis=1)[:, 0]
 
 
 def _seen_by(tops: Values, read: int) -> Values:

@@ -60,7 +60,7 @@ class Ties(NamedTuple):
 
     @property
     def contradicts(self) -> bool:
-        """Whether the run's order or its ranks contradict its scores."""
+        """True if the run's order or its ranks contradict its scores."""
         return bool(self.unordered or self.misranked)
 
 

@@ -62,27 +62,27 @@ class Line:
 
     @property
     def is_tag(self) -> bool:
-        """Whether the line shows the tag of the run."""
+        """True if the line shows the tag of the run."""
         return not self.measures and self.walk is None and self.text is None
 
     @property
     def is_count(self) -> bool:
-        """Whether the value is a count, which is summed over the queries."""
+        """True if the value is a count, which is summed over the queries."""
         return self.definition is not None and self.definition.is_count
 
     @property
     def is_geometric(self) -> bool:
-        """Whether the queries are summarised by their geometric mean."""
+        """True if the queries are summarised by their geometric mean."""
         return self.definition is not None and self.definition.is_geometric
 
     @property
     def of_queries(self) -> bool:
-        """Whether trec_eval prints the line for each query."""
+        """True if trec_eval prints the line for each query."""
         return not self.is_tag and not (self.definition is not None and self.definition.summary_only)
 
     @property
     def of_all(self) -> bool:
-        """Whether trec_eval prints the line for all queries together."""
+        """True if trec_eval prints the line for all queries together."""
         return self.text is None
 
 
