@@ -364,8 +364,8 @@ def check(batch: Batch, rng: random.Random, folder: Path) -> Counter[str]:
     first_name, first = None, np.empty(0)
     # Lower the limits at random, so that several threads also read small files, in small chunks.
     run_file.SMALLEST = rng.choice((1 << 10, 1 << 16, 1 << 20))
-    run_file.PIECE = rng.choice((1 << 10, 1 << 16, 1 << 22))
-    trec.STREAMED_ROWS = rng.choice((100, 1 << 16))
+    run_file.CHUNK = rng.choice((1 << 10, 1 << 16, 1 << 22))
+    trec.CHUNK_ROWS = rng.choice((100, 1 << 16))
     ways = [*by_engines(batch), *by_inputs(batch, rng, folder)]
     for name, values in ways:
         if first_name is None:

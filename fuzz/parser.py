@@ -30,7 +30,8 @@ import zstandard
 from expected import Columns, Refused
 
 from tieaware import InputError, Qrels, Run, read_qrels, read_run
-from tieaware.inputs import RunFile, files, run_file, trec
+from tieaware.inputs import RunFile, RunSource, files, run_file, trec
+from tieaware.inputs.file_chunks import Malformed, NotParallel
 from tieaware.lists.query_lists import NotContiguous
 
 warnings.simplefilter("ignore", UserWarning)
@@ -100,11 +101,11 @@ def one_input(content: bytes) -> None:
         return
     # Use small buffers and chunks, but not so many that an input takes long.
     least = 1 + len(content) // 30
-    trec.BLOCK = rng.randint(least, 4 * least) if rng.random() < 0.7 else 1 << 18
-    trec.STREAMED_ROWS = rng.randint(1, 20 + least)
-    files.COMPRESSED_BLOCK = rng.randint(least, least + (1 << 10))
+    trec.BUFFER = rng.randint(least, 4 * least) if rng.random() < 0.7 else 1 << 18
+    trec.CHUNK_ROWS = rng.randint(1, 20 + least)
+    files.COMPRESSED_BUFFER = rng.randint(least, least + (1 << 10))
     run_file.SMALLEST = 1
-    run_file.PIECE = rng.randint(1 + len(content) // 20, 64 + len(content))
+    run_file.CHUNK = rng.randint(1 + len(content) // 20, 64 + len(content))
     with open(PATH, "wb") as file:
         file.write(content)
     check_runs(content, rng)
@@ -164,12 +165,16 @@ def check_chunks(run: expected.Run | None, columns: Columns | None, content: byt
     chunks = []
     lock = threading.Lock()
 
-    def work(chunk: Run) -> None:
+    def work(chunk: RunSource) -> None:
         with lock:
-            chunks.append(chunk)
+            chunks.append(chunk.whole())
 
     COUNTS["reads"] += 1
-    good = RunFile(PATH, dtype).over_pieces(work, 3)
+    good = True
+    try:
+        RunFile(PATH, dtype).over_parallel_chunks(work, 3)
+    except (NotParallel, Malformed, InputError):
+        good = False
     usable = run is not None and run.repeated is None
     if good:
         assert usable, "chunks of an invalid file are accepted"

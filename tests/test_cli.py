@@ -219,7 +219,7 @@ def test_an_error_in_a_run_named_like_an_argument_keeps_the_name_of_the_run(file
     _, _, err = run(capfd, "eval", "qrels.txt", "baseline")
     assert err == "baseline: no query of this run is judged in qrels.txt\n"
     (files / "runs").mkdir()
-    assert run(capfd, "eval", "qrels.txt", "runs")[2] == "runs: expected files of runs, found none\n"
+    assert run(capfd, "eval", "qrels.txt", "runs")[2] == "runs: there are no run files in this folder\n"
     (files / "runs" / "ties").write_text("q9 Q0 d1 1 1 tag\n")
     _, _, err = run(capfd, "eval", "qrels.txt", "runs")
     assert err == "ties: no query of this run is judged in qrels.txt\n"
@@ -229,7 +229,7 @@ def test_nothing_is_printed_if_a_later_run_has_an_error(files, capfd):
     (files / "bad.run").write_text(RUN + "q2 Q0 d1 1 x tag\n")
     status, out, err = run(capfd, "eval", "qrels.txt", "a.run", "bad.run", "-m", "RR")
     assert (status, out) == (2, "")
-    assert err == "bad.run:4: expected a number as the score, field 5, found 'x'\n"
+    assert err == "bad.run:4: the score, field 5, must be a number, not 'x'\n"
 
 
 def test_duplicate_documents_are_an_error_or_counted_in_one_warning(files, capfd):
@@ -278,7 +278,7 @@ def test_a_folder_is_read_as_all_the_runs_in_it(files, capfd):
     _, out, _ = run(capfd, "eval", "qrels.txt", "runs", "-m", "RR")
     assert [line.split("\t")[2] for line in out.splitlines()] == ["a", "0.3750", "b", "0.3750"]
     (files / "empty").mkdir()
-    assert run(capfd, "eval", "qrels.txt", "empty")[::2] == (2, "empty: expected files of runs, found none\n")
+    assert run(capfd, "eval", "qrels.txt", "empty")[::2] == (2, "empty: there are no run files in this folder\n")
 
 
 def test_a_file_in_a_folder_that_is_not_a_run_is_an_error_with_a_hint(files, capfd):

@@ -233,7 +233,7 @@ cdef int64_t first_missing(const Layout *layout, int64_t start, int64_t stop) no
     return stop
 
 
-cdef int64_t find_segments(
+cdef int64_t find_sections(
     const Layout *layout, int64_t start, int64_t stop, int64_t *starts, Found *found, int64_t *bad
 ) noexcept nogil:
     """Set where runs of one value begin; return how many there are."""
@@ -318,7 +318,7 @@ cdef class Column:
         if not 0 <= start <= stop <= self.layout.n:
             raise IndexError(f"rows {start} to {stop} of {self.layout.n}")
 
-    def segments(self, int64_t start, int64_t stop):
+    def sections(self, int64_t start, int64_t stop):
         """Return where sequences of rows of one value begin, int64[:]; two may be of one value."""
         cdef Found found = GOOD
         cdef int64_t n, bad = 0
@@ -326,7 +326,7 @@ cdef class Column:
         starts = np.empty(stop - start, np.int64)
         cdef int64_t *into = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>starts)
         with nogil:
-            n = find_segments(&self.layout, start, stop, into, &found, &bad)
+            n = find_sections(&self.layout, start, stop, into, &found, &bad)
         if found != GOOD:
             raise bad_cell(bad, found)
         return starts[:n].copy()

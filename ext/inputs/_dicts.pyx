@@ -167,7 +167,7 @@ cdef cnp.ndarray checked_objects(array, int64_t start, int64_t stop):
     return array
 
 
-def object_segments(array, int64_t start, int64_t stop):
+def object_sections(array, int64_t start, int64_t stop):
     """Return where sequences of one value begin, from start to stop, int64[:]; two may be of one value.
 
     Most values of a column of queries are the object before them, or at least its text.

@@ -52,8 +52,8 @@ LONGEST_LINE = LONGEST
 # ---- lines ---------------------------------------------------------------------------------------
 
 cdef struct Columns:
-    # How much of each column is used. A segment is a maximal run of lines of one query.
-    Py_ssize_t n_documents, n_rows, n_queries, n_segments, n_jumps, n_later
+    # How much of each column is used. A section is a maximal run of lines of one query.
+    Py_ssize_t n_documents, n_rows, n_queries, n_sections, n_jumps, n_later
     uint8_t *documents
     int64_t *document_offsets
     double *values
@@ -114,16 +114,16 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
     cdef Py_ssize_t n_documents = columns.n_documents, n_rows = columns.n_rows
     cdef Py_ssize_t line = columns.line, row_line = columns.row_line
     cdef Py_ssize_t n_newlines, i, j = 0, k, n, begin
-    # The identifier of the open segment.
+    # The identifier of the open section.
     cdef const uint8_t *query = columns.queries
     cdef Py_ssize_t n_query = -1
     cdef uint32_t newline
     cdef Text outcome
     cdef double other
     n_newlines = find_marks(text, stop, columns.marks, columns.newlines)
-    if columns.n_segments:
-        query = columns.queries + columns.query_offsets[columns.n_segments - 1]
-        n_query = columns.query_offsets[columns.n_segments] - columns.query_offsets[columns.n_segments - 1]
+    if columns.n_sections:
+        query = columns.queries + columns.query_offsets[columns.n_sections - 1]
+        n_query = columns.query_offsets[columns.n_sections] - columns.query_offsets[columns.n_sections - 1]
     columns.n_later = 0
     for i in range(n_newlines):
         newline = columns.newlines[i]
@@ -167,12 +167,12 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
 
         n = <Py_ssize_t>marks[j + 1] - begin
         if n != n_query or not identifier_equal(text + begin, query, n):
-            query = columns.queries + columns.query_offsets[columns.n_segments]
+            query = columns.queries + columns.query_offsets[columns.n_sections]
             n_query = n
             memcpy(<uint8_t *>query, text + begin, n)
-            columns.list_offsets[columns.n_segments] = n_rows
-            columns.n_segments += 1
-            columns.query_offsets[columns.n_segments] = columns.query_offsets[columns.n_segments - 1] + n
+            columns.list_offsets[columns.n_sections] = n_rows
+            columns.n_sections += 1
+            columns.query_offsets[columns.n_sections] = columns.query_offsets[columns.n_sections - 1] + n
 
         # Sixteen bytes at once: what is copied too many is overwritten by the next document, or lies in the
         # slack.
@@ -190,7 +190,7 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
             j += 2
     columns.n_documents = n_documents
     columns.n_rows = n_rows
-    columns.n_queries = columns.query_offsets[columns.n_segments]
+    columns.n_queries = columns.query_offsets[columns.n_sections]
     columns.line = line
     columns.row_line = row_line
     return columns.bad_end == 0
@@ -293,12 +293,12 @@ cdef class Parser:
         self.jump_rows = np.empty(0, np.int64)
         self.jump_lines = np.empty(0, np.int64)
         self.columns.n_documents = self.columns.n_rows = self.columns.n_queries = 0
-        self.columns.n_segments = self.columns.n_jumps = 0
+        self.columns.n_sections = self.columns.n_jumps = 0
 
     @property
-    def n_segments(self):
-        """How many segments the columns hold; a further line may still belong to the last."""
-        return self.columns.n_segments
+    def n_sections(self):
+        """How many sections the columns hold; a further line may still belong to the last."""
+        return self.columns.n_sections
 
     @property
     def n_rows(self):
@@ -409,8 +409,8 @@ cdef class Parser:
         self.document_offsets = roomy(self.document_offsets, columns.n_rows + n_lines + 1)
         self.values = roomy(self.values, columns.n_rows + n_lines)
         self.queries = roomy(self.queries, columns.n_queries + size)
-        self.query_offsets = roomy(self.query_offsets, columns.n_segments + n_lines + 1)
-        self.list_offsets = roomy(self.list_offsets, columns.n_segments + n_lines)
+        self.query_offsets = roomy(self.query_offsets, columns.n_sections + n_lines + 1)
+        self.list_offsets = roomy(self.list_offsets, columns.n_sections + n_lines)
         self.jump_rows = roomy(self.jump_rows, columns.n_jumps + n_lines)
         self.jump_lines = roomy(self.jump_lines, columns.n_jumps + n_lines)
         columns.later = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.later)
@@ -444,27 +444,27 @@ cdef class Parser:
             self.columns.values[later[4 * i]] = value
         return True
 
-    def take(self, Py_ssize_t n_segments):
-        """Hand over the columns of the first segments, and keep the others.
+    def take(self, Py_ssize_t n_sections):
+        """Hand over the columns of the first sections, and keep the others.
 
         Returns
         -------
         tuple of ndarray
             queries, query_offsets, list_offsets, documents, document_offsets, values, jump_rows, jump_lines: the
-            identifiers as bytes and offsets; the first row of each segment, and the number of rows; the
+            identifiers as bytes and offsets; the first row of each section, and the number of rows; the
             float64 scores or labels; the rows before which the line number does not just grow by one, and
             their lines.
         """
         cdef Columns *columns = &self.columns
         self.enter()
         try:
-            if not 0 <= n_segments <= columns.n_segments:
-                raise ValueError("there are fewer segments")
-            if n_segments == columns.n_segments:
-                list_offsets = np.append(self.list_offsets[:n_segments], columns.n_rows)
+            if not 0 <= n_sections <= columns.n_sections:
+                raise ValueError("there are fewer sections")
+            if n_sections == columns.n_sections:
+                list_offsets = np.append(self.list_offsets[:n_sections], columns.n_rows)
                 taken = (
                     first_elements(self.queries, columns.n_queries),
-                    first_elements(self.query_offsets, n_segments + 1),
+                    first_elements(self.query_offsets, n_sections + 1),
                     list_offsets,
                     first_elements(self.documents, columns.n_documents),
                     first_elements(self.document_offsets, columns.n_rows + 1),
@@ -474,20 +474,20 @@ cdef class Parser:
                 )
                 self.start()
                 return taken
-            return self.take_before(n_segments)
+            return self.take_before(n_sections)
         finally:
             self.busy = False
 
-    cdef tuple take_before(self, Py_ssize_t n_segments):
+    cdef tuple take_before(self, Py_ssize_t n_sections):
         cdef Columns *columns = &self.columns
-        cdef Py_ssize_t row = self.list_offsets[n_segments]
-        cdef Py_ssize_t query = self.query_offsets[n_segments], document = self.document_offsets[row]
+        cdef Py_ssize_t row = self.list_offsets[n_sections]
+        cdef Py_ssize_t query = self.query_offsets[n_sections], document = self.document_offsets[row]
         cdef Py_ssize_t n_jumps = np.searchsorted(self.jump_rows[:columns.n_jumps], row, side="right")
         cdef Py_ssize_t kept
         taken = (
             self.queries[:query].copy(),
-            self.query_offsets[:n_segments + 1].copy(),
-            self.list_offsets[:n_segments + 1].copy(),
+            self.query_offsets[:n_sections + 1].copy(),
+            self.list_offsets[:n_sections + 1].copy(),
             self.documents[:document].copy(),
             self.document_offsets[:row + 1].copy(),
             self.values[:row].copy(),
@@ -496,9 +496,9 @@ cdef class Parser:
         )
         # What is kept moves to the front of each column. The last jump taken tells the line of the first row
         # kept.
-        kept = columns.n_segments - n_segments
-        self.list_offsets[:kept] = self.list_offsets[n_segments:n_segments + kept] - row
-        self.query_offsets[:kept + 1] = self.query_offsets[n_segments:n_segments + kept + 1] - query
+        kept = columns.n_sections - n_sections
+        self.list_offsets[:kept] = self.list_offsets[n_sections:n_sections + kept] - row
+        self.query_offsets[:kept + 1] = self.query_offsets[n_sections:n_sections + kept + 1] - query
         kept = columns.n_rows - row
         self.document_offsets[:kept + 1] = self.document_offsets[row:row + kept + 1] - document
         self.values[:kept] = self.values[row:row + kept]
@@ -512,7 +512,7 @@ cdef class Parser:
         self.jump_lines[1:kept + 1] = self.jump_lines[n_jumps:n_jumps + kept]
         self.jump_rows[0] = 0
         self.jump_lines[0] = line
-        columns.n_segments -= n_segments
+        columns.n_sections -= n_sections
         columns.n_queries -= query
         columns.n_rows -= row
         columns.n_documents -= document

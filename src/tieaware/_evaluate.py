@@ -23,14 +23,12 @@ from tieaware.inputs import (
     Qrels,
     QrelsLike,
     Run,
-    RunDict,
     RunLike,
     RunSource,
     as_qrels,
     as_sources,
     differing,
     match,
-    over_parts,
 )
 from tieaware.kernels._join import in_order
 from tieaware.lists.judgments import POOLED, JudgedLists
@@ -231,17 +229,17 @@ class _Evaluation:
         values, answered = self._values[:, i], self._answered[i]
         found, example = False, ""
 
-        def evaluate_chunk(chunk: Run | RunDict) -> None:
+        def evaluate_chunk(chunk: RunSource) -> None:
             nonlocal found, example
-            run = chunk.whole() if by_document else chunk
-            matched = match(self._qrels, run)
+            run = chunk.whole() if by_document else None
+            matched = match(self._qrels, chunk if run is None else run)
             if len(matched.lists.positions):
                 found = True
             elif not (found or example):
-                example = differing(self._qrels, run, matched)
-            answered[self._evaluate_chunk(matched, run if isinstance(run, Run) else None, values)] = True
+                example = differing(self._qrels, chunk, matched)
+            answered[self._evaluate_chunk(matched, run, values)] = True
 
-        over_parts(source, evaluate_chunk, self._threads)
+        source.over_chunks(evaluate_chunk, self._threads)
         name = self._runs[i]
         if self._queries != "shard" and not np.count_nonzero(answered):
             raise InputError(name, f"no query of this run is judged in {self._qrels.name}")
@@ -252,7 +250,7 @@ class _Evaluation:
     def _evaluate_chunk(self, matched: Matched, run: Run | None, values: Values) -> Integers | slice:
         """Write the values of one chunk of queries; return the rows that they were written to.
 
-        `run` holds the documents of the chunk, for tie rules that order by document.
+        `run` holds the documents of the chunk; None if no tie rule orders by document.
         """
         judged: npt.NDArray[np.bool_] | slice = slice(None)
         rows: Integers | slice = slice(None)

@@ -25,11 +25,11 @@ RIGHT = result(io.BytesIO(QRELS), io.BytesIO(RUN))
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Let a small file be read in many blocks, and in pieces by several threads."""
-    monkeypatch.setattr(files, "COMPRESSED_BLOCK", 1 << 10)
-    monkeypatch.setattr(trec, "BLOCK", 1 << 12)
-    monkeypatch.setattr(trec, "STREAMED_ROWS", 1 << 7)
+    monkeypatch.setattr(files, "COMPRESSED_BUFFER", 1 << 10)
+    monkeypatch.setattr(trec, "BUFFER", 1 << 12)
+    monkeypatch.setattr(trec, "CHUNK_ROWS", 1 << 7)
     monkeypatch.setattr(run_file, "SMALLEST", 1 << 12)
-    monkeypatch.setattr(run_file, "PIECE", 1 << 13)
+    monkeypatch.setattr(run_file, "CHUNK", 1 << 13)
 
 
 @pytest.fixture(params=[*COMPRESSIONS, *TABLES])
@@ -159,7 +159,7 @@ def test_a_pipe_whose_writer_is_slow_or_dies(compression, tmp_path):
                 result(io.BytesIO(QRELS), pipe)
         else:
             # Where a plain file ends, nothing says that there was to be more; but for the line that was cut.
-            with pytest.raises(InputError, match="expected"):
+            with pytest.raises(InputError, match="a line of a run has 6 fields"):
                 result(io.BytesIO(QRELS), pipe)
         writer.join(10)
 

@@ -65,7 +65,7 @@ def test_layouts_of_identifiers(name, offset):
     assert data.tobytes() == expected[5] + expected[0] + expected[5]
     assert offsets.tolist() == np.cumsum([0, *map(len, (expected[5], expected[0], expected[5]))]).tolist()
     starts = [i for i in range(1, len(expected)) if i == 1 or expected[i] != expected[i - 1]]
-    assert column.segments(1, len(expected)).tolist() == starts
+    assert column.sections(1, len(expected)).tolist() == starts
     for rows in ((0, 99), (-1, 2), (3, 2)):
         with pytest.raises(IndexError):
             column.identifiers(*rows)
@@ -90,7 +90,7 @@ def test_layouts_of_numbers(name):
     assert column.holds == ("integer" if limits else "number")
     if limits:
         assert identifiers(column) == [b"%d" % value for value in values[1:].tolist()]
-        assert column.segments(0, 4).tolist() == [0, 1, 2, 3] if limits.min else [0, 1, 2]
+        assert column.sections(0, 4).tolist() == [0, 1, 2, 3] if limits.min else [0, 1, 2]
 
 
 @pytest.mark.parametrize("name", [*TEXTS, "int32", "double", "bool", "null"])
@@ -100,8 +100,8 @@ def test_missing_values(name):
     array = {**TEXTS, **made, "null": pa.nulls(27)}[name]
     column = column_of(pa.concat_arrays([array[:9], pa.nulls(1, array.type), array[9:]])[4:])
     row = 0 if name == "null" else 5
-    for read in (column.segments, column.numbers if name in ("double", "bool") else column.identifiers):
-        if read == column.segments and name == "bool":
+    for read in (column.sections, column.numbers if name in ("double", "bool") else column.identifiers):
+        if read == column.sections and name == "bool":
             continue
         with pytest.raises(_buffers.BadCell) as caught:
             read(0, len(column))
@@ -349,7 +349,7 @@ def test_a_producer_that_fails_is_named():
     with pytest.raises(InputError, match=r"^qrels: the table cannot be read: closed$"):
         Qrels.from_arrow(Closed())
     for found in (5, {"q": {"d": 1}}):
-        with pytest.raises(InputError, match=r"^run: expected a table with the Arrow PyCapsule interface"):
+        with pytest.raises(InputError, match=r"^run: must be a table with the Arrow PyCapsule interface"):
             Run.from_arrow(found)
 
 

@@ -12,8 +12,9 @@ import pytest
 
 import tieaware
 from tieaware.errors import InputError
-from tieaware.inputs import Qrels, Run, columns, read_qrels, read_run
+from tieaware.inputs import Qrels, Run, read_qrels, read_run
 from tieaware.inputs.frames import frame_of
+from tieaware.inputs.rows import Rows, exact_scores
 
 MEASURES = ["AP", "nDCG@10", "RR", "Bpref"]
 QUERY = [f"q{i // 50}" for i in range(1000)]
@@ -75,7 +76,7 @@ def test_every_door(door, expected, monkeypatch):
     made = DOORS[door]
     judged, run = {**TEXT, "relevance": LABEL}, {**TEXT, "score": SCORE}
     for threads, part in ((1, 1 << 16), (2, 120)):
-        monkeypatch.setattr("tieaware.inputs.run_frame.PART", part)
+        monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", part)
         result = tieaware.evaluate(made(judged), made(run), MEASURES, threads=threads)
         assert result.values.tobytes() == expected.tobytes()
         assert (result.runs, result.queries[:2]) == (("run",), ("q0", "q1"))
@@ -90,7 +91,7 @@ def test_rows_in_any_order(door, expected, monkeypatch):
     """The rows of a query need not be together in what can be read again."""
     order = np.random.default_rng(5).permutation(1000).tolist()
     rows = {name: [values[i] for i in order] for name, values in {**TEXT, "score": SCORE}.items()}
-    monkeypatch.setattr("tieaware.inputs.run_frame.PART", 100)
+    monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 100)
     judged = DOORS[door]({**TEXT, "relevance": LABEL})
     assert tieaware.evaluate(judged, DOORS[door](rows), MEASURES).values.tobytes() == expected.tobytes()
 
@@ -101,13 +102,13 @@ def test_a_stream_whose_queries_come_back(monkeypatch):
     qrels = {"a": {"z": 1}}
     assert tieaware.evaluate(qrels, table.to_reader(), "P@3").mean().item() == pytest.approx(1 / 3)
     for size in (1, 2, 3):
-        monkeypatch.setattr("tieaware.inputs.run_frame.PART", 2)
+        monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 2)
         for threads in (1, 2):
             with pytest.raises(InputError) as caught:
                 tieaware.evaluate(qrels, table.to_reader(max_chunksize=size), "AP", threads=threads)
             assert str(caught.value) == (
-                "run: qid[4]: expected the rows of a query together, in a stream that is read but once "
-                "(sort it, or give a table), found 'a' again after another query"
+                "run: qid[4]: query 'a' reappears after another query in a stream that can be read only once: sort it "
+                "by query, or pass a table"
             )
         assert tieaware.evaluate(qrels, table, "P@3").mean().item() == pytest.approx(1 / 3)
     reader = table.slice(0, 4).to_reader()
@@ -129,7 +130,7 @@ def test_integer_identifiers(kind):
     result = tieaware.evaluate(make({**rows, "rel": [1, 0, 1]}), make({**rows, "prediction": [0.5, 0.5, 0.1]}), "RR")
     assert (result.queries, result.values.tolist()) == ((10, 7), [[[0.75], [1.0]]])
     text = pl.DataFrame({"qid": ["10"], "docno": ["1"], "score": [1.0]})
-    with pytest.raises(InputError, match=r"found text such as '10'; make both text, or both integers$"):
+    with pytest.raises(InputError, match=r"has text such as '10', but qrels has integers: make both text"):
         tieaware.evaluate(make({**rows, "rel": [1, 0, 1]}), text, "RR")
 
 
@@ -152,9 +153,9 @@ def test_several_runs(door, shuffled, expected):
     assert tieaware.evaluate(qrels, [one], MEASURES).runs == ("b",)
     assert tieaware.evaluate(qrels, {"mine": DOORS[door](rows)}, MEASURES).runs == ("mine",)
     assert Run.from_frame(DOORS[door](rows)).name == "b"
-    with pytest.raises(InputError, match=r"^run: expected one run \(evaluate takes several\), found 2: [ab], [ab]$"):
+    with pytest.raises(InputError, match=r"^run: contains 2 runs, but only one can be read here: [ab], [ab]$"):
         Run.from_frame(DOORS[door](both))
-    with pytest.raises(InputError, match=r"^runs\['x'\]: expected one run, found 2: [ab], [ab]$"):
+    with pytest.raises(InputError, match=r"^runs\['x'\]: must be one run, not 2: [ab], [ab]$"):
         tieaware.evaluate(qrels, {"x": DOORS[door](both)}, MEASURES)
 
 
@@ -164,23 +165,21 @@ def table_of(**changed):
 
 
 NONE = "text, bytes or an integer, found"
-COLUMNS = "the columns qid, docno, score"
 WRONG = [
     ({"qid": ["a", None, "b"]}, {}, f"run: qid[1]: expected {NONE} a missing value"),
     ({"docno": ["x", "y", None]}, {}, f"run: docno[2]: expected {NONE} a missing value"),
     ({"score": [1.0, None, 2.0]}, {}, "run: score[1]: expected a number, found a missing value"),
     ({"score": [1.0, float("nan"), 2.0]}, {}, "run: score[1]: expected a number, found NaN"),
-    ({"score": ["1", "2", "3"]}, {}, "run: score: expected a column of numbers, found one of "),
-    ({"docno": [1.5, 2.5, 3.5]}, {}, "run: docno: expected a column of text, bytes or integers, found one of "),
-    ({"docno": ["x", "x", "x"]}, {}, "run: docno[1]: expected document 'x' of query 'a' once, "
-     'or duplicates="first", found it again, first at run: docno[0]'),
+    ({"score": ["1", "2", "3"]}, {}, "run: score: expected a column of numbers, found "),
+    ({"docno": [1.5, 2.5, 3.5]}, {}, "run: docno: expected a column of text, bytes or integers, found "),
+    ({"docno": ["x", "x", "x"]}, {}, "run: docno[1]: document 'x' of query 'a' appears twice, first at "
+     "run: docno[0]: set duplicates to first to keep only the first row"),
     ({"score": [1, 2**53 + 1, 3]}, {}, "run: score[1]: expected a number that float64 represents exactly, "
      "found 9007199254740993"),
-    ({"qid": None}, {}, "run: expected a column for query= (query_id, qid, q_id, query, query-id, user_id, user, or "
-     "one named by it), found the columns docno, score"),
-    ({"sim": [1.0] * 3}, {}, "run: expected one column for score=, named by it if several fit, found score and sim "
-     f"among {COLUMNS}, sim"),
-    ({}, {"doc": "document"}, f"run: expected a column 'document', as doc= says, found {COLUMNS}"),
+    ({"qid": None}, {}, "run: there is no query column among docno, score: name it query_id, qid, q_id, query, "
+     "query-id, user_id or user, or pass its name as query"),
+    ({"sim": [1.0] * 3}, {}, "run: score and sim may be the score column: pass the name of one as score"),
+    ({}, {"doc": "document"}, "run: there is no column 'document' for doc among qid, docno, score"),
     ({"run": ["a", None, "b"]}, {}, "run: run[1]: expected the name of a run, found a missing value"),
 ]  # fmt: skip
 
@@ -199,7 +198,7 @@ def test_refusals(door, changed, options, message):
     with pytest.raises(InputError) as caught:
         Run.from_frame(made(rows), **options)
     found = str(caught.value)
-    assert found == message or (message.endswith("one of ") and found.startswith(message))
+    assert found == message or (message.endswith("found ") and found.startswith(message))
 
 
 def test_refusals_of_pandas():
@@ -211,19 +210,19 @@ def test_refusals_of_pandas():
                 Run.from_frame(pd.DataFrame(rows))
             assert str(caught.value) == f"run: {column}[1]: expected {NONE} {found}"
     for column, values in (("docno", pd.array([1, None, 2], "Int64")), ("score", pd.array([1, None, 2], "Float64"))):
-        with pytest.raises(InputError, match=rf"^run: {column}\[1\]: expected a value, found a missing value$"):
+        with pytest.raises(InputError, match=rf"^run: {column}\[1\]: the value is missing$"):
             Run.from_frame(pd.DataFrame(table_of(**{column: values})))
     with pytest.raises(InputError, match=r"^run: qid\[1\]: expected text, bytes or an integer, found a missing value$"):
         Run.from_frame(pd.DataFrame(table_of(qid=pd.Categorical(["a", None, "b"]))))
     with pytest.raises(InputError, match=r"^qrels: score\[1\]: expected a whole number from .*, found 0.5$"):
         Qrels.from_frame(pd.DataFrame(table_of(score=[1.0, 0.5, 0.0])))
-    with pytest.raises(InputError, match=r"^qrels: docno\[1\]: expected label 3 for document 'x' of query 'a', as at "):
+    with pytest.raises(InputError, match=r"^qrels: docno\[1\]: document 'x' of query 'a' has label 2 here, but"):
         Qrels.from_arrow(pa.table(table_of(docno=["x"] * 3)))
 
 
 def test_errors_name_the_row_of_the_table(monkeypatch):
     """Whatever the batches, parts and threads, and however the rows of several runs were moved."""
-    monkeypatch.setattr("tieaware.inputs.run_frame.PART", 40)
+    monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 40)
     scores = list(SCORE)
     scores[700] = float("nan")
     for door in ("pyarrow", "reader", "chunks", "polars in chunks", "duckdb", "pandas object"):
@@ -299,15 +298,15 @@ def test_a_collection(collection):
     assert tieaware.evaluate(pl.DataFrame(qrels), together, MEASURES).values.tobytes() == files.values.tobytes()
 
 
-def test_pieces_are_of_whole_queries():
-    """However small the batches and the pieces, no query is in two of them, and no row is lost."""
+def test_chunks_contain_whole_queries():
+    """However small the batches and the chunks, no query is in two chunks, and no row is lost."""
     rng = np.random.default_rng(3)
     queries = np.repeat(np.arange(40), rng.integers(1, 9, 40)).astype(str)
     table = pa.table({"qid": queries, "docno": np.arange(len(queries)).astype(str), "score": np.ones(len(queries))})
     for batch in (1, 2, 5, 999):
         for least in (1, 3, 17, 999):
-            frame = columns.Rows(frame_of(table.to_reader(batch), "run"), (0, 1, 2), "run")
-            pieces = [frame.lists(piece, columns.exact_scores) for piece in frame.pieces(least)]
-            found = [query for piece in pieces for query in piece.queries.to_list()]
+            rows = Rows(frame_of(table.to_reader(batch), "run"), (0, 1, 2), "run")
+            lists = [rows.lists(chunk, exact_scores) for chunk in rows.chunks(least)]
+            found = [query for each in lists for query in each.queries.to_list()]
             assert found == [str(i) for i in range(40)]
-            assert [d for piece in pieces for d in piece.documents.to_list()] == table["docno"].to_pylist()
+            assert [document for each in lists for document in each.documents.to_list()] == table["docno"].to_pylist()

@@ -17,10 +17,10 @@ def test_columns_are_systems_and_rows_topics(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "ap.csv:1: expected the names of the systems, separated by commas, found nothing"),
-        ("a,b\n", "ap.csv:2: expected a row of values for each topic, found none"),
-        ("a,a\n1,2\n", "ap.csv:1: expected different names, found 'a' twice"),
-        ("a,b\n1,2\n1\n", "ap.csv:3: expected 2 values, one for each system, found 1"),
+        ("", "ap.csv:1: this line must name the systems, separated by commas, but is empty"),
+        ("a,b\n", "ap.csv:2: there must be a line of values for each topic, but there is none"),
+        ("a,a\n1,2\n", "ap.csv:1: two systems are named 'a'"),
+        ("a,b\n1,2\n1\n", "ap.csv:3: has 1 values for 2 systems"),
         ("a,b\n1,x\n", "ap.csv:2: expected a finite number under b, found 'x'"),
         ("a,b\n1,nan\n", "ap.csv:2: expected a finite number under b, found 'nan'"),
         ("a,b\n1,\n", "ap.csv:2: expected a finite number under b, found ''"),

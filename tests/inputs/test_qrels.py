@@ -59,7 +59,7 @@ def test_judgments_of_columns():
         ([2**64, 1], f"label[0]: expected {LABEL}, found 18446744073709551616"),
         ([1, [2, 3]], f"label[1]: expected {LABEL}, found [2, 3]"),
         ([[1], [2]], f"label[0]: expected {LABEL}, found [1]"),
-        ([1, 2, 3], "label: expected as many values as query has, 2, found 3"),
+        ([1, 2, 3], "label: must have as many values as query: 2, not 3"),
         (5, "label: expected a sequence, found 5"),
         (np.ones((2, 1), int), "label: expected a one-dimensional array, found shape (2, 1)"),
     ],
@@ -70,10 +70,10 @@ def test_bad_labels(label, message):
 
 def test_judgments_that_contradict_each_other():
     assert message_of(Qrels.from_columns, ["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]) == (
-        "doc[2]: expected label 1 for document 'd' of query 'q', as at doc[0], found 3"
+        "doc[2]: document 'd' of query 'q' has label 3 here, but label 1 at doc[0]"
     )
     assert message_of(Qrels.from_dict, {"q": {b"d": 1, "d": 2}}) == (
-        "qrels['q']['d']: expected label 1 for document 'd' of query 'q', as at qrels['q'][b'd'], found 2"
+        "qrels['q']['d']: document 'd' of query 'q' has label 2 here, but label 1 at qrels['q'][b'd']"
     )
     for label, found in ((0.5, "0.5"), (nan, "nan"), ([1], "[1]"), ("1", "'1'")):
         assert message_of(Qrels.from_dict, {"q": {"c": 1, "d": label}}) == (
@@ -108,11 +108,11 @@ def test_relevant_documents_without_labels(form):
 @pytest.mark.parametrize(
     ("listed", "message"),
     [
-        (["d", "e", "d"], "qrels['q'][2]: expected each document once, found 'd' again, first at 0"),
-        ((7, 8, 8), "qrels['q'][2]: expected each document once, found 8 again, first at 1"),
+        (["d", "e", "d"], "qrels['q'][2]: document 'd' appears twice, first at 0"),
+        ((7, 8, 8), "qrels['q'][2]: document 8 appears twice, first at 1"),
         (["d", ["e"]], "qrels['q'][1]: expected text, bytes or an integer, found ['e']"),
         ({"d", 1.5}, "documents of qrels[{0}]: expected text, bytes or an integer, found 1.5"),
-        ("d1", "qrels['q']: expected a dict {document: value}, found 'd1'"),
+        ("d1", "qrels['q']: must be a dict {document: value}, not str"),
     ],
 )
 def test_bad_documents_without_labels(listed, message):

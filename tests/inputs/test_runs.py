@@ -94,14 +94,14 @@ def test_a_run_owns_what_it_must():
         ({None: {"d": 1}}, "keys of run[0]: expected text, bytes or an integer, found None"),
         (
             {"q": {"\ud800": 1}},
-            "documents of run[0]: expected text that UTF-8 can encode, found '\\ud800'",
+            "documents of run[0]: the text '\\ud800' cannot be encoded as UTF-8",
         ),
-        ({"q": [("d", 1)]}, "run['q']: expected a dict {document: value}, found [('d', 1)]"),
-        ([], "run: expected a dict {query: {document: value}}, found []"),
+        ({"q": [("d", 1)]}, "run['q']: must be a dict {document: value}, not list"),
+        ([], "run: must be a dict {query: {document: value}}, not list"),
         (
             {"q": {1: 1, "1": 2}},
-            "run['q']['1']: expected document '1' of query 'q' once, "
-            "or duplicates=\"first\", found it again, first at run['q'][1]",
+            "run['q']['1']: document '1' of query 'q' appears twice, first at run['q'][1]: set duplicates to first to "
+            "keep only the first row",
         ),
     ],
 )
@@ -114,8 +114,8 @@ def test_bad_dicts(run, message):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ((["q"], ["d", "e"], [1]), "doc: expected as many values as query has, 1, found 2"),
-        ((["q"], ["d"], [1, 2]), "score: expected as many values as query has, 1, found 2"),
+        ((["q"], ["d", "e"], [1]), "doc: must have as many values as query: 1, not 2"),
+        ((["q"], ["d"], [1, 2]), "score: must have as many values as query: 1, not 2"),
         ((["q"], ["d"], 1), "score: expected a sequence, found 1"),
         ((["q"], ["d"], np.array(1)), "score: expected a sequence, found array(1)"),
         ((["q"], ["d"], np.ones((1, 1))), "score: expected a one-dimensional array, found shape (1, 1)"),
@@ -130,8 +130,8 @@ def test_bad_dicts(run, message):
         ((["q", 1.0], ["d", "e"], [1, 2]), "query[1]: expected text, bytes or an integer, found 1.0"),
         (
             (["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]),
-            "doc[2]: expected document 'd' of query 'q' once, "
-            'or duplicates="first", found it again, first at doc[0]',
+            "doc[2]: document 'd' of query 'q' appears twice, first at doc[0]: set duplicates to first to keep only "
+            "the first row",
         ),
     ],
 )
@@ -144,7 +144,7 @@ def test_duplicates_in_columns():
     with pytest.warns(UserWarning, match="duplicate") as caught:
         run = Run.from_columns(*columns, duplicates="first", name="mine")
     assert [str(warning.message) for warning in caught] == [
-        "mine: 1 duplicate row is ignored; doc[2]: document 'd' of query 'q' again, first at doc[0]"
+        "mine: 1 duplicate row is ignored; doc[2]: document 'd' of query 'q' appears again, first at doc[0]"
     ]
     assert as_dict(run, run.scores) == {b"q": {b"d": 1, b"e": 4}, b"r": {b"d": 2}}
     assert message_of(Run.from_columns, *columns, duplicates="all") == (
@@ -165,18 +165,18 @@ def test_columns_that_do_not_fit_together(kind):
             (ids(["q"]), [0], ids(["d"]), [1]),
             "offsets: must start at 0 and end at 1, the number of documents; found 0 … 0",
         ),
-        ((ids(["q", "r"]), [0, 1], ids(["d"]), [1]), "offsets: expected one more than queries, 3, found 2"),
+        ((ids(["q", "r"]), [0, 1], ids(["d"]), [1]), "offsets: must have one element more than queries: 3, not 2"),
         (
             (ids(["q", "r", "s"]), [0, 1, 0, 1], ids(["d"]), [1]),
             "offsets[2]: must be at least 1, the offset before it; found 0",
         ),
         (
             (ids(["q"]), [0, 1], ids(["d"]), [1, 2]),
-            f"{values}: expected as many values as documents, 1, found 2",
+            f"{values}: must have as many values as documents: 1, not 2",
         ),
         (
             (ids(["q", "q"]), [0, 1, 1], ids(["d"]), [1]),
-            "queries: expected each query once (from_columns takes them in any order), found one twice",
+            "queries: a query appears twice (from_columns accepts the rows of a query in any order)",
         ),
         (
             (["q"], [0, 1], ids(["d"]), [1]),

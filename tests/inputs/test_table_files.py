@@ -15,7 +15,9 @@ import pytest
 
 import tieaware
 from tieaware.errors import InputError
-from tieaware.inputs import read_qrels, read_run, table_files
+from tieaware.inputs import delimited_files, read_qrels, read_run
+from tieaware.inputs.files import ByteStream
+from tieaware.inputs.table_files import table_in
 from tieaware.kernels._trec import LONGEST_LINE
 from tieaware.runtime.extras import MissingExtraError
 
@@ -65,7 +67,7 @@ def test_tables_in_files(suffix, expected, tmp_path, monkeypatch, capsys):
     result = tieaware.evaluate(paths[0], paths[1:], MEASURES)
     assert result.values.tobytes() == 2 * expected
     assert result.runs == (("mine", "other") if suffix != "bin" else ("mine.bin", "other.bin"))
-    monkeypatch.setattr("tieaware.inputs.run_frame.PART", 50)
+    monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 50)
     assert tieaware.evaluate(paths[0], paths[1], MEASURES, threads=2).values.tobytes() == expected
     assert read_qrels(paths[0]).labels.tolist() == QRELS["score"]
     run = read_run(paths[1], "float32")
@@ -122,7 +124,7 @@ def test_folders_and_patterns(expected, tmp_path, monkeypatch):
         result = tieaware.evaluate(qrels, given, MEASURES)
         assert result.runs == tuple(names)
         assert result.values.tobytes() == len(names) * expected
-    with pytest.raises(InputError, match=r"expected files of runs, found none$"):
+    with pytest.raises(InputError, match=r"there are no run files in this folder$"):
         tieaware.evaluate(qrels, "runs/deeper", MEASURES)
     for given in ("none.run", "runs/*.res"):
         with pytest.raises(InputError, match=rf"^{re.escape(given)}: there is no such file$"):
@@ -136,19 +138,19 @@ def test_folders_and_patterns(expected, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", "qid,docno,score\nq,d,1\nq,e\n", "a.csv: row 1: expected 3 fields, as the header has, found 2"),
+        ("a.csv", "qid,docno,score\nq,d,1\nq,e\n", "a.csv: row 1: has 2 fields, but the header has 3"),
         ("a.csv", "qid,docno,score\nq,d,1\nq,e,x\n", "a.csv: score[1]: expected a number, found 'x'"),
         ("a.csv", "qid,docno,score\nq,d,1\nq,e,\n", "a.csv: score[1]: expected a number, found an empty field"),
         ("a.csv", f"qid,docno,score\nq,d,{2**53}\nq,e,{2**53 + 1}\n", "a.csv: score[1]: expected a number, found "
-         f"{2**53 + 1}, which float64 does not hold"),
+         f"{2**53 + 1}, which float64 cannot represent"),
         ("a.csv", "qid,docno,score\nq,d,1\nq,e,nan\n", "a.csv: score[1]: expected a number, found NaN"),
         ("a.csv", "qid,docno,score\nq,d,1\nq,,1\n", "a.csv: docno[1]: expected text, bytes or an integer, found an "
          "empty field"),
         ("a.csv", "qid,docno,score\n,d,1\n", "a.csv: qid[0]: expected text, bytes or an integer, found an empty field"),
-        ("a.csv", "qid,score\n", "a.csv: expected a column for doc= (doc_id, docno, did, doc, corpus-id, item_id, "
-         "item, or one named by it), found the columns qid, score"),
-        ("a.csv", "", "a.csv: expected a column for query= (query_id, qid, q_id, query, query-id, user_id, user, or "
-         "one named by it), found no columns"),
+        ("a.csv", "qid,score\n", "a.csv: there is no doc column among qid, score: name it doc_id, docno, did, doc, "
+         "corpus-id, item_id or item, or pass its name as doc"),
+        ("a.csv", "", "a.csv: there is no query column in a table without columns: name it query_id, qid, q_id, query, "
+         "query-id, user_id or user, or pass its name as query"),
         ("a.parquet", "PAR1 and no more", "a.parquet: the file cannot be read: "),
         ("a.feather", "ARROW1\0\0 and no more", "a.feather: the file cannot be read: "),
     ],
@@ -173,8 +175,8 @@ def test_tabs_without_a_header_are_trecs(tmp_path):
         assert (qrels.documents.to_list(), qrels.labels.tolist()) == (["12", "13"], [1, 0])
 
 
-def test_lines_and_rows_are_at_most_so_long(tmp_path, monkeypatch):
-    """However a line ends; and a row whose quotes hold ends of lines is as short."""
+def test_too_long_lines_and_rows_are_refused(tmp_path, monkeypatch):
+    """With every line ending, and for rows whose quoted fields contain line endings."""
     monkeypatch.chdir(tmp_path)
     for end in ("\n", "\r\n", "\r"):
         header = end.join(["qid,docno,score,a,b,c", ""])
@@ -182,8 +184,8 @@ def test_lines_and_rows_are_at_most_so_long(tmp_path, monkeypatch):
             line = 2 + 3 * bool(before)
             many = ("x" * 130_000 + ",") * 8
             for more, message in (
-                (0, f"a.csv: row {2 * bool(before)}: expected 6 fields, as the header has, found 9"),
-                (1, f"a.csv:{line}: expected a line of at most 1,048,576 bytes, found a longer one"),
+                (0, f"a.csv: row {2 * bool(before)}: has 9 fields, but the header has 6"),
+                (1, f"a.csv:{line}: the line is longer than 1,048,576 bytes"),
             ):
                 with open("a.csv", "w", newline="") as file:
                     file.write(header + before + many + "x" * (LONGEST_LINE + more - len(many)) + end)
@@ -192,16 +194,16 @@ def test_lines_and_rows_are_at_most_so_long(tmp_path, monkeypatch):
 
 
 def test_long_rows_are_read_a_few_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_files, "LONGEST_BLOCK", 100_000)
-    monkeypatch.setattr(table_files, "SOME_ROWS", 8)
+    monkeypatch.setattr(delimited_files, "LONGEST_BATCH", 100_000)
+    monkeypatch.setattr(delimited_files, "FEW_ROWS", 8)
     path = tmp_path / "a.csv"
     path.write_text("qid,docno,score\n" + "".join(f"q,{i:01000},1\n" for i in range(1000)))
-    frame = table_files.table_file(path)
-    sizes = [len(batch.columns[0]) for batch in frame.batches([0, 1])]
+    with ByteStream(path) as stream:
+        sizes = [len(batch.columns[0]) for batch in table_in(stream).batches([0, 1])]
     assert (sum(sizes), max(sizes) < 150) == (1000, True)
     assert len(read_run(path).scores) == 1000
     path.write_text("qid,docno,score\n" + '"\n",' * 100_000)
-    with pytest.raises(InputError, match="a line of at most"):
+    with pytest.raises(InputError, match="the line is longer than"):
         read_run(path)
 
 

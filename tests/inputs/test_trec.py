@@ -135,11 +135,11 @@ def run_lines(draw):
 @settings(deadline=None, max_examples=80)
 @given(run_lines(), st.integers(1, 200))
 def test_any_bytes_and_any_blocks_are_read_as_plain_python_reads_them(content, block):
-    old, trec.BLOCK = trec.BLOCK, block
+    old, trec.BUFFER = trec.BUFFER, block
     try:
         run = run_of(content)
     finally:
-        trec.BLOCK = old
+        trec.BUFFER = old
     assert rows_of(run) == plain_rows(content)
 
 
@@ -147,12 +147,12 @@ def test_blocks_may_end_anywhere(monkeypatch):
     content = b"q1 Q0 d1 1 0.30000000000000004 t\r\n\n# x\nq1 Q0 d2 2 1e-300 t\nq2 Q0 d1 1 7 a tag of words"
     expected = plain_rows(content)
     for size in range(1, len(content) + 1):
-        monkeypatch.setattr(trec, "BLOCK", size)
+        monkeypatch.setattr(trec, "BUFFER", size)
         assert rows_of(run_of(content)) == expected
 
 
 def test_a_very_long_line(monkeypatch):
-    monkeypatch.setattr(trec, "BLOCK", 1 << 16)
+    monkeypatch.setattr(trec, "BUFFER", 1 << 16)
     long = b"d" * 1_048_000
     content = b"q Q0 a 1 1 t\nq Q0 " + long + b" 1 2 t\nq Q0 b 1 3 " + long + b"\nq Q0 c 1 4 t"
     run = run_of(content)
@@ -181,14 +181,14 @@ def scores_of(texts):
 
 
 def rounded(text):
-    """Whether a text is a whole number that float64 does not hold, of which two would tie by rounding."""
+    """Return whether a text is a whole number that float64 cannot represent, so that two could tie by rounding."""
     digits = text.lstrip("+-").lstrip("0")
     return digits.isdigit() and (len(digits) > 309 or isinf(float(text)) or int(digits) != abs(int(float(text))))
 
 
 def check_numbers(texts):
     for text in filter(rounded, texts):
-        message = r":1: expected a number as the score, field 5, found .*, which float64 does not hold$"
+        message = r":1: the score, field 5, is a whole number that float64 cannot represent: .*$"
         with pytest.raises(InputError, match=message):
             scores_of([text])
     texts = [text for text in texts if not rounded(text)]
@@ -215,9 +215,9 @@ def test_numbers(text):
 
 @pytest.mark.parametrize("number", ["9007199254740993", "-18446744073709551617"])
 def test_a_rounded_number_is_located(number):
-    """Whole numbers that two rows of a run would tie by, whichever way they are converted."""
+    """A whole number that would tie with another by rounding is an error in both conversions."""
     lines = [b"# a comment", b"q Q0 d1 1 9007199254740992 t", b"q Q0 d2 2 %s t" % number.encode(), b"q Q0 d3 3 x t"]
-    message = f"<file>:3: expected a number as the score, field 5, found '{number}', which float64 does not hold"
+    message = f"<file>:3: the score, field 5, is a whole number that float64 cannot represent: '{number}'"
     with pytest.raises(InputError) as caught:
         run_of(b"\n".join(lines))
     assert str(caught.value) == message
@@ -311,8 +311,8 @@ def test_float32_scores_tie_where_doubles_do_not():
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr(trec, "BLOCK", 100)
-    monkeypatch.setattr(trec, "STREAMED_ROWS", 5)
+    monkeypatch.setattr(trec, "BUFFER", 100)
+    monkeypatch.setattr(trec, "CHUNK_ROWS", 5)
 
 
 def lines_of(n_queries, n_documents):
@@ -376,7 +376,7 @@ def test_a_stream_warns_once_of_all_duplicates(tmp_path):
     first_line = content.count(b"\n") + 2
     assert str(caught[0].message) == (
         f"{path}: 40 duplicate rows are ignored; "
-        f"{path}:{first_line}: document 'doc0' of query 'other0' again, "
+        f"{path}:{first_line}: document 'doc0' of query 'other0' appears again, "
         f"first at line {first_line - 1}"
     )
     assert sum(len(part.scores) for part in parts) == 2 * content.count(b"\n") - 40
@@ -392,12 +392,12 @@ def test_a_stream_is_the_whole(tmp_path_factory, sizes, block, rows):
     )
     path = tmp_path_factory.getbasetemp() / "stream.run"
     path.write_bytes(content)
-    old = trec.BLOCK, trec.STREAMED_ROWS
-    trec.BLOCK, trec.STREAMED_ROWS = block, rows
+    old = trec.BUFFER, trec.CHUNK_ROWS
+    trec.BUFFER, trec.CHUNK_ROWS = block, rows
     try:
         parts = list(stream_run(path))
     finally:
-        trec.BLOCK, trec.STREAMED_ROWS = old
+        trec.BUFFER, trec.CHUNK_ROWS = old
     assert [row for part in parts for row in rows_of(part)] == plain_rows(content)
 
 
@@ -413,7 +413,7 @@ def test_handed_over_parts_do_not_change():
     taken = parser.take(1)
     first = [column.tolist() for column in taken]
     feed(b" 1 3 t\nc Q0 g 1 4 t\n")
-    rest = parser.take(parser.n_segments)
+    rest = parser.take(parser.n_sections)
     feed(b"c Q0 h 1 5 t\n" * 100)
     assert [column.tolist() for column in taken] == first
     assert rest[0].tobytes() == b"bc"
@@ -431,7 +431,7 @@ def test_the_parser_checks_its_use():
         parser.room(0)
     with pytest.raises(ValueError, match="room"):
         parser.parse(10)
-    with pytest.raises(ValueError, match="segments"):
+    with pytest.raises(ValueError, match="sections"):
         parser.take(1)
     assert parser.parse(0, True)
     assert [len(column) for column in parser.take(0)] == [0, 1, 1, 0, 1, 0, 0, 0]

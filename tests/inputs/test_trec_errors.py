@@ -45,35 +45,35 @@ def message_of(reader, *args, **options):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", f"a: expected lines of {RUN}, found an empty file"),
-        (b"\n  \r\n# comment\n", f"a: expected lines of {RUN}, found an empty file"),
-        (GOOD + b"\nq Q0 e 2\n", f"a:3: expected 6 fields, {RUN}, found 4"),
-        (b"q Q0 e 1 2.5\n", f"a:1: expected a line of a run, {RUN}, found one of judgments, {QRELS}"),
-        (b"q 0 d 1\nq 0 e 1\n", f"a:1: expected a line of a run, {RUN}, found one of judgments, {QRELS}"),
-        (b"q 0 d x\n", f"a:1: expected 6 fields, {RUN}, found 4"),
-        (b"q\n", f"a:1: expected 6 fields, {RUN}, found 1"),
-        (GOOD + b"q Q0 e 2 high t", "a:2: expected a number as the score, field 5, found 'high'"),
-        (GOOD + b"q Q0 e 2 1_0 t\n", "a:2: expected a number as the score, field 5, found '1_0'"),
-        (GOOD + b"q Q0 e 2 0x1p3 t\n", "a:2: expected a number as the score, field 5, found '0x1p3'"),
-        (GOOD + b"q Q0 e 2 1,5 t\n", "a:2: expected a number as the score, field 5, found '1,5'"),
-        (GOOD + b"q Q0 e 2 .inf t\n", "a:2: expected a number as the score, field 5, found '.inf'"),
-        (GOOD + b"q Q0 e 2 . t\n", "a:2: expected a number as the score, field 5, found '.'"),
-        (GOOD + b"q Q0 e 2 e5 t\n", "a:2: expected a number as the score, field 5, found 'e5'"),
-        (GOOD + b"q Q0 e 2 1e t\n", "a:2: expected a number as the score, field 5, found '1e'"),
-        (GOOD + b"q Q0 e 2 --1 t\n", "a:2: expected a number as the score, field 5, found '--1'"),
-        (GOOD + b"q Q0 e 2 1.2.3 t\n", "a:2: expected a number as the score, field 5, found '1.2.3'"),
-        (GOOD + b"q Q0 e 2 1\0 t\n", "a:2: expected a number as the score, field 5, found '1\\x00'"),
-        (GOOD + b"q Q0 e 2 \xff\x1b t\n", "a:2: expected a number as the score, field 5, found '\\\\xff\\x1b'"),
-        (GOOD + b"q Q0 e 2 nan t\n", "a:2: expected a number as the score, field 5, found NaN"),
-        (GOOD + b"q Q0 e 2 -NaN t\n", "a:2: expected a number as the score, field 5, found NaN"),
+        (b"", f"a: the file has no lines of the form {RUN}"),
+        (b"\n  \r\n# comment\n", f"a: the file has no lines of the form {RUN}"),
+        (GOOD + b"\nq Q0 e 2\n", f"a:3: a line of a run has 6 fields, {RUN}, but this line has 4"),
+        (b"q Q0 e 1 2.5\n", f"a:1: this is a line of judgments, {QRELS}, not of a run, {RUN}"),
+        (b"q 0 d 1\nq 0 e 1\n", f"a:1: this is a line of judgments, {QRELS}, not of a run, {RUN}"),
+        (b"q 0 d x\n", f"a:1: a line of a run has 6 fields, {RUN}, but this line has 4"),
+        (b"q\n", f"a:1: a line of a run has 6 fields, {RUN}, but this line has 1"),
+        (GOOD + b"q Q0 e 2 high t", "a:2: the score, field 5, must be a number, not 'high'"),
+        (GOOD + b"q Q0 e 2 1_0 t\n", "a:2: the score, field 5, must be a number, not '1_0'"),
+        (GOOD + b"q Q0 e 2 0x1p3 t\n", "a:2: the score, field 5, must be a number, not '0x1p3'"),
+        (GOOD + b"q Q0 e 2 1,5 t\n", "a:2: the score, field 5, must be a number, not '1,5'"),
+        (GOOD + b"q Q0 e 2 .inf t\n", "a:2: the score, field 5, must be a number, not '.inf'"),
+        (GOOD + b"q Q0 e 2 . t\n", "a:2: the score, field 5, must be a number, not '.'"),
+        (GOOD + b"q Q0 e 2 e5 t\n", "a:2: the score, field 5, must be a number, not 'e5'"),
+        (GOOD + b"q Q0 e 2 1e t\n", "a:2: the score, field 5, must be a number, not '1e'"),
+        (GOOD + b"q Q0 e 2 --1 t\n", "a:2: the score, field 5, must be a number, not '--1'"),
+        (GOOD + b"q Q0 e 2 1.2.3 t\n", "a:2: the score, field 5, must be a number, not '1.2.3'"),
+        (GOOD + b"q Q0 e 2 1\0 t\n", "a:2: the score, field 5, must be a number, not '1\\x00'"),
+        (GOOD + b"q Q0 e 2 \xff\x1b t\n", "a:2: the score, field 5, must be a number, not '\\\\xff\\x1b'"),
+        (GOOD + b"q Q0 e 2 nan t\n", "a:2: the score, field 5, must be a number, not NaN"),
+        (GOOD + b"q Q0 e 2 -NaN t\n", "a:2: the score, field 5, must be a number, not NaN"),
         (
             GOOD + b"q Q0 e 2 " + b"x" * 1000 + b" t\n",
-            f"a:2: expected a number as the score, field 5, found '{'x' * 80}'…",
+            f"a:2: the score, field 5, must be a number, not '{'x' * 80}'…",
         ),
         (
             GOOD + b"r Q0 d 1 2 t\n\n# comment\nq Q0 d 2 1 t\n",
-            "a:5: expected document 'd' of query 'q' once, "
-            'or duplicates="first", found it again, first at line 1',
+            "a:5: document 'd' of query 'q' appears twice, first at line 1: set duplicates to first to keep only the "
+            "first row",
         ),
     ],
 )
@@ -86,27 +86,27 @@ def test_bad_runs(directory, content, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", f"a: expected lines of {QRELS}, found an empty file"),
-        (b"q 0 d\n", f"a:1: expected 4 fields, {QRELS}, found 3"),
-        (GOOD, f"a:1: expected a line of judgments, {QRELS}, found one of a run, {RUN}"),
-        (b"q 0 d 1\n" + GOOD, f"a:2: expected a line of judgments, {QRELS}, found one of a run, {RUN}"),
-        (b"q 0 d 1.0\n", "a:1: expected an integer of 32 bits as the label, field 4, found '1.0'"),
-        (b"q 0 d +\n", "a:1: expected an integer of 32 bits as the label, field 4, found '+'"),
+        (b"", f"a: the file has no lines of the form {QRELS}"),
+        (b"q 0 d\n", f"a:1: a line of judgments has 4 fields, {QRELS}, but this line has 3"),
+        (GOOD, f"a:1: this is a line of a run, {RUN}, not of judgments, {QRELS}"),
+        (b"q 0 d 1\n" + GOOD, f"a:2: this is a line of a run, {RUN}, not of judgments, {QRELS}"),
+        (b"q 0 d 1.0\n", "a:1: the label, field 4, must be an integer of 32 bits, not '1.0'"),
+        (b"q 0 d +\n", "a:1: the label, field 4, must be an integer of 32 bits, not '+'"),
         (
             b"q 0 d 2147483648\n",
-            "a:1: expected an integer of 32 bits as the label, field 4, found '2147483648'",
+            "a:1: the label, field 4, must be an integer of 32 bits, not '2147483648'",
         ),
         (
             b"q 0 d -2147483649\n",
-            "a:1: expected an integer of 32 bits as the label, field 4, found '-2147483649'",
+            "a:1: the label, field 4, must be an integer of 32 bits, not '-2147483649'",
         ),
         (
             b"q 0 d " + b"1" * 30,
-            f"a:1: expected an integer of 32 bits as the label, field 4, found '{'1' * 30}'",
+            f"a:1: the label, field 4, must be an integer of 32 bits, not '{'1' * 30}'",
         ),
         (
             b"q 0 d 1\nq 0 e 1\n\nr 0 d 2\nq 0 d 1\nq 0 d 2\n",
-            "a:6: expected label 1 for document 'd' of query 'q', as at line 1, found 2",
+            "a:6: document 'd' of query 'q' has label 2 here, but label 1 at line 1",
         ),
     ],
 )
@@ -127,7 +127,7 @@ def test_the_first_of_duplicates_is_kept_on_demand(directory):
         run = read_run("a.run", duplicates="first")
     assert [str(warning.message) for warning in caught] == [
         "a.run: 2 duplicate rows are ignored; "
-        "a.run:4: document 'd' of query 'q' again, first at line 1"
+        "a.run:4: document 'd' of query 'q' appears again, first at line 1"
     ]
     assert caught[0].filename == __file__
     assert list(run.documents) == [b"d", b"e", b"d"]
@@ -136,8 +136,8 @@ def test_the_first_of_duplicates_is_kept_on_demand(directory):
 
 
 def test_line_numbers_beyond_a_block(directory, monkeypatch):
-    monkeypatch.setattr(trec, "BLOCK", 64)
-    monkeypatch.setattr(trec, "STREAMED_ROWS", 4)
+    monkeypatch.setattr(trec, "BUFFER", 64)
+    monkeypatch.setattr(trec, "CHUNK_ROWS", 4)
     lines = [b"q%d Q0 d%d 1 1 t\n" % (i // 10, i) + b"\n" * (i % 3) for i in range(200)]
     content = b"".join(lines)
     n = content.count(b"\n")
@@ -145,12 +145,12 @@ def test_line_numbers_beyond_a_block(directory, monkeypatch):
     first = b"".join(lines[:195]).count(b"\n") + 1
     for reader in (read_run, lambda path: list(stream_run(path))):
         assert message_of(reader, "a") == (
-            f"a:{n + 1}: expected document 'd195' of query 'q19' once, "
-            f'or duplicates="first", found it again, first at line {first}'
+            f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at line {first}: set duplicates to "
+            "first to keep only the first row"
         )
     (directory / "a").write_bytes(content + b"q19 Q0 d1950 1 x t\n")
     for reader in (read_run, lambda path: list(stream_run(path))):
-        assert message_of(reader, "a") == f"a:{n + 1}: expected a number as the score, field 5, found 'x'"
+        assert message_of(reader, "a") == f"a:{n + 1}: the score, field 5, must be a number, not 'x'"
 
 
 def test_arguments():
@@ -163,13 +163,13 @@ def test_arguments():
         )
 
 
-def test_numbers_that_are_none_are_told_in_linear_time(directory):
-    """Whether a line of judgments is one of a run is asked of a field as long as a line may be."""
+def test_invalid_numbers_are_reported_in_linear_time(directory):
+    """Recognising a line of a run among judgments takes linear time even if a field is very long."""
     (directory / "a").write_bytes(b"q 0 d 99999999999 " + b"9" * 200_000 + b"x 1\n")
     start = time.process_time()
-    assert message_of(read_qrels, "a").endswith("as the label, field 4, found '99999999999'")
+    assert message_of(read_qrels, "a").endswith("the label, field 4, must be an integer of 32 bits, not '99999999999'")
     (directory / "a").write_bytes(b"q Q0 d 1 nan(" + b")" * 200_000 + b"x t\n")
-    assert "found 'nan()))" in message_of(read_run, "a")
+    assert "not 'nan()))" in message_of(read_run, "a")
     assert time.process_time() - start < 2 * SLOWER
 
 
@@ -177,10 +177,10 @@ def test_numbers_that_are_none_are_told_in_linear_time(directory):
 def test_lines_are_at_most_so_long(directory, before, monkeypatch):
     """The same is said wherever blocks begin, by all that reads a file, and whatever comes behind."""
     number = before.count(b"\n") + 1
-    message = f"a:{number}: expected a line of at most 1,048,576 bytes, found a longer one"
+    message = f"a:{number}: the line is longer than 1,048,576 bytes"
     last_line = len(before) - (before.rfind(b"\n") + 1)
     for block in (1 << 16, 1 << 18):
-        monkeypatch.setattr(trec, "BLOCK", block)
+        monkeypatch.setattr(trec, "BUFFER", block)
         for rest in (b"", b"\n", b" 1 1 t\n" + GOOD, b"\0" * 3_000_000):
             (directory / "a").write_bytes(before + b"x" * (LONGEST_LINE + 1 - last_line) + rest)
             for reader in (read_run, read_qrels) if number == 1 else (read_run,):
@@ -237,7 +237,7 @@ class Sluggish(io.RawIOBase):
 
 def test_no_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
-    assert message_of(read_run, "-") == "<stdin>: expected standard input of bytes, found none"
+    assert message_of(read_run, "-") == "<stdin>: standard input is not available as bytes"
 
 
 def test_files_that_cannot_be_read(directory):
@@ -300,7 +300,7 @@ def format_(request, monkeypatch):
 @pytest.mark.parametrize("block", [7, 1 << 18])
 def test_compression_is_recognised_by_content(directory, format_, block, monkeypatch):
     """Members may follow one another, end within a line, and have padding after them."""
-    monkeypatch.setattr(files, "COMPRESSED_BLOCK", block)
+    monkeypatch.setattr(files, "COMPRESSED_BUFFER", block)
     _, compress = format_
     content = CONTENT if block > 7 else CONTENT[:5000]
     content = content[: content.rindex(b"\n") + 1]
@@ -327,7 +327,7 @@ def test_truncated_and_corrupt_files(directory, format_):
     compressed = compress(CONTENT)
     for size in (10, 30, len(compressed) // 2, len(compressed) - 9, len(compressed) - 1):
         (directory / "a.run").write_bytes(compressed[:size])
-        expected = f"a.run: truncated {name} data: the file ends before its end is marked"
+        expected = f"a.run: truncated {name} data: the file ends before its end marker"
         assert message_of(read_run, "a.run") == expected
         assert message_of(lambda: list(stream_run("a.run"))) == expected
     for position in (len(compressed) // 2, len(compressed) - (13 if name == "xz" else 6)):
@@ -338,7 +338,7 @@ def test_truncated_and_corrupt_files(directory, format_):
     (directory / "a.run").write_bytes(compressed + b"what does not belong here")
     assert message_of(read_run, "a.run").startswith(f"a.run: corrupt {name} data: ")
     (directory / "a.run").write_bytes(compress(b""))
-    assert message_of(read_run, "a.run") == f"a.run: expected lines of {RUN}, found an empty file"
+    assert message_of(read_run, "a.run") == f"a.run: the file has no lines of the form {RUN}"
 
 
 def test_text_that_begins_like_a_compressed_file(directory):
@@ -346,7 +346,7 @@ def test_text_that_begins_like_a_compressed_file(directory):
     assert list(read_run("a.run").queries) == [b"BZh9"]
 
 
-def test_the_mark_of_utf_8_is_no_part_of_a_query(directory):
+def test_a_byte_order_mark_is_not_part_of_a_query(directory):
     (directory / "a.run").write_bytes(b"\xef\xbb\xbf" + GOOD + b"\xef\xbb\xbf" + GOOD)
     assert list(read_run("a.run").queries) == [b"q", b"\xef\xbb\xbfq"]
 
@@ -357,7 +357,7 @@ def test_zstd_without_a_package_says_what_to_install(directory, monkeypatch):
         monkeypatch.setitem(sys.modules, module, None)
     (directory / "a.run").write_bytes(b"\x28\xb5\x2f\xfd" + b"\0" * 20)
     assert message_of(read_run, "a.run") == (
-        "a.run: expected the package zstandard installed, as the file is compressed with zstd, found none"
+        "a.run: the file is compressed with zstd: install the package zstandard to read it"
     )
 
 
@@ -377,7 +377,7 @@ def test_zstd(directory, reader, monkeypatch):
     for size in (10, len(compressed) // 2, len(compressed) - 1):
         (directory / "a.run").write_bytes(compressed[:size])
         assert message_of(read_run, "a.run") == (
-            "a.run: truncated zstd data: the file ends before its end is marked"
+            "a.run: truncated zstd data: the file ends before its end marker"
         )
     (directory / "a.run").write_bytes(compressed[:20] + b"\xff" * 40 + compressed[60:])
     assert message_of(read_run, "a.run").startswith("a.run: corrupt zstd data: ")
@@ -414,9 +414,9 @@ def test_a_bomb_of_zstd_takes_no_memory(directory, reader, monkeypatch):
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
 def test_many_short_members(directory, compress):
-    """What follows a member is not copied for each of them; and padding may be long."""
+    """The bytes after a member are not copied once per member, and padding may be long."""
     empty = (compress(b"") + b"\0" * 5) * 10_000 + b"\0" * 3_000_000
     (directory / "a").write_bytes(compress(GOOD) + empty + compress(b"q\n"))
     start = time.process_time()
-    assert message_of(read_run, "a").startswith("a:2: expected 6 fields")
+    assert message_of(read_run, "a").startswith("a:2: a line of a run has 6 fields")
     assert time.process_time() - start < 2 * SLOWER

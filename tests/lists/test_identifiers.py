@@ -50,7 +50,7 @@ def message_of(call, *args, **options):
 def test_identifiers(values, expected):
     identifiers = Identifiers.from_sequence(values)
     assert list(identifiers) == [identifiers[i] for i in range(len(identifiers))] == expected
-    assert identifiers.undecided().to_list() == [value.decode("utf-8", "surrogateescape") for value in expected]
+    assert identifiers.matching_any().to_list() == [value.decode("utf-8", "surrogateescape") for value in expected]
     assert identifiers == Identifiers(identifiers.data, identifiers.offsets)
     assert identifiers == pickle.loads(pickle.dumps(identifiers))
     assert identifiers != Identifiers.from_sequence([*expected, "more"])
@@ -92,7 +92,7 @@ def test_identifiers_are_immutable():
         ([None], "ids[0]: expected text, bytes or an integer, found None"),
         ([True], "ids[0]: expected text, bytes or an integer, found True"),
         (np.array([1.0]), "ids[0]: expected text, bytes or an integer, found 1.0"),
-        (["a", "\ud800"], "ids[1]: expected text that UTF-8 can encode, found '\\ud800'"),
+        (["a", "\ud800"], "ids[1]: the text '\\ud800' cannot be encoded as UTF-8"),
         ("abc", "ids: expected a sequence of identifiers, found 'abc'"),
         (5, "ids: expected a sequence of identifiers, found 5"),
         (np.zeros((2, 2), int), "ids: expected a one-dimensional array, found shape (2, 2)"),
@@ -225,7 +225,7 @@ def test_what_a_column_was_made_of(values, kind, listed):
     for column in (identifiers, pickle.loads(pickle.dumps(identifiers)), identifiers.take(np.arange(len(listed)))):
         assert (column.kind, column.to_list()) == (kind, listed)
         assert list(map(type, column.to_list())) == list(map(type, listed))
-    assert identifiers.undecided().kind == Identifiers(identifiers.data, identifiers.offsets).kind == "any"
+    assert identifiers.matching_any().kind == Identifiers(identifiers.data, identifiers.offsets).kind == "any"
 
 
 def test_integers_match_integers_and_come_back():
@@ -254,32 +254,32 @@ TEXT = tieaware.read_qrels(io.BytesIO(b"7 0 12 1\n"))
     [
         (
             INTEGERS, Run.from_columns(["7"], [12], [1.0]),
-            "run.query: expected integers, as qrels has, found text such as '7'",
+            "run.query: has text such as '7', but qrels has integers",
         ),
         (
             INTEGERS, Run.from_columns([7], [b"d12"], [1.0], name="bm25"),
-            "bm25.doc: expected integers, as qrels has, found text such as 'd12'",
+            "bm25.doc: has text such as 'd12', but qrels has integers",
         ),
         (
             TEXT, Run.from_columns([7], ["12"], [1.0]),
-            f"run.query: expected text, as {TEXT.name} has, found integers such as 7",
+            f"run.query: has integers such as 7, but {TEXT.name} has text",
         ),
         (
             INTEGERS, io.BytesIO(b"7 Q0 12 1 0.5 x\n"),
-            "run.query: expected integers, as qrels has, found text such as '7'",
+            "run.query: has text such as '7', but qrels has integers",
         ),
     ],
 )  # fmt: skip
 def test_integers_do_not_match_text(qrels, run, message):
     with pytest.raises(InputError) as caught:
         tieaware.evaluate(qrels, run, ["RR"])
-    assert str(caught.value) == f"{message}; make both text, or both integers"
+    assert str(caught.value) == f"{message}: make both text, or both integers"
 
 
-def test_pieces_of_a_file_do_not_match_integers(tmp_path):
+def test_chunks_of_a_file_do_not_match_integers(tmp_path):
     path = tmp_path / "big.run"
     path.write_bytes(b"".join(b"%d Q0 d%d 1 %d x\n" % (q, d, d) for q in range(100) for d in range(500)))
-    with pytest.raises(InputError, match=r"^big\.query: expected integers, as qrels has, found text such as '0'; make"):
+    with pytest.raises(InputError, match=r"^big\.query: has text such as '0', but qrels has integers: make"):
         tieaware.evaluate(INTEGERS, path, ["RR"], threads=2)
 
 

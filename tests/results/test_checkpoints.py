@@ -172,7 +172,7 @@ def test_an_unreadable_run_leaves_the_checkpoints_of_the_others(folder, evaluate
     path = folder / "runs" / "zzz.run"
     path.write_text("q1 Q0 d1 0 one t\n")
     given = folder / "qrels", folder / "runs", "AP"
-    with pytest.raises(InputError, match=r"zzz.run:1: expected a number"):
+    with pytest.raises(InputError, match=r"zzz.run:1: the score, field 5, must be a number"):
         tieaware.evaluate(*given, threads=1, out=folder / "out")
     path.write_text("q1 Q0 d1 0 1 t\n")
     evaluated.clear()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from tieaware.errors import InputError
-from tieaware.inputs.files import files_at, label_of, name_of
+from tieaware.inputs.files import files_at, run_name, source_name
 
 # Experiments call their input `values` or `results`; a command reads it from run files or from a matrix.
 _OTHER_NAMES = {"runs": ("values", "results"), "matrix": ("values", "results")}
@@ -66,16 +66,16 @@ def _texts(arguments: argparse.Namespace) -> Iterator[str]:
     for value in vars(arguments).values():
         for text in value if isinstance(value, list | tuple) else [value]:
             if isinstance(text, str):
-                yield label_of(text)
+                yield source_name(text)
 
 
 def _run_names(arguments: argparse.Namespace) -> Iterator[str]:
     with suppress(InputError):
         for run in getattr(arguments, "runs", None) or []:
-            yield from (name_of(label_of(path)) for path in files_at(run))
+            yield from (run_name(source_name(path)) for path in files_at(run))
 
 
 def _is_in_folder(error: InputError, arguments: argparse.Namespace) -> bool:
     """Return whether an error is about a file in a folder of runs, which the user did not name."""
     runs = getattr(arguments, "runs", None) or []
-    return any(error.where.startswith(label_of(os.path.join(run, ""))) for run in runs if os.path.isdir(run))
+    return any(error.where.startswith(source_name(os.path.join(run, ""))) for run in runs if os.path.isdir(run))

@@ -1,11 +1,11 @@
-"""What is evaluated: judgments and runs, whatever they are given as, as columns."""
+"""Judgments and runs, read from any form in which callers pass them."""
 
 from tieaware.inputs.matching import Matched, differing, match
 from tieaware.inputs.qrels import Qrels
-from tieaware.inputs.run import Run
+from tieaware.inputs.run import Run, RunSource
 from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
-from tieaware.inputs.sources import QrelsLike, RunLike, RunSource, as_qrels, as_sources, over_parts, sources_at
+from tieaware.inputs.sources import QrelsLike, RunLike, as_qrels, as_sources, sources_at
 from tieaware.inputs.trec import read_qrels, read_run
 from tieaware.lists.identifiers import Identifiers
 
@@ -23,7 +23,6 @@ __all__ = [
     "as_sources",
     "differing",
     "match",
-    "over_parts",
     "read_qrels",
     "read_run",
     "sources_at",

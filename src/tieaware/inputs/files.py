@@ -1,4 +1,4 @@
-"""Files of bytes, plain or compressed, from wherever they come."""
+"""Byte streams from plain or compressed files, and the names and states of files."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError, printable
 from tieaware.runtime.progress import stage
 
-__all__ = ["ByteStream", "Path"]
-
 Path = str | os.PathLike[str] | BinaryIO
 
-COMPRESSED_BLOCK = 1 << 18
-# What a decompressor gets first: it copies what follows the end of its member, and there may be many short members.
-FIRST_STEP = 1 << 10
-PADDING = re.compile(rb"\0*")
-# Enough to recognise every format by.
-LONGEST_START = 10
-# What xz may ask a reader to remember: xz -9 asks for 64 MB, a file may for 4 GB. zstd has such a limit of its own.
-LARGEST_WINDOW = 1 << 28
+# How many bytes of a compressed file are read at a time.
+COMPRESSED_BUFFER = 1 << 18
+# A decompressor's first input is this short, because it copies the bytes after the end of its member, and a file may
+# consist of many short members.
+_FIRST_STEP = 1 << 10
+_PADDING = re.compile(rb"\0*")
+# Every format is recognised by its first 10 bytes.
+_LONGEST_START = 10
+# The largest dictionary that an xz file may require, in bytes: xz -9 needs 64 MB, but a malicious file could require
+# 4 GB. zstd has a limit of its own.
+_LARGEST_WINDOW = 1 << 28
 _MB = 1_000_000
-COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-SUFFIXES = (".run", ".txt", ".trec", ".res", ".csv", ".tsv", ".parquet", ".feather", ".arrow", ".arrows", ".ipc")
+_COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+_SUFFIXES = (".run", ".txt", ".trec", ".res", ".csv", ".tsv", ".parquet", ".feather", ".arrow", ".arrows", ".ipc")
 
 
 class Decompressor(Protocol):
-    """What reads one member of a compressed file: the objects of bz2, lzma and compression.zstd do."""
+    """A decompressor of one member of a compressed file, with the interface of those in bz2 and lzma."""
 
     @property
     def eof(self) -> bool:
@@ -44,14 +45,14 @@ class Decompressor(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """What follows the member."""
+        """The bytes after the end of the member."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Return at most so many bytes, and keep input that was not needed yet."""
+        """Return at most `max_length` bytes, and keep the input that was not needed yet."""
 
 
-class Gzip:
-    """The decompressor of one gzip member of a module like zlib, in the form of the others."""
+class _Gzip:
+    """An adapter that gives a gzip decompressor of a zlib-like module the interface of `Decompressor`."""
 
     def __init__(self, module: Any) -> None:
         self._zlib = module.decompressobj(wbits=31)
@@ -68,10 +69,10 @@ class Gzip:
         return bytes(self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length))
 
 
-class Zstandard:
-    """The decompressor of one frame of the package `zstandard`, in the form of the others."""
+class _Zstandard:
+    """An adapter that gives a decompressor of the package `zstandard` the interface of `Decompressor`."""
 
-    # It gives whatever comes of its input at once, and 4 bytes can be 128 KB of output: 16 MB at a time.
+    # The package has no limit on its output, and 4 bytes can expand to 128 KB: 512 bytes of input give at most 16 MB.
     STEP = 512
 
     def __init__(self, module: Any) -> None:
@@ -98,15 +99,15 @@ class Zstandard:
 
 
 def gzip_module() -> Any:
-    """Return the fastest module like zlib that is installed."""
+    """Return the fastest installed module with the interface of zlib."""
     try:
         return importlib.import_module("isal.isal_zlib")
     except ImportError:
         return zlib
 
 
-def zstd_decompressor(label: str) -> Callable[[], Decompressor]:
-    """Return what makes decompressors of zstd, from Python or an installed package."""
+def _zstd_decompressor(source_name: str) -> Callable[[], Decompressor]:
+    """Return a factory of zstd decompressors, from the standard library or an installed package."""
     for name in ("compression.zstd", "backports.zstd"):
         try:
             return cast(Callable[[], Decompressor], importlib.import_module(name).ZstdDecompressor)
@@ -115,27 +116,27 @@ def zstd_decompressor(label: str) -> Callable[[], Decompressor]:
     try:
         module = importlib.import_module("zstandard")
     except ImportError:
-        wanted = "the package zstandard installed, as the file is compressed with zstd"
-        raise unexpected(label, wanted, "none") from None
-    return lambda: Zstandard(module)
+        problem = "the file is compressed with zstd: install the package zstandard to read it"
+        raise InputError(source_name, problem) from None
+    return lambda: _Zstandard(module)
 
 
 class Format(NamedTuple):
-    """A format of compression: its name, what makes its decompressors, and what these raise on corrupt data."""
+    """A compression format: its name, the factory of its decompressors, and the errors they raise on corrupt data."""
 
     name: str
     make: Callable[[], Decompressor]
     errors: tuple[type[Exception], ...]
 
 
-def compression(start: bytes, label: str) -> Format | None:
-    """Recognise a compressed file by how it starts."""
-    # Modules are imported where they are needed: most files are plain, or of one format.
+def _compression(start: bytes, source_name: str) -> Format | None:
+    """Recognise the compression format of a file by its first bytes; None for a plain file."""
+    # Each module is imported only when a file needs it: most files are plain, or use one format.
     if start.startswith(b"\x1f\x8b\x08"):
         module = gzip_module()
-        return Format("gzip", lambda: Gzip(module), (module.error, EOFError))
-    # Text may well start with BZh, but not with the digits of pi, or of its root if the file is empty, after
-    # it.
+        return Format("gzip", lambda: _Gzip(module), (module.error, EOFError))
+    # Plain text may start with BZh. Six more bytes of a bzip2 file are fixed: the digits of pi before its first block,
+    # or those of the square root of pi if the file is empty.
     if start.startswith(b"BZh") and start[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
         import bz2
 
@@ -143,16 +144,16 @@ def compression(start: bytes, label: str) -> Format | None:
     if start.startswith(b"\xfd7zXZ\x00"):
         import lzma
 
-        make = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, memlimit=LARGEST_WINDOW)
+        make = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, memlimit=_LARGEST_WINDOW)
         return Format("xz", make, (lzma.LZMAError, EOFError))
     if start.startswith(b"\x28\xb5\x2f\xfd") or (start[1:4] == b"\x2a\x4d\x18" and start[0] >> 4 == 5):
-        # Each zstd module has an exception of its own.
-        return Format("zstd", zstd_decompressor(label), (Exception,))
+        # Each zstd module has an exception class of its own.
+        return Format("zstd", _zstd_decompressor(source_name), (Exception,))
     return None
 
 
 class ByteStream:
-    """Bytes of a file, decompressed, block by block. A context manager, which closes what it opened.
+    """The decompressed bytes of a file. A context manager that closes the file if it opened it.
 
     Parameters
     ----------
@@ -161,66 +162,75 @@ class ByteStream:
 
     Attributes
     ----------
-    label : str
-        What error messages call it.
-    name : str
-        Its base name without the suffixes of compression and of runs.
+    path : str, os.PathLike or binary file object
+    source_name : str
+        The file's name in error messages.
+    run_name : str
+        The base name of the file without the suffixes of compression and of run formats.
+    start : bytes
+        The first bytes of the file as it is stored, by which formats are recognised.
     reopenable : bool
-        Whether it can be read a second time from its beginning.
+        Whether the file can be read again from its beginning.
+    closed : bool
 
     Raises
     ------
     InputError
-        There is no such file, it cannot be read, is a directory, or is no file of bytes.
+        The file does not exist, cannot be read, is a directory, or is not a binary file.
     """
 
     def __init__(self, path: Path) -> None:
         self._opened = False
+        self.closed = False
         self.reopenable = False
         self._member: Decompressor | None = None
-        # Of a compressed file: a block, how much of it the decompressors have had, and how much they get next.
+        # The input of the decompressors: a buffer, how much of it they have received, and how much comes next.
         self._input = b""
         self._taken = 0
-        self._step = FIRST_STEP
-        self.label = label_of(path)
-        self.name = name_of(self.label)
+        self._step = _FIRST_STEP
+        self.path = path
+        self.source_name = source_name(path)
+        self.run_name = run_name(self.source_name)
         self._stored: float | None = None
-        if isinstance(path, str | os.PathLike):
-            text = os.fsdecode(path)
-            self._file: Any = getattr(sys.stdin, "buffer", None) if text == "-" else self._open(text)
-            if self._file is None:
-                raise unexpected(self.label, "standard input of bytes", "none")
-        else:
-            if isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
-                found = "a text file" if hasattr(path, "read") else shown(path)
-                raise unexpected(self.label, "a path or a file opened in binary mode", found)
-            self._file = path
-        self._reading = stage(f"reading {self.name}", self._stored, unit=" MB", shown=False)
+        self._file = self._file_of(path)
+        self._reading = stage(f"reading {self.run_name}", self._stored, unit=" MB", shown=False)
         self._advance = self._reading.__enter__()
         try:
-            self._start = self._read_raw(LONGEST_START)
-            while 0 < len(self._start) < LONGEST_START:
-                more = self._read_raw(LONGEST_START - len(self._start))
-                if not more:
-                    break
-                self._start += more
-            self._format = compression(self._start, self.label)
+            self.start = self._read_start()
+            self._format = _compression(self.start, self.source_name)
         except BaseException:
             self.close()
             raise
+        # The bytes of a plain file that were read before anybody asked for them.
+        self._ahead = b"" if self._format else self.start
         if self._format:
-            self._input, self._start = self._start, b""
+            self._input = self.start
+
+    def _file_of(self, path: Path) -> Any:
+        """Return the file object to read from."""
+        if isinstance(path, str | os.PathLike):
+            text = os.fsdecode(path)
+            if text != "-":
+                return self._open(text)
+            file = getattr(sys.stdin, "buffer", None)
+            if file is None:
+                raise InputError(self.source_name, "standard input is not available as bytes")
+            return file
+        if isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
+            found = "a text file" if hasattr(path, "read") else shown(path)
+            raise unexpected(self.source_name, "a path or a file opened in binary mode", found)
+        return path
 
     def _open(self, path: str) -> BinaryIO:
         try:
             file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed by `close`)
         except FileNotFoundError:
-            raise InputError(self.label, "there is no such file") from None
+            raise InputError(self.source_name, "there is no such file") from None
         except (OSError, ValueError) as error:
-            # Of a directory, Windows says that it may not be read.
+            # Windows reports a directory as a file without permission to read it.
             if isinstance(error, IsADirectoryError | PermissionError) and os.path.isdir(path):
-                raise unexpected(self.label, "a file", "a directory") from None
-            raise InputError(self.label, f"the file cannot be opened: {reason(error)}") from None
+                raise unexpected(self.source_name, "a file", "a directory") from None
+            raise InputError(self.source_name, f"the file cannot be opened: {reason(error)}") from None
         self._opened = True
         status = os.fstat(file.fileno())
         self.reopenable = stat.S_ISREG(status.st_mode)
@@ -228,96 +238,124 @@ class ByteStream:
             self._stored = status.st_size / _MB
         return cast(BinaryIO, file)
 
+    def _read_start(self) -> bytes:
+        start = self._read_raw(_LONGEST_START)
+        while 0 < len(start) < _LONGEST_START:
+            more = self._read_raw(_LONGEST_START - len(start))
+            if not more:
+                break
+            start += more
+        return start
+
     def _read_raw(self, size: int) -> bytes:
         try:
-            block = self._file.read(size)
+            data = self._file.read(size)
         except (OSError, ValueError) as error:
-            raise InputError(self.label, f"the file cannot be read: {reason(error)}") from None
-        if block is None:
-            raise InputError(self.label, "the file cannot be read: it has nothing yet, and does not wait")
-        if not isinstance(block, bytes | bytearray | memoryview):
+            raise InputError(self.source_name, f"the file cannot be read: {reason(error)}") from None
+        if data is None:
+            raise InputError(self.source_name, "the file cannot be read: it is non-blocking and has no data yet")
+        if not isinstance(data, bytes | bytearray | memoryview):
             raise unexpected(
-                self.label, "a path or a file opened in binary mode", f"one that reads {type(block).__name__}"
+                self.source_name, "a path or a file opened in binary mode", f"one that reads {type(data).__name__}"
             )
-        self._advance(len(block) / _MB)
-        return bytes(block)
+        self._advance(len(data) / _MB)
+        return bytes(data)
 
-    def read_into(self, room: memoryview) -> int:
-        """Fill the beginning of `room`; return how many bytes that are, 0 at the end of the file.
+    def read_into(self, buffer: memoryview) -> int:
+        """Fill the beginning of `buffer`; return the number of bytes, 0 at the end of the file.
 
         Raises
         ------
         InputError
             The file cannot be read, or is compressed and truncated or corrupt.
         """
-        if self._format:
-            block = self._decompressed(len(room))
-        elif self._start:
-            block, self._start = self._start[: len(room)], self._start[len(room) :]
+        if self._ahead:
+            data, self._ahead = self._ahead[: len(buffer)], self._ahead[len(buffer) :]
+        elif self._format:
+            data = self._decompressed(len(buffer))
         elif self._opened:
             try:
-                size = int(self._file.readinto(room))
+                size = int(self._file.readinto(buffer))
             except OSError as error:
-                raise InputError(self.label, f"the file cannot be read: {reason(error)}") from None
+                raise InputError(self.source_name, f"the file cannot be read: {reason(error)}") from None
             self._advance(size / _MB)
             return size
         else:
-            block = self._read_raw(len(room))
-            if len(block) > len(room):
-                block, self._start = block[: len(room)], block[len(room) :]
-        room[: len(block)] = block
-        return len(block)
+            data = self._read_raw(len(buffer))
+            if len(data) > len(buffer):
+                data, self._ahead = data[: len(buffer)], data[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+    def peek_line(self, limit: int = 1 << 16) -> bytes:
+        """Return the next bytes without consuming them: at least the next line, unless it is longer than `limit`.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read.
+        """
+        ahead = self._ahead
+        self._ahead = b""
+        buffer = memoryview(bytearray(1 << 12))
+        while b"\n" not in ahead and b"\r" not in ahead and len(ahead) < limit and (n := self.read_into(buffer)):
+            ahead += bytes(buffer[:n])
+            # A file object may have returned more than was asked for.
+            ahead, self._ahead = ahead + self._ahead, b""
+        self._ahead = ahead
+        return ahead
 
     def _decompressed(self, size: int) -> bytes:
         assert self._format is not None
         name, make, errors = self._format
-        # At first none: the member may have output left.
+        # The first call gets no input, because the member may still hold output.
         data = b""
         while True:
             if self._member is None:
-                # Members follow one another, with padding of zeros in between.
+                # Members follow one another, with zeros as padding between them.
                 data = self._more_input(padded=True)
                 if not data:
                     return b""
                 self._member = make()
             try:
-                block = self._member.decompress(data, size)
+                output = self._member.decompress(data, size)
             except errors as error:
-                raise InputError(self.label, f"corrupt {name} data: {reason(error)}") from None
+                raise InputError(self.source_name, f"corrupt {name} data: {reason(error)}") from None
             if self._member.eof:
                 self._taken -= len(self._member.unused_data)
-                self._step = FIRST_STEP
+                self._step = _FIRST_STEP
                 self._member = None
-            if block:
-                return block
+            if output:
+                return output
             if self._member is not None:
                 data = self._more_input()
                 if not data:
-                    raise InputError(self.label, f"truncated {name} data: the file ends before its end is marked")
+                    raise InputError(self.source_name, f"truncated {name} data: the file ends before its end marker")
 
     def _more_input(self, *, padded: bool = False) -> bytes:
-        """Return what a decompressor gets next, behind padding if there may be some; nothing at the end of the file."""
+        """Return the next input of a decompressor, after any padding if there may be some; b"" at the end of file."""
         while True:
-            if padded and (zeros := PADDING.match(self._input, self._taken)):
+            if padded and (zeros := _PADDING.match(self._input, self._taken)):
                 self._taken = zeros.end()
             if self._taken < len(self._input):
                 break
-            self._input, self._taken = self._read_raw(COMPRESSED_BLOCK), 0
+            self._input, self._taken = self._read_raw(COMPRESSED_BUFFER), 0
             if not self._input:
                 return b""
         data = self._input[self._taken : self._taken + self._step]
         self._taken += len(data)
-        self._step = min(2 * self._step, COMPRESSED_BLOCK)
+        self._step = min(2 * self._step, COMPRESSED_BUFFER)
         return data
 
     def check_rest(self) -> None:
-        """Read a compressed file to its end, for the InputError that a corrupt one raises only there."""
-        room = memoryview(bytearray(COMPRESSED_BLOCK))
-        while self._format and self.read_into(room):
+        """Read a compressed file to its end, and raise the InputError of corruption that shows only there."""
+        buffer = memoryview(bytearray(COMPRESSED_BUFFER))
+        while self._format and self.read_into(buffer):
             pass
 
     def close(self) -> None:
-        """Close the file, if it was opened here."""
+        """Close the file, if this stream opened it."""
+        self.closed = True
         self._reading.__exit__(None, None, None)
         if self._opened:
             self._file.close()
@@ -329,8 +367,8 @@ class ByteStream:
         self.close()
 
 
-def state_of(path: Path) -> tuple[int, int] | None:
-    """Return the size, as it is stored, and the time, in nanoseconds, of a file that can be read again; else None."""
+def state_of(path: object) -> tuple[int, int] | None:
+    """Return the stored size in bytes and the modification time in ns of a regular file; None for anything else."""
     if not isinstance(path, str | os.PathLike) or os.fsdecode(path) == "-":
         return None
     try:
@@ -341,13 +379,13 @@ def state_of(path: Path) -> tuple[int, int] | None:
 
 
 def stored_size(path: Path) -> int:
-    """Return the size of a file that can be read as often as one likes, as it is stored; 0 of anything else."""
+    """Return the stored size of a regular file in bytes; 0 for anything else."""
     state = state_of(path)
     return 0 if state is None else state[0]
 
 
-def label_of(path: Path) -> str:
-    """Return what messages call a file: its path, with escapes for bytes that are not UTF-8 and control characters."""
+def source_name(path: Path) -> str:
+    """Return a file's name for messages: its path, with escapes for control characters and bytes that are not UTF-8."""
     if isinstance(path, str | os.PathLike):
         text = os.fsdecode(path)
         return "<stdin>" if text == "-" else printable(text)
@@ -356,54 +394,59 @@ def label_of(path: Path) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Say on one line what an exception says."""
+    """Return the message of an exception on one line."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(text).split())
 
 
-def without_compression(path: str) -> str:
-    """Return a path without the suffix of compression."""
-    for suffix in COMPRESSED_SUFFIXES:
-        path = path.removesuffix(suffix)
-    return path
+def suffix_of(path: Path) -> str:
+    """Return the suffix of a path before any suffix of compression, in lower case; "" for a file object."""
+    if not isinstance(path, str | os.PathLike):
+        return ""
+    text = os.fsdecode(path)
+    for suffix in _COMPRESSED_SUFFIXES:
+        text = text.removesuffix(suffix)
+    return os.path.splitext(text)[1].lower()
 
 
 def files_at(path: str) -> list[str]:
-    """Return the files of a folder, or that fit a pattern, by name; the path itself, if it is neither or none fits.
+    """Return the files of a folder or those that match a pattern, sorted; [path] if it is neither or nothing matches.
+
+    Hidden files of a folder are left out.
 
     Raises
     ------
     InputError
-        The folder has none, or cannot be read. Hidden ones are none of ours.
+        The folder contains no file, or cannot be read.
     """
     if not os.path.isdir(path):
         is_pattern = glob.has_magic(path) and not os.path.exists(path)
-        fitting = filter(os.path.isfile, glob.glob(path, recursive=True)) if is_pattern else ()
-        return sorted(fitting) or [path]
+        matching = filter(os.path.isfile, glob.glob(path, recursive=True)) if is_pattern else ()
+        return sorted(matching) or [path]
     try:
         files = [each.path for each in os.scandir(path) if each.name[0] != "." and _is_run(each)]
     except OSError as error:
-        raise InputError(label_of(path), reason(error)) from None
+        raise InputError(source_name(path), reason(error)) from None
     if not files:
-        raise unexpected(label_of(path), "files of runs", "none")
+        raise InputError(source_name(path), "there are no run files in this folder")
     return sorted(files)
 
 
 def _is_run(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file, or a link that leads nowhere: to pass over that would lose a run without a word."""
+    """Return whether an entry is a file or a broken link: a run must not be lost silently because its link broke."""
     try:
         return entry.is_file() or not os.path.exists(entry.path)
     except OSError:
-        # A link to itself; what opens it says so.
+        # A link to itself: opening the file reports that.
         return True
 
 
-def name_of(label: str) -> str:
-    """Return the base name of a file of such a label, without the suffixes of compression and of runs."""
-    if label in ("<stdin>", "<file>"):
-        return "stdin" if label == "<stdin>" else "run"
-    name = os.path.basename(label)
-    for suffixes in (COMPRESSED_SUFFIXES, SUFFIXES):
+def run_name(source_name: str) -> str:
+    """Return the base name of a file without the suffixes of compression and of run formats."""
+    if source_name in ("<stdin>", "<file>"):
+        return "stdin" if source_name == "<stdin>" else "run"
+    name = os.path.basename(source_name)
+    for suffixes in (_COMPRESSED_SUFFIXES, _SUFFIXES):
         for suffix in suffixes:
             if name.endswith(suffix) and name != suffix:
                 name = name.removesuffix(suffix)

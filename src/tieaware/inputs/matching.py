@@ -1,4 +1,4 @@
-"""Judgments and a run, joined: where in its lists the judged documents are."""
+"""Matching of runs with judgments: finding the judged documents in ranked lists."""
 
 from __future__ import annotations
 
@@ -8,26 +8,23 @@ import numpy as np
 
 from tieaware.checks.arrays import Integers, Scores
 from tieaware.inputs.qrels import Qrels
-from tieaware.inputs.run import Run
-from tieaware.inputs.run_dict import RunDict
+from tieaware.inputs.run import RunSource
 from tieaware.kernels import _join
 from tieaware.lists.identifiers import quoted
 from tieaware.lists.judgments import JudgedLists
 
-__all__ = ["Matched", "differing", "match"]
-
 
 class Matched(NamedTuple):
-    """A run, or a part of one, as evaluation needs it.
+    """A run, or a chunk of a run, matched with judgments.
 
     Parameters
     ----------
     rows : int64[n_queries]
-        Which query of the judgments each of the run's is; -1 where it is none.
+        For each query of the run, its index in the judgments; -1 for a query that is not judged.
     scores : float64[n_documents] or float32[n_documents]
         The scores, in the order of the run.
     lists : JudgedLists
-        Which of them belong to judged documents, whose labels may be negative.
+        The judged documents of each list. Labels may be negative.
     """
 
     rows: Integers
@@ -35,40 +32,40 @@ class Matched(NamedTuple):
     lists: JudgedLists
 
 
-def match(qrels: Qrels, run: Run | RunDict) -> Matched:
-    """Find the judged documents of a run.
+def match(qrels: Qrels, run: RunSource) -> Matched:
+    """Find the judged documents of a run or a chunk.
 
     Raises
     ------
     InputError
-        Queries or documents are integers on one side, and text on the other.
+        Queries or documents are integers in one of the two, and text in the other; or the run is not valid.
     """
-    if isinstance(run, RunDict):
-        walked = _join.match_dict(qrels.index, run.lists) if type(run.lists) is dict else None
+    if run.mapping is not None:
+        walked = _join.match_dict(qrels.index, run.mapping)
         if walked is not None:
             rows, offsets, scores, judged_offsets, positions, labels = walked
             return Matched(rows, scores, JudgedLists(offsets, judged_offsets, positions, labels))
-        # It is not as plain as that, or has an error that needs words.
-        run = run.whole()
-    run.queries.check_kind(qrels.queries, f"{run.name}.query", qrels.name)
-    run.documents.check_kind(qrels.documents, f"{run.name}.doc", qrels.name)
+        # The kernel reads only dicts, str and numbers: columns are made of any other type, or the error is found.
+    columns = run.whole()
+    columns.queries.check_kind(qrels.queries, f"{columns.name}.query", qrels.name)
+    columns.documents.check_kind(qrels.documents, f"{columns.name}.doc", qrels.name)
     rows, judged_offsets, positions, labels = _join.match(
         qrels.index,
-        run.queries.data,
-        run.queries.offsets,
-        run.offsets,
-        run.documents.data,
-        run.documents.offsets,
+        columns.queries.data,
+        columns.queries.offsets,
+        columns.offsets,
+        columns.documents.data,
+        columns.documents.offsets,
     )
-    return Matched(rows, run.scores, JudgedLists(run.offsets, judged_offsets, positions, labels))
+    return Matched(rows, columns.scores, JudgedLists(columns.offsets, judged_offsets, positions, labels))
 
 
-def differing(qrels: Qrels, run: Run | RunDict, matched: Matched) -> str:
-    """Show a document of either side, of the first query for which both have any; nothing if there is none."""
-    run = run.whole()
-    for i in np.flatnonzero((matched.rows >= 0) & (np.diff(run.offsets) > 0)).tolist():
+def differing(qrels: Qrels, run: RunSource, matched: Matched) -> str:
+    """Describe a document of the run and one of the judgments, for the first query that has both; "" if none has."""
+    columns = run.whole()
+    for i in np.flatnonzero((matched.rows >= 0) & (np.diff(columns.offsets) > 0)).tolist():
         row = matched.rows[i]
         if qrels.offsets[row] < qrels.offsets[row + 1]:
-            here, there = run.documents[run.offsets[i]], qrels.documents[qrels.offsets[row]]
-            return f"query {quoted(run.queries[i])} has {quoted(here)} here and {quoted(there)} there"
+            here, there = columns.documents[columns.offsets[i]], qrels.documents[qrels.offsets[row]]
+            return f"query {quoted(columns.queries[i])} has {quoted(here)} here and {quoted(there)} there"
     return ""

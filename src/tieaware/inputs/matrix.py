@@ -1,4 +1,4 @@
-"""A matrix of values, from a CSV file: a column for each system, a row for each topic."""
+"""Matrices of values in CSV files, with a column for each system and a row for each topic."""
 
 from __future__ import annotations
 
@@ -14,19 +14,27 @@ from tieaware.errors import InputError
 
 
 class Matrix(NamedTuple):
-    """What systems are worth on topics, however that was measured."""
+    """The values of systems on topics, for any measure.
+
+    Parameters
+    ----------
+    systems : tuple of str
+        The names of the systems.
+    values : float64[n_systems, n_topics]
+    """
 
     systems: tuple[str, ...]
-    values: Values  # [n_systems, n_topics]
+    values: Values
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Matrix:
-    """Read a CSV file whose first line names the systems, and every other holds their values on one topic.
+    """Read a CSV file whose first line names the systems, and whose other lines hold their values on one topic each.
 
     Raises
     ------
     InputError
-        With path and line, if a line has other than one finite number for each system, or a name comes twice.
+        The file cannot be read, a line does not have exactly one finite number for each system, or two systems have the
+        same name. The error names the file and the line.
     """
     name = os.fspath(path)
     try:
@@ -34,23 +42,24 @@ def read_matrix(path: str | os.PathLike[str]) -> Matrix:
             lines = csv.reader(file)
             systems = tuple(cell.strip() for cell in next(lines, ()))
             if not systems:
-                raise unexpected(f"{name}:1", "the names of the systems, separated by commas", "nothing")
+                raise InputError(f"{name}:1", "this line must name the systems, separated by commas, but is empty")
             twice = [system for i, system in enumerate(systems) if system in systems[:i]]
             if twice:
-                raise unexpected(f"{name}:1", "different names", f"{shown(twice[0])} twice")
+                raise InputError(f"{name}:1", f"two systems are named {shown(twice[0])}")
             rows = [_row(f"{name}:{lines.line_num}", cells, systems) for cells in lines if cells]
     except csv.Error as error:
         raise InputError(f"{name}:{lines.line_num}", f"{error}") from None
     except OSError as error:
         raise InputError(name, error.strerror or str(error)) from None
     if not rows:
-        raise unexpected(f"{name}:2", "a row of values for each topic", "none")
+        raise InputError(f"{name}:2", "there must be a line of values for each topic, but there is none")
     return Matrix(systems, np.ascontiguousarray(np.array(rows, dtype=np.float64).T))
 
 
 def _row(place: str, cells: list[str], systems: tuple[str, ...]) -> list[float]:
+    """Return the values of one line."""
     if len(cells) != len(systems):
-        raise unexpected(place, f"{len(systems)} values, one for each system", f"{len(cells)}")
+        raise InputError(place, f"has {len(cells)} values for {len(systems)} systems")
     values = []
     for system, cell in zip(systems, cells, strict=True):
         try:

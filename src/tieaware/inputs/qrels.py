@@ -1,4 +1,4 @@
-"""Judgments: which documents are relevant to a query, and how much."""
+"""Judgments: the labels of documents for queries."""
 
 from __future__ import annotations
 
@@ -12,42 +12,43 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Labels, Offsets, Place, as_flat, as_labels, as_numpy, as_offsets
-from tieaware.inputs.columns import Rows, judged_columns, whole_labels
+from tieaware.errors import InputError
+from tieaware.inputs.column_names import judged_columns
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
+from tieaware.inputs.mappings import flattened
+from tieaware.inputs.rows import Rows, whole_labels
 from tieaware.kernels import _dicts, _join
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.judgments import Judgments
-from tieaware.lists.query_lists import Lists, flattened, from_columns, grouped
+from tieaware.lists.query_lists import Lists, from_columns, grouped
 
-__all__ = ["Qrels"]
-
-# One for all: an index is built once per Qrels, and seldom by two threads at a time.
+# One lock serves all Qrels, because an index is built only once, and rarely by two threads at a time.
 _LOCK = threading.Lock()
-# A fork waits for it: the child of one that took it along would wait for a thread that it does not have.
+# A fork waits for the lock: if a thread held it during the fork, the child could never acquire it.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 class Qrels:
-    """Judgments as immutable columns: `Qrels.from_dict`, `Qrels.from_columns` or `read_qrels` make them.
+    """Judgments as immutable columns, made by `Qrels.from_dict`, `Qrels.from_columns` or `read_qrels`.
 
     Parameters
     ----------
     queries : Identifiers
-        The judged queries, each once, in the order of their first appearance.
+        Each judged query once, in the order of first appearance.
     offsets : int64[n_queries + 1]
         The rows of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
     documents : Identifiers
         The judged document of each row, each once per query.
     labels : int32[n_rows]
-        Its label.
+        The label of each row.
     name : str
-        What error messages call them.
+        The name of the judgments in error messages.
 
     Raises
     ------
     InputError
-        The columns do not fit together, a label is no whole number of 32 bits, or a document has two labels for one
+        The columns do not fit together, a label is not a whole number of 32 bits, or a document has two labels for a
         query.
 
     Examples
@@ -77,7 +78,7 @@ class Qrels:
     ) -> None:
         labels = as_labels(as_flat(labels, "labels"), "labels").copy()
         offsets = checked_columns(queries, offsets, documents, labels, "labels")
-        lists = without_repeats(Lists(queries, offsets, documents, labels), lambda row: f"documents[{row}]")
+        lists = without_repetitions(Lists(queries, offsets, documents, labels), lambda row: f"documents[{row}]")
         self._set(lists, name)
 
     def _set(self, lists: Lists, name: str) -> None:
@@ -93,14 +94,14 @@ class Qrels:
 
     @classmethod
     def of(cls, lists: Lists, name: str) -> Qrels:
-        """Wrap lists that are known to be good.
+        """Wrap lists that are known to be valid.
 
         Parameters
         ----------
         lists : Lists
-            The columns, which are not checked again; labels are the values.
+            The columns, with the labels as values. They are not checked again.
         name : str
-            What error messages call them.
+            The name of the judgments in error messages.
 
         Returns
         -------
@@ -117,15 +118,15 @@ class Qrels:
         *,
         name: str = "qrels",
     ) -> Qrels:
-        """Make judgments of ``{query: {document: label}}``, or ``{query: documents}``.
+        """Make judgments from ``{query: {document: label}}``, or from ``{query: documents}``.
 
         Parameters
         ----------
         qrels : mapping
-            Queries and documents are str, bytes or int; 1 and "1" are the same. Labels are whole numbers, also as
+            Queries and documents are str, bytes or int; 1 and "1" are the same. Labels are whole numbers, possibly as
             floats or bools. Documents in a set, list or tuple have label 1.
         name : str
-            What error messages call them.
+            The name of the judgments in error messages.
 
         Returns
         -------
@@ -135,8 +136,8 @@ class Qrels:
         Raises
         ------
         InputError
-            It is not of that form, a key is neither text, bytes nor an integer, a label is no whole number of 32 bits,
-            two keys are the same document with different labels, or a list has a document twice.
+            The argument has neither form, a key is not text, bytes or an integer, a label is not a whole number of 32
+            bits, two keys are the same document with different labels, or a list contains a document twice.
 
         Examples
         --------
@@ -151,39 +152,40 @@ class Qrels:
             return cls.of(
                 Lists(Identifiers.of(names, name_offsets), offsets, Identifiers.of(ids, id_offsets), labels), name
             )
-        if isinstance(qrels, Mapping) and any(isinstance(listed, _NAMED_ALONE) for listed in qrels.values()):
+        if isinstance(qrels, Mapping) and any(isinstance(listed, _WITHOUT_LABELS) for listed in qrels.values()):
             return cls.from_dict({query: _labelled(query, listed) for query, listed in qrels.items()}, name=name)
-        # It is not as plain as that, or has an error that needs words.
+        # The kernel reads only plain dicts: this reads other mappings and values, and finds errors.
         queries, offsets, documents, values, place = flattened(qrels, "qrels")
         labels = as_flat(as_numpy(values, "qrels", place), "qrels")
         lists = grouped(queries, offsets, documents, as_labels(labels, "qrels", place))
-        return cls.of(without_repeats(lists, place), name)
+        return cls.of(without_repetitions(lists, place), name)
 
     @classmethod
     def from_columns(
         cls, query: Iterable[object], doc: Iterable[object], label: ArrayLike, *, name: str = "qrels"
     ) -> Qrels:
-        """Make judgments of three columns of equal lengths, in any order of their rows.
+        """Make judgments from three columns of equal length, whose rows may be in any order.
+
+        Parameter `name` as for `from_dict`.
 
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
-            The query and the document of each row. Integers match those of runs, and not text; `Results` has the
-            queries as integers then.
+            The query and the document of each row. Integers match integers of runs, but not text; the queries of
+            `Results` are then integers.
         label : sequence or array of int
-            Its label. A (query, document) twice with the same label counts once.
-        name : str
-            What error messages call them.
+            The label of each row. A judgment that repeats an earlier one counts once.
 
         Returns
         -------
         Qrels
-            Queries in the order of their first appearance.
+            Queries in the order of first appearance.
 
         Raises
         ------
         InputError
-            Lengths disagree, a label is no whole number of 32 bits, or a (query, document) has two labels.
+            The columns differ in length, a label is not a whole number of 32 bits, or a document has two labels for a
+            query.
 
         Examples
         --------
@@ -193,35 +195,35 @@ class Qrels:
         """
         labels = as_labels(as_flat(label, "label"), "label").copy()
         lists = from_columns(query, doc, labels, "label")
-        return cls.of(without_repeats(lists, lambda row: f"doc[{row}]"), name)
+        return cls.of(without_repetitions(lists, lambda row: f"doc[{row}]"), name)
 
     @classmethod
     def from_frame(
         cls, frame: Any, *, query: str | None = None, doc: str | None = None, label: str | None = None,
         name: str = "qrels",
     ) -> Qrels:  # fmt: skip
-        """Make judgments of a data frame, or of anything that `from_arrow` takes.
+        """Make judgments from a data frame, or from anything that `from_arrow` accepts.
+
+        Parameter `name` as for `from_dict`.
 
         Parameters
         ----------
         frame : pandas.DataFrame, polars.DataFrame or LazyFrame, or table with the Arrow PyCapsule interface
-            A judgment in each row, in any order.
+            One judgment per row, in any order. A judgment that repeats an earlier one counts once.
         query, doc, label : str, optional
-            The names of the columns. By default those that are called query_id, qid, q_id, query, query-id, user_id or
-            user; doc_id, docno, did, doc, corpus-id, item_id or item; relevance, label, rel or score.
-        name : str
-            What error messages call them.
+            The names of the columns. By default a column called query_id, qid, q_id, query, query-id, user_id or user;
+            doc_id, docno, did, doc, corpus-id, item_id or item; relevance, label, rel or score.
 
         Returns
         -------
         Qrels
-            Queries in the order of their first appearance. A (query, document) twice with the same label counts once.
+            Queries in the order of first appearance.
 
         Raises
         ------
         InputError
-            A column is missing or two fit, a value is missing, a label is no whole number of 32 bits, or a (query,
-            document) has two labels.
+            A column is missing or ambiguous, a value is missing, a label is not a whole number of 32 bits, or a
+            document has two labels for a query.
 
         Examples
         --------
@@ -237,26 +239,16 @@ class Qrels:
         cls, table: Any, *, query: str | None = None, doc: str | None = None, label: str | None = None,
         name: str = "qrels",
     ) -> Qrels:  # fmt: skip
-        """Make judgments of a table with the Arrow PyCapsule interface, as of pyarrow or DuckDB.
+        """Make judgments from a table with the Arrow PyCapsule interface, such as those of pyarrow and DuckDB.
+
+        All else as for `from_frame`.
 
         Parameters
         ----------
         table : object with __arrow_c_stream__ or __arrow_c_array__
-            A judgment in each row, in any order.
-        query, doc, label : str, optional
-            The names of the columns, as for `from_frame`.
+            One judgment per row, in any order.
         name : str
-            What error messages call them.
-
-        Returns
-        -------
-        Qrels
-            Queries in the order of their first appearance.
-
-        Raises
-        ------
-        InputError
-            As of `from_frame`; or it is no such table, or cannot be read.
+            The name of the judgments in error messages.
 
         Examples
         --------
@@ -269,12 +261,12 @@ class Qrels:
 
     @property
     def judgments(self) -> Judgments:
-        """The labels alone, query by query: what measures ask."""
+        """The labels by query, without the documents."""
         return self._judgments
 
     @property
     def index(self) -> _join.Index:
-        """The prepared look-up, built when it is first asked for."""
+        """The index that finds judged documents in runs, built on first use."""
         if self._index is None:
             with _LOCK:
                 if self._index is None:
@@ -310,44 +302,45 @@ class Qrels:
 def judgments_of(
     frame: Frame, name: str, columns: tuple[str | None, str | None, str | None] = (None, None, None)
 ) -> Qrels:
-    """Make judgments of a table, of columns that are named or found."""
+    """Make judgments from a table. `columns` are the names of the query, document and label columns, or None."""
     rows = Rows(frame, judged_columns(frame, name, *columns), name)
-    piece = rows.whole()
-    return Qrels.of(without_repeats(rows.lists(piece, whole_labels), rows.place(piece)), name)
+    chunk = rows.whole()
+    return Qrels.of(without_repetitions(rows.lists(chunk, whole_labels), rows.place(chunk)), name)
 
 
-# What names the relevant documents of a query, without labels.
-_NAMED_ALONE = (Set, list, tuple)
+# The collections that list the relevant documents of a query without labels.
+_WITHOUT_LABELS = (Set, list, tuple)
 
 
 def _labelled(query: object, listed: Any) -> Any:
-    """Return {document: 1} of documents that are named alone; anything else as it is."""
-    if not isinstance(listed, _NAMED_ALONE):
+    """Return {document: 1} for documents without labels, and any other value unchanged."""
+    if not isinstance(listed, _WITHOUT_LABELS):
         return listed
     try:
         labels = dict.fromkeys(listed, 1)
     except TypeError:
-        # What cannot be a key: the column of the documents knows which it is.
+        # A value that cannot be a key of a dict is not an identifier: this raises the error that names the value.
         Identifiers.from_sequence(listed, f"qrels[{shown(query)}]")
         raise
     if len(labels) < len(listed):
         first: dict[Any, int] = {}
         for i, document in enumerate(listed):
             if first.setdefault(document, i) < i:
-                again = f"{shown(document)} again, first at {first[document]}"
-                raise unexpected(f"qrels[{shown(query)}][{i}]", "each document once", again)
+                problem = f"document {shown(document)} appears twice, first at {first[document]}"
+                raise InputError(f"qrels[{shown(query)}][{i}]", problem)
     return labels
 
 
-def without_repeats(lists: Lists, place: Place, again: Place | None = None) -> Lists:
-    """Drop judgments that repeat an earlier one; raise InputError where one contradicts it.
+def without_repetitions(lists: Lists, place: Place, first_place: Place | None = None) -> Lists:
+    """Remove judgments that repeat an earlier one, or raise InputError at the first that contradicts an earlier one.
 
     Parameters
     ----------
+    lists : Lists
     place : callable
-        Says where a row of the input is.
-    again : callable
-        The same for the earlier judgment that the message also names.
+        Returns the place of a row of the input, for messages.
+    first_place : callable, optional
+        Returns the place of the earlier judgment; by default `place`.
     """
     found = lists.duplicates()
     if len(found) == 0:
@@ -355,27 +348,26 @@ def without_repeats(lists: Lists, place: Place, again: Place | None = None) -> L
     conflicts = lists.values[found[:, 0]] != lists.values[found[:, 1]]
     if conflicts.any():
         row, first = found[conflicts.argmax()].tolist()
-        here, there = place(lists.source(row)), (again or place)(lists.source(first))
+        here, there = place(lists.source(row)), (first_place or place)(lists.source(first))
         document, query = quoted(lists.documents[row]), lists.query_of(row)
-        raise unexpected(
-            here, f"label {lists.values[first]} for document {document} of query {query}, as at {there}",
-            f"{lists.values[row]}",
-        )  # fmt: skip
+        problem = f"document {document} of query {query} has label {lists.values[row]} here"
+        raise InputError(here, f"{problem}, but label {lists.values[first]} at {there}")
     return lists.without(found[:, 0])
 
 
 def checked_columns(
     queries: Identifiers, offsets: Offsets, documents: Identifiers, values: NDArray[Any], argument: str
 ) -> Offsets:
-    """Return a copy of the offsets, or raise InputError unless columns that a caller made fit together."""
+    """Return a copy of the offsets, or raise InputError unless the columns of a caller fit together."""
     for name, column in (("queries", queries), ("documents", documents)):
         if not isinstance(column, Identifiers):
             raise unexpected(name, "Identifiers (from_columns takes other sequences)", type(column).__name__)
     offsets = as_offsets(offsets, len(documents), "offsets", "documents").copy()
     if len(offsets) != len(queries) + 1:
-        raise unexpected("offsets", f"one more than queries, {len(queries) + 1}", f"{len(offsets)}")
+        problem = f"must have one element more than queries: {len(queries) + 1}, not {len(offsets)}"
+        raise InputError("offsets", problem)
     if len(values) != len(documents):
-        raise unexpected(argument, f"as many values as documents, {len(documents)}", f"{len(values)}")
+        raise InputError(argument, f"must have as many values as documents: {len(documents)}, not {len(values)}")
     if len(_join.number(queries.data, queries.offsets)[1]) != len(queries):
-        raise unexpected("queries", "each query once (from_columns takes them in any order)", "one twice")
+        raise InputError("queries", "a query appears twice (from_columns accepts the rows of a query in any order)")
     return offsets

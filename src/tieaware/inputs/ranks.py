@@ -1,72 +1,80 @@
-"""The rank column of a run's file, which evaluation ignores: to see whether it says what the scores say."""
+"""The rank column of run files, which evaluation ignores."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.inputs.files import ByteStream
+from tieaware.inputs.files import ByteStream, state_of
 
-_BLOCK = 1 << 20
+_BUFFER = 1 << 20
 
 
 class RankColumn(NamedTuple):
-    """The lines of a run's file, in its order."""
-
-    queries: Integers  # numbered as they first appear
-    ranks: Values  # NaN where the column holds no number
-    scores: Values
-
-
-def read_ranks(run: object) -> RankColumn | None:
-    """Read the rank column of a run's file that `read_run` has read; None of whatever cannot be opened again.
-
-    In plain Python: it is read for this question alone, and the fast reader need not carry it for all others.
+    """The lines of a run file, in the order of the file.
 
     Parameters
     ----------
-    run : path, or anything else
+    queries : int64[n_lines]
+        The query of each line, numbered by first appearance.
+    ranks : float64[n_lines]
+        The rank; NaN where the column does not contain a number.
+    scores : float64[n_lines]
+    """
+
+    queries: Integers
+    ranks: Values
+    scores: Values
+
+
+def read_ranks(path: object) -> RankColumn | None:
+    """Read the rank column of a run file that `read_run` has read.
+
+    This reader is plain Python, so that the fast reader need not store a column that evaluation ignores.
+
+    Parameters
+    ----------
+    path : object
 
     Returns
     -------
     RankColumn or None
-        None of what is no path of a regular file: to open a pipe would take what it holds, or wait for more.
+        None if the argument is not the path of a regular file, because a pipe cannot be read a second time.
 
     Raises
     ------
     InputError
-        If the file cannot be read.
+        The file cannot be read.
     """
-    if not isinstance(run, str | os.PathLike) or os.fspath(run) == "-" or not os.path.isfile(run):
+    if state_of(path) is None:
         return None
     numbers: dict[bytes, int] = {}
-    parts: list[tuple[list[int], list[float], list[float]]] = []
-    with ByteStream(run) as stream:
-        for lines in _blocks_of_lines(stream):
-            # As the fast reader: neither empty lines nor comments are rows.
+    batches: list[tuple[list[int], list[float], list[float]]] = []
+    with ByteStream(path) as stream:  # type: ignore[arg-type]
+        for lines in _batches_of_lines(stream):
+            # As in the fast reader, empty lines and comments are not rows.
             fields = [field for field in (line.split(None, 5) for line in lines) if field and field[0][:1] != b"#"]
-            parts.append(
+            batches.append(
                 (
                     [numbers.setdefault(field[0], len(numbers)) for field in fields],
                     [_number(field[3]) for field in fields],
                     [_number(field[4]) for field in fields],
                 )
             )
-    queries, ranks, scores = (np.array([x for part in parts for x in part[i]]) for i in range(3))
+    queries, ranks, scores = (np.array([x for batch in batches for x in batch[i]]) for i in range(3))
     return RankColumn(queries.astype(np.int64), ranks.astype(np.float64), scores.astype(np.float64))
 
 
-def _blocks_of_lines(stream: ByteStream) -> Iterator[list[bytes]]:
-    room = bytearray(_BLOCK)
+def _batches_of_lines(stream: ByteStream) -> Iterator[list[bytes]]:
+    buffer = bytearray(_BUFFER)
     rest = b""
-    # The mark that some editors put before UTF-8 is no part of the first query.
+    # Some editors write a byte order mark before UTF-8, which is not part of the first query.
     mark = b"\xef\xbb\xbf"
-    while size := stream.read_into(memoryview(room)):
-        *lines, rest = (rest + bytes(room[:size]).removeprefix(mark)).split(b"\n")
+    while size := stream.read_into(memoryview(buffer)):
+        *lines, rest = (rest + bytes(buffer[:size]).removeprefix(mark)).split(b"\n")
         mark = b""
         yield lines
     yield [rest]

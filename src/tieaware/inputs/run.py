@@ -1,53 +1,169 @@
-"""A run: the documents that a system retrieved for each query, with its scores."""
+"""Runs, and the interface of all sources of runs."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tieaware.checks.arguments import one_of, unexpected
+from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Offsets, Place, Scores, as_numpy, as_scores, check_no_nan
-from tieaware.errors import printable
-from tieaware.inputs.columns import Piece, Rows, exact_scores, run_columns, runs_of
+from tieaware.errors import InputError, printable
+from tieaware.inputs.column_names import run_columns
+from tieaware.inputs.files import Path
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
+from tieaware.inputs.mappings import flattened
 from tieaware.inputs.qrels import checked_columns
+from tieaware.inputs.ranks import RankColumn
+from tieaware.inputs.rows import RowChunk, Rows, exact_scores
+from tieaware.inputs.run_column import runs_of
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
-from tieaware.lists.query_lists import Lists, flattened, from_columns, grouped
-
-__all__ = ["Run"]
+from tieaware.lists.query_lists import Lists, from_columns, grouped
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """How many rows were dropped because they repeat another, and which was the first of them."""
+class RunSource:
+    """The interface of everything from which a run can be read: a `Run`, a dict, a table, a file.
 
-    n: int = 0
-    first: str = ""
+    A new source is a subclass in a file of its own, listed in `tieaware.inputs.sources.SOURCES`.
 
-    def __add__(self, other: Dropped) -> Dropped:
-        return Dropped(self.n + other.n, self.first or other.first)
+    Attributes
+    ----------
+    name : str
+        The name of the run in results, unless another is given.
+    path : path, binary file object or None
+        The file of the run; None for a run in memory.
+    mapping : dict or None
+        The run as {query: {document: score}}, if it still has this form.
+    score_dtype : "float64" or "float32"
+        The type to which scores are rounded when they are read.
+    duplicates : "error" or "first"
+        The treatment of a document that appears twice for a query: an error, or a warning that it is ignored.
+    """
+
+    __slots__ = ()
+
+    name: str
+    path: Path | None = None
+    mapping: dict[Any, Any] | None = None
+    score_dtype = "float64"
+    duplicates = "error"
+
+    @classmethod
+    def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
+        """Return the sources of the runs in a value; None if this class cannot read the value.
+
+        Parameters
+        ----------
+        value : object
+        name : str
+            The name of the value in messages.
+        score_dtype : "float64" or "float32"
+        duplicates : "error" or "first"
+
+        Returns
+        -------
+        sequence of RunSource, or None
+
+        Raises
+        ------
+        InputError
+            The value has a form that this class reads, but is not valid.
+        """
+        return [value] if isinstance(value, cls) else None
+
+    @property
+    def full_name(self) -> str:
+        """The name that distinguishes sources with the same `name`: for a file, its path."""
+        return self.name
+
+    def chunks(self) -> Iterator[RunSource]:
+        """Yield the run in chunks of whole queries, in order.
+
+        If a query reappears after its chunk was yielded, the entire run follows again, in other chunks.
+
+        Yields
+        ------
+        RunSource
+
+        Examples
+        --------
+        >>> [chunk.name for chunk in Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).chunks()]
+        ['run']
+        """
+        yield self
+
+    def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
+        """Call a function with each chunk of the run.
+
+        Parameters
+        ----------
+        work : callable
+            If a query reappears after its chunk was processed, this function gets the query again, with all its rows.
+        threads : int
+            The largest number of threads; chunks come in any order if there are several.
+
+        Raises
+        ------
+        InputError
+            The run cannot be read. The error does not depend on the number of threads.
+        """
+        for chunk in self.chunks():
+            work(chunk)
+
+    def whole(self) -> Run:
+        """Return the run as columns.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        InputError
+            The run cannot be read.
+
+        Examples
+        --------
+        >>> Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).whole().scores
+        array([9.5, 9.5])
+        """
+        raise NotImplementedError
+
+    def ranks(self) -> RankColumn | None:
+        """Read the rank column, which evaluation ignores.
+
+        Returns
+        -------
+        RankColumn or None
+            None if the source has no rank column, or cannot be read again.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read.
+        """
+        return None
 
 
-class Run:
-    """A run as immutable columns: `Run.from_dict`, `Run.from_columns` or `read_run` make one.
+class Run(RunSource):
+    """A run as immutable columns, made by `Run.from_dict`, `Run.from_columns` or `read_run`.
 
     Parameters
     ----------
     queries : Identifiers
-        The queries, each once, in the order of their first appearance.
+        Each query once, in the order of first appearance.
     offsets : int64[n_queries + 1]
         The rows of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``, in the order of the input.
     documents : Identifiers
         The document of each row, each once per query.
     scores : float64[n_rows] or float32[n_rows]
-        Its score, any but NaN.
+        The score of each row, any number except NaN.
     name : str
-        What results and error messages call it.
+        The name of the run in results and error messages.
 
     Attributes
     ----------
@@ -57,7 +173,7 @@ class Run:
     Raises
     ------
     InputError
-        The columns do not fit together, a score is no number or is NaN, or a document appears twice for a query.
+        The columns do not fit together, a score is not a number or is NaN, or a document appears twice for a query.
 
     Examples
     --------
@@ -83,9 +199,9 @@ class Run:
         scores: Scores,
         name: str = "run",
     ) -> None:
-        scores = checked_scores(scores, "scores")
+        scores = _checked_scores(scores, "scores")
         offsets = checked_columns(queries, offsets, documents, scores, "scores")
-        lists, _ = without_repeats(
+        lists, _ = without_duplicates(
             Lists(queries, offsets, documents, scores), lambda row: f"documents[{row}]", "error"
         )
         self._set(lists, name, None)
@@ -103,14 +219,14 @@ class Run:
 
     @classmethod
     def of(cls, lists: Lists, name: str, tag: str | None = None) -> Run:
-        """Wrap lists that are known to be good.
+        """Wrap lists that are known to be valid.
 
         Parameters
         ----------
         lists : Lists
-            The columns, which are not checked again; scores are the values.
+            The columns, with the scores as values. They are not checked again.
         name : str
-            What results and error messages call it.
+            The name of the run in results and error messages.
         tag : str, optional
             The tag on the first line of the file.
 
@@ -126,16 +242,16 @@ class Run:
     def from_dict(
         cls, run: Mapping[Any, Mapping[Any, float]], *, name: str = "run", duplicates: str = "error"
     ) -> Run:
-        """Make a run of ``{query: {document: score}}``.
+        """Make a run from ``{query: {document: score}}``.
 
         Parameters
         ----------
         run : mapping
             Queries and documents are str, bytes or int; 1 and "1" are the same.
         name : str
-            What results and error messages call it.
+            The name of the run in results and error messages.
         duplicates : "error" or "first"
-            What a document that appears twice for a query is: an error, or ignored but for a warning.
+            The treatment of a document that appears twice for a query: an error, or a warning that it is ignored.
 
         Returns
         -------
@@ -145,7 +261,7 @@ class Run:
         Raises
         ------
         InputError
-            It is not of that form, a key is neither text, bytes nor an integer, a score is no number or is
+            The argument does not have that form, a key is not text, bytes or an integer, a score is not a number or is
             NaN, or two keys are the same document (1 and "1").
 
         Examples
@@ -155,9 +271,9 @@ class Run:
         """
         check_duplicates(duplicates)
         queries, offsets, documents, values, place = flattened(run, "run")
-        lists = grouped(queries, offsets, documents, checked_scores(values, "run", place))
-        lists, dropped = without_repeats(lists, place, duplicates)
-        warn_of(dropped, name)
+        lists = grouped(queries, offsets, documents, _checked_scores(values, "run", place))
+        lists, ignored = without_duplicates(lists, place, duplicates)
+        warn_of(ignored, name)
         return cls.of(lists, name)
 
     @classmethod
@@ -170,28 +286,27 @@ class Run:
         name: str = "run",
         duplicates: str = "error",
     ) -> Run:
-        """Make a run of three columns of equal lengths; the rows of a query need not be together.
+        """Make a run from three columns of equal length, whose rows may be in any order.
+
+        Parameters as for `from_dict`, except:
 
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
-            The query and the document of each row; integers, if those of the judgments are.
+            The query and the document of each row; integers if those of the judgments are integers.
         score : sequence or array of real numbers
-            Also a tensor, on any device. float64 and float32 stay what they are, others become one of these.
-        name : str
-            What results and error messages call it.
-        duplicates : "error" or "first"
-            What a document that appears twice for a query is: an error, or ignored but for a warning.
+            May be a tensor, on any device. float64 and float32 stay as they are; other types are converted to one of
+            these.
 
         Returns
         -------
         Run
-            Queries in the order of their first appearance, and the documents of each in that of the rows.
+            Queries in the order of first appearance, and the documents of each query in the order of the rows.
 
         Raises
         ------
         InputError
-            Lengths disagree, a score is no number or is NaN, or a document appears twice for a query.
+            The columns differ in length, a score is not a number or is NaN, or a document appears twice for a query.
 
         Examples
         --------
@@ -200,10 +315,10 @@ class Run:
         (['d1', 'd2', 'd1'], [0, 2, 3], [2.0, 2.0, 1.0])
         """
         check_duplicates(duplicates)
-        scores = checked_scores(score, "score")
+        scores = _checked_scores(score, "score")
         lists = from_columns(query, doc, scores, "score")
-        lists, dropped = without_repeats(lists, lambda row: f"doc[{row}]", duplicates)
-        warn_of(dropped, name)
+        lists, ignored = without_duplicates(lists, lambda row: f"doc[{row}]", duplicates)
+        warn_of(ignored, name)
         return cls.of(lists, name)
 
     @classmethod
@@ -211,33 +326,33 @@ class Run:
         cls, frame: Any, *, query: str | None = None, doc: str | None = None, score: str | None = None,
         run: str | None = None, name: str | None = None, duplicates: str = "error",
     ) -> Run:  # fmt: skip
-        """Make a run of a data frame, or of anything that `from_arrow` takes.
+        """Make a run from a data frame, or from anything that `from_arrow` accepts.
+
+        Parameters as for `from_dict`, except:
 
         Parameters
         ----------
         frame : pandas.DataFrame, polars.DataFrame or LazyFrame, or table with the Arrow PyCapsule interface
-            A retrieved document in each row; the rows of a query need not be together.
+            One retrieved document per row, in any order.
         query, doc, score : str, optional
-            The names of the columns. By default those that are called query_id, qid, q_id, query, query-id, user_id or
-            user; doc_id, docno, did, doc, corpus-id, item_id or item; score, rating, prediction or sim.
+            The names of the columns. By default a column called query_id, qid, q_id, query, query-id, user_id or user;
+            doc_id, docno, did, doc, corpus-id, item_id or item; score, rating, prediction or sim.
         run : str, optional
-            The name of the column that says which run it is, by default the one called run, system or tag, if there is
-            one. It must say the same in all rows: `evaluate` takes frames of several runs.
+            The name of the column that contains the name of the run; by default a column called run, system or tag, if
+            there is one. All rows must have the same name in it: `evaluate` accepts frames of several runs.
         name : str, optional
-            What results and error messages call it; by default what that column says, or "run".
-        duplicates : "error" or "first"
-            What a document that appears twice for a query is: an error, or ignored but for a warning.
+            The name of the run in results and error messages; by default the name in that column, or "run".
 
         Returns
         -------
         Run
-            Queries in the order of their first appearance, and the documents of each in that of the rows. Scores are
-            float64; or float32, if the column is that, or float16 or integers of up to 16 bits.
+            Queries in the order of first appearance, and the documents of each query in the order of the rows. Scores
+            are float64, or float32 if the column is float32, float16 or integers of up to 16 bits.
 
         Raises
         ------
         InputError
-            A column is missing or two fit, a value is missing, a score is no number or is NaN, a document appears
+            A column is missing or ambiguous, a value is missing, a score is not a number or is NaN, a document appears
             twice for a query, or there are several runs.
 
         Examples
@@ -247,36 +362,23 @@ class Run:
         >>> Run.from_frame(frame).queries.to_list()
         [7]
         """
-        label = name or "run"
-        return run_in(frame_of(frame, label), label, name, duplicates, columns=(query, doc, score), column=run)
+        source_name = name or "run"
+        table = frame_of(frame, source_name)
+        return run_in(table, source_name, name, duplicates, columns=(query, doc, score), column=run)
 
     @classmethod
     def from_arrow(
         cls, table: Any, *, query: str | None = None, doc: str | None = None, score: str | None = None,
         run: str | None = None, name: str | None = None, duplicates: str = "error",
     ) -> Run:  # fmt: skip
-        """Make a run of a table with the Arrow PyCapsule interface, as of pyarrow or DuckDB.
+        """Make a run from a table with the Arrow PyCapsule interface, such as those of pyarrow and DuckDB.
+
+        All else as for `from_frame`.
 
         Parameters
         ----------
         table : object with __arrow_c_stream__ or __arrow_c_array__
-            A retrieved document in each row; the rows of a query need not be together.
-        query, doc, score, run : str, optional
-            The names of the columns, as for `from_frame`.
-        name : str, optional
-            What results and error messages call it; by default what the column of runs says, or "run".
-        duplicates : "error" or "first"
-            What a document that appears twice for a query is: an error, or ignored but for a warning.
-
-        Returns
-        -------
-        Run
-            As of `from_frame`.
-
-        Raises
-        ------
-        InputError
-            As of `from_frame`; or it is no such table, or cannot be read.
+            One retrieved document per row, in any order.
 
         Examples
         --------
@@ -285,35 +387,12 @@ class Run:
         >>> Run.from_arrow(table)
         Run('bm25', 1 queries, 1 documents)
         """
-        label = name or "run"
-        return run_in(arrow_of(table, label), label, name, duplicates, columns=(query, doc, score), column=run)
-
-    def parts(self) -> Iterator[Run]:
-        """Yield the run, whole, as every form of a run can be had in parts.
-
-        Yields
-        ------
-        Run
-
-        Examples
-        --------
-        >>> [part.name for part in Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).parts()]
-        ['run']
-        """
-        yield self
+        source_name = name or "run"
+        frame = arrow_of(table, source_name)
+        return run_in(frame, source_name, name, duplicates, columns=(query, doc, score), column=run)
 
     def whole(self) -> Run:
-        """Return the run itself, as every form of a run can be had as columns.
-
-        Returns
-        -------
-        Run
-
-        Examples
-        --------
-        >>> Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).whole().scores
-        array([9.5, 9.5])
-        """
+        """Return this run, as for `RunSource.whole`."""
         return self
 
     def __len__(self) -> int:
@@ -334,39 +413,65 @@ class Run:
 
 
 def run_in(
-    frame: Frame, label: str, name: str | None, duplicates: str, score_dtype: str = "float64", *,
+    frame: Frame, source_name: str, name: str | None, duplicates: str, score_dtype: str = "float64", *,
     columns: tuple[str | None, str | None, str | None] = (None, None, None), column: str | None = None,
 ) -> Run:  # fmt: skip
-    """Make a run of a table that holds one, of columns that are named or found."""
+    """Read the only run of a table.
+
+    Parameters
+    ----------
+    frame : Frame
+    source_name : str
+        The name of the table in messages.
+    name : str or None
+        The name of the run; None for the name in the run column, or else the name of the table.
+    duplicates : "error" or "first"
+    score_dtype : "float64" or "float32"
+    columns : tuple of str or None
+        The names of the query, document and score columns; None for the usual names.
+    column : str or None
+        The name of the run column; None for the usual names.
+
+    Raises
+    ------
+    InputError
+        The table contains several runs, or none, or an invalid one.
+    """
     check_duplicates(duplicates)
-    every = Rows(frame, run_columns(frame, label, *columns), label)
+    every = Rows(frame, run_columns(frame, source_name, *columns), source_name)
     runs = runs_of(every, column) or {"": every}
     if len(runs) > 1:
         few = ", ".join(list(runs)[:3]) + (", …" if len(runs) > 3 else "")
-        raise unexpected(label, "one run (evaluate takes several)", f"{len(runs)}: {few}")
+        raise InputError(source_name, f"contains {len(runs)} runs, but only one can be read here: {few}")
     ((found, rows),) = runs.items()
-    run, dropped = run_of(rows, rows.whole(), name or found or label, duplicates, score_dtype)
-    warn_of(dropped, label)
+    run, ignored = run_of(rows, rows.whole(), name or found or source_name, duplicates, score_dtype)
+    warn_of(ignored, source_name)
     return run
 
 
 def run_of(
-    rows: Rows, piece: Piece, name: str, duplicates: str, score_dtype: str = "float64"
-) -> tuple[Run, Dropped]:
-    """Make a run of some rows of a table."""
-    return made_run(rows.lists(piece, exact_scores), rows.place(piece), name, duplicates, score_dtype)
+    rows: Rows, chunk: RowChunk, name: str, duplicates: str, score_dtype: str = "float64"
+) -> tuple[Run, Ignored]:
+    """Make a run from a chunk of rows; return the run and the duplicates that were ignored."""
+    return made_run(rows.lists(chunk, exact_scores), rows.place(chunk), name, duplicates, score_dtype)
 
 
-def made_run(lists: Lists, place: Place, name: str, duplicates: str, score_dtype: str) -> tuple[Run, Dropped]:
-    """Make a run of lists, whose scores stay what they are unless they are to be float32."""
+def made_run(lists: Lists, place: Place, name: str, duplicates: str, score_dtype: str) -> tuple[Run, Ignored]:
+    """Make a run from lists, whose scores keep their type unless float32 is wanted; return the ignored duplicates."""
     if score_dtype == "float32":
         lists = replace(lists, values=rounded(lists.values, score_dtype))
-    lists, dropped = without_repeats(lists, place, duplicates)
-    return Run.of(lists, name), dropped
+    lists, ignored = without_duplicates(lists, place, duplicates)
+    return Run.of(lists, name), ignored
 
 
-def checked_scores(values: Any, where: str, place: Place | None = None) -> Scores:
-    """Return a copy of flat scores, float32 if they are that and else float64; raise InputError at the first NaN."""
+def _checked_scores(values: Any, where: str, place: Place | None = None) -> Scores:
+    """Return a copy of flat scores, as float32 if they are float32 and else as float64.
+
+    Raises
+    ------
+    InputError
+        A score is not a number, or is NaN.
+    """
     values = as_numpy(values, where, place)
     scores = as_scores(values, where, place, flat=True)
     check_no_nan(scores, where, place)
@@ -380,7 +485,7 @@ def check_dtype(score_dtype: str) -> None:
 
 
 def rounded(scores: Scores, score_dtype: str) -> Scores:
-    """Return scores rounded to a type; as a conversion in C does it, what is too large becomes infinite."""
+    """Round scores to a type. A score beyond its range becomes infinite, as in a conversion in C."""
     check_dtype(score_dtype)
     with np.errstate(over="ignore", under="ignore"):
         if score_dtype == "float32":
@@ -388,38 +493,55 @@ def rounded(scores: Scores, score_dtype: str) -> Scores:
         return scores.astype(np.float64, copy=False)
 
 
+# ---- duplicates ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Duplicate rows that were ignored: their number, and a description of the first."""
+
+    n: int = 0
+    first: str = ""
+
+    def __add__(self, other: Ignored) -> Ignored:
+        return Ignored(self.n + other.n, self.first or other.first)
+
+
 def check_duplicates(duplicates: str) -> None:
-    """Raise InputError unless this is what a reader can do with duplicates."""
+    """Raise InputError unless the argument is a known treatment of duplicates."""
     one_of("duplicates", duplicates, ("error", "first"))
 
 
-def without_repeats(
-    lists: Lists, place: Place, duplicates: str, again: Place | None = None
-) -> tuple[Lists, Dropped]:
-    """Drop what repeats a document of the same query; raise InputError unless that is wanted.
+def without_duplicates(
+    lists: Lists, place: Place, duplicates: str, first_place: Place | None = None
+) -> tuple[Lists, Ignored]:
+    """Remove the rows that repeat a document of their query, or raise InputError at the first of them.
 
     Parameters
     ----------
+    lists : Lists
     place : callable
-        Says where a row of the input is.
-    again : callable
-        The same for the earlier row that the message also names.
+        Returns the place of a row of the input, for messages.
+    duplicates : "error" or "first"
+    first_place : callable, optional
+        Returns the place of the earlier row with the same document; by default `place`.
     """
-    found = lists.duplicates(one=duplicates == "error")
+    found = lists.duplicates(first_only=duplicates == "error")
     if len(found) == 0:
-        return lists, Dropped()
+        return lists, Ignored()
     row, first = found[0].tolist()
-    here, there = place(lists.source(row)), (again or place)(lists.source(first))
+    here, there = place(lists.source(row)), (first_place or place)(lists.source(first))
     document = f"document {quoted(lists.documents[row])} of query {lists.query_of(row)}"
     if duplicates == "error":
-        raise unexpected(here, f'{document} once, or duplicates="first"', f"it again, first at {there}")
-    return lists.without(found[:, 0]), Dropped(len(found), f"{here}: {document} again, first at {there}")
+        remedy = "set duplicates to first to keep only the first row"
+        raise InputError(here, f"{document} appears twice, first at {there}: {remedy}")
+    return lists.without(found[:, 0]), Ignored(len(found), f"{here}: {document} appears again, first at {there}")
 
 
-def warn_of(dropped: Dropped, name: str) -> None:
-    """Warn, once, of the rows that were dropped."""
-    if dropped.n:
-        rows = "row is" if dropped.n == 1 else "rows are"
+def warn_of(ignored: Ignored, name: str) -> None:
+    """Warn once about all duplicate rows that were ignored."""
+    if ignored.n:
+        rows = "row is" if ignored.n == 1 else "rows are"
         warnings.warn(
-            f"{printable(name)}: {dropped.n} duplicate {rows} ignored; {dropped.first}", UserWarning, stacklevel=3
+            f"{printable(name)}: {ignored.n} duplicate {rows} ignored; {ignored.first}", UserWarning, stacklevel=3
         )

@@ -1,95 +1,126 @@
-"""A run that is still in a table."""
+"""Runs in tables that are read during evaluation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
-from tieaware.inputs.columns import PART, Piece, Rows, exact_scores, run_columns, runs_of
-from tieaware.inputs.files import Path
-from tieaware.inputs.frames import Frame
-from tieaware.inputs.run import Dropped, Run, made_run, run_of, warn_of
-from tieaware.inputs.spilled import BLOCK, Spilled
+from tieaware.inputs.column_names import run_columns
+from tieaware.inputs.external_grouping import BATCH_ROWS, ExternalGrouping
+from tieaware.inputs.files import ByteStream, Path, run_name, source_name, state_of
+from tieaware.inputs.frames import Frame, frame_of, is_frame
+from tieaware.inputs.rows import CHUNK_ROWS, RowChunk, Rows, exact_scores
+from tieaware.inputs.run import Ignored, Run, RunSource, made_run, run_of, warn_of
+from tieaware.inputs.run_column import runs_of
+from tieaware.inputs.table_files import table_in
 from tieaware.lists.query_lists import Lists, NotContiguous
 from tieaware.runtime.threads import over_items
 
-__all__ = ["RunFrame"]
 
+class RunFrame(RunSource):
+    """A run in a data frame or a table file, which is read only when it is evaluated.
 
-@dataclass(frozen=True, slots=True)
-class RunFrame:
-    """A run in a table, to be read when it is evaluated; scores are rounded if they are to be float32."""
+    Parameters
+    ----------
+    rows : Rows
+    name : str
+    score_dtype : "float64" or "float32"
+        "float32" rounds the scores; "float64" keeps the type of the column.
+    duplicates : "error" or "first"
+    path : path, optional
+        The file of the table.
+    """
 
-    rows: Rows
-    name: str
-    score_dtype: str = "float64"
-    duplicates: str = "error"
-    # Of a table in a file.
-    path: Path | None = None
+    def __init__(
+        self, rows: Rows, name: str, score_dtype: str = "float64", duplicates: str = "error", path: Path | None = None
+    ) -> None:
+        self.rows = rows
+        self.name = name
+        self.score_dtype = score_dtype
+        self.duplicates = duplicates
+        self.path = path
 
     @classmethod
-    def all_of(
-        cls, frame: Frame, label: str, name: str | None = None, score_dtype: str = "float64", duplicates: str = "error",
-        path: Path | None = None,
-    ) -> list[RunFrame]:  # fmt: skip
-        """Return the runs of a table: as many as a column names, if it has one; a single one may have a name."""
-        rows = Rows(frame, run_columns(frame, label, None, None, None), label)
-        runs = runs_of(rows, None)
-        if len(runs) == 1 and name is not None:
+    def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
+        """Recognise a table in memory or in a regular file."""
+        if is_frame(value):
+            return cls._all_in(frame_of(value, name), name, name, score_dtype, duplicates)
+        if state_of(value) is None:
+            # Only a regular file can be read a second time: the bytes of a pipe would be lost.
+            return None
+        # The file is closed again because a folder may contain more files than a process may hold open.
+        with ByteStream(value) as stream:
+            frame = table_in(stream)
+            if frame is None:
+                return None
+            return cls._all_in(frame, stream.source_name, stream.run_name, score_dtype, duplicates, value)
+
+    @classmethod
+    def _all_in(
+        cls, frame: Frame, source_name: str, name: str, score_dtype: str, duplicates: str, path: Path | None = None
+    ) -> list[RunFrame]:
+        """Return all runs of a table: those that the run column names, or one."""
+        runs = runs_of(Rows(frame, run_columns(frame, source_name), source_name), None)
+        # The only run of a file is named after the file, the only run of a frame after its run column.
+        if len(runs) == 1 and (path is not None or "" in runs):
             runs = dict.fromkeys([name], *runs.values())
-        return [cls(each, found or label, score_dtype, duplicates, path) for found, each in runs.items()]
+        return [cls(rows, found, score_dtype, duplicates, path) for found, rows in runs.items()]
 
-    def parts(self) -> Iterator[Run]:
-        """Read the run in parts, each of whole queries.
+    @property
+    def full_name(self) -> str:
+        """The path of the file, unless a column names the run."""
+        if self.path is None:
+            return self.name
+        path = source_name(self.path)
+        # Runs that are named by a column keep their names.
+        return path if self.name == run_name(path) else self.name
 
-        Where a query comes back after its part was read, all of the run follows once more, in other parts.
-        """
-        total = Dropped()
+    def chunks(self) -> Iterator[Run]:
+        """Read the table in order. If a query reappears, group the rows by query in a temporary file."""
+        total = Ignored()
         try:
-            for piece in self.rows.pieces(PART):
-                part, dropped = self._part(piece)
-                total += dropped
-                yield part
+            for chunk in self.rows.chunks(CHUNK_ROWS):
+                run, ignored = self._run_of(chunk)
+                total += ignored
+                yield run
         except NotContiguous:
-            yield from self._spilled()
+            yield from self._grouped()
         else:
-            warn_of(total, self.rows.label)
+            warn_of(total, self.rows.source_name)
 
-    def over_pieces(self, work: Callable[[Run], None], threads: int) -> bool:
-        """Call `work` with each part of the run, in as many threads."""
-
-        def one(piece: Piece) -> Dropped:
-            part, dropped = self._part(piece)
-            work(part)
-            return dropped
+    def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
+        """Read the table in order, and process the chunks in several threads."""
+        def read_and_work(chunk: RowChunk) -> Ignored:
+            run, ignored = self._run_of(chunk)
+            work(run)
+            return ignored
 
         try:
-            dropped = over_items(one, self.rows.pieces(PART), threads)
+            ignored = over_items(read_and_work, self.rows.chunks(CHUNK_ROWS), threads)
         except NotContiguous:
-            for part in self._spilled():
-                work(part)
+            for run in self._grouped():
+                work(run)
         else:
-            warn_of(sum(dropped, Dropped()), self.rows.label)
-        return True
+            warn_of(sum(ignored, Ignored()), self.rows.source_name)
 
-    def _spilled(self) -> Iterator[Run]:
-        """Read the run in parts by way of a temporary file."""
-        with Spilled() as spilled:
-            for piece in self.rows.blocks(BLOCK):
-                spilled.add(*self.rows.numbered_lists(piece, exact_scores))
+    def _grouped(self) -> Iterator[Run]:
+        """Group the rows by query in a temporary file, and yield chunks of whole queries."""
+        with ExternalGrouping() as grouping:
+            for chunk in self.rows.chunks_of_any_rows(BATCH_ROWS):
+                grouping.add(*self.rows.numbered_lists(chunk, exact_scores))
 
-            def made(lists: Lists) -> tuple[Run, Dropped]:
+            def make(lists: Lists) -> tuple[Run, Ignored]:
                 place = partial(self.rows.where, 1)
                 return made_run(lists, place, self.name, self.duplicates, self.score_dtype)
 
-            yield from spilled.runs(made, lambda dropped: warn_of(dropped, self.rows.label))
+            yield from grouping.runs(make, lambda ignored: warn_of(ignored, self.rows.source_name))
 
     def whole(self) -> Run:
-        """Read the run."""
-        run, dropped = self._part(self.rows.whole())
-        warn_of(dropped, self.rows.label)
+        """Read the whole table."""
+        run, ignored = self._run_of(self.rows.whole())
+        warn_of(ignored, self.rows.source_name)
         return run
 
-    def _part(self, piece: Piece) -> tuple[Run, Dropped]:
-        return run_of(self.rows, piece, self.name, self.duplicates, self.score_dtype)
+    def _run_of(self, chunk: RowChunk) -> tuple[Run, Ignored]:
+        return run_of(self.rows, chunk, self.name, self.duplicates, self.score_dtype)

@@ -1,8 +1,7 @@
-"""Runs and judgments in TREC's formats, read in blocks.
+"""Readers of runs and judgments, and of TREC files.
 
-A line of a run is ``query Q0 document rank score tag``, one of judgments ``query iteration document label``.
-Fields are separated by any blanks; further fields are ignored, and so are empty lines and those that begin
-with ``#``.
+A line of a run is ``query Q0 document rank score tag``, a line of judgments ``query iteration document label``. Fields
+are separated by whitespace. Further fields are ignored, and so are empty lines and lines that begin with ``#``.
 """
 
 from __future__ import annotations
@@ -14,45 +13,40 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Place
 from tieaware.errors import InputError
-from tieaware.inputs.files import ByteStream, Path, label_of, name_of
+from tieaware.inputs.external_grouping import BATCH_ROWS, ExternalGrouping
+from tieaware.inputs.files import ByteStream, Path
 from tieaware.inputs.frames import frame_of, is_frame
-from tieaware.inputs.qrels import Qrels, judgments_of
-from tieaware.inputs.qrels import without_repeats as without_repeated_judgments
+from tieaware.inputs.qrels import Qrels, judgments_of, without_repetitions
 from tieaware.inputs.run import (
-    Dropped,
+    Ignored,
     Run,
     check_dtype,
     check_duplicates,
     rounded,
     run_in,
     warn_of,
-    without_repeats,
+    without_duplicates,
 )
-from tieaware.inputs.spilled import BLOCK as SPILLED_ROWS
-from tieaware.inputs.spilled import Spilled
-from tieaware.inputs.table_files import table_file
+from tieaware.inputs.table_files import table_in
 from tieaware.kernels import _trec
 from tieaware.kernels._seen import Seen
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 
-__all__ = ["read_qrels", "read_run", "spilled_run", "stream_run"]
+# The number of bytes that are read at a time: they and the columns made from them fit in a second-level cache.
+BUFFER = 1 << 18
+# The number of rows of a chunk of a streamed run, unless its last query needs more.
+CHUNK_ROWS = 1 << 16
 
-# What is read at a time: it and what comes of it fit in a second-level cache.
-BLOCK = 1 << 18
-# How many rows a streamed run has, if its last query does not take more.
-STREAMED_ROWS = 1 << 16
-
-RUN_LINE = "query Q0 document rank score tag"
-JUDGMENT_LINE = "query iteration document label"
-INTEGER = re.compile(rb"[+-]?[0-9]+")
-NUMBER = re.compile(
+_RUN_LINE = "query Q0 document rank score tag"
+_JUDGMENT_LINE = "query iteration document label"
+_INTEGER = re.compile(rb"[+-]?[0-9]+")
+_NUMBER = re.compile(
     rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE
 )
-NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
+_NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
 
 def read_qrels(path: Path) -> Qrels:
@@ -61,19 +55,20 @@ def read_qrels(path: Path) -> Qrels:
     Parameters
     ----------
     path : str, os.PathLike, binary file object, or table
-        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content, and so are Parquet and
-        Arrow files (Feather); CSV and TSV by name and header. Of tables, see `from_frame`.
+        "-" is standard input. Files compressed with gzip, bzip2, xz or zstd are recognised by content, and so are
+        Parquet and Arrow (Feather) files; CSV and TSV files are recognised by name and header. For the columns of
+        tables, see `Qrels.from_frame`.
 
     Returns
     -------
     Qrels
-        Queries in the order of their first appearance. A judgment that repeats an earlier one counts once.
+        Queries in the order of first appearance. A judgment that repeats an earlier one counts once.
 
     Raises
     ------
     InputError
-        The file cannot be read, is empty or is a run, a line has fewer than four fields, more than 1 MB or a label that
-        is no integer of 32 bits, or a document has two different labels for a query.
+        The file cannot be read, is empty or is a run; a line has fewer than four fields, more than 1 MB or a label that
+        is not an integer of 32 bits; or a document has two different labels for a query.
 
     Examples
     --------
@@ -84,16 +79,16 @@ def read_qrels(path: Path) -> Qrels:
     """
     if is_frame(path):
         return Qrels.from_frame(path)
-    table = table_file(path)
-    if table is not None:
-        return judgments_of(table, label_of(path))
     with ByteStream(path) as stream:
-        reader = Reader(stream, judgments=True)
-        for _ in reader.blocks():
+        table = table_in(stream)
+        if table is not None:
+            return judgments_of(table, stream.source_name)
+        reader = _Reader(stream, judgments=True)
+        for _ in reader.batches():
             pass
-        lists = reader.lists(reader.parser.n_segments)
+        lists = reader.lists(reader.parser.n_sections)
         labels = replace(lists, values=lists.values.astype(np.int32))
-        return Qrels.of(without_repeated_judgments(labels, reader.place, reader.line_of), stream.label)
+        return Qrels.of(without_repetitions(labels, reader.place, reader.line_of), stream.source_name)
 
 
 def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "error") -> Run:
@@ -102,27 +97,26 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     Parameters
     ----------
     path : str, os.PathLike, binary file object, or table
-        "-" is standard input. Compression by gzip, bzip2, xz or zstd is recognised by content, and so are Parquet and
-        Arrow files (Feather); CSV and TSV by name and header. Of tables, see `from_frame`.
+        The file, as for `read_qrels`. For the columns of tables, see `Run.from_frame`.
     score_dtype : "float64" or "float32"
-        What scores are rounded to: as trec_eval 10 does, or as its earlier versions did.
+        The type to which scores are rounded: float64 as in trec_eval 10, or float32 as in its earlier versions.
     duplicates : "error" or "first"
-        What a document that appears twice for a query is: an error, or ignored but for a warning.
+        The treatment of a document that appears twice for a query: an error, or a warning that it is ignored.
 
     Returns
     -------
     Run
-        Queries in the order of their first appearance, and the documents of each in the order of the file.
+        Queries in the order of first appearance, and the documents of each query in the order of the file.
 
     Raises
     ------
     InputError
-        The file cannot be read, is empty or is judgments, a line has fewer than six fields, more than 1 MB or a
-        score that is no number or is NaN, or a document appears twice for a query.
+        The file cannot be read, is empty or is judgments; a line has fewer than six fields, more than 1 MB or a
+        score that is not a number or is NaN; or a document appears twice for a query.
 
     Examples
     --------
-    The scores tie, and so the documents do, whatever their ranks say.
+    The scores tie, so the documents tie, whatever their ranks are.
 
     >>> import io
     >>> run = read_run(io.BytesIO(b"301 Q0 d1 1 2.5 bm25\n301 Q0 d2 2 2.5 bm25\n"))
@@ -133,99 +127,93 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     check_dtype(score_dtype)
     if is_frame(path):
         return run_in(frame_of(path, "run"), "run", None, duplicates, score_dtype)
-    table = table_file(path)
-    if table is not None:
-        return run_in(table, label_of(path), name_of(label_of(path)), duplicates, score_dtype)
     with ByteStream(path) as stream:
-        run, dropped = whole_run(stream, score_dtype, duplicates)
-    warn_of(dropped, stream.label)
+        table = table_in(stream)
+        if table is not None:
+            return run_in(table, stream.source_name, stream.run_name, duplicates, score_dtype)
+        run, ignored = _whole_run(stream, score_dtype, duplicates)
+    warn_of(ignored, stream.source_name)
     return run
 
 
 def stream_run(path: Path, score_dtype: str = "float64", duplicates: str = "error") -> Iterator[Run]:
-    """Read a run in parts, each of whole queries, without holding the file.
+    """Read a TREC file in chunks of whole queries, without holding all of it in memory.
 
-    The parameters and errors are those of `read_run`; errors arise where the iterator reaches them. What
-    cannot be opened again (standard input, a pipe, a file object) comes as one part.
+    Parameters and errors as for `read_run`; an error is raised when the iterator reaches it. A file that can be read
+    only once (standard input, a pipe, a file object) is one chunk.
 
     Raises
     ------
     NotContiguous
-        A query that was handed over appears again: read the file with `spilled_run` instead.
+        A query of an earlier chunk reappears: `grouped_run` can read the file.
     """
     check_duplicates(duplicates)
     check_dtype(score_dtype)
-    return streamed(path, score_dtype, duplicates)
+    return _stream_run(path, score_dtype, duplicates)
 
 
-def streamed(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
-    """Yield the parts of `stream_run`."""
-    total = Dropped()
+def _stream_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
+    total = Ignored()
     with ByteStream(path) as stream:
         if not stream.reopenable:
-            run, total = whole_run(stream, score_dtype, duplicates)
+            run, total = _whole_run(stream, score_dtype, duplicates)
             yield run
         else:
-            reader = Reader(stream, judgments=False)
+            reader = _Reader(stream, judgments=False)
             seen = Seen()
-            for final in reader.blocks():
-                # Further lines may belong to the last query.
-                n_segments = reader.parser.n_segments - (not final)
-                if n_segments < 1 or not (final or reader.parser.n_rows >= STREAMED_ROWS):
+            for final in reader.batches():
+                # The next lines may belong to the last query.
+                n_sections = reader.parser.n_sections - (not final)
+                if n_sections < 1 or not (final or reader.parser.n_rows >= CHUNK_ROWS):
                     continue
-                lists = reader.lists(n_segments)
+                lists = reader.lists(n_sections)
                 if not seen.add(lists.queries.data, lists.queries.offsets):
                     raise NotContiguous
-                run, dropped = finished(reader, lists, score_dtype, duplicates)
-                total += dropped
+                run, ignored = _made_run(lists, reader, score_dtype, duplicates, reader.place, reader.line_of)
+                total += ignored
                 yield run
-    warn_of(total, stream.label)
+    warn_of(total, stream.source_name)
 
 
-def spilled_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
-    """Read a run whose queries are not together in parts, each of whole queries, by way of a temporary file."""
-    with ByteStream(path) as stream, Spilled() as spilled:
-        reader = Reader(stream, judgments=False)
-        for final in reader.blocks():
-            n_segments = reader.parser.n_segments - (not final)
-            if n_segments > 0 and (final or reader.parser.n_rows >= SPILLED_ROWS):
-                lists = reader.lists(n_segments)
+def grouped_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
+    """Read a TREC file in chunks of whole queries, which it groups in a temporary file."""
+    with ByteStream(path) as stream, ExternalGrouping() as grouping:
+        reader = _Reader(stream, judgments=False)
+        for final in reader.batches():
+            n_sections = reader.parser.n_sections - (not final)
+            if n_sections > 0 and (final or reader.parser.n_rows >= BATCH_ROWS):
+                lists = reader.lists(n_sections)
                 rows = np.arange(len(lists.documents)) if lists.sources is None else lists.sources
-                spilled.add(lists, reader.lines_of(rows))
+                grouping.add(lists, reader.lines_of(rows))
 
-        def made(lists: Lists) -> tuple[Run, Dropped]:
-            place, again = (lambda line: f"{stream.label}:{line}"), (lambda line: f"line {line}")
-            return made_run(lists, reader, score_dtype, duplicates, place, again)
+        def make(lists: Lists) -> tuple[Run, Ignored]:
+            place, first_place = (lambda line: f"{stream.source_name}:{line}"), (lambda line: f"line {line}")
+            return _made_run(lists, reader, score_dtype, duplicates, place, first_place)
 
-        yield from spilled.runs(made, lambda dropped: warn_of(dropped, stream.label))
+        yield from grouping.runs(make, lambda ignored: warn_of(ignored, stream.source_name))
 
 
-def whole_run(stream: ByteStream, score_dtype: str, duplicates: str) -> tuple[Run, Dropped]:
-    """Read all there is."""
-    reader = Reader(stream, judgments=False)
-    for _ in reader.blocks():
+def _whole_run(stream: ByteStream, score_dtype: str, duplicates: str) -> tuple[Run, Ignored]:
+    reader = _Reader(stream, judgments=False)
+    for _ in reader.batches():
         pass
-    return finished(reader, reader.lists(reader.parser.n_segments), score_dtype, duplicates)
+    lists = reader.lists(reader.parser.n_sections)
+    return _made_run(lists, reader, score_dtype, duplicates, reader.place, reader.line_of)
 
 
-def finished(reader: Reader, lists: Lists, score_dtype: str, duplicates: str) -> tuple[Run, Dropped]:
-    """Make a run of what was read last."""
-    return made_run(lists, reader, score_dtype, duplicates, reader.place, reader.line_of)
-
-
-def made_run(
-    lists: Lists, reader: Reader, score_dtype: str, duplicates: str, place: Place, again: Place
-) -> tuple[Run, Dropped]:
-    """Make a run of lists, without duplicates and with scores of the wanted precision."""
-    lists, dropped = without_repeats(lists, place, duplicates, again)
+def _made_run(
+    lists: Lists, reader: _Reader, score_dtype: str, duplicates: str, place: Place, first_place: Place
+) -> tuple[Run, Ignored]:
+    """Make a run from lists, without duplicates and with rounded scores; return it and the ignored duplicates."""
+    lists, ignored = without_duplicates(lists, place, duplicates, first_place)
     lists = replace(lists, values=rounded(lists.values, score_dtype))
     tag = reader.parser.tag
     text = None if tag is None else tag.decode("utf-8", "surrogateescape")
-    return Run.of(lists, reader.stream.name, text), dropped
+    return Run.of(lists, reader.stream.run_name, text), ignored
 
 
-class Reader:
-    """The parser, fed from a stream of bytes, with words for what is wrong."""
+class _Reader:
+    """A parser that reads from a stream of bytes, and describes the first line that is malformed."""
 
     def __init__(self, stream: ByteStream, judgments: bool) -> None:
         self.stream = stream
@@ -234,78 +222,81 @@ class Reader:
         self._jump_rows: NDArray[np.int64] = np.zeros(0, np.int64)
         self._jump_lines: NDArray[np.int64] = np.zeros(0, np.int64)
 
-    def blocks(self) -> Iterator[bool]:
-        """Read on; yield after each block whether it was the last.
+    def batches(self) -> Iterator[bool]:
+        """Parse the file; yield after each batch of lines whether it was the last.
 
         Raises
         ------
         InputError
-            A line cannot be used, or there is none.
+            A line is malformed, or there is none.
         """
         empty = True
         while True:
-            size = self.stream.read_into(self.parser.room(BLOCK))
+            size = self.stream.read_into(self.parser.room(BUFFER))
             good = self.parser.parse(size, final=size == 0)
             if not good:
                 assert self.parser.bad_line is not None
-                # What is wrong with the line may come of what is wrong with the file.
+                # A corrupt file can be the cause of a malformed line, so its corruption is reported first.
                 self.stream.check_rest()
-                wrong = complaint(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
-                raise InputError(f"{self.stream.label}:{self.parser.line}", wrong)
+                problem = _problem(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
+                raise InputError(f"{self.stream.source_name}:{self.parser.line}", problem)
             empty = empty and self.parser.n_rows == 0
             if size == 0:
                 break
             yield False
         if empty:
-            line = JUDGMENT_LINE if self.judgments else RUN_LINE
-            raise unexpected(self.stream.label, f'lines of "{line}"', "an empty file")
+            line = _JUDGMENT_LINE if self.judgments else _RUN_LINE
+            raise InputError(self.stream.source_name, f'the file has no lines of the form "{line}"')
         yield True
 
-    def lists(self, n_segments: int) -> Lists:
-        """Take the first segments from the parser, each query's rows together."""
-        queries, query_ends, starts, documents, ends, values, *jumps = self.parser.take(n_segments)
+    def lists(self, n_sections: int) -> Lists:
+        """Take the first sections from the parser, and group their rows by query."""
+        queries, query_ends, starts, documents, ends, values, *jumps = self.parser.take(n_sections)
         self._jump_rows, self._jump_lines = jumps
         identifiers = Identifiers.of(documents, ends, "text")
         return grouped(Identifiers.of(queries, query_ends, "text"), starts, identifiers, values)
 
     def line_of(self, row: int) -> str:
-        """Say on which line a row of the last lists was."""
+        """Return "line n", where line n contains this row of the lists taken last."""
         return f"line {self.lines_of(np.array([row]))[0]}"
 
     def lines_of(self, rows: Integers) -> Integers:
-        """Return the numbers of the lines of rows of the last lists."""
+        """Return the line numbers of rows of the lists taken last."""
         jumps = np.searchsorted(self._jump_rows, rows, side="right") - 1
         return self._jump_lines[jumps] + rows - self._jump_rows[jumps]
 
     def place(self, row: int) -> str:
-        """Say in which file and line a row of the last lists was."""
-        return f"{self.stream.label}:{self.line_of(row).removeprefix('line ')}"
+        """Return the file and the line number of a row of the lists taken last."""
+        return f"{self.stream.source_name}:{self.line_of(row).removeprefix('line ')}"
 
 
-def complaint(line: bytes, judgments: bool, first: bool) -> str:
-    """Say what was expected of a line, and what was found.
+def _problem(line: bytes, judgments: bool, first: bool) -> str:
+    """Describe what is wrong with a line.
 
     Parameters
     ----------
+    line : bytes
+    judgments : bool
+        Whether the file should contain judgments.
     first : bool
-        Whether it is the first line with a field, so that the file may be of the other kind.
+        Whether this is the first line that is not empty, so that the whole file may be a run instead of judgments.
     """
     if len(line) > _trec.LONGEST_LINE:
-        return f"expected a line of at most {_trec.LONGEST_LINE:,} bytes, found a longer one"
-    # At most this many fields matter, and a line may be very long.
+        return f"the line is longer than {_trec.LONGEST_LINE:,} bytes"
+    # Only the first six fields matter, and a line may be very long.
     fields = line.split(None, 6)
     n = len(fields)
     if judgments:
-        if n >= 6 and INTEGER.fullmatch(fields[3]) and NUMBER.fullmatch(fields[4]):
-            return f'expected a line of judgments, "{JUDGMENT_LINE}", found one of a run, "{RUN_LINE}"'
+        if n >= 6 and _INTEGER.fullmatch(fields[3]) and _NUMBER.fullmatch(fields[4]):
+            return f'this is a line of a run, "{_RUN_LINE}", not of judgments, "{_JUDGMENT_LINE}"'
         if n < 4:
-            return f'expected 4 fields, "{JUDGMENT_LINE}", found {n}'
-        return f"expected an integer of 32 bits as the label, field 4, found {quoted(fields[3])}"
+            return f'a line of judgments has 4 fields, "{_JUDGMENT_LINE}", but this line has {n}'
+        return f"the label, field 4, must be an integer of 32 bits, not {quoted(fields[3])}"
     if n < 6:
-        if first and n in (4, 5) and INTEGER.fullmatch(fields[3]):
-            return f'expected a line of a run, "{RUN_LINE}", found one of judgments, "{JUDGMENT_LINE}"'
-        return f'expected 6 fields, "{RUN_LINE}", found {n}'
-    found = "NaN" if NAN.fullmatch(fields[4]) else quoted(fields[4])
-    if INTEGER.fullmatch(fields[4]):
-        found += ", which float64 does not hold"
-    return f"expected a number as the score, field 5, found {found}"
+        if first and n in (4, 5) and _INTEGER.fullmatch(fields[3]):
+            return f'this is a line of judgments, "{_JUDGMENT_LINE}", not of a run, "{_RUN_LINE}"'
+        return f'a line of a run has 6 fields, "{_RUN_LINE}", but this line has {n}'
+    found = "NaN" if _NAN.fullmatch(fields[4]) else quoted(fields[4])
+    if _INTEGER.fullmatch(fields[4]):
+        return f"the score, field 5, is a whole number that float64 cannot represent: {found}"
+    return f"the score, field 5, must be a number, not {found}"

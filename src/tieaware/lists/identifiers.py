@@ -1,4 +1,4 @@
-"""Identifiers of queries and documents, as one column of bytes."""
+"""Columns of query and document identifiers, stored as bytes."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ from tieaware.checks.arrays import Integers, Offsets, as_flat, as_integers, as_o
 from tieaware.errors import InputError
 from tieaware.kernels import _dicts, _join, _order
 
-__all__ = ["Identifiers"]
-
 _LONGEST_SHOWN = 80
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
-# What a column was made of. Text and integers do not match one another; "any", of a dict or a mixture, matches both.
+# The type of the values in a column. Text does not match integers; "any" (the keys of a dict, or mixed types) matches
+# both.
 Kind: TypeAlias = Literal["text", "integer", "any"]
 _CLASSES: dict[Kind, tuple[type, ...]] = {"text": (str, bytes), "integer": (int, np.integer)}
 
 
 def quoted(identifier: bytes) -> str:
-    """Quote an identifier for an error message: printable, on one line, and not too long."""
+    """Quote an identifier for an error message: printable, on one line, and of limited length."""
     text = identifier[:_LONGEST_SHOWN].decode("utf-8", "backslashreplace")
     return repr(text) + ("…" if len(identifier) > _LONGEST_SHOWN else "")
 
 
 def _kind_of(types: set[type]) -> Kind:
-    """Tell what a column is made of: text if all of it is that, integers if all are; no value tells nothing."""
+    """Return the kind of a column whose values have these types; an empty column matches both text and integers."""
     for kind, classes in _CLASSES.items():
         if types and all(issubclass(each, classes) for each in types):
             return kind
@@ -41,14 +40,14 @@ def _kind_of(types: set[type]) -> Kind:
 
 
 def _offsets_of(identifiers: list[str] | list[bytes]) -> Offsets:
-    """Return the offsets of identifiers that follow one another."""
+    """Return the offsets of identifiers that are stored one after the other."""
     offsets = np.zeros(len(identifiers) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, identifiers), np.int64, len(identifiers)), out=offsets[1:])
     return offsets
 
 
 def frozen(array: Array) -> Array:
-    """Return the array, which nothing can be written to from here on."""
+    """Make an array read-only, and return it."""
     array.setflags(write=False)
     return array
 
@@ -59,9 +58,9 @@ def encoded(value: object) -> bytes:
     Raises
     ------
     TypeError, ValueError
-        It is neither text, bytes nor an integer, or one of thousands of digits.
+        The value is not text, bytes or an integer, or is an integer of thousands of digits.
     UnicodeEncodeError
-        It is text with a surrogate that stands for no byte.
+        The value is text with a surrogate that does not stand for a byte.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape")
@@ -73,9 +72,9 @@ def encoded(value: object) -> bytes:
 
 
 class Identifiers:
-    """An immutable column of identifiers, each of which is any sequence of bytes.
+    """An immutable column of identifiers. An identifier is any sequence of bytes.
 
-    Two columns are equal if their bytes are, whatever they were made of.
+    Two columns are equal if their bytes are equal, whatever their kinds.
 
     Parameters
     ----------
@@ -87,12 +86,12 @@ class Identifiers:
     Attributes
     ----------
     kind : "text", "integer" or "any"
-        What the column was made of: text, integers, or both or unknown.
+        The type of the values from which the column was made: text, integers, or both or unknown.
 
     Raises
     ------
     InputError
-        The offsets decrease, or do not span the data.
+        The offsets decrease, or do not cover the data.
 
     Examples
     --------
@@ -108,7 +107,7 @@ class Identifiers:
     kind: Kind
 
     def __init__(self, data: NDArray[np.uint8], offsets: Offsets) -> None:
-        # Copies, for the caller may change what the arrays hold.
+        # The arrays are copied because the caller may change them later.
         given = as_flat(data, "data")
         if given.dtype != np.uint8:
             given = as_integers(given, "data")
@@ -124,27 +123,27 @@ class Identifiers:
 
     @classmethod
     def of(cls, data: NDArray[np.uint8], offsets: Offsets, kind: Kind = "any") -> Identifiers:
-        """Wrap arrays that are known to be good; of integers, each is the decimal digits of one."""
+        """Wrap arrays that are known to be valid. Integers are stored as decimal digits."""
         self = cls.__new__(cls)
         self._set(data, offsets, kind)
         return self
 
     @classmethod
     def from_sequence(cls, values: Iterable[object], argument: str = "values") -> Identifiers:
-        """Make a column of text and bytes, or of integers; of both, it matches either.
+        """Make a column from text, bytes or integers. A column of both text and integers matches either.
 
         Parameters
         ----------
         values : iterable of str, bytes or int, or array
-            Text becomes UTF-8 (with ``surrogateescape``, so bytes that were decoded that way come back),
-            integers become decimal digits, bytes stay.
+            Text is encoded as UTF-8 (with ``surrogateescape``, so that bytes decoded in that way are restored),
+            integers become decimal digits, and bytes do not change.
         argument : str
-            What an error message calls them.
+            The name of the values in error messages.
 
         Raises
         ------
         InputError
-            A value is none of these; the message has its index.
+            A value has another type; the message contains its index.
         """
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise unexpected(argument, "a sequence of identifiers", shown(values))
@@ -163,7 +162,7 @@ class Identifiers:
                 return cls.of(np.frombuffer("".join(texts).encode(), np.uint8), _offsets_of(texts), kind)
             encodings = [encoded(value) for value in listed]
         except (TypeError, ValueError):
-            raise unusable(listed, argument) from None
+            raise _unusable(listed, argument) from None
         return cls.of(np.frombuffer(b"".join(encodings), np.uint8), _offsets_of(encodings), kind)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -180,7 +179,7 @@ class Identifiers:
         if index < 0:
             index += len(self)
         if not 0 <= index < len(self):
-            raise IndexError(f"identifier {index} of {len(self)}")
+            raise IndexError(f"index {index} is out of range for {len(self)} identifiers")
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
@@ -202,41 +201,41 @@ class Identifiers:
         return Identifiers.of, (np.asarray(self.data), np.asarray(self.offsets), self.kind)
 
     def to_list(self) -> list[str | int]:
-        """Return them as integers if they are, else as text: UTF-8, with ``surrogateescape`` for bytes that are not."""
+        """Return a column of integers as int, any other as str: UTF-8, with ``surrogateescape`` for invalid bytes."""
         if self.kind == "integer":
             return list(map(int, self))
         return _dicts.texts(self.data, self.offsets)
 
     def order(self, offsets: Offsets, *, descending: bool) -> Integers:
-        """Return the positions of each list ``offsets[i]:offsets[i + 1]`` by identifier, compared as bytes."""
+        """Sort each list ``offsets[i]:offsets[i + 1]`` by the bytes of its identifiers; return positions."""
         return _order.order(self.data, self.offsets, offsets, descending)
 
     def take(self, rows: NDArray[np.int64]) -> Identifiers:
         """Return the identifiers at these rows, in that order."""
         return Identifiers.of(*_join.gather(self.data, self.offsets, np.ascontiguousarray(rows, np.int64)), self.kind)
 
-    def undecided(self) -> Identifiers:
-        """Return them as a column that matches text and integers alike, as the keys of a dict do."""
+    def matching_any(self) -> Identifiers:
+        """Return the same identifiers as a column that matches both text and integers."""
         return Identifiers.of(self.data, self.offsets)
 
-    def check_kind(self, others: Identifiers, argument: str, of: str) -> None:
-        """Raise InputError if these are to match others, and one column is text, the other integers."""
+    def check_kind(self, others: Identifiers, argument: str, others_name: str) -> None:
+        """Raise InputError if one column is text and the other integers, so that their identifiers cannot match."""
         if self.kind == others.kind or "any" in (self.kind, others.kind) or not (len(self) and len(others)):
             return
-        wanted, kind, example = (
-            ("integers", "text", quoted(self[0])) if self.kind == "text" else ("text", "integers", self[0].decode())
+        kind, example, other = (
+            ("text", quoted(self[0]), "integers") if self.kind == "text" else ("integers", self[0].decode(), "text")
         )
-        remedy = "make both text, or both integers"
-        raise unexpected(argument, f"{wanted}, as {of} has", f"{kind} such as {example}; {remedy}")
+        problem = f"has {kind} such as {example}, but {others_name} has {other}: make both text, or both integers"
+        raise InputError(argument, problem)
 
 
-def unusable(values: list[object], argument: str) -> InputError:
-    """Return the error that names the first value that is no identifier."""
+def _unusable(values: list[object], argument: str) -> InputError:
+    """Return the error about the first value that is not an identifier."""
     for index, value in enumerate(values):
         try:
             encoded(value)
         except UnicodeEncodeError:
-            return unexpected(f"{argument}[{index}]", "text that UTF-8 can encode", shown(value))
+            return InputError(f"{argument}[{index}]", f"the text {shown(value)} cannot be encoded as UTF-8")
         except (TypeError, ValueError):
             return unexpected(f"{argument}[{index}]", "text, bytes or an integer", shown(value))
     raise AssertionError("every value is an identifier")

@@ -1,4 +1,4 @@
-"""Judged documents: what each query's judgments are, and where in a list they stand."""
+"""Labels of judged documents by query, and their positions in ranked lists."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers, Labels, Offsets, Values, label_error
 from tieaware.kernels import _labels
 
-# The label of a document that was pooled and not judged, as lower ones are. That of one outside the pool is -1.
+# Labels of this value or lower mark documents that are in the pool but not judged. Label -1 marks a document that is
+# not in the pool.
 POOLED = -2
 
 
 class Judgments:
-    """The labels of all judged documents, query by query: what measures ask of them.
+    """The labels of all judged documents, query by query.
 
     Parameters
     ----------
@@ -24,12 +25,12 @@ class Judgments:
         Negative labels count as unjudged.
     offsets : int64[n_queries + 1]
     left_out : int64[n_queries], optional
-        How many documents of label 0 each query has besides.
+        How many documents of label 0 each query has in addition to `labels`.
 
     Attributes
     ----------
     totals : dict
-        What they are all worth to measures: kept here by `tieaware.engine.totals`, as long as the judgments are.
+        A cache of what the judgments are worth to measures; `tieaware.engine.totals` fills it.
     """
 
     def __init__(self, labels: Labels, offsets: Offsets, left_out: Integers | None = None) -> None:
@@ -41,7 +42,7 @@ class Judgments:
 
     @property
     def n_queries(self) -> int:
-        """How many queries there are, judged or not."""
+        """The number of queries, including those without judgments."""
         return len(self.offsets) - 1
 
     @cached_property
@@ -50,12 +51,12 @@ class Judgments:
         return np.repeat(np.arange(self.n_queries), np.diff(self.offsets))
 
     def deepest(self, cutoff: int | None) -> int:
-        """Return how many documents the longest list of judged documents has, within a cut-off."""
+        """Return the largest number of judged documents of any query, at most the cut-off."""
         longest = _labels.longest(self.offsets)
         return longest if cutoff is None else min(longest, cutoff)
 
     def count(self, least: int) -> Values:
-        """Return how many documents have at least this label: float64[n_queries]."""
+        """Return the number of documents with at least this label for each query: float64[n_queries]."""
         known = self._counts.get(least)
         if known is None:
             known = _labels.count(self.labels, self.offsets, least)
@@ -65,13 +66,13 @@ class Judgments:
         return known
 
     def best_first(self, worth: npt.NDArray[np.generic]) -> Integers:
-        """Return the documents of each query in the order of what they are worth, descending."""
+        """Return the indices of the documents, query by query, by descending worth."""
         return np.lexsort((-worth.astype(np.float64), self.query))
 
     def cumulated(self, gains: Values) -> tuple[Values, Integers]:
-        """Return the sums of the gains of each query, the best first; and where each query's sums start.
+        """Return the cumulative sums of each query's gains in descending order, and where each query's sums start.
 
-        Documents whose gain is -inf take no part.
+        Documents whose gain is -inf are left out.
         """
         taken = gains > -np.inf
         query = self.query[taken]
@@ -80,13 +81,14 @@ class Judgments:
         return running[1:] - np.repeat(running[offsets[:-1]], np.diff(offsets)), offsets[:-1].astype(np.int64)
 
     def short_of(self, others: Judgments) -> int | None:
-        """Return the first query with fewer documents of some label or more than others have, if there is one.
+        """Return the first query with fewer documents of at least some label than in `others`; None if there is none.
 
-        Negative labels do not count. The i-th best document of the others must have no better label than ours.
+        Negative labels do not count. A query has enough documents if, for every i, the i-th highest label in `others`
+        is at most its own i-th highest label.
         """
         theirs = others.labels[others.best_first(others.labels)]
         ours = self.labels[self.best_first(self.labels)]
-        # Sorted, the i-th of each query stands i after its offset; those with labels come first.
+        # After sorting, the i-th highest label of a query is i places after the query's offset.
         place = np.arange(len(theirs)) - np.repeat(others.offsets[:-1], np.diff(others.offsets))
         beside = self.offsets[:-1][others.query] + place
         is_there = place < np.diff(self.offsets)[others.query]
@@ -98,14 +100,14 @@ class Judgments:
 
 
 class Excluded(NamedTuple):
-    """Documents that have scores, and are taken out of the ranking of their list.
+    """Documents that have scores but are excluded from the ranking of their list.
 
     Parameters
     ----------
     offsets : int64[n_queries + 1]
-        Those of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
+        The excluded documents of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
     positions : int64[n_excluded]
-        Where each is in its list, from 0, ascending.
+        The position of each excluded document in its list, from 0, ascending.
     """
 
     offsets: Offsets
@@ -117,23 +119,23 @@ class Excluded(NamedTuple):
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def of(self, query: int) -> Integers:
-        """Return the positions in one list."""
+        """Return the positions of the excluded documents in one list."""
         return self.positions[self.offsets[query] : self.offsets[query + 1]]
 
     def rows(self, first: int, last: int) -> Excluded:
-        """Return those of the lists first … last - 1."""
+        """Return the excluded documents of the lists first … last - 1."""
         start, end = self.offsets[first], self.offsets[last]
         return Excluded(self.offsets[first : last + 1] - start, self.positions[start:end])
 
     def left(self, offsets: Offsets) -> npt.NDArray[np.bool_]:
-        """Return which documents of the lists between offsets are ranked."""
+        """Return a mask of the documents that are ranked, for lists with these offsets."""
         ranked = np.ones(offsets[-1], dtype=bool)
         ranked[offsets[self.query] + self.positions] = False
         return ranked
 
 
 class JudgedLists(NamedTuple):
-    """Ranked lists of which the judged documents are known: all that evaluation needs besides the scores.
+    """Ranked lists and their judged documents: everything that evaluation needs except the scores.
 
     Parameters
     ----------
@@ -142,13 +144,13 @@ class JudgedLists(NamedTuple):
     judged_offsets : int64[n_queries + 1]
         Its judged documents are ``judged_offsets[q]`` to ``judged_offsets[q + 1]``.
     positions : int64[n_judged]
-        Where each is in its list, from 0, ascending.
+        The position of each judged document in its list, from 0, ascending.
     labels : int32[n_judged]
-        Its label; negative for one that is unjudged, but in the pool.
+        The label of each judged document; negative for a document that is in the pool but not judged.
     left_out : int64[n_queries], optional
-        How many documents of label 0 each list has besides, where these weigh nothing.
+        How many documents of label 0 each list has in addition, where documents of label 0 have no weight.
     excluded : Excluded, optional
-        The documents that are not ranked, none of them judged.
+        The documents that are not ranked; none of them is judged.
     """
 
     offsets: Offsets
@@ -160,21 +162,22 @@ class JudgedLists(NamedTuple):
 
     @classmethod
     def of_labels(cls, labels: npt.NDArray[Any], offsets: Offsets, *, zeros: bool, pool: bool) -> JudgedLists:
-        """Find the judged documents of lists of which every document has a label.
+        """Find the judged documents of lists in which every document has a label.
 
         Parameters
         ----------
-        labels : whole numbers or bools, as `as_integer_labels` returns them
-            Of any shape.
+        labels : array of whole numbers or bools, as `as_integer_labels` returns it
+            An array of any shape; a negative label means unjudged.
         offsets : int64[n_queries + 1]
-            Of the lists.
+            The documents of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
         zeros, pool : bool
-            Whether the documents of label 0 weigh anything, and those of the pool. What weighs nothing is counted.
+            Whether documents of label 0, and documents of the pool, have a weight for some measure. Documents without a
+            weight are only counted.
 
         Raises
         ------
         InputError
-            If a label needs more than 32 bits.
+            A label needs more than 32 bits.
         """
         found = _labels.listed(labels, offsets, zeros, pool)
         if found is None:
@@ -183,21 +186,21 @@ class JudgedLists(NamedTuple):
 
     @property
     def judgments(self) -> Judgments:
-        """The judged documents of the lists as if they were all."""
+        """The judgments, if no documents outside the lists are judged."""
         return Judgments(self.labels, self.judged_offsets, self.left_out)
 
     @property
     def lengths(self) -> Integers:
-        """How many documents of each list are ranked."""
+        """The number of ranked documents of each list."""
         lengths: Integers = self.offsets[1:] - self.offsets[:-1]
         return lengths if self.excluded is None else lengths - np.diff(self.excluded.offsets)
 
     @property
     def judged_lengths(self) -> Integers:
-        """How many documents of each list have a label."""
+        """The number of documents with a label of each list."""
         return self.judgments.count(0).astype(np.int64)
 
     @property
     def longest(self) -> int:
-        """The length of the longest list."""
+        """The number of ranked documents of the longest list."""
         return _labels.longest(self.offsets) if self.excluded is None else int(self.lengths.max(initial=0))

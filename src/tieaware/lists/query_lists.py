@@ -1,32 +1,32 @@
-"""Rows of (query, document, value), gathered into one list per query."""
+"""Rows of (query, document, value), grouped into one list per query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.checks.arguments import shown, unexpected
-from tieaware.checks.arrays import Integers, Offsets, Place, stable_order
+from tieaware.checks.arrays import Integers, Offsets, stable_order
+from tieaware.errors import InputError
 from tieaware.kernels import _join
 from tieaware.lists.identifiers import Identifiers, quoted
 
 
-class NotContiguous(Exception):  # noqa: N818 (no error: the run is good, and must be read whole)
-    """The rows of a query are not together, and some were handed over already."""
+class NotContiguous(Exception):  # noqa: N818 (not an error: the run is valid, but must be read in another way)
+    """The rows of a query are not contiguous, and some of them were already returned in an earlier chunk."""
 
 
 @dataclass(slots=True)
 class Lists:
-    """A list of documents, each with a value, for every query.
+    """One list of documents per query, with a value for each document.
 
     Parameters
     ----------
     queries : Identifiers
-        Each once, in the order of their first appearance.
+        Each query once, in the order of first appearance.
     offsets : int64[n_queries + 1]
         The rows of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
     documents : Identifiers
@@ -34,7 +34,7 @@ class Lists:
     values : ndarray
         The value of each row.
     sources : int64[n_rows] or None
-        Which row of the input each was; None if rows are where they were.
+        The row of the input from which each row comes; None if no row has moved.
     """
 
     queries: Identifiers
@@ -44,15 +44,15 @@ class Lists:
     sources: Integers | None = None
 
     def source(self, row: int) -> int:
-        """Return which row of the input a row was."""
+        """Return the row of the input from which a row comes."""
         return row if self.sources is None else int(self.sources[row])
 
     def query_of(self, row: int) -> str:
-        """Return the query of a row, for a message."""
+        """Return the query of a row, quoted for a message."""
         return quoted(self.queries[int(np.searchsorted(self.offsets, row, side="right")) - 1])
 
     def without(self, rows: Integers) -> Lists:
-        """Return the same lists without these rows."""
+        """Return the lists without these rows."""
         keep = np.ones(len(self.documents), bool)
         keep[rows] = False
         kept = np.flatnonzero(keep)
@@ -64,30 +64,32 @@ class Lists:
             kept if self.sources is None else self.sources[kept],
         )
 
-    def duplicates(self, one: bool = False) -> Integers:
-        """Return the rows whose document appeared before for the same query, and where first: int64[n, 2]."""
-        return _join.duplicates(self.documents.data, self.documents.offsets, self.offsets, one)
+    def duplicates(self, first_only: bool = False) -> Integers:
+        """Return the rows that repeat a document of their query, and the first row of that document: int64[n, 2]."""
+        return _join.duplicates(self.documents.data, self.documents.offsets, self.offsets, first_only)
 
 
 def grouped(
-    segments: Identifiers, segment_offsets: Offsets, documents: Identifiers, values: NDArray[Any]
+    sections: Identifiers, section_offsets: Offsets, documents: Identifiers, values: NDArray[Any]
 ) -> Lists:
-    """Bring the rows of each query together, stably.
+    """Group rows by query. Queries keep the order of first appearance, and the rows of a query keep their order.
 
     Parameters
     ----------
-    segments : Identifiers
-        The query of each segment, which is a sequence of rows of one query.
-    segment_offsets : int64[n_segments + 1]
-        The rows of segment ``i`` are ``segment_offsets[i]`` to ``segment_offsets[i + 1]``.
-    documents, values
-        One of each per row.
+    sections : Identifiers
+        The query of each section: a section is a sequence of consecutive rows of one query.
+    section_offsets : int64[n_sections + 1]
+        The rows of section ``i`` are ``section_offsets[i]`` to ``section_offsets[i + 1]``.
+    documents : Identifiers
+        The document of each row.
+    values : ndarray
+        The value of each row.
     """
-    numbers, firsts = _join.number(segments.data, segments.offsets)
-    if len(firsts) == len(segments):
-        return Lists(segments, segment_offsets, documents, values)
-    queries = segments.take(firsts)
-    sizes = np.diff(segment_offsets)
+    numbers, firsts = _join.number(sections.data, sections.offsets)
+    if len(firsts) == len(sections):
+        return Lists(sections, section_offsets, documents, values)
+    queries = sections.take(firsts)
+    sizes = np.diff(section_offsets)
     row_numbers = np.repeat(numbers, sizes)
     offsets = np.zeros(len(firsts) + 1, np.int64)
     np.cumsum(np.bincount(numbers, weights=sizes, minlength=len(firsts)).astype(np.int64), out=offsets[1:])
@@ -98,52 +100,23 @@ def grouped(
 
 
 def from_columns(query: Iterable[object], doc: Iterable[object], values: NDArray[Any], name: str) -> Lists:
-    """Make lists of columns of equal lengths.
+    """Make lists from columns of equal length.
+
+    Parameters
+    ----------
+    query, doc : iterable of str, bytes or int
+    values : ndarray
+    name : str
+        The name of the values in messages.
 
     Raises
     ------
     InputError
-        The lengths disagree, or a query or document is no identifier.
+        The columns differ in length, or a query or document is not an identifier.
     """
     queries = Identifiers.from_sequence(query, "query")
     documents = Identifiers.from_sequence(doc, "doc")
     for argument, n in (("doc", len(documents)), (name, len(values))):
         if n != len(queries):
-            raise unexpected(argument, f"as many values as query has, {len(queries)}", f"{n}")
+            raise InputError(argument, f"must have as many values as query: {len(queries)}, not {n}")
     return grouped(queries, np.arange(len(queries) + 1), documents, values)
-
-
-def flattened(
-    lists: Mapping[Any, Any], argument: str
-) -> tuple[Identifiers, Offsets, Identifiers, list[Any], Place]:
-    """Take {query: {document: value}} apart: queries, the offsets of their rows, documents, values, places.
-
-    Raises
-    ------
-    InputError
-        It is not of that form, or a key is no identifier.
-    """
-    if not isinstance(lists, Mapping):
-        raise unexpected(argument, "a dict {query: {document: value}}", shown(lists))
-    keys: list[Any] = []
-    values: list[Any] = []
-    # Asked once: what a mapping gives may be other than it says, or gave before.
-    items = list(lists.items())
-    offsets = np.zeros(len(items) + 1, np.int64)
-    for row, (query, listed) in enumerate(items):
-        if not isinstance(listed, Mapping):
-            raise unexpected(f"{argument}[{shown(query)}]", "a dict {document: value}", shown(listed))
-        keys.extend(listed.keys())
-        values.extend(listed.values())
-        if len(values) != len(keys):
-            raise unexpected(f"{argument}[{shown(query)}]", "a value for each document", "more, or fewer")
-        offsets[row + 1] = len(keys)
-    names = [query for query, _ in items]
-
-    def place(row: int) -> str:
-        query = names[int(np.searchsorted(offsets, row, side="right")) - 1]
-        return f"{argument}[{shown(query)}][{shown(keys[row])}]"
-
-    queries = Identifiers.from_sequence(names, f"keys of {argument}")
-    documents = Identifiers.from_sequence(keys, f"documents of {argument}")
-    return queries.undecided(), offsets, documents.undecided(), values, place

@@ -1,7 +1,7 @@
-"""Sparse relevance: of many items few are judged, and few excluded, in matrices in CSR form.
+"""Sparse judgments: matrices in CSR form that hold the few judged, and the few excluded, of many items.
 
-A matrix is anything with ``indptr``, ``indices``, ``data`` and ``shape``, as scipy.sparse has them; it is read, never
-written to.
+A matrix is any object with the attributes ``indptr``, ``indices``, ``data`` and ``shape`` of scipy.sparse. It is only
+read, never written to.
 """
 
 from __future__ import annotations
@@ -12,24 +12,26 @@ import numpy as np
 
 from tieaware.checks.arguments import shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Labels, Offsets, as_flat, as_integers, as_labels, as_offsets
+from tieaware.errors import InputError
 from tieaware.lists.judgments import POOLED, Excluded, JudgedLists
 
-# All places of a matrix together have numbers of 64 bits.
+# The cells of a matrix are numbered in 64 bits.
 _LARGEST = 2**62
 
 
 class Entries(NamedTuple):
-    """The places of a matrix that have an entry: each once, row by row, the columns of a row ascending.
+    """The entries of a matrix, sorted by row and column. No cell has two entries.
 
     Parameters
     ----------
     shape : tuple of int
-        How many rows and columns.
+        The numbers of rows and columns.
     offsets : int64[n_rows + 1]
         The entries of row ``i`` are ``offsets[i]`` to ``offsets[i + 1]``.
     columns : int64[n_entries]
+        The column of each entry.
     permutation : int64[n_entries] or None
-        Which entry of the matrix each is; None for the same order.
+        The index of each entry in the matrix; None if the order is the same.
     """
 
     shape: tuple[int, int]
@@ -39,12 +41,13 @@ class Entries(NamedTuple):
 
     @classmethod
     def of(cls, matrix: Any, where: str) -> Entries:
-        """Read a matrix in CSR form, and check all of it but the data."""
+        """Read a matrix in CSR form, and check everything except its data."""
         shape = _shape(matrix, where)
         columns = as_integers(matrix.indices, f"{where}.indices")
         offsets = as_integers(matrix.indptr, f"{where}.indptr")
         if len(offsets) != shape[0] + 1:
-            raise unexpected(f"{where}.indptr", f"{shape[0] + 1} offsets, for {shape[0]} rows", f"{len(offsets)}")
+            problem = f"must have {shape[0] + 1} offsets for {shape[0]} rows, not {len(offsets)}"
+            raise InputError(f"{where}.indptr", problem)
         offsets = as_offsets(offsets, len(columns), f"{where}.indptr", "indices")
         outside = (columns < 0) | (columns >= shape[1])
         if outside.any():
@@ -59,7 +62,7 @@ class Entries(NamedTuple):
         again = places[1:] == places[:-1]
         if again.any():
             row, column = divmod(int(places[again.argmax()]), shape[1])
-            raise unexpected(f"{where}[{row}, {column}]", "one entry", "two or more")
+            raise InputError(f"{where}[{row}, {column}]", "this cell has more than one entry")
         return cls(shape, offsets, columns[permutation], permutation)
 
     @property
@@ -69,18 +72,18 @@ class Entries(NamedTuple):
 
     @property
     def places(self) -> Integers:
-        """The index of each entry in the flat matrix, as if it were dense."""
+        """The index of each entry in the flattened dense matrix."""
         return self.rows * self.shape[1] + self.columns
 
 
 class Relevance(NamedTuple):
-    """Labels of few of many items, query by query, and the items that are not ranked.
+    """Labels of the judged items of each query, and the items that are excluded from the rankings.
 
     Parameters
     ----------
     judged : Entries
     labels : int32[n_entries]
-        Of the judged items; negative for an unjudged one, as in dense labels.
+        The labels of the judged items; negative for an unjudged item, as in dense labels.
     excluded : Entries or None
     """
 
@@ -90,42 +93,43 @@ class Relevance(NamedTuple):
 
     @classmethod
     def of(cls, relevance: Any, exclude: Any = None) -> Relevance:
-        """Read both matrices, and check that no relevant item is excluded."""
+        """Read both matrices, and raise InputError if a relevant item is excluded."""
         judged = Entries.of(relevance, "relevance")
         labels = _labels(relevance, judged)
         if exclude is None:
             return cls(judged, labels, None)
         excluded = Entries.of(exclude, "exclude")
         if excluded.shape != judged.shape:
-            raise unexpected("exclude", f"the shape of relevance, {judged.shape}", f"{excluded.shape}")
+            raise InputError("exclude", f"must have the shape of relevance, {judged.shape}, not {excluded.shape}")
         both = np.isin(judged.places, excluded.places, assume_unique=True)
         relevant = both & (labels > 0)
         if relevant.any():
             i = int(relevant.argmax())
-            raise unexpected(
-                f"exclude[{judged.rows[i]}, {judged.columns[i]}]",
-                "an item that is not relevant, as it is not to be recommended", f"one of label {labels[i]}",
-            )  # fmt: skip
-        # What is not ranked is as good as unjudged.
+            where = f"exclude[{judged.rows[i]}, {judged.columns[i]}]"
+            raise InputError(where, f"a relevant item must not be excluded, but this item has label {labels[i]}")
+        # An item that is not ranked counts as unjudged.
         return cls(judged, np.where(both, np.int32(-1), labels), excluded)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many queries and items."""
+        """The numbers of queries and items."""
         return self.judged.shape
 
     @property
     def n_items(self) -> int:
-        """How many items each query has, ranked or not."""
+        """The number of items of each query, ranked or not."""
         return self.judged.shape[1]
 
     def lists(self, pool: bool) -> JudgedLists:
-        """Return a list of all items for each query; with those of the pool among the judged ones, if wanted."""
+        """Return one list of all items for each query.
+
+        With `pool`, the unjudged items of the pool are among the judged items, with their negative labels.
+        """
         n_queries, n_items = self.shape
         kept = (self.labels >= 0) | (self.labels <= POOLED) if pool else self.labels >= 0
         excluded = None
         if self.excluded is not None and len(self.excluded.columns):
-            # In copies: what is prepared has to stay what was checked, whatever becomes of the matrix.
+            # The arrays are copied because the caller may change the matrix after it was checked.
             excluded = Excluded(self.excluded.offsets.copy(), self.excluded.columns.copy())
         return JudgedLists(
             np.arange(n_queries + 1, dtype=np.int64) * n_items,
@@ -137,26 +141,27 @@ class Relevance(NamedTuple):
 
 
 def _shape(matrix: Any, where: str) -> tuple[int, int]:
-    """Return the shape of what is a matrix in CSR form, as far as its attributes tell."""
+    """Return the shape of a matrix, or raise InputError if its attributes show that it is not in CSR form."""
     missing = next((name for name in ("indptr", "indices", "data", "shape") if not hasattr(matrix, name)), "")
-    # Scipy's other formats have the same attributes, and mean something else by them.
+    # Other formats of SciPy have attributes of the same names with other meanings.
     if missing or getattr(matrix, "format", "csr") != "csr":
         found = f"{matrix.format} format" if hasattr(matrix, "format") else f"{shown(matrix)} without {missing}"
-        raise unexpected(where, "a sparse matrix in CSR form, such as scipy.sparse's .tocsr() gives", found)
+        raise unexpected(where, "a sparse matrix in CSR form, as made by .tocsr() of scipy.sparse", found)
     shape = matrix.shape
     if not isinstance(shape, tuple | list) or len(shape) != 2:
-        raise unexpected(f"{where}.shape", "two sizes, of rows and columns", shown(shape))
+        raise unexpected(f"{where}.shape", "the numbers of rows and columns", shown(shape))
     n_rows, n_columns = (whole_number(f"{where}.shape[{i}]", size, 0, _LARGEST) for i, size in enumerate(shape))
     if n_rows * n_columns > _LARGEST:
-        raise unexpected(f"{where}.shape", "at most 2^62 places", shown(shape))
+        raise unexpected(f"{where}.shape", "at most 2^62 cells", shown(shape))
     return n_rows, n_columns
 
 
 def _labels(relevance: Any, judged: Entries) -> Labels:
-    """Return the labels of a matrix, in the order of its entries."""
+    """Return the labels of a matrix in the order of `judged`."""
     data = as_flat(relevance.data, "relevance.data")
     if len(data) != len(judged.columns):
-        raise unexpected("relevance.data", f"{len(judged.columns)} labels, one for each index", f"{len(data)}")
+        problem = f"must have {len(judged.columns)} labels, one for each index, not {len(data)}"
+        raise InputError("relevance.data", problem)
     if judged.permutation is not None:
         data = data[judged.permutation]
 

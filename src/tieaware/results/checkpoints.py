@@ -13,7 +13,7 @@ from tieaware.checks.arguments import shown, unexpected
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, RunSource
-from tieaware.inputs.files import label_of, reason, state_of
+from tieaware.inputs.files import reason, source_name, state_of
 from tieaware.results import storage
 from tieaware.results._results import Results
 
@@ -71,7 +71,7 @@ class Checkpoints:
         try:
             os.makedirs(folder, exist_ok=True)
         except (OSError, ValueError) as error:
-            raise InputError(label_of(folder), f"the folder cannot be created: {reason(error)}") from None
+            raise InputError(source_name(folder), f"the folder cannot be created: {reason(error)}") from None
 
     def _path(self, run: str) -> str:
         name = _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", run)
@@ -106,12 +106,11 @@ class Checkpoints:
 
 def _run_key(name: str, source: RunSource) -> dict[str, Any]:
     """Return the read options of a run, and its file's size and modification time."""
-    path = getattr(source, "path", None)
-    state = None if path is None else state_of(path)
+    state = state_of(source.path)
     if state is None:
         problem = "checkpoints need a run in a file, because they record its size and time"
         raise InputError(f"runs: {name}", problem, argument="runs")
-    return {"read": {option: getattr(source, option) for option in ("score_dtype", "duplicates")}, "state": list(state)}
+    return {"read": {"score_dtype": source.score_dtype, "duplicates": source.duplicates}, "state": list(state)}
 
 
 def _digest(qrels: Qrels) -> str:

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from tieaware.checks.arguments import one_of, shown, unexpected
 from tieaware.errors import InputError
-from tieaware.inputs.files import COMPRESSED_BLOCK, ByteStream, reason
+from tieaware.inputs.files import COMPRESSED_BUFFER, ByteStream, reason
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.trec import read_qrels
 
@@ -175,8 +175,8 @@ class _Text:
 
     def __init__(self, path: Path) -> None:
         self._stream = ByteStream(path)
-        self.file = io.BufferedReader(_Raw(self._stream), COMPRESSED_BLOCK)
-        self.label, self.number = self._stream.label, 0
+        self.file = io.BufferedReader(_Raw(self._stream), COMPRESSED_BUFFER)
+        self.label, self.number = self._stream.source_name, 0
 
     def __enter__(self) -> _Text:
         return self
@@ -213,7 +213,7 @@ def _format(text: _Text, named: str | None) -> str:
     """Return the format of a file that is named, or that its name and beginning tell."""
     if named is not None:
         return one_of("format", named, FORMATS)
-    start = text.file.peek()[:COMPRESSED_BLOCK]
+    start = text.file.peek()[:COMPRESSED_BUFFER]
     if start[257:262] == b"ustar":
         return "cacm"
     first = start.lstrip()[:5]

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from tieaware.checks.arguments import unexpected
 from tieaware.errors import InputError
-from tieaware.inputs.columns import judged_columns, run_column, run_columns
-from tieaware.inputs.frames import Held
+from tieaware.inputs.column_names import judged_columns, run_column, run_columns
+from tieaware.inputs.frames import FrameInMemory
 from tieaware.integrations.spark.installation import EXTRA
 from tieaware.integrations.spark.sql import literal, row_names
 from tieaware.runtime.extras import load
@@ -93,7 +93,7 @@ class CheckedRows(NamedTuple):
 def judgments_in(frame: Any, name: str) -> CheckedRows:
     """Return the judgments in a data frame: the columns query, document and label."""
     names = tuple(frame.columns)
-    found = judged_columns(Held(names, []), name, None, None, None)
+    found = judged_columns(FrameInMemory(names, []), name, None, None, None)
     columns = dict(zip(("query", "document", "label"), (names[i] for i in found), strict=True))
     types = _types(frame, name, columns, {"label": ("whole numbers", _LABELS)})
     # The conversion to double gives null for a value that is not a number. Comparisons with null are never true.
@@ -111,7 +111,7 @@ def judgments_in(frame: Any, name: str) -> CheckedRows:
 def runs_in(frame: Any, name: str) -> CheckedRows:
     """Return the runs in a data frame: the columns query, document, score and, if it has one, run."""
     names = tuple(frame.columns)
-    held = Held(names, [])
+    held = FrameInMemory(names, [])
     found = run_columns(held, name, None, None, None)
     columns = dict(zip(("query", "document", "score"), (names[i] for i in found), strict=True))
     run = run_column(held, name)

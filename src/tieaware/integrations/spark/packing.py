@@ -156,7 +156,7 @@ def numbered(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers]:
     """
     is_start = np.zeros(n, np.bool_)
     for array in arrays:
-        is_start[identifier_column(array).segments(0, n)] = True
+        is_start[identifier_column(array).sections(0, n)] = True
     starts = np.flatnonzero(is_start)
     numbers = np.zeros(len(starts), np.int64)
     for array in arrays:

@@ -1,4 +1,4 @@
-"""One file, several threads: pieces between queries, whose rows, errors and warnings are those of one thread."""
+"""Reading a file with several threads gives the rows, errors and warnings of one thread."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import tieaware
 from tieaware.errors import InputError
 from tieaware.inputs import RunFile, run_file
+from tieaware.inputs.file_chunks import FileChunks, Malformed, NotParallel
 from tieaware.inputs.files import ByteStream
-from tieaware.inputs.pieces import Pieces, Unusual
 from tieaware.kernels import _trec
 
 MEASURES = ("AP", "RR", "nDCG@10", "P@5")
@@ -26,23 +26,23 @@ MEASURES = ("AP", "RR", "nDCG@10", "P@5")
 
 @pytest.fixture
 def small(monkeypatch):
-    """Files of any size are cut, into pieces of 200 bytes."""
+    """Read files of any size in chunks of 200 bytes."""
     monkeypatch.setattr(run_file, "SMALLEST", 1)
-    monkeypatch.setattr(run_file, "PIECE", 200)
+    monkeypatch.setattr(run_file, "CHUNK", 200)
 
 
 @pytest.fixture
 def taken(monkeypatch):
-    """The sizes of the pieces that are taken."""
+    """Return the list of the sizes of all chunks that are taken."""
     sizes: list[int] = []
-    plain = Pieces.__iter__
+    plain = FileChunks.__iter__
 
     def noted(self):
-        for piece in plain(self):
-            sizes.append(piece.size)
-            yield piece
+        for chunk in plain(self):
+            sizes.append(chunk.size)
+            yield chunk
 
-    monkeypatch.setattr(Pieces, "__iter__", noted)
+    monkeypatch.setattr(FileChunks, "__iter__", noted)
     return sizes
 
 
@@ -58,7 +58,7 @@ QRELS = {f"query{q}": {f"doc{d}": int((q + d) % 3 == 0) for d in range(0, 12, 2)
 
 
 def outcome(path, threads, **options):
-    """Return what evaluation comes to: values, or an error, and the warnings."""
+    """Evaluate a file; return the values or the error message, and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -75,11 +75,11 @@ def assert_alike(path, **options):
     return expected
 
 
-# ---- where a text is cut --------------------------------------------------------------------------
+# ---- where a text is divided --------------------------------------------------------------------------
 
 
 def plain_last_query(text: bytes) -> int:
-    """The same, line by line."""
+    """Find the last query line by line, in plain Python."""
     position, starts = 0, []
     for line in text[: text.rfind(b"\n") + 1].splitlines(keepends=True) if text else []:
         starts.append((line.split(), position))
@@ -104,33 +104,41 @@ def test_the_last_query_begins_where_plain_python_finds_it(text):
     assert _trec.last_query(memoryview(text)) == plain_last_query(text)
 
 
-def test_pieces_have_whole_queries_and_are_the_file(tmp_path):
+def test_chunks_contain_whole_queries_and_all_rows(tmp_path):
     content = b"# comment\n\n" + lines_of(30, 3) + lines_of(1, 50, 30) + b"\n# more\n" + lines_of(20, 1, 31)
     path = tmp_path / "a.run"
     path.write_bytes(content)
     whole = tieaware.read_run(path)
     for size in (1, 50, 200, 1000, len(content) - 1, len(content), len(content) + 1):
         with ByteStream(path) as stream:
-            pieces = Pieces(stream, size, "float64")
-            parts = [pieces.read(piece) for piece in pieces]
-        queries = [query for part in parts for query in part.queries]
+            chunks = FileChunks(stream, size, "float64")
+            parsed = [chunks.parse(chunk) for chunk in chunks]
+        queries = [query for run in parsed for query in run.queries]
         assert queries == list(whole.queries)
-        assert [document for part in parts for document in part.documents] == list(whole.documents)
-        assert [score for part in parts for score in part.scores.tolist()] == whole.scores.tolist()
-        assert [np.diff(part.offsets).sum() for part in parts] == [len(part.scores) for part in parts]
-        assert len(parts) > 10 or size >= 200
+        assert [document for run in parsed for document in run.documents] == list(whole.documents)
+        assert [score for run in parsed for score in run.scores.tolist()] == whole.scores.tolist()
+        assert [np.diff(run.offsets).sum() for run in parsed] == [len(run.scores) for run in parsed]
+        assert len(parsed) > 10 or size >= 200
 
 
 @pytest.mark.parametrize(
-    "wrong", [b"x Q0 d 1 high t\n", b"x Q0 d 1 1\n", b"x Q0 d 1 1 t\n" * 2, b"query3 Q0 z 1 1 t\n", None]
+    ("lines", "reason"),
+    [
+        (b"x Q0 d 1 high t\n", Malformed),
+        (b"x Q0 d 1 1\n", Malformed),
+        (None, Malformed),
+        (b"x Q0 d 1 1 t\n" * 2, NotParallel),
+        (b"query3 Q0 z 1 1 t\n", NotParallel),
+    ],
 )
-def test_what_is_unusual_has_to_be_read_in_order(tmp_path, wrong):
+def test_some_files_must_be_read_in_order(tmp_path, lines, reason):
+    """Malformed lines and a file without lines, duplicates, and queries whose lines are not contiguous."""
     path = tmp_path / "a.run"
-    path.write_bytes(lines_of(20, 3) + wrong + lines_of(20, 3, 20) if wrong else b"# nothing\n")
+    path.write_bytes(lines_of(20, 3) + lines + lines_of(20, 3, 20) if lines else b"# nothing\n")
     with ByteStream(path) as stream:
-        pieces = Pieces(stream, 200, "float64")
-        with pytest.raises(Unusual):
-            list(map(pieces.read, pieces))
+        chunks = FileChunks(stream, 200, "float64")
+        with pytest.raises(reason):
+            list(map(chunks.parse, chunks))
 
 
 # ---- values, errors and warnings ------------------------------------------------------------------
@@ -177,7 +185,7 @@ def test_errors_and_warnings_are_the_same_for_any_number_of_threads(tmp_path, mi
 
 
 @pytest.mark.usefixtures("small")
-def test_a_compressed_file_that_is_damaged_says_so(tmp_path):
+def test_a_damaged_compressed_file_is_an_error(tmp_path):
     path = tmp_path / "a.run.gz"
     compressed = gzip.compress(lines_of(60, 8))
     for size in (12, len(compressed) // 2, len(compressed) - 1):
@@ -191,7 +199,7 @@ def test_a_compressed_file_that_is_damaged_says_so(tmp_path):
 
 
 @pytest.mark.usefixtures("small")
-def test_errors_of_the_evaluation_are_raised(tmp_path):
+def test_errors_of_an_evaluation_are_raised(tmp_path):
     class Fails:
         def coarsen(self, scores, offsets):
             raise ZeroDivisionError("of mine")
@@ -216,8 +224,8 @@ def test_every_tie_rule_has_the_same_values(tmp_path, ties):
     np.testing.assert_array_equal(found.values, expected.values)
 
 
-def test_a_file_of_several_pieces_as_they_are(tmp_path, taken):
-    """Without smaller ones, and with a line that is as long as they may be, and a query longer than a piece."""
+def test_a_large_file_in_chunks_of_the_usual_size(tmp_path, taken):
+    """The file has a line of the largest length, and a query that is longer than a chunk."""
     path = tmp_path / "a.run"
     long = b"query3 Q0 " + b"d" * 1_000_000 + b" 1 9 t\n"
     many = b"".join(b"query4 Q0 doc%d 1 %d t\n" % (d, d % 1000) for d in range(250_000))
@@ -225,10 +233,10 @@ def test_a_file_of_several_pieces_as_they_are(tmp_path, taken):
     assert path.stat().st_size > 16 << 20
     assert_alike(path)
     assert len(taken) >= 6
-    assert max(taken) > run_file.PIECE
+    assert max(taken) > run_file.CHUNK
 
 
-def test_small_files_and_one_thread_take_the_plain_way(tmp_path, taken):
+def test_small_files_are_read_in_order_and_so_is_every_file_with_one_thread(tmp_path, taken):
     path = tmp_path / "a.run"
     path.write_bytes(lines_of(60, 8))
     outcome(path, 8)
@@ -240,7 +248,7 @@ def test_small_files_and_one_thread_take_the_plain_way(tmp_path, taken):
 
 
 @pytest.mark.usefixtures("small")
-def test_what_can_be_read_but_once_is_read_once(taken):
+def test_a_stream_that_can_be_read_only_once_is_read_once(taken):
     content = lines_of(60, 8)
     expected = tieaware.evaluate(QRELS, {"a": io.BytesIO(content)}, MEASURES, threads=1).values
     np.testing.assert_array_equal(tieaware.evaluate(QRELS, io.BytesIO(content), MEASURES, threads=2).values, expected)
@@ -256,5 +264,5 @@ def test_what_can_be_read_but_once_is_read_once(taken):
 
 
 @pytest.mark.parametrize("path", ["none.run", "a\0b", "", "."])
-def test_a_file_that_is_none_is_an_error(path):
+def test_a_path_without_a_file_is_an_error(path):
     assert outcome(path, 2) == outcome(path, 1)

@@ -18,7 +18,7 @@ import pytest
 
 import tieaware
 from tieaware import InputError
-from tieaware.inputs import as_sources, run_frame, spilled, trec
+from tieaware.inputs import as_sources, external_grouping, run_frame, trec
 
 RNG = np.random.default_rng(1616)
 N = 6000
@@ -61,22 +61,23 @@ def spilling(monkeypatch, tmp_path):
     There are fewer buckets than queries, so that some share one, whatever the secret of their hashes.
     """
     for module, name, value in (
-        (trec, "BLOCK", 4000), (trec, "STREAMED_ROWS", 50), (trec, "SPILLED_ROWS", 300), (run_frame, "PART", 50),
-        (run_frame, "BLOCK", 300), (spilled, "HELD", 3000), (spilled, "SMALL", 2000), (spilled, "BUCKETS", 16),
+        (trec, "BUFFER", 4000), (trec, "CHUNK_ROWS", 50), (trec, "BATCH_ROWS", 300), (run_frame, "CHUNK_ROWS", 50),
+        (run_frame, "BATCH_ROWS", 300), (external_grouping, "HELD", 3000), (external_grouping, "SMALL", 2000),
+        (external_grouping, "BUCKETS", 16),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     levels = []
-    add = spilled.Spilled.add
+    add = external_grouping.ExternalGrouping.add
 
     def noted(self, *block):
         levels.append(self._level)
         add(self, *block)
         assert os.listdir(folder) == []
 
-    monkeypatch.setattr(spilled.Spilled, "add", noted)
+    monkeypatch.setattr(external_grouping.ExternalGrouping, "add", noted)
     yield levels
     assert os.listdir(folder) == []
 
@@ -104,7 +105,7 @@ def test_integers_and_single_precision_stay_what_they_are(tmp_path, spilling):
     })  # fmt: skip
     pyarrow.parquet.write_table(table, tmp_path / "run.parquet")
     (source,) = as_sources(tmp_path / "run.parquet").values()
-    parts = list(source.parts())
+    parts = list(source.chunks())
     assert spilling
     # After those that came before a query did once more.
     last = parts[next(i for i in range(len(parts)) if sum(len(part.scores) for part in parts[i:]) == N) :]
@@ -145,9 +146,9 @@ def test_duplicates_are_said_to_be_where_they_are(tmp_path, spilling, door):
 STOPPED = """
 import os, resource, sys
 import tieaware
-from tieaware.inputs import spilled, trec
-trec.BLOCK, trec.STREAMED_ROWS, trec.SPILLED_ROWS, spilled.HELD = 4000, 50, 300, 3000
-add, n = spilled.Spilled.add, 0
+from tieaware.inputs import external_grouping, trec
+trec.BUFFER, trec.CHUNK_ROWS, trec.BATCH_ROWS, external_grouping.HELD = 4000, 50, 300, 3000
+add, n = external_grouping.ExternalGrouping.add, 0
 
 def stopped(self, *block):
     global n
@@ -156,7 +157,7 @@ def stopped(self, *block):
     if n == 9:
         os.kill(os.getpid(), int(sys.argv[3]))
 
-spilled.Spilled.add = stopped
+external_grouping.ExternalGrouping.add = stopped
 if sys.argv[3] == "0":
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
@@ -180,7 +181,7 @@ def test_nothing_is_left_whatever_happens(tmp_path, how):
     assert os.listdir(folder) == []
     if how == 0:
         assert done.stdout == (
-            f"{folder}: expected room for a run whose queries are not together; the variable TMPDIR names another "
-            "folder, found: File too large\n"
+            f"{folder}: no temporary file could be written here to group the run by query, whose lines are not "
+            "contiguous (File too large); the variable TMPDIR selects another folder\n"
         )
         assert done.stderr == ""

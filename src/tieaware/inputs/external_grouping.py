@@ -1,4 +1,4 @@
-"""Rows whose queries are not together, brought together by way of a temporary file, and not in memory."""
+"""Grouping of rows by query in a temporary file, for runs whose queries are not contiguous."""
 
 from __future__ import annotations
 
@@ -14,55 +14,55 @@ from tieaware.checks.arrays import Integers, stable_order
 from tieaware.errors import InputError, printable
 from tieaware.inputs.files import reason
 from tieaware.inputs.frames import joined
-from tieaware.inputs.run import Dropped, Run
+from tieaware.inputs.run import Ignored, Run
 from tieaware.kernels._seen import hashes
 from tieaware.lists.identifiers import Identifiers, Kind
 from tieaware.lists.query_lists import Lists, grouped
 
-__all__ = ["BLOCK", "Spilled"]
-
-# How many rows are sorted by their queries at a time.
-BLOCK = 1 << 18
-# How many bytes are held before they go to a file, and how many are brought together at a time if no query has more.
+# The number of rows that are added at a time.
+BATCH_ROWS = 1 << 18
+# The number of bytes that are held in memory before a file is written, and the number that are grouped at a time,
+# unless one query has more.
 HELD = 1 << 26
-# So many buckets has the hash of a query, by eight of its bits; those that are small are read with their neighbours.
+# Eight bits of the hash of a query select one of 256 buckets. Neighbouring buckets are read together up to this size.
 BUCKETS = 256
 SMALL = 1 << 21
-KINDS: tuple[Kind, ...] = ("text", "integer", "any")
+_KINDS: tuple[Kind, ...] = ("text", "integer", "any")
 
 
-class Spilled:
-    """Lists of parts of queries, in a file without a name, which is gone with its process, however that ends.
+class ExternalGrouping:
+    """Batches of rows in a temporary file, from which whole queries are read. A context manager.
 
-    They are put into buckets by the hashes of their queries, and read bucket by bucket. One with too many bytes is put
-    into buckets itself, by further bits, unless it is of one query; so memory is bounded by `BLOCK`, `HELD` and the
-    longest query, whatever the number of rows. A context manager.
+    Rows are distributed to buckets by the hashes of their queries, and read bucket by bucket. A bucket of too many
+    bytes is distributed again by further bits of the hash, unless it contains only one query. Memory is therefore
+    bounded by `BATCH_ROWS`, `HELD` and the longest query, whatever the number of rows. The file has no name, so the
+    operating system removes it even if the process is killed.
 
     Parameters
     ----------
     level : int
-        Which eight bits of the hashes are gone by.
+        Which eight bits of the hash select the bucket.
     """
 
     def __init__(self, level: int = 0) -> None:
         self._level = level
         self._file: Any = tempfile.SpooledTemporaryFile(max_size=HELD)  # noqa: SIM115 (closed by __exit__)
         self._end = 0
-        # Where in the file each bucket of each block begins, and the last ends; and the hashes that are in a bucket.
+        # The offsets of the buckets of each batch in the file, and the smallest and largest hash of each bucket.
         self._edges: list[Integers] = []
         self._least = np.full(BUCKETS, np.iinfo(np.uint64).max, np.uint64)
         self._most = np.zeros(BUCKETS, np.uint64)
 
-    def __enter__(self) -> Spilled:
+    def __enter__(self) -> ExternalGrouping:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # What could not be written is tried once more.
+        # Closing tries again to write what could not be written before.
         with suppress(OSError):
             self._file.close()
 
     def add(self, lists: Lists, rows: Integers) -> None:
-        """Add a block, of which these are the rows in the input."""
+        """Add a batch of lists; `rows` are the rows of the input from which its rows come."""
         found = hashes(lists.queries.data, lists.queries.offsets)
         buckets = (found >> np.uint64(8 * self._level) & np.uint64(BUCKETS - 1)).astype(np.int64)
         np.minimum.at(self._least, buckets, found)
@@ -76,49 +76,56 @@ class Spilled:
         )
         firsts = np.searchsorted(buckets[order], np.arange(BUCKETS + 1))
         ends = np.full(BUCKETS + 1, self._end, np.int64)
-        with _temporary():
+        with _file_errors():
             for bucket in np.flatnonzero(np.diff(firsts)).tolist():
-                chunk = _packed(sorted_lists, int(firsts[bucket]), int(firsts[bucket + 1]))
-                self._file.write(chunk)
-                ends[bucket + 1 :] += len(chunk)
+                data = _packed(sorted_lists, int(firsts[bucket]), int(firsts[bucket + 1]))
+                self._file.write(data)
+                ends[bucket + 1 :] += len(data)
         self._end = int(ends[-1])
         self._edges.append(ends)
 
-    def runs(self, made: Callable[[Lists], tuple[Run, Dropped]], warn: Callable[[Dropped], None]) -> Iterator[Run]:
-        """Yield the runs that are made of the lists; warn of what was dropped.
+    def runs(self, make: Callable[[Lists], tuple[Run, Ignored]], warn: Callable[[Ignored], None]) -> Iterator[Run]:
+        """Yield a run for each chunk of whole queries, and warn about ignored duplicates at the end.
+
+        Parameters
+        ----------
+        make : callable
+            Makes a run from lists, and returns it with the duplicates that it ignored.
+        warn : callable
 
         Raises
         ------
         InputError
-            Of the query with a duplicate that comes first in the input, as if it had been read in order.
+            The error of `make` for the first query of the input that has a duplicate, as if the input had been read in
+            order.
         """
-        dropped = []
-        parts = self.lists()
-        for lists in parts:
+        found = []
+        chunks = self.lists()
+        for lists in chunks:
             try:
-                run, of_run = made(lists)
+                run, ignored = make(lists)
             except InputError:
-                for others in parts:
-                    if len(others.duplicates(one=True)) and _first_repeat(others) < _first_repeat(lists):
+                for others in chunks:
+                    if len(others.duplicates(first_only=True)) and _first_duplicate(others) < _first_duplicate(lists):
                         lists = others
-                made(lists)
+                make(lists)
                 raise
-            if of_run.n:
-                dropped.append((_first_repeat(lists), of_run))
+            if ignored.n:
+                found.append((_first_duplicate(lists), ignored))
             yield run
-        warn(sum((each for _, each in sorted(dropped, key=lambda pair: pair[0])), Dropped()))
+        warn(sum((each for _, each in sorted(found, key=lambda pair: pair[0])), Ignored()))
 
     def lists(self) -> Iterator[Lists]:
-        """Yield the lists of whole queries, each row with that of the input as its source."""
+        """Yield chunks of whole queries. The sources of their rows are the rows of the input."""
         edges = np.stack(self._edges) if self._edges else np.zeros((0, BUCKETS + 1), np.int64)
         sizes = np.diff(edges).sum(axis=0)
         first = 0
         while first < BUCKETS:
             if sizes[first] > HELD and self._least[first] < self._most[first]:
-                with Spilled(self._level + 1) as finer:
-                    for chunk in self._chunks(edges, first, first + 1):
-                        assert chunk.sources is not None
-                        finer.add(chunk, chunk.sources)
+                with ExternalGrouping(self._level + 1) as finer:
+                    for batch in self._batches(edges, first, first + 1):
+                        assert batch.sources is not None
+                        finer.add(batch, batch.sources)
                     yield from finer.lists()
                 first += 1
                 continue
@@ -126,14 +133,14 @@ class Spilled:
             while last < BUCKETS and sizes[first : last + 1].sum() <= SMALL:
                 last += 1
             if sizes[first:last].any():
-                yield _together(list(self._chunks(edges, first, last)))
+                yield _merged(list(self._batches(edges, first, last)))
             first = last
 
-    def _chunks(self, edges: Integers, first: int, last: int) -> Iterator[Lists]:
-        """Read some buckets, in the order of the blocks."""
+    def _batches(self, edges: Integers, first: int, last: int) -> Iterator[Lists]:
+        """Read the buckets `first` … `last` - 1 of each batch, in the order in which the batches were added."""
         for start, stop in zip(edges[:, first].tolist(), edges[:, last].tolist(), strict=True):
             if stop > start:
-                with _temporary():
+                with _file_errors():
                     self._file.seek(start)
                     data = self._file.read(stop - start)
                 at = 0
@@ -143,8 +150,8 @@ class Spilled:
 
 
 @contextmanager
-def _temporary() -> Iterator[None]:
-    """Say where it was that something could not be written or read."""
+def _file_errors() -> Iterator[None]:
+    """Turn an OSError into an InputError that names the folder of temporary files."""
     try:
         yield
     except OSError as error:
@@ -152,12 +159,16 @@ def _temporary() -> Iterator[None]:
             folder = tempfile.gettempdir()
         except OSError:
             folder = "temporary files"
-        what = "for a run whose queries are not together; the variable TMPDIR names another folder"
-        raise InputError(printable(folder), f"expected room {what}, found: {reason(error)}") from None
+        problem = "no temporary file could be written here to group the run by query, whose lines are not contiguous"
+        remedy = "the variable TMPDIR selects another folder"
+        raise InputError(printable(folder), f"{problem} ({reason(error)}); {remedy}") from None
 
 
 def _packed(lists: Lists, start: int, stop: int) -> bytes:
-    """Return some queries as bytes, which begin with the numbers of all that follows; each column is of whole words."""
+    """Return the bytes of the queries `start` … `stop` - 1: the sizes of all columns, and the columns.
+
+    Every column is padded to a multiple of eight bytes.
+    """
     begin, end = int(lists.offsets[start]), int(lists.offsets[stop])
     queries, documents = lists.queries, lists.documents
     names = queries.data[queries.offsets[start] : queries.offsets[stop]]
@@ -167,16 +178,16 @@ def _packed(lists: Lists, start: int, stop: int) -> bytes:
     columns: Sequence[NDArray[Any]] = (
         np.array([
             stop - start, end - begin, len(names), len(text), lists.values.itemsize,
-            KINDS.index(queries.kind), KINDS.index(documents.kind),
+            _KINDS.index(queries.kind), _KINDS.index(documents.kind),
         ], np.int64),
         queries.offsets[start : stop + 1] - queries.offsets[start], names, lists.offsets[start : stop + 1] - begin,
         lengths, text, lists.values[begin:end], lists.sources[begin:end],
     )  # fmt: skip
-    return b"".join(part for column in columns for part in (column.data, b"\0" * (-column.nbytes % 8)))
+    return b"".join(data for column in columns for data in (column.data, b"\0" * (-column.nbytes % 8)))
 
 
 def _unpacked(data: bytes, at: int) -> tuple[Lists, int]:
-    """Return what was packed at a place, and the place behind it."""
+    """Return the lists that `_packed` wrote at an offset, and the offset after them."""
 
     def column(dtype: Any, n: int) -> NDArray[Any]:
         nonlocal at
@@ -186,36 +197,36 @@ def _unpacked(data: bytes, at: int) -> tuple[Lists, int]:
 
     n_queries, n, n_names, n_text, itemsize, of_queries, of_documents = column(np.int64, 7).tolist()
     ends = column(np.int64, n_queries + 1)
-    queries = Identifiers.of(column(np.uint8, n_names), ends, KINDS[of_queries])
+    queries = Identifiers.of(column(np.uint8, n_names), ends, _KINDS[of_queries])
     offsets = column(np.int64, n_queries + 1)
     document_offsets = np.zeros(n + 1, np.int64)
     np.cumsum(column(_length_type(n_text), n), out=document_offsets[1:])
-    documents = Identifiers.of(column(np.uint8, n_text), document_offsets, KINDS[of_documents])
+    documents = Identifiers.of(column(np.uint8, n_text), document_offsets, _KINDS[of_documents])
     values = column(np.float32 if itemsize == 4 else np.float64, n)
     return Lists(queries, offsets, documents, values, column(np.int64, n)), at
 
 
 def _length_type(n_bytes: int) -> type[np.unsignedinteger[Any]]:
-    """Return the type for the lengths of documents of so many bytes together."""
+    """Return a type that can hold the lengths of documents whose identifiers have `n_bytes` in total."""
     return np.uint32 if n_bytes < 1 << 32 else np.uint64
 
 
-def _together(chunks: Sequence[Lists]) -> Lists:
-    """Return the lists of the queries of all chunks, with their rows in order."""
+def _merged(batches: Sequence[Lists]) -> Lists:
+    """Merge batches into one list per query, with the rows in the order of the batches."""
     starts, n = [], 0
-    for chunk in chunks:
-        starts.append(chunk.offsets[:-1] + n)
-        n += len(chunk.documents)
-    sources = np.concatenate([chunk.sources for chunk in chunks if chunk.sources is not None])
+    for batch in batches:
+        starts.append(batch.offsets[:-1] + n)
+        n += len(batch.documents)
+    sources = np.concatenate([batch.sources for batch in batches if batch.sources is not None])
     lists = grouped(
-        joined([chunk.queries for chunk in chunks]), np.concatenate([*starts, np.array([n])]),
-        joined([chunk.documents for chunk in chunks]), np.concatenate([chunk.values for chunk in chunks]),
+        joined([batch.queries for batch in batches]), np.concatenate([*starts, np.array([n])]),
+        joined([batch.documents for batch in batches]), np.concatenate([batch.values for batch in batches]),
     )  # fmt: skip
     lists.sources = sources if lists.sources is None else sources[lists.sources]
     return lists
 
 
-def _first_repeat(lists: Lists) -> int:
-    """Return the first row of the input that is of the first query with a duplicate."""
-    row = int(lists.duplicates(one=True)[0, 0])
+def _first_duplicate(lists: Lists) -> int:
+    """Return the first input row of the query whose list contains the first duplicate."""
+    row = int(lists.duplicates(first_only=True)[0, 0])
     return lists.source(int(lists.offsets[np.searchsorted(lists.offsets, row, side="right") - 1]))

@@ -1,0 +1,115 @@
+"""Tables in files that pyarrow reads: Parquet, and both IPC formats of Arrow."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, ClassVar
+
+from tieaware.errors import InputError
+from tieaware.inputs.files import ByteStream, reason
+from tieaware.inputs.frames import ArrowFrame, Batches, Frame
+from tieaware.runtime.extras import MissingExtraError, load
+
+# The number of rows of a batch of a Parquet file.
+_BATCH_ROWS = 1 << 17
+
+
+class _PyarrowFile(Frame, ABC):
+    """A file whose schema and batches pyarrow reads. Pyarrow opens the file itself, by its path."""
+
+    MAGIC: ClassVar[bytes]
+
+    @classmethod
+    def recognise(cls, stream: ByteStream) -> Frame | None:
+        """Return the table in an open file, or None if the file has another format."""
+        if not stream.reopenable or not stream.start.startswith(cls.MAGIC):
+            return None
+        assert isinstance(stream.path, str | os.PathLike)
+        return cls(os.fspath(stream.path), stream.source_name)
+
+    def __init__(self, path: Any, source_name: str) -> None:
+        self._path = path
+        self._source_name = source_name
+        self.names = tuple(self._try(lambda: self._schema().names))
+
+    @abstractmethod
+    def _schema(self) -> Any:
+        """Return the schema as a pyarrow object."""
+
+    @abstractmethod
+    def _batches(self, names: list[str]) -> Iterable[Any]:
+        """Return the batches of these columns as pyarrow objects."""
+
+    def _try(self, read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except (MissingExtraError, InputError, MemoryError):
+            raise
+        except Exception as error:
+            raise InputError(self._source_name, f"the file cannot be read: {reason(error)}") from None
+
+    def _validated(self, batch: Any) -> Any:
+        """Return a batch after checking that its buffers are consistent."""
+        return batch
+
+    def batches(self, columns: Sequence[int]) -> Batches:
+        names = [self.names[i] for i in columns]
+        batches = iter(self._try(lambda: self._batches(names)))
+        first = 0
+        while (batch := self._try(lambda: self._validated(next(batches, None)))) is not None:
+            found = batch.schema.names
+            for read in ArrowFrame(batch, self._source_name).batches([found.index(name) for name in names]):
+                yield read._replace(first=first)
+            first += len(batch)
+
+
+class ParquetFile(_PyarrowFile):
+    """A Parquet file. Its batches do not depend on its row groups."""
+
+    MAGIC = b"PAR1"
+
+    def _schema(self) -> Any:
+        with load("pyarrow.parquet", "arrow").ParquetFile(self._path) as file:
+            return file.schema_arrow
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        with load("pyarrow.parquet", "arrow").ParquetFile(self._path) as file:
+            yield from file.iter_batches(batch_size=_BATCH_ROWS, columns=names)
+
+
+class ArrowFile(_PyarrowFile):
+    """A file in Arrow's IPC file format, which is also the Feather format."""
+
+    MAGIC = b"ARROW1\0\0"
+
+    def _reader(self, **options: Any) -> Any:
+        ipc = load("pyarrow.ipc", "arrow")
+        return ipc.open_file(load("pyarrow", "arrow").memory_map(self._path), options=ipc.IpcReadOptions(**options))
+
+    def _schema(self) -> Any:
+        return self._reader().schema
+
+    def _validated(self, batch: Any) -> Any:
+        # The kernels read the buffers of the file directly: invalid offsets would make them read other memory.
+        if batch is not None:
+            batch.validate(full=True)
+        return batch
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        file = self._reader(included_fields=[self.names.index(name) for name in names])
+        return (file.get_batch(i) for i in range(file.num_record_batches))
+
+
+class ArrowStreamFile(ArrowFile):
+    """A file in Arrow's IPC stream format."""
+
+    MAGIC = b"\xff\xff\xff\xff"
+
+    def _reader(self, **options: Any) -> Any:
+        ipc = load("pyarrow.ipc", "arrow")
+        return ipc.open_stream(load("pyarrow", "arrow").memory_map(self._path), options=ipc.IpcReadOptions(**options))
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        return iter(self._reader(included_fields=[self.names.index(name) for name in names]))

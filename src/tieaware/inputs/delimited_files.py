@@ -1,0 +1,211 @@
+"""Tables in CSV and TSV files whose first line names the columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tieaware.checks.arguments import shown
+from tieaware.checks.arrays import Integers
+from tieaware.errors import InputError
+from tieaware.inputs.column_names import DOCUMENTS, QUERIES
+from tieaware.inputs.files import ByteStream, reason, suffix_of
+from tieaware.inputs.frames import Batch, Batches, Frame, Objects
+from tieaware.kernels._buffers import BadCell
+from tieaware.kernels._trec import LONGEST_LINE
+from tieaware.lists.identifiers import Identifiers
+
+# The largest number of rows of a batch.
+_BATCH_ROWS = 1 << 17
+# Rows are read a few at a time, until they fill a batch or their text reaches the limit.
+FEW_ROWS = 64
+LONGEST_BATCH = FEW_ROWS * LONGEST_LINE
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_LINE_END = re.compile(rb"[\r\n]")
+
+
+class DelimitedFile(Frame):
+    """A CSV or TSV file with a header, plain or compressed.
+
+    Parameters
+    ----------
+    stream : ByteStream
+        The file, opened at its beginning. It is read on from the header as long as it stays open, and opened again
+        later.
+    delimiter : str
+    """
+
+    @classmethod
+    def recognise(cls, stream: ByteStream) -> Frame | None:
+        """Return the table in an open file, or None if the file has another format."""
+        delimiter = _DELIMITERS.get(suffix_of(stream.path))
+        if delimiter is None or (delimiter == "\t" and not _has_header(stream)):
+            return None
+        return cls(stream, delimiter)
+
+    def __init__(self, stream: ByteStream, delimiter: str) -> None:
+        self.rereadable = stream.reopenable
+        self._path = stream.path
+        self._source_name = stream.source_name
+        self._delimiter = delimiter
+        self._records: _Records | None = _Records(stream, delimiter)
+        self.names = self._records.header
+
+    def batches(self, columns: Sequence[int]) -> Batches:
+        """Read the rest of the open file, or the whole file again; yield batches."""
+        records, self._records = self._records, None
+        if records is not None and not records.stream.closed:
+            yield from self._batches(records, columns)
+            return
+        with ByteStream(self._path) as stream:
+            yield from self._batches(_Records(stream, self._delimiter), columns)
+
+    def _batches(self, records: _Records, columns: Sequence[int]) -> Batches:
+        first, n = 0, len(self.names)
+        while rows := records.read(_BATCH_ROWS):
+            # The csv module returns an empty line as an empty row.
+            rows = [row for row in rows if row]
+            for i, row in enumerate(rows):
+                if len(row) != n:
+                    where = f"{self._source_name}: row {first + i}"
+                    raise InputError(where, f"has {len(row)} fields, but the header has {n}")
+            cells = [[row[i] for row in rows] for i in columns]
+            yield Batch.of([_Cells(np.array(column, object)) for column in cells], first)
+            first += len(rows)
+
+
+def _has_header(stream: ByteStream) -> bool:
+    """Return whether the first line names a query and a document column.
+
+    Without a header, the file may be a TREC file whose fields are separated by tabs.
+    """
+    line = _LINE_END.split(stream.peek_line(), maxsplit=1)[0].decode("utf-8-sig", "surrogateescape")
+    names = {name.strip() for row in csv.reader([line], delimiter="\t") for name in row}
+    return bool(names.intersection(QUERIES) and names.intersection(DOCUMENTS))
+
+
+class _Cells(Objects):
+    """A column of text without a declared type. Its identifiers match text and integers; its values may be numbers."""
+
+    def identifiers(self, start: int, stop: int) -> Identifiers:
+        found = super().identifiers(start, stop)
+        empty = found.offsets[1:] == found.offsets[:-1]
+        if empty.any():
+            raise BadCell(start + int(empty.argmax()), "an empty field")
+        return found.matching_any()
+
+    def identifiers_at(self, rows: Integers) -> Identifiers:
+        return super().identifiers_at(rows).matching_any()
+
+    def numbers(self, start: int, stop: int) -> NDArray[Any]:
+        cells = super().numbers(start, stop)
+        try:
+            numbers = cells.astype(np.float64)
+        except ValueError:
+            for row, cell in enumerate(cells.tolist(), start):
+                try:
+                    float(cell)
+                except ValueError:
+                    raise BadCell(row, shown(cell) if cell else "an empty field") from None
+            raise
+        # Rounding could make two large integers equal, and so create a tie.
+        for i in np.flatnonzero(np.abs(numbers) >= 2.0**53):
+            if cells[i].strip().lstrip("+-").isdecimal() and int(cells[i]) != int(numbers[i]):
+                raise BadCell(start + int(i), f"{cells[i]}, which float64 cannot represent")
+        return numbers
+
+
+class _Records:
+    """The rows of a CSV file, read from a stream.
+
+    Parameters
+    ----------
+    stream : ByteStream
+        The file, opened at its beginning.
+    delimiter : str
+
+    Attributes
+    ----------
+    stream : ByteStream
+    header : tuple of str
+        The fields of the first row.
+    """
+
+    def __init__(self, stream: ByteStream, delimiter: str) -> None:
+        self.stream = stream
+        self._raw = _LimitedLines(stream)
+        text = io.TextIOWrapper(io.BufferedReader(self._raw), "utf-8-sig", "surrogateescape", newline="")
+        self._reader = csv.reader(text, delimiter=delimiter)
+        self.header = tuple(name.strip() for row in self.read(1) for name in row)
+
+    def read(self, n_rows: int) -> list[list[str]]:
+        """Return the next rows, at most `n_rows`: fewer if they are long, because memory must stay bounded.
+
+        Raises
+        ------
+        InputError
+            A row is not valid CSV, a line is too long, or the file cannot be read.
+        """
+        try:
+            return self._some_rows(n_rows)
+        except csv.Error as error:
+            raise InputError(f"{self.stream.source_name}:{self._reader.line_num}", reason(error)) from None
+        except _LongLineError:
+            where = f"{self.stream.source_name}:{self._reader.line_num + 1}"
+            raise InputError(where, f"the line is longer than {LONGEST_LINE:,} bytes") from None
+
+    def _some_rows(self, n_rows: int) -> list[list[str]]:
+        rows: list[list[str]] = []
+        longest = self._raw.n_read + LONGEST_BATCH
+        while len(rows) < n_rows and self._raw.n_read < longest:
+            # A quoted field may contain line ends, so one row may consist of many lines.
+            self._raw.last = self._raw.n_read + 2 * LONGEST_BATCH
+            few = list(islice(self._reader, min(FEW_ROWS, n_rows - len(rows))))
+            if not few:
+                break
+            rows += few
+        return rows
+
+
+class _LongLineError(Exception):
+    """A line is longer than the limit. The caller knows the number of the line."""
+
+
+class _LimitedLines(io.RawIOBase):
+    """A byte stream as a raw file of Python, which limits the length of lines.
+
+    Attributes
+    ----------
+    n_read : int
+        How many bytes were read.
+    last : int
+        An error is raised if more bytes than this are read.
+    """
+
+    def __init__(self, stream: ByteStream) -> None:
+        self._stream = stream
+        # The length of the line that has not ended yet.
+        self._length = 0
+        self.n_read = 0
+        self.last = 2 * LONGEST_BATCH
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        n = self._stream.read_into(view)
+        text = bytes(view[:n])
+        end = _LINE_END.search(text)
+        self.n_read += n
+        if self._length + (end.start() if end else n) > LONGEST_LINE or self.n_read > self.last:
+            raise _LongLineError
+        self._length = n - 1 - max(text.rfind(b"\n"), text.rfind(b"\r")) if end else self._length + n
+        return n

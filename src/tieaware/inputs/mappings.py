@@ -1,0 +1,50 @@
+"""Parsing of nested mappings: {query: {document: value}}."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tieaware.checks.arguments import shown
+from tieaware.checks.arrays import Offsets, Place
+from tieaware.errors import InputError
+from tieaware.lists.identifiers import Identifiers
+
+
+def flattened(
+    lists: Mapping[Any, Any], argument: str
+) -> tuple[Identifiers, Offsets, Identifiers, list[Any], Place]:
+    """Return the queries, the offsets of their rows, the documents, the values, and a function that locates a row.
+
+    Raises
+    ------
+    InputError
+        The argument does not have the form {query: {document: value}}, or a key is not an identifier.
+    """
+    if not isinstance(lists, Mapping):
+        raise InputError(argument, f"must be a dict {{query: {{document: value}}}}, not {type(lists).__name__}")
+    keys: list[Any] = []
+    values: list[Any] = []
+    # The items are taken only once, because a mapping may return other items the next time.
+    items = list(lists.items())
+    offsets = np.zeros(len(items) + 1, np.int64)
+    for row, (query, listed) in enumerate(items):
+        if not isinstance(listed, Mapping):
+            problem = f"must be a dict {{document: value}}, not {type(listed).__name__}"
+            raise InputError(f"{argument}[{shown(query)}]", problem)
+        keys.extend(listed.keys())
+        values.extend(listed.values())
+        if len(values) != len(keys):
+            raise InputError(f"{argument}[{shown(query)}]", "this mapping returns more values or fewer than documents")
+        offsets[row + 1] = len(keys)
+    names = [query for query, _ in items]
+
+    def place(row: int) -> str:
+        query = names[int(np.searchsorted(offsets, row, side="right")) - 1]
+        return f"{argument}[{shown(query)}][{shown(keys[row])}]"
+
+    queries = Identifiers.from_sequence(names, f"keys of {argument}")
+    documents = Identifiers.from_sequence(keys, f"documents of {argument}")
+    return queries.matching_any(), offsets, documents.matching_any(), values, place

@@ -1,0 +1,294 @@
+"""The rows of a table as lists per query, read in chunks of whole queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Offsets, Place, as_labels, as_scores, check_no_nan
+from tieaware.errors import InputError
+from tieaware.inputs.frames import Batch, Column, Frame, joined, of_array, of_identifiers
+from tieaware.kernels import _join
+from tieaware.kernels._buffers import BadCell
+from tieaware.kernels._seen import Seen
+from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.query_lists import Lists, NotContiguous, grouped
+
+# A function that makes scores or labels from numbers. Its other arguments are the name of the numbers in messages, and
+# a function that returns the place of one number.
+Convert: TypeAlias = Callable[[NDArray[Any], str, Place], NDArray[Any]]
+
+# The number of rows of a chunk, unless its last query needs more: these rows and their results fit in a cache.
+CHUNK_ROWS = 1 << 16
+
+
+class BatchRange(NamedTuple):
+    """A range of rows of a batch."""
+
+    batch: Batch
+    start: int
+    stop: int
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return self.stop - self.start
+
+    def row(self, i: int) -> int:
+        """Return the row of the table from which a row of the batch comes."""
+        return self.batch.row(i)
+
+
+class RowChunk(NamedTuple):
+    """Consecutive rows of a table.
+
+    Parameters
+    ----------
+    ranges : sequence of BatchRange
+    queries : Identifiers
+        The query of each section: a section is a sequence of consecutive rows of one query.
+    starts : int64[n_sections + 1]
+        The first row of each section in the chunk, and the number of rows.
+    """
+
+    ranges: Sequence[BatchRange]
+    queries: Identifiers
+    starts: Offsets
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The query, document and value columns of a table.
+
+    Parameters
+    ----------
+    frame : Frame
+    columns : (int, int, int)
+        The indices of the columns in the table.
+    source_name : str
+        The name of the table in messages.
+    """
+
+    frame: Frame
+    columns: tuple[int, ...]
+    source_name: str
+
+    def where(self, column: int, row: int | None = None) -> str:
+        """Return the place of a column, or of one of its values, for a message."""
+        return self.frame.where(self.source_name, self.frame.names[self.columns[column]], row)
+
+    def chunks(self, least: int) -> Iterator[RowChunk]:
+        """Yield chunks of whole queries, each with at least `least` rows except the last.
+
+        Raises
+        ------
+        NotContiguous
+            A query of an earlier chunk reappears, and the table can be read again.
+        InputError
+            A value is invalid; or a query reappears, and the table cannot be read again.
+        """
+        seen = Seen()
+        for chunk in self._cut(least):
+            _, firsts = _join.number(chunk.queries.data, chunk.queries.offsets)
+            queries = chunk.queries.take(firsts)
+            known = seen.known(queries.data, queries.offsets)
+            if known >= 0:
+                if self.frame.rereadable:
+                    raise NotContiguous
+                where = self.place(chunk, 0)(int(chunk.starts[firsts[known]]))
+                problem = f"query {quoted(queries[known])} reappears after another query in a stream"
+                raise InputError(where, f"{problem} that can be read only once: sort it by query, or pass a table")
+            seen.add(queries.data, queries.offsets)
+            yield chunk
+
+    def whole(self) -> RowChunk:
+        """Return all rows as one chunk."""
+        growing = _GrowingChunk()
+        for batch in self.frame.batches(self.columns):
+            if batch.stop > batch.start:
+                self.check(batch)
+                rows = BatchRange(batch, batch.start, batch.stop)
+                growing.append(rows, *self._sections(rows))
+        return growing.chunk()
+
+    def chunks_of_any_rows(self, least: int) -> Iterator[RowChunk]:
+        """Yield chunks of at least `least` rows except the last, which may begin and end within a query."""
+        growing = _GrowingChunk()
+        for batch in self.frame.batches(self.columns):
+            if batch.stop > batch.start:
+                self.check(batch)
+            for start in range(batch.start, batch.stop, least):
+                rows = BatchRange(batch, start, min(batch.stop, start + least))
+                growing.append(rows, *self._sections(rows))
+                if growing.n >= least:
+                    yield growing.chunk()
+                    growing = _GrowingChunk()
+        if growing.n:
+            yield growing.chunk()
+
+    def _cut(self, least: int) -> Iterator[RowChunk]:
+        """Yield chunks that end where the query changes. A later chunk may still repeat a query."""
+        growing = _GrowingChunk()
+        for batch in self.frame.batches(self.columns):
+            if batch.start == batch.stop:
+                # An empty batch is skipped because the types of its columns are meaningless.
+                continue
+            self.check(batch)
+            start = batch.start
+            while start < batch.stop:
+                stop = min(batch.stop, start + max(least - growing.n, least // 4, 1))
+                # The last query of these rows may continue after them.
+                starts, queries = self._sections(BatchRange(batch, start, stop))
+                last = int(starts[-1])
+                if growing.n + stop - start < least:
+                    growing.append(BatchRange(batch, start, stop), starts, queries)
+                    start = stop
+                elif last > start:
+                    growing.append(BatchRange(batch, start, last), starts[:-1], queries)
+                    yield growing.chunk()
+                    growing, start = _GrowingChunk(), last
+                elif growing.n and growing.last() != queries[0]:
+                    yield growing.chunk()
+                    growing = _GrowingChunk()
+                else:
+                    growing.append(BatchRange(batch, start, stop), starts, queries)
+                    start = stop
+        if growing.n:
+            yield growing.chunk()
+
+    def _sections(self, rows: BatchRange) -> tuple[Integers, Identifiers]:
+        """Return the first row of each section of consecutive rows of one query, and the queries."""
+        column = rows.batch.columns[0]
+        try:
+            starts = column.sections(rows.start, rows.stop)
+            return starts, column.identifiers_at(starts)
+        except BadCell as bad:
+            raise self._not_identifier(0, rows, bad) from None
+
+    def check(self, batch: Batch) -> None:
+        """Raise InputError unless the columns have types that can hold queries, documents and values."""
+        query, doc, value = batch.columns
+        for i, column in enumerate((query, doc)):
+            if column.holds not in ("text", "integer", "object", "null"):
+                raise unexpected(self.where(i), "a column of text, bytes or integers", column.type)
+        if value.holds not in ("number", "integer", "object", "null"):
+            raise unexpected(self.where(2), "a column of numbers", value.type)
+
+    def ordered(self, batch: Batch, order: Integers) -> Batch:
+        """Return a copy of a batch with its rows in another order."""
+        query, doc, value = batch.columns
+        rows = BatchRange(batch, 0, len(value))
+        columns: list[Column] = []
+        for i, column in enumerate((query, doc)):
+            try:
+                columns.append(of_identifiers(column.identifiers_at(order)))
+            except BadCell as bad:
+                raise self._not_identifier(i, rows, bad) from None
+        columns.append(of_array(self._values([rows], lambda numbers, where, place: numbers)[order]))
+        numbers = batch.first + order if batch.rows is None else batch.rows[order]
+        return Batch(columns, 0, len(order), rows=numbers)
+
+    def _not_identifier(self, column: int, rows: BatchRange, bad: BadCell) -> InputError:
+        row, found = bad.args
+        return unexpected(self.where(column, rows.row(row)), "text, bytes or an integer", found)
+
+    def lists(self, chunk: RowChunk, convert: Convert) -> Lists:
+        """Group the rows of a chunk by query, with converted values."""
+        return grouped(chunk.queries, chunk.starts, self._documents(chunk.ranges), self._values(chunk.ranges, convert))
+
+    def numbered_lists(self, chunk: RowChunk, convert: Convert) -> tuple[Lists, Integers]:
+        """Group the rows of a chunk by query; return the lists, and the row of the table of each of their rows."""
+        lists = self.lists(chunk, convert)
+        numbers = np.concatenate([
+            rows.batch.first + np.arange(rows.start, rows.stop) if rows.batch.rows is None
+            else rows.batch.rows[rows.start : rows.stop]
+            for rows in chunk.ranges
+        ])  # fmt: skip
+        return lists, numbers if lists.sources is None else numbers[lists.sources]
+
+    def _documents(self, ranges: Sequence[BatchRange]) -> Identifiers:
+        found = []
+        for rows in ranges:
+            try:
+                found.append(rows.batch.columns[1].identifiers(rows.start, rows.stop))
+            except BadCell as bad:
+                raise self._not_identifier(1, rows, bad) from None
+        return joined(found)
+
+    def _values(self, ranges: Sequence[BatchRange], convert: Convert) -> NDArray[Any]:
+        found = []
+        for rows in ranges:
+
+            def place(i: int, rows: BatchRange = rows) -> str:
+                return self.where(2, rows.row(rows.start + i))
+
+            try:
+                numbers = rows.batch.columns[2].numbers(rows.start, rows.stop)
+            except BadCell as bad:
+                raise unexpected(self.where(2, rows.row(bad.args[0])), "a number", bad.args[1]) from None
+            except TypeError as error:
+                raise unexpected(self.where(2), "a column of numbers", f"{error}") from None
+            found.append(convert(numbers, self.where(2), place))
+        return np.concatenate(found) if len(found) > 1 else found[0] if found else convert(np.zeros(0), "", str)
+
+    def place(self, chunk: RowChunk, column: int = 1) -> Place:
+        """Return a function that returns the place of a row of a chunk, by default in the document column."""
+        ends = np.cumsum([rows.n for rows in chunk.ranges])
+
+        def place(row: int) -> str:
+            i = int(np.searchsorted(ends, row, side="right"))
+            rows = chunk.ranges[i]
+            return self.where(column, rows.row(rows.stop - int(ends[i]) + row))
+
+        return place
+
+
+class _GrowingChunk:
+    """A chunk to which rows are appended."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._ranges: list[BatchRange] = []
+        self._starts: list[Integers] = []
+        self._queries: list[Identifiers] = []
+
+    def append(self, rows: BatchRange, starts: Integers, queries: Identifiers) -> None:
+        """Append rows.
+
+        Parameters
+        ----------
+        rows : BatchRange
+        starts : int64[n_sections]
+            The first row of each section, in the batch.
+        queries : Identifiers
+            The query of each section. Further queries are ignored.
+        """
+        self._ranges.append(rows)
+        self._starts.append(starts + (self.n - rows.start))
+        self._queries.append(queries if len(queries) == len(starts) else queries.take(np.arange(len(starts))))
+        self.n += rows.n
+
+    def last(self) -> bytes:
+        """Return the query of the last row."""
+        return self._queries[-1][-1]
+
+    def chunk(self) -> RowChunk:
+        starts = np.concatenate([*self._starts, np.array([self.n])]).astype(np.int64)
+        return RowChunk(self._ranges, joined(self._queries), starts)
+
+
+def exact_scores(values: NDArray[Any], where: str, place: Place) -> NDArray[Any]:
+    """Convert numbers to scores without rounding; raise InputError at the first NaN."""
+    scores = as_scores(values, where, place)
+    check_no_nan(scores, where, place)
+    return scores
+
+
+def whole_labels(values: NDArray[Any], where: str, place: Place) -> NDArray[Any]:
+    """Convert numbers to labels, or raise InputError at the first that is not a whole number of 32 bits."""
+    return as_labels(values, where, place)
