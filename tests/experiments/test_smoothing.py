@@ -120,7 +120,7 @@ def test_results_of_several_measures_need_to_be_told_which():
     assert (chosen.taus != smoothing(both, measure=tieaware.RR, topics=3, repeats=20).taus).any()
     for measure, message in (
         (None, "values: the results have several measures .RR, P@1.: choose one"),
-        ("AP", "measure: expected one of RR, P@1, which the results are of, found AP"),
+        ("AP", "measure: expected one of the results' measures, RR, P@1, found AP"),
         ("XY", "measure: unknown measure 'XY'; the measures are"),
     ):
         with pytest.raises(InputError, match=message):

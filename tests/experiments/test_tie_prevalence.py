@@ -89,7 +89,7 @@ def test_the_verdict_is_true_at_the_edges():
     runs = {"tied": RUN, "ahead": {"q1": {"b": 1.0, "a": 1.0}}, "inside": {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}}}
     assert tie_prevalence(runs, {"q1": {"b": 1, "f": 1}}, ["RR"]).verdict().endswith(
         " moves the mean RR of ahead by up to 0.250 from the average, and that of 1 other run by no more; 1 of 3 pairs "
-        "of runs can change places."
+        "of runs can swap places."
     )
 
 
@@ -158,7 +158,7 @@ def test_ranks_and_file_order_are_held_against_the_scores(tmp_path):
         consistent = tie_prevalence(paths, consistent_only=True)
     assert (consistent.runs, consistent.left_out) == (("good", "again", "words"), outcome.contradictions)
     assert "Left out" in str(consistent.table())
-    with pytest.raises(InputError, match="runs: expected one that does not contradict itself, found none of 1"):
+    with pytest.raises(InputError, match="runs: no run is left: 1 were left out"):
         tie_prevalence(paths[3], consistent_only=True)
 
 
@@ -273,7 +273,7 @@ def test_the_command_prints_and_writes(tmp_path, capfd):
     assert main(["ties", *runs, "--qrels", str(tmp_path / "qrels"), "-m", "RR", "--out", str(tmp_path / "out")]) == 0
     printed = capfd.readouterr().out
     assert "Ties in 2 runs, 2 lists" in printed
-    assert "What the order of the tied does to the measures" in printed
+    assert "The effect of tie rules on the measures" in printed
     judged = [*runs, "--qrels", str(tmp_path / "qrels"), "-m", "RR", "--format", "json"]
     assert main(["ties", *judged]) == 0
     assert len(json.loads(capfd.readouterr().out)) == 2

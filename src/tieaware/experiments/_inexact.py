@@ -1,4 +1,4 @@
-"""Inexact retrieval: what each method saves, and what it loses, with ties resolved exactly."""
+"""The inexact experiment: the cost and the quality of inexact retrieval methods, exact under ties."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from tieaware.statistics.values import ROUNDING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# How often each method searches for its time, of which the shortest counts.
+# Each method is timed this many times; the shortest time counts.
 _REPEATS = 3
-# The reader of rank-biased overlap, who reads ten documents on average.
+# p of rank-biased overlap: a reader of ten documents on average.
 _PERSISTENCE = 0.9
-# Which share of the baseline's mean a method may lose, and at which level a loss is significant, in the verdict.
+# For the verdict: the share of the baseline's mean that a method may lose, and the significance level.
 _LOST, _ALPHA = 0.01, 0.05
 
 
@@ -52,7 +52,7 @@ def inexact(
     confidence: float = 0.95,
     threads: int | None = None,
 ) -> Inexact:
-    """Measure what methods of inexact retrieval save and lose, against exact search.
+    """Compare the cost and the quality of inexact retrieval methods with exact search.
 
     Parameters
     ----------
@@ -64,21 +64,21 @@ def inexact(
     methods : sequence of tieaware.retrieval.Method
         At least one; each name once.
     measures : sequence of str or Measure
-        What to evaluate.
+        The measures to evaluate.
     baseline : tieaware.retrieval.Method, optional
-        What the methods are compared with; by default, exact search with the weighting of the first method.
+        The method to compare with; by default exact search with the weighting of the first method.
     k : int
-        How many documents are asked for. The group of tied documents that K divides is taken whole, so that a value is
-        the expectation over all orders of it.
+        The number of documents to retrieve. A tie group that k divides is taken whole, so that a value is the
+        expectation over all its orders.
     confidence : float
-        Of the intervals of the differences, between 0 and 1.
+        The confidence level of the intervals, between 0 and 1.
     threads : int or None
-        For searching and evaluating; None for one per core. Time is measured with one.
+        The threads for searching and evaluating; None for one per core. Times are measured with one thread.
 
     Returns
     -------
     Inexact
-        Costs, overlap and values of the baseline, which comes first, and of each method.
+        Costs, overlap and values of the baseline (first) and of each method.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def inexact(
     seconds = _seconds(index, topics, k, all_methods)
     results = evaluate(judged, runs, parsed, spread=True, threads=threads)
     if len(results.queries) < 2:
-        raise unexpected("qrels", "at least two judged topics", f"{len(results.queries)}")
+        raise InputError("qrels", f"at least two topics must be judged, found {len(results.queries)}")
     first = _lists(next(iter(runs.values())), k)
     compared = [
         [(_overlap(a, b), _agreement(a, b)) for a, b in zip(_lists(run, k), first, strict=True)]
@@ -131,7 +131,7 @@ def inexact(
 
 
 def _checked(index: Any, methods: Any, baseline: Any) -> list[Method]:
-    """Return the baseline, and behind it the methods."""
+    """Return the baseline, followed by the methods."""
     if not isinstance(index, Index):
         raise unexpected("index", "a tieaware.retrieval.Index", shown(index))
     given = sequence("methods", methods, "tieaware.retrieval's methods")
@@ -154,9 +154,9 @@ def _checked(index: Any, methods: Any, baseline: Any) -> list[Method]:
 
 
 def _seconds(index: Index, topics: Mapping[Any, Any], k: int, methods: Sequence[Method]) -> Values:
-    """Return how long each method takes for all topics: the shortest of several times, the methods by turns.
+    """Return the seconds of each method for all topics: the shortest of several times, with the methods in turns.
 
-    What does not depend on the query was prepared before.
+    Preparation that does not depend on the query is not timed.
     """
     taken = np.full((_REPEATS, len(methods)), np.inf)
     for repeat in progress(range(_REPEATS), "timing"):
@@ -169,14 +169,14 @@ def _seconds(index: Index, topics: Mapping[Any, Any], k: int, methods: Sequence[
 
 
 class _List(NamedTuple):
-    """A ranked list: the score of each document, and how probable it is that it is among the first K."""
+    """A ranked list: the score of each document, and its probability of being among the first k."""
 
     scores: dict[bytes, float]
     within: dict[bytes, float]
 
 
 def _lists(run: Run, k: int) -> list[_List]:
-    """Return the lists of a run, each of which ends with a whole group of tied documents."""
+    """Return the lists of a run; each ends with a whole tie group."""
     names = list(run.documents)
     lists = []
     for a, b in pairwise(run.offsets.tolist()):
@@ -189,21 +189,21 @@ def _lists(run: Run, k: int) -> list[_List]:
 
 
 def _overlap(a: _List, b: _List) -> float:
-    """Return the share of the second list's first K that is expected among the first list's, the ties in any order."""
+    """Return the expected share of the second list's first k documents among the first list's, over all tie orders."""
     if not b.within:
         return 1.0
     return sum(share * a.within.get(name, 0.0) for name, share in b.within.items()) / sum(b.within.values())
 
 
 def _agreement(a: _List, b: _List) -> float:
-    """Return the rank-biased overlap of two lists, the mean over the orders of their ties."""
+    """Return the rank-biased overlap of two lists, averaged over their tie orders."""
     if not a.scores or not b.scores:
         return float(a.scores == b.scores)
     return rbo(a.scores, b.scores, _PERSISTENCE)
 
 
 def _tied(run: Run) -> float:
-    """Return the share of the documents of a run that tie with another, of the same query."""
+    """Return the share of a run's documents that tie with another document of the query."""
     if not len(run.scores):
         return 0.0
     same = run.scores[1:] == run.scores[:-1]
@@ -213,31 +213,31 @@ def _tied(run: Run) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Inexact(Experiment):
-    """What methods of inexact retrieval save and lose.
+    """The cost and the quality of inexact retrieval methods.
 
     Attributes
     ----------
     methods : tuple of str
-        The baseline, and behind it the methods.
+        The baseline, followed by the methods.
     k : int
-        How many documents were asked for.
+        The number of documents to retrieve.
     postings, documents, comparisons : int64[n_methods, n_topics]
-        What each search has cost: postings read, documents scored, comparisons of scores to find the first K.
+        The cost of each search: postings read, documents scored, and comparisons of scores to find the first k.
     seconds : float64[n_methods]
-        How long all topics took in one thread: the shortest of three times.
+        The time for all topics in one thread: the shortest of three.
     overlap : float64[n_methods, n_topics]
-        Which share of the baseline's first K is expected among the method's, ties in any order independently. Where K
-        divides a group of tied documents, that of the baseline with itself is below 1.
+        The expected share of the baseline's first k documents among the method's, over independent tie orders. If k
+        divides a tie group, the baseline's overlap with itself is below 1.
     agreement : float64[n_methods, n_topics]
-        The rank-biased overlap (p = 0.9) with the baseline's ranking: the mean over the orders of the ties of both.
+        The rank-biased overlap (p = 0.9) with the baseline's ranking, averaged over the tie orders of both.
     tied : float64[n_methods]
-        The share of the documents found that tie with another.
+        The share of the retrieved documents that tie with another.
     results : Results
-        The values of each method, as a run of its name, with their spread over the orders of ties.
+        The values of each method, as a run with its name, with their spread over tie orders.
     tests : tuple of PairedTest
         For each measure, the paired t-tests of each method against the baseline, float64[n_methods - 1].
     confidence : float
-        Of the intervals of the differences.
+        The confidence level of the intervals.
     """
 
     methods: tuple[str, ...]
@@ -255,21 +255,21 @@ class Inexact(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What was measured, in a line."""
+        """The title: the number of methods, the baseline and k."""
         return f"{len(self.methods) - 1} methods of inexact retrieval against {self.methods[0]}, first {self.k:,}"
 
     @property
     def heading(self) -> str:
-        """What was asked: the heading of the report."""
+        """The heading of the report."""
         return "What does inexact retrieval save, and what does it lose?"
 
     def verdict(self) -> str:
-        r"""Return which method saves most and keeps 99 % of the baseline's mean, and how many lose significantly.
+        r"""Return the cheapest method that keeps 99 % of the baseline's mean, and the number of significant losses.
 
         Returns
         -------
         str
-            Two sentences, of the first measure.
+            Two sentences about the first measure.
 
         Examples
         --------
@@ -290,7 +290,7 @@ class Inexact(Experiment):
         n, p = len(means) - 1, self.adjusted[0]
         cheaper = [i for i in range(1, n + 1) if self.shares[i] < 1.0]
         kept = [i for i in cheaper if losses[i] <= _LOST * abs(means[0])]
-        # Of those that save and keep the cheapest; else the one that loses least, if possible of those that save.
+        # The cheapest method that keeps enough; else the one that loses least, preferably among those that read less.
         i = min(kept, key=self.shares.__getitem__) if kept else min(cheaper or range(1, n + 1), key=losses.__getitem__)
         method, read = self.methods[i], f"{percent(self.shares[i])} of the postings"
         change = f"{'loses' if losses[i] > 0.0 else 'gains'} {significant(abs(losses[i]))}"
@@ -313,21 +313,21 @@ class Inexact(Experiment):
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables to read first: what each method saves and loses."""
+        """The names of the tables that are printed."""
         return ("methods",)
 
     @cached_property
     def adjusted(self) -> tuple[Values, ...]:
-        """Holm's p values, over the methods, by measure."""
+        """For each measure, the p values of all methods after Holm's correction."""
         return tuple(holm(test.p) for test in self.tests)
 
     @cached_property
     def shares(self) -> Values:
-        """The postings that each method reads, as a share of the baseline's, float64[n_methods]."""
+        """The postings read by each method ÷ those of the baseline, float64[n_methods]."""
         return _shares(self.postings)
 
     def frontier(self, m: int = 0) -> list[int]:
-        """Return the methods than which none is better that reads as few postings.
+        """Return the Pareto frontier: methods that no other method with at most the same postings beats.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class Inexact(Experiment):
         return frontier
 
     def tables(self) -> dict[str, Table]:
-        """Return what each method saves and loses, its values by every measure, and its costs.
+        """Return the tables of cost and quality, of all measures, and of the costs per topic.
 
         Returns
         -------
@@ -385,11 +385,11 @@ class Inexact(Experiment):
         names = (name for measure in measures for name in (str(measure), "p"))
         columns = ("method", "postings", "time", "overlap", "RBO", "tied", *names)
         notes = (
-            f"postings, time: as shares of those of {self.methods[0]}, time in one thread. overlap: the expected share "
-            f"of its first {self.k:,} that the method finds. RBO: rank-biased overlap with its ranking, p = "
-            f"{_PERSISTENCE}. tied: the share of the documents found that tie with another.",
-            f"Measures: the mean over {len(self.results.queries)} topics of the expectation over all orders of ties. "
-            f"p: of its difference from {self.methods[0]}, paired t-test, two-sided, Holm's correction for "
+            f"postings, time: relative to {self.methods[0]}, in one thread. overlap: the expected share of its first "
+            f"{self.k:,} documents that the method finds. RBO: rank-biased overlap with its ranking, p = "
+            f"{_PERSISTENCE}. tied: the share of the retrieved documents that tie with another.",
+            f"Measures: means over {len(self.results.queries)} topics, expected over all tie orders. "
+            f"p: difference from {self.methods[0]}, paired t-test, two-sided, Holm's correction for "
             f"{len(self.methods) - 1} methods.",
         )
         return Table(self.title, columns, rows, notes)
@@ -415,10 +415,10 @@ class Inexact(Experiment):
         )  # fmt: skip
         notes = (
             f"Means over {n} topics. std, least, largest: of the mean, over all orders of the tied documents. "
-            f"difference from {self.methods[0]}, its confidence interval and p: paired t-test, two-sided; Holm: p "
-            "corrected for the methods.",
+            f"difference: from {self.methods[0]}, with its confidence interval and p (paired t-test, two-sided); Holm: "
+            "p corrected for the number of methods.",
         )
-        return Table("What the methods are worth", columns, rows, notes)
+        return Table("Quality of the methods", columns, rows, notes)
 
     def _costs(self) -> Table:
         rows: list[tuple[Cell, ...]] = [
@@ -428,13 +428,13 @@ class Inexact(Experiment):
         ]  # fmt: skip
         columns = ("method", "postings", "documents", "comparisons", "microseconds")
         notes = (
-            "Means over the topics. postings: read; documents: scored; comparisons: of scores, to find the first "
-            f"{self.k:,}; microseconds: of this machine, in one thread.",
+            "Means over the topics. postings read; documents scored; comparisons of scores to find the first "
+            f"{self.k:,}; microseconds on this machine, in one thread.",
         )
-        return Table("What a topic costs", columns, rows, notes)
+        return Table("Cost per topic", columns, rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: cost against each measure, with the frontier, and against the overlap.
+        """Return the figures: each measure against the cost, with the frontier, and the overlap against the cost.
 
         Returns
         -------
@@ -443,28 +443,28 @@ class Inexact(Experiment):
         """
         figures = {
             f"frontier-{file_name(measure)}": Drawing(
-                f"{measure} against the postings read, as a share of those of {self.methods[0]}. Bars: the range of "
-                "the mean over all orders of the tied documents. The line joins the methods than which none is better "
-                "that reads as few postings.",
-                _Frontier(self, m), (6.8, 5.0), f"What is saved, and what {measure} is left",
+                f"{measure} against the postings read, relative to {self.methods[0]}. Bars: the range of the mean over "
+                "all orders of the tied documents. Line: the frontier of methods that no other method with at most the "
+                "same postings beats.",
+                _Frontier(self, m), (6.8, 5.0), f"Cost and {measure}",
             )
             for m, measure in enumerate(self.results.measures)
         }  # fmt: skip
         figures["agreement"] = Drawing(
-            f"Rank-biased overlap with the ranking of {self.methods[0]}, p = {_PERSISTENCE}, against what they read.",
-            _Agreement(self), (6.8, 5.0), "How well the rankings agree",
+            f"Rank-biased overlap with the ranking of {self.methods[0]}, p = {_PERSISTENCE}, against the cost.",
+            _Agreement(self), (6.8, 5.0), "Agreement of the rankings",
         )  # fmt: skip
         return figures
 
 
 def _shares(costs: Integers) -> Values:
-    """Return the costs of all topics as shares of the first row's; of nothing, 1."""
+    """Return the total costs divided by those of the first row; 1 if that cost is 0."""
     totals = costs.sum(axis=1, dtype=np.float64)
     return totals / totals[0] if totals[0] else np.ones(len(totals))
 
 
 def _families(methods: Sequence[str]) -> dict[str, list[int]]:
-    """Return the methods of each kind: those of the same name, whatever their parameters."""
+    """Group the methods by name, without their parameters."""
     families: dict[str, list[int]] = {}
     for i, method in enumerate(methods):
         families.setdefault(method.partition("(")[0], []).append(i)
@@ -473,7 +473,7 @@ def _families(methods: Sequence[str]) -> dict[str, list[int]]:
 
 @dataclass(frozen=True)
 class _Frontier:
-    """Draws what methods are worth against what they read; those of a kind look alike, and are joined by their cost."""
+    """Draw quality against cost, with one marker and line per kind of method."""
 
     outcome: Inexact
     m: int
@@ -502,7 +502,7 @@ class _Frontier:
 
 @dataclass(frozen=True)
 class _Agreement:
-    """Draws how well the rankings of methods agree with the baseline's, against what they read."""
+    """Draw the agreement of the rankings with the baseline's against the cost."""
 
     outcome: Inexact
 
@@ -524,16 +524,16 @@ def _cost_axis(ax: Axes, outcome: Inexact) -> None:
     shown = [tick for tick in ticks if least / 1.3 <= tick <= most * 1.3]
     ax.set_xticks([tick / 100.0 for tick in shown], [f"{tick:,g} %" for tick in shown])
     ax.minorticks_off()
-    ax.set_xlabel(f"postings read, as a share of those of {label(outcome.methods[0])}")
+    ax.set_xlabel(f"postings read, relative to {label(outcome.methods[0])}")
 
 
 def _legend(ax: Axes) -> None:
-    """Name the kinds of methods above the axes, where the names hide no point."""
+    """Put the legend above the axes, where it hides no point."""
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=4)
 
 
 def _name_some(ax: Axes, outcome: Inexact, heights: Values, some: Sequence[int]) -> None:
-    """Write the names of methods beside their points: to the left where these are far to the right."""
+    """Write the names of methods beside their points, on the left of points near the right edge."""
     halo = load("matplotlib.patheffects", "analysis").withStroke(linewidth=2.0, foreground="#ffffff")
     for i in some:
         share = float(outcome.shares[i])

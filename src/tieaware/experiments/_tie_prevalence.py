@@ -1,4 +1,4 @@
-"""Ties as they occur: how often the scores of runs tie, and what each way to order the tied does to the measures."""
+"""The tie prevalence experiment: how often scores tie, and how each tie rule changes the measures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tieaware._evaluate import evaluate_views
-from tieaware.checks.arguments import flag, unexpected, whole_numbers
+from tieaware.checks.arguments import flag, whole_numbers
 from tieaware.checks.arrays import Values
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.engine.views import View
@@ -20,8 +20,7 @@ from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.plots import COLOURS, MARKERS, Drawing, file_name, label
 from tieaware.experiments.ties_by_tool import tools_by_rule
-from tieaware.inputs import QrelsLike, RunFile, as_qrels, as_sources
-from tieaware.inputs.ranks import read_ranks
+from tieaware.inputs import QrelsLike, as_qrels, as_sources
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.tables import Cell, Table, percent, significant
 from tieaware.statistics import Ties, count_ties, kendall_tau
@@ -32,9 +31,9 @@ from tieaware.ties import RULES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# So many runs are named in a warning.
+# The most runs that a warning names.
 _SHOWN = 3
-# So many runs are drawn.
+# The most runs in a figure.
 _DRAWN = 60
 
 
@@ -56,12 +55,11 @@ def tie_prevalence(
     qrels : Qrels, path, or {query: {document: label}}, optional
         The judgments.
     measures : sequence of str or Measure
-        What to evaluate; only used with judgments.
+        The measures to evaluate; used only with judgments.
     cutoffs : sequence of int
-        Ties are counted within and across these ranks, each at least 1.
+        The ranks within and across which ties are counted, each at least 1.
     consistent_only : bool
-        Leave out runs that contradict themselves: whose rank column, or whose order in the file, puts a lower score
-        before a higher one.
+        Leave out runs with a rank column or file order that puts a lower score before a higher one.
     threads : int or None
         None for one per core.
 
@@ -78,8 +76,8 @@ def tie_prevalence(
     Warns
     -----
     UserWarning
-        If lists end inside a tie at the common length of their run, see `Ties`: if they were cut there, documents were
-        dropped of which no average over ties knows.
+        If lists end inside a tie at the common length of their run (see `Ties`). If they were cut there, the dropped
+        documents are missing from every average over ties.
 
     Examples
     --------
@@ -97,8 +95,7 @@ def tie_prevalence(
     queries: tuple[str | int, ...] = ()
     for name, source in progress(as_sources(runs).items(), "runs"):
         run = source.whole()
-        path = source.path if isinstance(source, RunFile) else source
-        counted = count_ties(run.scores, run.offsets, cutoffs, read_ranks(path))
+        counted = count_ties(run.scores, run.offsets, cutoffs, source.ranks())
         if consistent_only and counted.contradicts:
             left_out.append(name)
             continue
@@ -110,7 +107,8 @@ def tie_prevalence(
             values.append(np.stack([result.values[0] for result in results]))
             deviations.append(_deviations(judged, {name: run}, parsed, queries, threads))
     if not names:
-        raise unexpected("runs", "one that does not contradict itself", f"none of {len(left_out)}")
+        problem = f"no run is left: {len(left_out)} were left out, because their ranks or order contradict their scores"
+        raise InputError("runs", problem)
     _warn_of_cuts(names, ties)
     return TiePrevalence(
         tuple(names),
@@ -132,11 +130,11 @@ def _deviations(
     queries: Sequence[str | int],
     threads: int | None,
 ) -> Values:
-    """Return the standard deviation of each value of a run over the orders of ties; NaN where it is not known."""
+    """Return the standard deviation of each value of a run over the tie orders; NaN where it is unknown."""
     found = np.full((len(queries), len(measures)), np.nan)
     for m, measure in enumerate(measures):
         if measure.definition.has_spread:
-            # Of some measures it is refused, where it would take too long.
+            # Some measures refuse it where it would take too long.
             with contextlib.suppress(InputError):
                 (result,) = evaluate_views(judged, run, [measure], [View("average", spread=True)], threads=threads)
                 assert result.std is not None
@@ -145,7 +143,7 @@ def _deviations(
 
 
 def _warn_of_cuts(names: Sequence[str], ties: Sequence[Ties]) -> None:
-    """Warn once of the runs whose lists end inside a tie at a common length."""
+    """Warn once about all runs with lists that end inside a tie at a common length."""
     cut = [(name, of) for name, of in zip(names, ties, strict=True) if of.cut_lists]
     if not cut:
         return
@@ -154,25 +152,25 @@ def _warn_of_cuts(names: Sequence[str], ties: Sequence[Ties]) -> None:
     warnings.warn(
         f"{sum(of.cut_lists for _, of in cut)} lists end inside a tie at the common length of their run: "
         f"{', '.join(each)}{more}. If they were cut there, documents of the same score were dropped, and no average "
-        "over ties knows of them",
+        "over ties includes them",
         stacklevel=3,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class TiePrevalence(Experiment):
-    """How often scores tie, and what it does.
+    """The number of ties in runs, and their effect on the measures.
 
     Attributes
     ----------
     runs : tuple of str
-        The names of the runs that were counted.
+        The names of the counted runs.
     ties : tuple of Ties
         The counts of each run.
     cutoffs : tuple of int
         The ranks within and across which ties were counted.
     left_out : tuple of str
-        The runs that contradict themselves, if they were to be left out.
+        The left-out runs, with ranks or an order that contradict their scores.
     rules, queries : tuple of str
         The tie rules, and the judged queries; no queries without judgments.
     measures : tuple of Measure
@@ -180,7 +178,7 @@ class TiePrevalence(Experiment):
     values : float64[n_rules, n_runs, n_queries, n_measures]
         The values under each tie rule.
     std : float64[n_runs, n_queries, n_measures]
-        The standard deviation of each value over the orders of the tied documents; NaN where it is not known.
+        The standard deviation of each value over the tie orders; NaN where it is unknown.
     """
 
     runs: tuple[str, ...]
@@ -195,27 +193,27 @@ class TiePrevalence(Experiment):
 
     @property
     def bias(self) -> Values:
-        """What each tie rule adds to the expectation, float64[n_rules, n_runs, n_queries, n_measures]."""
+        """The value under each tie rule − the expectation, float64[n_rules, n_runs, n_queries, n_measures]."""
         bias: Values = self.values - self.values[self.rules.index("average")]
         return bias
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What was counted, in a line."""
+        """The title: the number of runs and lists."""
         return f"Ties in {len(self.runs)} runs, {sum(ties.lists for ties in self.ties)} lists"
 
     @property
     def heading(self) -> str:
-        """What was asked: the heading of the report."""
-        return "How often do scores tie, and what does it do?" if self.measures else "How often do scores tie?"
+        """The heading of the report."""
+        return "How often do scores tie, and what does it change?" if self.measures else "How often do scores tie?"
 
     def verdict(self) -> str:
-        r"""Return how many lists and documents tie, and what their order does to the first measure.
+        r"""Return the share of lists and documents with ties, and the effect of their order on the first measure.
 
         Returns
         -------
         str
-            Two sentences; without judgments the second is of the first cut-off.
+            Two sentences; without judgments, the second is about the first cut-off.
 
         Examples
         --------
@@ -236,17 +234,17 @@ class TiePrevalence(Experiment):
             f"{tied:,} of {_counted(lists, 'list')} {have}, and "
             f"{percent(everything.tied_documents / everything.documents)} of all documents tie with another{most}."
         )
-        return f"{first} {self._what_order_does() if self.measures else self._what_is_cut(everything)}"
+        return f"{first} {self._effect_of_order() if self.measures else self._effect_of_cutoff(everything)}"
 
-    def _what_is_cut(self, everything: Ties) -> str:
-        """How many lists the first cut-off divides within a tie."""
+    def _effect_of_cutoff(self, everything: Ties) -> str:
+        """Say how many lists have a tie group that the first cut-off divides."""
         if not self.cutoffs:
             return f"The largest group of equal scores has {everything.sizes.max():,} documents."
         cut = everything.across[0]
         return f"A cut-off at {self.cutoffs[0]} divides a group of tied documents in {_counted(cut, 'list')}."
 
-    def _what_order_does(self) -> str:
-        """How far orders of the tied move the means of the first measure, and what that does to the runs' ordering."""
+    def _effect_of_order(self) -> str:
+        """Say how far tie orders move the means of the first measure, and how many pairs of runs can swap."""
         means = {rule: of[..., 0].mean(axis=1) for rule, of in zip(self.rules, self.values, strict=True)}
         worst, best = means["pessimistic"], means["optimistic"]
         moved = np.maximum(*(np.abs(each - means["average"]) for each in (worst, best)))
@@ -260,23 +258,23 @@ class TiePrevalence(Experiment):
         rest = int((moved > 0.0).sum()) - 1
         low, high = np.minimum(worst, best), np.maximum(worst, best)
         a, b = np.triu_indices(len(self.runs), 1)
-        # Each run has orders of its own: of two, either may be ahead where neither range is wholly above the other.
+        # The runs' tie orders are independent: two runs can swap if their ranges overlap.
         either = (high[a] - low[b] > ROUNDING) & (high[b] - low[a] > ROUNDING)
         others = f", and that of {_counted(rest, 'other run')} by no more" if rest else ""
-        return f"{moves}{others}; {int(either.sum()):,} of {_counted(len(a), 'pair')} of runs can change places."
+        return f"{moves}{others}; {int(either.sum()):,} of {_counted(len(a), 'pair')} of runs can swap places."
 
     @property
     def contradictions(self) -> tuple[str, ...]:
-        """The runs whose order or ranks contradict their scores."""
+        """The runs with an order or ranks that contradict their scores."""
         return tuple(run for run, ties in zip(self.runs, self.ties, strict=True) if ties.contradicts)
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables to read first: the counts, and with judgments what the tie rules do."""
+        """The names of the tables that are printed."""
         return ("ties", "rules") if self.measures else ("ties",)
 
     def tables(self) -> dict[str, Table]:
-        """Return the counts, the sizes of the groups, and with judgments what the tie rules do.
+        """Return the counts and group sizes, and with judgments the effect of the tie rules.
 
         Returns
         -------
@@ -290,7 +288,7 @@ class TiePrevalence(Experiment):
         return tables
 
     def _all(self) -> list[tuple[str, Ties]]:
-        """The runs, and all of them together, where there are several."""
+        """Return the runs, followed by all of them together if there are several."""
         named = list(zip(self.runs, self.ties, strict=True))
         return [*named, ("all", added_up(self.ties))] if len(named) > 1 else named
 
@@ -301,17 +299,17 @@ class TiePrevalence(Experiment):
             "cut in a tie",
         )  # fmt: skip
         notes = [
-            "lists tied, documents tied: shares. Groups: the sizes of those of two and more. tied by float32: the "
-            "share of documents that tie in single precision only.",
-            "file order, rank column: how many lists put a lower score before a higher one; ranks twice: how many "
-            "lists repeat a rank; –: no such column.",
-            "cut in a tie: how many lists end with a tie at the common length of the run, that of its longest lists; "
+            "lists tied, documents tied: shares. Groups: sizes of groups of two or more documents. tied by float32: "
+            "the share of documents that tie only in single precision.",
+            "file order, rank column: the number of lists that put a lower score before a higher one; ranks twice: the "
+            "number of lists that repeat a rank; –: no such column.",
+            "cut in a tie: the number of lists that end inside a tie at the length of the run's longest lists; "
             "–: too few lists have that length.",
         ]
         if self.contradictions:
             notes.append(f"Runs that contradict themselves: {', '.join(self.contradictions)}.")
         if self.left_out:
-            notes.append(f"Left out, for they contradict themselves: {', '.join(self.left_out)}.")
+            notes.append(f"Left out, because they contradict themselves: {', '.join(self.left_out)}.")
         return Table(self.title, columns, [_count_row(*named) for named in self._all()], tuple(notes))
 
     def _cutoffs(self) -> Table:
@@ -320,7 +318,7 @@ class TiePrevalence(Experiment):
         for run, ties in self._all():
             counts = [count for pair in zip(ties.within, ties.across, strict=True) for count in pair]
             rows.append((run, *(count / max(ties.lists, 1) for count in counts)))
-        notes = ("Shares of the lists: with a tie among the first k, and with a tied group that the cut-off divides.",)
+        notes = ("Shares of the lists with a tie among the first k, and with a tie group that the cut-off divides.",)
         return Table("Ties and cut-offs", columns, rows, notes)
 
     def _sizes(self) -> Table:
@@ -361,13 +359,12 @@ class TiePrevalence(Experiment):
                 )  # fmt: skip
         columns = ("measure", "ties", "mean", "bias", "by topic", "of run, topic", "by run", "of run", "tau")
         notes = (
-            f"{len(self.runs)} runs, {len(self.queries)} topics. bias: the mean less that of the average over all "
-            "orders, which is the expectation. by topic, by run: the largest absolute difference "
-            "from the average over all orders, of a value and of a run's mean. tau: Kendall's τ_b of the ordering of "
-            "the runs by mean with that by the average.",
+            f"{len(self.runs)} runs, {len(self.queries)} topics. bias: the mean − the average over all orders, which "
+            "is the expectation. by topic, by run: the largest absolute difference from that average, of a value and "
+            "of a run's mean. tau: Kendall's τ_b between the orders of the runs by mean and by the average.",
             *tools_by_rule(),
         )
-        return Table("What the order of the tied does to the measures", columns, rows, notes)
+        return Table("The effect of tie rules on the measures", columns, rows, notes)
 
     def _orderings(self) -> Table:
         rows: list[tuple[Cell, ...]] = []
@@ -376,8 +373,8 @@ class TiePrevalence(Experiment):
             for rule, of_rule in zip(self.rules, means, strict=True):
                 taus = [kendall_tau(of_rule, other) if len(self.runs) > 1 else np.nan for other in means]
                 rows.append((str(measure), rule, *(None if np.isnan(tau) else tau for tau in taus)))
-        notes = ("Kendall's τ_b between the orderings of the runs by mean, for each two tie rules.",)
-        return Table("Orderings of the runs", ("measure", "ties", *self.rules), rows, notes)
+        notes = ("Kendall's τ_b between the orders of the runs by mean, for each pair of tie rules.",)
+        return Table("Orders of the runs", ("measure", "ties", *self.rules), rows, notes)
 
     def _runs(self) -> Table:
         rows: list[tuple[Cell, ...]] = [
@@ -388,10 +385,10 @@ class TiePrevalence(Experiment):
         return Table("Means of the runs under each tie rule", ("measure", "run", *self.rules), rows)
 
     def _bias(self) -> Table:
-        """A row for each run: what its mean can be, and what each rule that takes one order makes of it."""
+        """Return a row for each run: the range of its mean, and the bias of each rule that takes one order."""
         rules = [rule for rule in self.rules if rule not in ("average", "optimistic", "pessimistic")]
         by_rule = dict(zip(self.rules, self.values.mean(axis=2), strict=True))
-        # Orders of the ties of different topics are independent of one another.
+        # The tie orders of different topics are independent.
         std = np.sqrt((self.std**2).sum(axis=1)) / max(len(self.queries), 1)
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
@@ -402,14 +399,14 @@ class TiePrevalence(Experiment):
                 rows.append((str(measure), run, mean, known, min(worst, best), max(worst, best), *biases))
         columns = ("measure", "run", "expectation", "std", "min", "max", *(f"bias of {rule}" for rule in rules))
         notes = (
-            "Of each run's mean over the topics: its expectation over all orders of the tied documents, the standard "
-            "deviation of the mean over these orders, its least and greatest value, and the bias of each rule: the "
-            "value under it less the expectation. –: not known.",
+            "For each run's mean over the topics: the expectation over all orders of the tied documents, the standard "
+            "deviation, the least and the greatest value over these orders, and the bias of each rule: its value − "
+            "the expectation. –: unknown.",
         )
         return Table("The bias of each rule", columns, rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: tied documents by run, group sizes, and with judgments the range of each run.
+        """Return the figures: tied documents per run, group sizes, and with judgments the range of each run.
 
         Returns
         -------
@@ -421,7 +418,7 @@ class TiePrevalence(Experiment):
         most = f" Of {n_runs} runs the {_DRAWN} {{}}." if n_runs > _DRAWN else ""
         figures = {
             "ties": Drawing(
-                "Share of the documents of each run that tie with another: with the scores as they are, and in single "
+                "The share of each run's documents that tie with another: with the original scores, and in single "
                 "precision." + most.format("with the most"),
                 self._draw_shares,
                 (6.8, height),
@@ -434,10 +431,10 @@ class TiePrevalence(Experiment):
         for m, measure in enumerate(self.measures):
             figures[f"ranges-{file_name(measure)}"] = Drawing(
                 f"How far the order of tied documents moves each run's mean {measure} from its average over all "
-                "orders, which stands beside its name." + most.format("that it moves furthest"),
+                "orders (the number beside its name)." + most.format("that it moves furthest"),
                 _Ranges(self, m),
                 (6.8, height),
-                f"What ties make of each mean {measure}",
+                f"The range of each mean {measure} over ties",
             )
         return figures
 
@@ -484,7 +481,7 @@ def _count_row(run: str, ties: Ties) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True)
 class _Ranges:
-    """Draws how far the orders of the tied documents move each run's mean from the average over all orders."""
+    """Draw how far tie orders move each run's mean from the average over all orders."""
 
     outcome: TiePrevalence
     m: int
@@ -507,12 +504,12 @@ class _Ranges:
                 moved[rule], places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name
             )
         _run_axis(ax, [f"{label(outcome.runs[i])}  {significant(means['average'][i])}" for i in order])
-        ax.set_xlabel(f"mean {outcome.measures[self.m]} over {len(outcome.queries)} topics, less the average over ties")
+        ax.set_xlabel(f"mean {outcome.measures[self.m]} over {len(outcome.queries)} topics − the average over ties")
 
 
 def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
     ax.set_yticks(np.arange(len(runs)), runs, fontsize=8)
     ax.set_ylim(-0.7, len(runs) - 0.3)
     ax.grid(visible=False, axis="y")
-    # Above the axes, where it hides nothing, and to the left over the names, for which there is room.
+    # Above the axes, where it hides nothing, extending left over the names.
     ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
