@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tieaware
-from tieaware import Evaluator, InputError, Qrels, Run
+from tieaware import Evaluator, InputError, Qrels, Results, Run
 from tieaware.inputs import Identifiers
+from tieaware.inputs.matrix import read_matrix
 from tieaware.integrations import link_prediction
 from tieaware.statistics import paired_test, rbo, tau_ap
 
@@ -65,7 +67,7 @@ def test_a_mapping_that_changes_while_it_is_read_gives_whole_lists_or_an_error()
     for kind in (Qrels, Run):
         columns = kind.from_dict(Losing({f"q{i}": {"d1": 1} for i in range(5)}))
         assert np.diff(columns.offsets).tolist() == [1] * len(columns)
-        with pytest.raises(InputError, match=r"expected a value for each document, found"):
+        with pytest.raises(InputError, match="more values or fewer"):
             kind.from_dict({"q1": Losing({"d1": 1, "d2": 1})})
 
 
@@ -123,3 +125,22 @@ def test_a_complex_score_is_refused(kind):
     for run in ({"q1": {"d1": kind(1j)}}, {"q1": {"d1": kind(2), "d2": 0.5}}):
         message = message_of(tieaware.evaluate, QRELS, run, "RR")
         assert message.startswith("run['q1']['d1']: expected a number, found ")
+
+
+def test_errors_for_paths_of_bytes_have_a_message(tmp_path):
+    """Once, str() of the error raised a TypeError."""
+    results = tieaware.evaluate(QRELS, RUN, "AP")
+    folder = os.fsencode(tmp_path / "missing")
+    for suffix in (b"npz", b"parquet", b"csv"):
+        path = folder + b"/results." + suffix
+        for call in (Results.load, results.save):
+            assert message_of(call, path).startswith(os.fsdecode(path))
+    for call in (results.means().to_csv, read_matrix):
+        assert message_of(call, folder + b"/table.csv").endswith("missing/table.csv: No such file or directory")
+
+
+def test_results_are_saved_to_a_path_of_bytes(tmp_path):
+    path = os.fsencode(tmp_path / "results.npz")
+    results = tieaware.evaluate(QRELS, RUN, "AP")
+    results.save(path)
+    assert np.array_equal(Results.load(path).values, results.values)
