@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,12 @@ from support.queries import Query, random_query
 from support.trec_files import Collection, ranked
 
 from tieaware import samples
+
+
+def pytest_configure() -> None:
+    """Accept SIGINT: a script's background jobs ignore it, and child processes of tests inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -78,7 +78,7 @@ class Drawing:
         """
         figure = self.figure()
         known = sorted(figure.canvas.get_supported_filetypes())
-        for path in (os.fspath(given) for given in paths):
+        for path in (os.fsdecode(given) for given in paths):
             suffix = os.path.splitext(path)[1].lower()
             if suffix[1:] not in known:
                 raise unexpected(path, f"one of .{', .'.join(known)}", suffix or "no suffix")

@@ -27,7 +27,7 @@ class _PyarrowFile(Frame, ABC):
         if not stream.reopenable or not stream.start.startswith(cls.MAGIC):
             return None
         assert isinstance(stream.path, str | os.PathLike)
-        return cls(os.fspath(stream.path), stream.source_name)
+        return cls(os.fsdecode(stream.path), stream.source_name)
 
     def __init__(self, path: Any, source_name: str) -> None:
         self._path = path

@@ -36,7 +36,7 @@ def read_matrix(path: str | os.PathLike[str]) -> Matrix:
         The file cannot be read, a line does not have exactly one finite number for each system, or two systems have the
         same name. The error names the file and the line.
     """
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     try:
         with open(path, newline="", encoding="utf-8", errors="surrogateescape") as file:
             lines = csv.reader(file)

@@ -67,7 +67,7 @@ class Checkpoints:
             "judgments": _digest(qrels),
         }  # fmt: skip
         self._runs = {name: _run_key(name, source) for name, source in sources.items()}
-        self._folder = os.fspath(folder)
+        self._folder = os.fsdecode(folder)
         try:
             os.makedirs(folder, exist_ok=True)
         except (OSError, ValueError) as error:

@@ -57,11 +57,12 @@ def write(fields: Mapping[str, Any], path: str | os.PathLike[str], key: dict[str
 
     The key, a dict that JSON can hold, is stored as well, for `read_with_key`.
     """
-    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    name = os.fsdecode(path)
+    suffix = os.path.splitext(name)[1].lower()
     if suffix not in _WRITERS:
-        raise InputError(os.fspath(path), f"the name of the file must end in {' or '.join(_WRITERS)}")
+        raise InputError(name, f"the name of the file must end in {' or '.join(_WRITERS)}")
     if not fields["measures"]:
-        raise InputError(os.fspath(path), "results without a measure cannot be saved")
+        raise InputError(name, "results without a measure cannot be saved")
     made = fields["provenance"]
     header = {
         "format": _VERSION,
@@ -85,7 +86,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def read_with_key(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Read a file that `write` wrote: the fields of Results by name, and the key or None."""
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     try:
         with open(path, "rb") as file:
             magic = file.read(4)

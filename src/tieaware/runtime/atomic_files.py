@@ -116,9 +116,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     import shutil
 
     try:
-        target = os.path.realpath(path)
+        target = os.path.realpath(os.fsdecode(path))
     except ValueError as error:
-        raise InputError(os.fspath(path), str(error)) from None
+        raise InputError(os.fsdecode(path), str(error)) from None
     try:
         if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
             with open(target, "wb") as file:
@@ -136,4 +136,4 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 shutil.copymode(target, unfinished)
             os.replace(unfinished, target)
     except OSError as error:
-        raise InputError(os.fspath(path), error.strerror or str(error)) from None
+        raise InputError(os.fsdecode(path), error.strerror or str(error)) from None
