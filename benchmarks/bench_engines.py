@@ -1,10 +1,11 @@
 """Counting, locating and sorting: the engines that group a list, by the distinct scores of its relevant documents.
 
-`preparation.py` chooses between them. What it chooses is compared with the best of them, and with what sorting alone
-would take: NumPy's sort of the bare scores, without permutation or labels.
+`src/tieaware/engine/engine_choice.py` chooses between them. The chosen engine is compared with the best one, and with
+the time of sorting alone: NumPy's sort of the bare scores, without permutation or labels.
 """
 
 from functools import partial
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ import pytest
 from benchmarks.ratios import seconds
 from benchmarks.workloads import assert_reference, distinct_scores, labels
 from tieaware.checks.arrays import Labels
-from tieaware.engine.prepared import COUNTING_LIMIT, prepare
+from tieaware.engine import engine_choice
+from tieaware.engine.engine_choice import EngineChoice
+from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.kernels._engine import Engine
@@ -25,18 +28,20 @@ RELEVANT = (1, 4, 8, 12, 16, 24, 32, 48, 64, 96)
 SECTION = "Engines, by the number of distinct scores of relevant documents"
 
 
-ENGINES = {"counting": (N_DOCS, False), "locating": (0, False), "sorting": (COUNTING_LIMIT, True)}
+ENGINES = {
+    "counting": EngineChoice(N_DOCS, False), "locating": EngineChoice(0, False), "sorting": EngineChoice(sorting=True),
+}  # fmt: skip
+COST_MODEL = EngineChoice()
 
 
-def engine(judged: Labels, counting_limit: int = COUNTING_LIMIT, sorting: bool | None = None) -> Engine:
+def engine(judged: Labels, choice: EngineChoice = COST_MODEL) -> Engine:
     """Prepare lists of equal length, all of whose documents are judged."""
     n_lists, length = judged.shape
     offsets = np.arange(n_lists + 1) * length
     lists = JudgedLists(offsets, offsets, np.tile(np.arange(length), n_lists), judged.ravel())
     totals = Totals.of(MEASURES, lists.judgments)
-    return prepare(
-        MEASURES, lists, totals, *passes([View()]), counting_limit=counting_limit, sorting=sorting
-    ).engine  # fmt: skip
+    with mock.patch.object(engine_choice, "CHOICE", choice):
+        return prepare(MEASURES, lists, totals, *passes([View()])).engine
 
 
 @pytest.mark.parametrize("relevant", RELEVANT)
@@ -49,7 +54,7 @@ def test_crossover(compare, small, name, dtype, length, relevant):
     scores = distinct_scores(n_lists, length).astype(dtype).ravel()
     outs = {each: np.empty((n_lists, len(MEASURES))) for each in (*ENGINES, "tieaware")}
     calls = {
-        each: partial(engine(judged, *ENGINES.get(each, ())).evaluate, scores, out, 0, n_lists)
+        each: partial(engine(judged, ENGINES.get(each, COST_MODEL)).evaluate, scores, out, 0, n_lists)
         for each, out in outs.items()
     }
 

@@ -41,7 +41,7 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
     (1 - A_m)/(t+m+1), is not negative, though a single A_{x-1} - A_x may be where stop[c] is as small as 2^-50.
     """
     cdef const Groups* groups = query.groups
-    cdef const double* stop = query.measure.table
+    cdef const double* stop = query.measure.lookup
     cdef double* products = query.workspace
     cdef int64_t t, m, x, i, k = query.measure.cutoff
     cdef Py_ssize_t g, c, _copy
@@ -52,7 +52,7 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
             break
         if groups.size[g] == 1:
             # A_0 is 1, and A_1 is q.
-            for c in range(query.measure.n_weights):
+            for c in range(query.measure.n_weightings):
                 if query.weight[c * groups.stride + g] > 0.0:
                     total += goes_on * (1.0 - (1.0 - stop[c])) / (t + 1)
                     goes_on *= 1.0 - stop[c]
@@ -66,7 +66,7 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
         for x in range(m + 1):
             # More documents than there are without a grade are never met: their weight below is 0.
             products[x] = 1.0
-        for c in range(query.measure.n_weights):
+        for c in range(query.measure.n_weightings):
             for _copy in range(<Py_ssize_t>query.weight[c * groups.stride + g]):
                 if interrupted(query.interruption, m):
                     return 0.0
@@ -98,16 +98,16 @@ cdef double variance_of_cascade(const Query* query) noexcept nogil:
             break
         if differ(query, g):
             total += goes_on * goes_on * variance_of_group(query, g)
-        for c in range(query.measure.n_weights):
+        for c in range(query.measure.n_weightings):
             for _copy in range(<int>query.weight[c * groups.stride + g]):
-                goes_on *= 1.0 - query.measure.table[c]
+                goes_on *= 1.0 - query.measure.lookup[c]
     return total / query.norm / query.norm
 
 
 cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
     """The workspace holds K, row x after row x-1, in each of which y goes down from m; then 3 rows more, A, and F."""
     cdef const Groups* groups = query.groups
-    cdef const double* stop = query.measure.table
+    cdef const double* stop = query.measure.lookup
     cdef int64_t t = groups.start[g], m = reached(query, g), x
     cdef int64_t n_ungraded = groups.size[g] - <int64_t>graded_of(query, g), i = n_ungraded
     cdef Py_ssize_t row = tieaware_covariances_row(m)
@@ -120,7 +120,7 @@ cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
     for x in range(m + 1):
         products[x] = 1.0
         falls[x] = 0.0
-    for c in range(query.measure.n_weights):
+    for c in range(query.measure.n_weightings):
         for _copy in range(<Py_ssize_t>query.weight[c * groups.stride + g]):
             if interrupted(query.interruption, m * m):
                 return 0.0
@@ -145,7 +145,7 @@ cdef inline double graded_of(const Query* q, Py_ssize_t g) noexcept nogil:
     """How many documents of a group have a grade."""
     cdef double graded = 0.0
     cdef int c
-    for c in range(q.measure.n_weights):
+    for c in range(q.measure.n_weightings):
         graded += q.weight[c * q.groups.stride + g]
     return graded
 
@@ -153,7 +153,7 @@ cdef inline double graded_of(const Query* q, Py_ssize_t g) noexcept nogil:
 cdef inline bint differ(const Query* q, Py_ssize_t g) noexcept nogil:
     """Whether the documents of a group have different grades, or some a grade and others none."""
     cdef int c
-    for c in range(q.measure.n_weights):
+    for c in range(q.measure.n_weightings):
         if q.weight[c * q.groups.stride + g] == q.groups.size[g]:
             return False
     return graded_of(q, g) > 0.0
@@ -166,8 +166,8 @@ cdef inline int64_t reached(const Query* q, Py_ssize_t g) noexcept nogil:
     cdef int c
     if m <= REACH:
         return m
-    for c in range(q.measure.n_weights):
-        stops += q.measure.table[c] * q.weight[c * q.groups.stride + g]
+    for c in range(q.measure.n_weightings):
+        stops += q.measure.lookup[c] * q.weight[c * q.groups.stride + g]
     if stops * m > REACH * n:
         m = <int64_t>(REACH * n / stops) + 1
     return m

@@ -9,7 +9,7 @@ ctypedef fused score_t:
 # The scores that counting.h's locate takes at a time; and those between two questions whether to go on, whole lanes.
 cdef enum:
     LANES = 16
-    PIECE = 1 << 16
+    POLL_AFTER = 1 << 16
 
 # Whoever goes through a list asks now and then whether to go on: where a call is interrupted, its results are anything.
 
@@ -35,8 +35,8 @@ cdef void find(const score_t* lanes, const double* values, int64_t n_values, int
 cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssize_t n_values, int64_t* histogram,
                     int64_t* greater, int64_t* equal, Interruption* interruption) noexcept nogil
 
-# The groups of keys, by falling score. Few are given their distinct values as well; of many, these are known, and may
-# lack the lowest: such a key is in no group, -1. After the keys there is room for LANES more.
-cdef Py_ssize_t assign_few(double* keys, Py_ssize_t n_keys, double* values, int64_t* group) noexcept nogil
-cdef void assign_many(double* keys, Py_ssize_t n_keys, const double* values, Py_ssize_t n_values,
+# The groups of scores, by falling score. Few are given their distinct values as well; of many, these are known, and may
+# lack the lowest: such a key is in no group, -1. After the scores there is room for LANES more.
+cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values, int64_t* group) noexcept nogil
+cdef void assign_many(double* scores, Py_ssize_t n_weighted, const double* values, Py_ssize_t n_values,
                       int64_t* group, Interruption* interruption) noexcept nogil

@@ -69,7 +69,7 @@ cdef double sum_over_slots(const Query* q) noexcept nogil:
         if t >= k:
             break
         if weight[g] != 0.0:
-            d = between(q.measure.table, t, min(n, k - t))
+            d = between(q.measure.lookup, t, min(n, k - t))
             total += weight[g] * (d.high + d.low) / n
     return total
 
@@ -98,7 +98,7 @@ cdef double average_precision(const Query* q) noexcept nogil:
             total += (before + 1.0) / (t + 1)
         else:
             m = min(n, k - t)
-            d = between(q.measure.table, t, m)
+            d = between(q.measure.lookup, t, m)
             part = (before + 1.0) * (d.high + d.low)
             if r > 1.0 and m > 1:
                 product = two_product(d.high, <double>(t + 1))
@@ -123,7 +123,7 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
     m = min(min(n, k - t), <int64_t>(n - r) + 1)
     # The direct sum has about 40 n/r terms, and the recurrence r.
     if min(<double>m, 40.0 * n / r) > 8.0 * r + 64.0:
-        value = reciprocal_rank_by_recurrence(t, n, r, m, between(q.measure.table, t, m))
+        value = reciprocal_rank_by_recurrence(t, n, r, m, between(q.measure.lookup, t, m))
         if value >= 0.0:
             return value
     return reciprocal_rank_by_terms(t, n, r, m)
@@ -298,7 +298,7 @@ cdef double q_measure(const Query* q) noexcept nogil:
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
-    cdef const double* ideal = q.measure.table + q.table_start
+    cdef const double* ideal = q.measure.lookup + q.lookup_start
     cdef int64_t t, n, m, x, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
     cdef Py_ssize_t g
     cdef double r, gain, w, weights, placed, beta = q.measure.measure_number, found = 0.0, cumulated = 0.0, total = 0.0

@@ -237,64 +237,65 @@ def clear_undefined(cnp.ndarray norms not None, cnp.ndarray totals not None):
             norm[i] = 0.0
 
 
-def keys(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.ndarray labels not None, int32_t first,
-         cnp.ndarray table not None):
-    """Choose the documents that weigh anything, and write what they weigh.
+def weighted(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.ndarray labels not None, int32_t first,
+             cnp.ndarray by_label not None):
+    """Select the weighted documents: those whose label has a non-zero weight under some weighting.
 
     Parameters
     ----------
     offsets, positions, labels : int64[n_lists + 1], int64[n], int32[n]
         The listed documents of each list.
     first : int
-        The label that the first column of the table is for; lower ones count as this one.
-    table : float64[n_weights, n_labels]
-        What documents of each label weigh, C-contiguous.
+        The label of the first column of `by_label`; lower labels weigh as much as this label.
+    by_label : float64[n_weightings, n_labels]
+        The weight of a document of each label, C-contiguous.
 
     Returns
     -------
-    key_offsets : int64[n_lists + 1]
-        Where the keys of each list begin.
-    key_positions, key_labels : int64[n_keys], int32[n_keys]
-    key_weights : float64[n_weights, n_keys]
+    offsets : int64[n_lists + 1]
+        Where the weighted documents of each list start.
+    positions, labels : int64[n_weighted], int32[n_weighted]
+    weights : float64[n_weightings, n_weighted]
     """
-    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_weights = table.shape[0], n_labels = table.shape[1]
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_weightings = by_label.shape[0], n_labels = by_label.shape[1]
     cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
     cdef const int64_t* position = <const int64_t*>cnp.PyArray_DATA(positions)
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
-    cdef const double* weight = <const double*>cnp.PyArray_DATA(table)
-    cdef cnp.ndarray weighs_array = np.zeros(n_labels, np.uint8), key_offsets = np.empty(n_lists + 1, np.int64)
-    cdef uint8_t* weighs = <uint8_t*>cnp.PyArray_DATA(weighs_array)
-    cdef int64_t* key_bound = <int64_t*>cnp.PyArray_DATA(key_offsets)
-    cdef cnp.ndarray key_positions, key_labels, key_weights
+    cdef const double* weight = <const double*>cnp.PyArray_DATA(by_label)
+    cdef cnp.ndarray is_weighted_array = np.zeros(n_labels, np.uint8)
+    cdef uint8_t* is_weighted = <uint8_t*>cnp.PyArray_DATA(is_weighted_array)
+    cdef cnp.ndarray weighted_offsets = np.empty(n_lists + 1, np.int64)
+    cdef int64_t* weighted_bound = <int64_t*>cnp.PyArray_DATA(weighted_offsets)
+    cdef cnp.ndarray weighted_positions, weighted_labels, weights
     cdef int64_t* into_position
     cdef int32_t* into_label
     cdef double* into_weight
-    cdef Py_ssize_t q, i, c, column, n_keys = 0, k = 0
+    cdef Py_ssize_t q, i, c, column, n_weighted = 0, k = 0
     for i in range(labels.shape[0]):
         if <int64_t>label[i] - first >= n_labels:
-            raise ValueError("a label beyond the table")
+            raise ValueError("a label has no weight: it is beyond the last column of by_label")
     with nogil:
-        for c in range(n_weights):
+        for c in range(n_weightings):
             for i in range(n_labels):
-                weighs[i] |= weight[c * n_labels + i] != 0.0
-        key_bound[0] = 0
+                is_weighted[i] |= weight[c * n_labels + i] != 0.0
+        weighted_bound[0] = 0
         for q in range(n_lists):
             for i in range(bound[q], bound[q + 1]):
-                n_keys += weighs[max(label[i], first) - first]
-            key_bound[q + 1] = n_keys
-    key_positions = np.empty(n_keys, np.int64)
-    key_labels = np.empty(n_keys, np.int32)
-    key_weights = np.empty((n_weights, n_keys), np.float64)
-    into_position = <int64_t*>cnp.PyArray_DATA(key_positions)
-    into_label = <int32_t*>cnp.PyArray_DATA(key_labels)
-    into_weight = <double*>cnp.PyArray_DATA(key_weights)
+                n_weighted += is_weighted[max(label[i], first) - first]
+            weighted_bound[q + 1] = n_weighted
+    weighted_positions = np.empty(n_weighted, np.int64)
+    weighted_labels = np.empty(n_weighted, np.int32)
+    weights = np.empty((n_weightings, n_weighted), np.float64)
+    into_position = <int64_t*>cnp.PyArray_DATA(weighted_positions)
+    into_label = <int32_t*>cnp.PyArray_DATA(weighted_labels)
+    into_weight = <double*>cnp.PyArray_DATA(weights)
     with nogil:
         for i in range(labels.shape[0]):
             column = max(label[i], first) - first
-            if weighs[column]:
+            if is_weighted[column]:
                 into_position[k] = position[i]
                 into_label[k] = label[i]
-                for c in range(n_weights):
-                    into_weight[c * n_keys + k] = weight[c * n_labels + column]
+                for c in range(n_weightings):
+                    into_weight[c * n_weighted + k] = weight[c * n_labels + column]
                 k += 1
-    return key_offsets, key_positions, key_labels, key_weights
+    return weighted_offsets, weighted_positions, weighted_labels, weights

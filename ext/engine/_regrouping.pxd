@@ -10,7 +10,7 @@ cdef struct Bands:
     const int64_t* start
 
 
-cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weights, Groups* banded) noexcept nogil
+cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weightings, Groups* banded) noexcept nogil
 
 # The groups of the list without its unjudged documents; `judged` is the weighting by 1 of the judged ones.
 cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 from tieaware.kernels._groups cimport Groups
 
 
-cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weights, Groups* banded) noexcept nogil:
+cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weightings, Groups* banded) noexcept nogil:
     """Join the documents of one band, of a list of n in which each key is its own group, in rank order."""
     cdef Py_ssize_t key, c, low, half, length, count = 0
     cdef int64_t start, last = -1
@@ -20,11 +20,11 @@ cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weight
         if start != last:
             banded.start[count] = start
             banded.size[count] = min(bands.start[low + 1] - 1 if low + 1 < bands.count else n, n) - start
-            for c in range(n_weights):
+            for c in range(n_weightings):
                 banded.weight[c * banded.stride + count] = 0.0
             count += 1
             last = start
-        for c in range(n_weights):
+        for c in range(n_weightings):
             banded.weight[c * banded.stride + count - 1] += ranked.weight[c * ranked.stride + key]
     banded.count = count
 

@@ -12,9 +12,9 @@ cdef extern from "engine/sorting.h" nogil:
     int64_t tieaware_place_bits(Py_ssize_t)
     int64_t tieaware_words_double(const double*, const int64_t*, Py_ssize_t, int64_t, int64_t*)
     int64_t tieaware_words_float(const float*, const int64_t*, Py_ssize_t, int64_t, int64_t*)
-    ctypedef struct tieaware_blocks:
+    ctypedef struct tieaware_chunks:
         Py_ssize_t n
-    tieaware_blocks tieaware_blocks_of(Py_ssize_t)
+    tieaware_chunks tieaware_chunks_of(Py_ssize_t)
     const int64_t* tieaware_sort(Sort, int64_t*, Py_ssize_t, int64_t*)
     int64_t tieaware_repeats(const int64_t*, Py_ssize_t, int64_t)
     int64_t tieaware_close(const double*, const int64_t*, const int64_t*, Py_ssize_t, int64_t)

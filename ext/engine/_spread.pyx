@@ -94,7 +94,7 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
     """Σ s² [V + (n-m)/(n m) (Σ d_j)²], V = Σ (d_j - d̄)² over the m slots, s² = (n Σ w² - (Σ w)²) / (n (n-1))."""
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
-    cdef const double* square = groups.weight + q.measure.square * groups.stride
+    cdef const double* square = groups.weight + q.measure.squared_weighting * groups.stride
     cdef int64_t t, n, m, k = q.measure.cutoff
     cdef Py_ssize_t g
     cdef double_double s, d, v
@@ -110,7 +110,7 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
         if s.high + s.low <= 0.0:
             continue
         m = min(n, k - t)
-        d = between(q.measure.table, t, m)
+        d = between(q.measure.lookup, t, m)
         first = slot(q, t + 1)
         if first - slot(q, t + m) < ALIKE * first:
             varied = deviations_by_falls(q, t, m, fall)
@@ -124,7 +124,7 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
 
 cdef inline double slot(const Query* q, int64_t j) noexcept nogil:
     """d_j."""
-    cdef double_double d = between(q.measure.table, j - 1, 1)
+    cdef double_double d = between(q.measure.lookup, j - 1, 1)
     return d.high + d.low
 
 
@@ -152,7 +152,7 @@ cdef double discounted_fall(const Query* q, int64_t j) noexcept nogil:
 
 cdef double_double patient_deviations(const Query* q, int64_t t, int64_t m, double_double d) noexcept nogil:
     """Σ d_j [m (1-p)/(1+p) (p^t + p^(t+m)) - Σ d_j]: no sum of squares, of which those of deep slots would be lost."""
-    cdef const double* power = q.measure.table
+    cdef const double* power = q.measure.lookup
     cdef double_double first = between(power, 0, 1), both = two_sum(-power[2 * t], -power[2 * (t + m)]), ratio
     both.low -= power[2 * t + 1] + power[2 * (t + m) + 1]
     ratio = quotient(scale(product(first, both), <double>m), minus(exactly(2.0), first))
@@ -268,7 +268,7 @@ cdef double in_closed_form(const Query* q, int64_t t, int64_t n, int64_t m, doub
     = (W1²-W2)/2, and D = Σ_{y<x} y w_y w_x = A1 - s B.
     """
     cdef double s = t + 1.0, u = n - r, a = (r - 1.0) / max(n - 2.0, 1.0), varied
-    cdef double_double w1 = between(q.measure.table, t, m), w2 = between(q.measure.squares, t, m)
+    cdef double_double w1 = between(q.measure.lookup, t, m), w2 = between(q.measure.squares, t, m)
     cdef double_double a1 = minus(exactly(<double>m), scale(w1, s))
     cdef double_double a2 = minus(w1, scale(w2, s))
     cdef double_double a4 = minus(a1, scale(a2, s))
@@ -302,7 +302,7 @@ cdef double q_measure(const Query* q) noexcept nogil:
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
-    cdef const double* ideal = q.measure.table + q.table_start
+    cdef const double* ideal = q.measure.lookup + q.lookup_start
     cdef double* slot_weight = q.workspace
     cdef int64_t t, n, m, x, j, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
     cdef Py_ssize_t g
@@ -392,7 +392,7 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
     m = min(n, k - t)
     if r == 1.0 and t <= DEEP * m:
         # X is uniform: n W2 - W1², over n².
-        d = between(q.measure.table, t, m)
+        d = between(q.measure.lookup, t, m)
         d = minus(scale(between(q.measure.squares, t, m), <double>n), product(d, d))
         return positive(d.high + d.low) / n / n
     return reciprocal_rank_by_terms(t, n, r, m)

@@ -19,42 +19,42 @@
 #define TIEAWARE_CLONES
 #endif
 
-/* A block is short enough for 32-bit counters and for the first-level cache. */
-enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
+/* A chunk is short enough for 32-bit counters and for the first-level cache. */
+enum { TIEAWARE_CHUNK = 2048, TIEAWARE_LANES = 16 };
 
 /* count: adds to greater[i] and equal[i] how many scores are above and equal to the ascending values[i]; returns the
  * NaNs. Of a value with `limit` scores above or more, it says no more than that: greater[i] >= limit.
  *
- * Four values share a pass over the block; a single one takes the NaNs along.
+ * Four values share a pass over the chunk; a single one takes the NaNs along.
  */
 #define TIEAWARE_COUNT(NAME, SCORE, COUNTER)                                                                   \
-    static inline int64_t NAME##_one(const SCORE *block, ptrdiff_t length, double value, int64_t *greater,     \
+    static inline int64_t NAME##_one(const SCORE *chunk, ptrdiff_t length, double value, int64_t *greater,     \
                                      int64_t *equal) {                                                         \
         const SCORE a = (SCORE)value;                                                                          \
         COUNTER above = 0, at_least = 0, unordered = 0;                                                        \
         for (ptrdiff_t i = 0; i < length; i++) {                                                               \
-            above += block[i] > a;                                                                             \
-            at_least += block[i] >= a;                                                                         \
-            unordered += block[i] != block[i];                                                                 \
+            above += chunk[i] > a;                                                                             \
+            at_least += chunk[i] >= a;                                                                         \
+            unordered += chunk[i] != chunk[i];                                                                 \
         }                                                                                                      \
         greater[0] += above;                                                                                   \
         equal[0] += at_least - above;                                                                          \
         return unordered;                                                                                      \
     }                                                                                                          \
-    static inline void NAME##_four(const SCORE *block, ptrdiff_t length, const double *values,                 \
+    static inline void NAME##_four(const SCORE *chunk, ptrdiff_t length, const double *values,                 \
                                    int64_t *greater, int64_t *equal) {                                         \
         const SCORE a = (SCORE)values[0], b = (SCORE)values[1], c = (SCORE)values[2], d = (SCORE)values[3];    \
         COUNTER above_a = 0, above_b = 0, above_c = 0, above_d = 0;                                            \
         COUNTER at_least_a = 0, at_least_b = 0, at_least_c = 0, at_least_d = 0;                                \
         for (ptrdiff_t i = 0; i < length; i++) {                                                               \
-            above_a += block[i] > a;                                                                           \
-            at_least_a += block[i] >= a;                                                                       \
-            above_b += block[i] > b;                                                                           \
-            at_least_b += block[i] >= b;                                                                       \
-            above_c += block[i] > c;                                                                           \
-            at_least_c += block[i] >= c;                                                                       \
-            above_d += block[i] > d;                                                                           \
-            at_least_d += block[i] >= d;                                                                       \
+            above_a += chunk[i] > a;                                                                           \
+            at_least_a += chunk[i] >= a;                                                                       \
+            above_b += chunk[i] > b;                                                                           \
+            at_least_b += chunk[i] >= b;                                                                       \
+            above_c += chunk[i] > c;                                                                           \
+            at_least_c += chunk[i] >= c;                                                                       \
+            above_d += chunk[i] > d;                                                                           \
+            at_least_d += chunk[i] >= d;                                                                       \
         }                                                                                                      \
         greater[0] += above_a, greater[1] += above_b, greater[2] += above_c, greater[3] += above_d;            \
         equal[0] += at_least_a - above_a, equal[1] += at_least_b - above_b;                                    \
@@ -64,20 +64,20 @@ enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
                                         ptrdiff_t n_values, int64_t limit, int64_t *greater, int64_t *equal) { \
         int64_t nan = 0;                                                                                       \
         ptrdiff_t lowest = 0;                                                                                  \
-        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
-            const SCORE *block = scores + from;                                                                \
-            const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
+        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_CHUNK) {                                           \
+            const SCORE *chunk = scores + from;                                                                \
+            const ptrdiff_t length = n - from < TIEAWARE_CHUNK ? n - from : TIEAWARE_CHUNK;                    \
             ptrdiff_t v;                                                                                       \
             /* The lower a value, the more scores are above it. */                                             \
             while (lowest < n_values && greater[lowest] >= limit) lowest++;                                    \
             if (lowest == n_values) {                                                                          \
-                for (ptrdiff_t i = 0; i < length; i++) nan += block[i] != block[i];                            \
+                for (ptrdiff_t i = 0; i < length; i++) nan += chunk[i] != chunk[i];                            \
                 continue;                                                                                      \
             }                                                                                                  \
-            nan += NAME##_one(block, length, values[lowest], greater + lowest, equal + lowest);                \
+            nan += NAME##_one(chunk, length, values[lowest], greater + lowest, equal + lowest);                \
             for (v = lowest + 1; v + 4 <= n_values; v += 4)                                                    \
-                NAME##_four(block, length, values + v, greater + v, equal + v);                                \
-            for (; v < n_values; v++) NAME##_one(block, length, values[v], greater + v, equal + v);            \
+                NAME##_four(chunk, length, values + v, greater + v, equal + v);                                \
+            for (; v < n_values; v++) NAME##_one(chunk, length, values[v], greater + v, equal + v);            \
         }                                                                                                      \
         return nan;                                                                                            \
     }
@@ -91,11 +91,11 @@ TIEAWARE_COUNT(tieaware_count_float, float, int32_t)
 TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrdiff_t n, const double *values,
                                                       ptrdiff_t n_values, int64_t limit, int64_t *greater,
                                                       int64_t *equal, int64_t *inexact) {
-    float block[TIEAWARE_BLOCK];
+    float chunk[TIEAWARE_CHUNK];
     int64_t nan = 0, rounded = 0;
     ptrdiff_t lowest = 0;
-    for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {
-        const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;
+    for (ptrdiff_t from = 0; from < n; from += TIEAWARE_CHUNK) {
+        const ptrdiff_t length = n - from < TIEAWARE_CHUNK ? n - from : TIEAWARE_CHUNK;
         ptrdiff_t v;
         while (lowest < n_values && greater[lowest] >= limit) lowest++;
         if (lowest == n_values) {
@@ -103,13 +103,13 @@ TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrd
             continue;
         }
         for (ptrdiff_t i = 0; i < length; i++) {
-            block[i] = (float)scores[from + i];
-            rounded += (double)block[i] != scores[from + i];
+            chunk[i] = (float)scores[from + i];
+            rounded += (double)chunk[i] != scores[from + i];
         }
-        nan += tieaware_count_float_one(block, length, values[lowest], greater + lowest, equal + lowest);
+        nan += tieaware_count_float_one(chunk, length, values[lowest], greater + lowest, equal + lowest);
         for (v = lowest + 1; v + 4 <= n_values; v += 4)
-            tieaware_count_float_four(block, length, values + v, greater + v, equal + v);
-        for (; v < n_values; v++) tieaware_count_float_one(block, length, values[v], greater + v, equal + v);
+            tieaware_count_float_four(chunk, length, values + v, greater + v, equal + v);
+        for (; v < n_values; v++) tieaware_count_float_one(chunk, length, values[v], greater + v, equal + v);
     }
     *inexact += rounded;
     return nan;
@@ -122,21 +122,21 @@ TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrd
 typedef double tieaware_four_doubles __attribute__((vector_size(32)));
 typedef int64_t tieaware_four_counts __attribute__((vector_size(32)));
 
-TIEAWARE_CLONES static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
+TIEAWARE_CLONES static void tieaware_rank(const double *scores, ptrdiff_t n, int64_t *above) {
     for (ptrdiff_t i = 0; i < n; i += 4) {
         tieaware_four_doubles four;
         tieaware_four_counts count = {0, 0, 0, 0};
-        memcpy(&four, keys + i, sizeof four);
+        memcpy(&four, scores + i, sizeof four);
         /* A comparison that holds is -1. */
-        for (ptrdiff_t j = 0; j < n; j++) count -= keys[j] > four;
+        for (ptrdiff_t j = 0; j < n; j++) count -= scores[j] > four;
         memcpy(above + i, &count, sizeof count);
     }
 }
 #else
-static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
+static void tieaware_rank(const double *scores, ptrdiff_t n, int64_t *above) {
     for (ptrdiff_t i = 0; i < n; i++) {
         int64_t count = 0;
-        for (ptrdiff_t j = 0; j < n; j++) count += keys[j] > keys[i];
+        for (ptrdiff_t j = 0; j < n; j++) count += scores[j] > scores[i];
         above[i] = count;
     }
 }
@@ -152,11 +152,11 @@ static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
                                         const double *values, const int64_t *positions, ptrdiff_t n_values,    \
                                         int64_t limit, int64_t *before) {                                      \
         int64_t nan = 0;                                                                                       \
-        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
-            const SCORE *block = scores + from;                                                                \
-            const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
+        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_CHUNK) {                                           \
+            const SCORE *chunk = scores + from;                                                                \
+            const ptrdiff_t length = n - from < TIEAWARE_CHUNK ? n - from : TIEAWARE_CHUNK;                    \
             COUNTER unordered = 0;                                                                             \
-            for (ptrdiff_t i = 0; i < length; i++) unordered += block[i] != block[i];                          \
+            for (ptrdiff_t i = 0; i < length; i++) unordered += chunk[i] != chunk[i];                          \
             nan += unordered;                                                                                  \
             for (ptrdiff_t v = 0; v < n_values; v++) {                                                         \
                 if (first + from > 0 && before[v] >= limit) continue;                                          \
@@ -164,8 +164,8 @@ static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
                 ptrdiff_t split = positions[v] - first - from;                                                 \
                 COUNTER count = 0;                                                                             \
                 split = split < 0 ? 0 : split > length ? length : split;                                       \
-                for (ptrdiff_t i = 0; i < split; i++) count += block[i] >= value;                              \
-                for (ptrdiff_t i = split; i < length; i++) count += block[i] > value;                          \
+                for (ptrdiff_t i = 0; i < split; i++) count += chunk[i] >= value;                              \
+                for (ptrdiff_t i = split; i < length; i++) count += chunk[i] > value;                          \
                 before[v] += count;                                                                            \
             }                                                                                                  \
         }                                                                                                      \

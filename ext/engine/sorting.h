@@ -18,21 +18,21 @@
  * NumPy sorts a block of up to 256 words by a network of comparisons. What is longer it partitions first, at a price
  * that differs widely between processors, and blocks are merged here instead.
  */
-enum { TIEAWARE_LONGEST_SORTED = 1 << 16, TIEAWARE_SORTED_BLOCK = 256 };
+enum { TIEAWARE_LONGEST_SORTED = 1 << 16, TIEAWARE_SORTED_CHUNK = 256 };
 
 /* All words are from the first to before the second; both are positive doubles. */
 static const int64_t TIEAWARE_LEAST_WORD = INT64_C(1) << 60, TIEAWARE_NO_WORD = INT64_C(3) << 61;
 
 /* The blocks of a list: 2^levels of `block` words each, the last ones filled up behind the list. */
 typedef struct {
-    ptrdiff_t block, n;
-} tieaware_blocks;
+    ptrdiff_t size, n;
+} tieaware_chunks;
 
-static inline tieaware_blocks tieaware_blocks_of(ptrdiff_t n) {
+static inline tieaware_chunks tieaware_chunks_of(ptrdiff_t n) {
     ptrdiff_t count = 1;
-    while (count * TIEAWARE_SORTED_BLOCK < n) count *= 2;
-    const ptrdiff_t block = (n + count - 1) / count;
-    return (tieaware_blocks){block, block * count};
+    while (count * TIEAWARE_SORTED_CHUNK < n) count *= 2;
+    const ptrdiff_t size = (n + count - 1) / count;
+    return (tieaware_chunks){size, size * count};
 }
 
 static inline int64_t tieaware_place_bits(ptrdiff_t n) {
@@ -109,12 +109,12 @@ static inline void tieaware_merge(const int64_t *restrict low, ptrdiff_t half, i
  */
 static inline const int64_t *tieaware_sort(int (*sort)(void *, intptr_t, void *), int64_t *words, ptrdiff_t n,
                                            int64_t *spare) {
-    const tieaware_blocks blocks = tieaware_blocks_of(n);
-    for (ptrdiff_t i = n; i < blocks.n; i++) words[i] = TIEAWARE_NO_WORD;
-    for (ptrdiff_t at = 0; at < blocks.n; at += blocks.block) sort(words + at, blocks.block, NULL);
-    for (ptrdiff_t half = blocks.block; half < blocks.n; half *= 2) {
+    const tieaware_chunks chunks = tieaware_chunks_of(n);
+    for (ptrdiff_t i = n; i < chunks.n; i++) words[i] = TIEAWARE_NO_WORD;
+    for (ptrdiff_t at = 0; at < chunks.n; at += chunks.size) sort(words + at, chunks.size, NULL);
+    for (ptrdiff_t half = chunks.size; half < chunks.n; half *= 2) {
         int64_t *merged = spare;
-        for (ptrdiff_t at = 0; at < blocks.n; at += 2 * half) tieaware_merge(words + at, half, merged + at);
+        for (ptrdiff_t at = 0; at < chunks.n; at += 2 * half) tieaware_merge(words + at, half, merged + at);
         spare = words;
         words = merged;
     }
@@ -144,36 +144,36 @@ static inline int64_t tieaware_close(const double *scores, const int64_t *order,
 
 /* walk_documents: the keys in the order of the words, up to the first `depth`; returns how many.
  *
- * Key g has start[g] documents before it, and is key[g] of n_keys. key_at[place] is the key there; n_keys, if there is
+ * Key g has start[g] documents before it, and is key[g] of n_weighted. weighted_at[place] is the key there; n_weighted, if there is
  * none. Invariant: start[:g] and key[:g] are written, and their next places are free to be written in vain.
  */
 static inline ptrdiff_t tieaware_walk_documents(const int64_t *words, ptrdiff_t n, int64_t place_bits,
-                                                const uint16_t *key_at, int32_t n_keys, int64_t depth,
-                                                int64_t *start, int64_t *key) {
+                                                const uint16_t *weighted_at, int32_t n_weighted, int64_t depth,
+                                                int64_t *start, int64_t *document) {
     ptrdiff_t g = 0;
     for (ptrdiff_t i = 0; i < n && g < depth; i++) {
-        const int32_t k = key_at[words[i] & place_bits];
+        const int32_t k = weighted_at[words[i] & place_bits];
         start[g] = i;
-        key[g] = k;
-        g += k < n_keys;
+        document[g] = k;
+        g += k < n_weighted;
     }
     return g;
 }
 
 /* walk_groups: the groups of equal words that hold a key, up to the first `depth`; returns how many.
  *
- * group[k] is the group of key k; group[n_keys] takes what is written in vain. Invariant: start[:g] and size[:g] are
+ * group[k] is the group of key k; group[n_weighted] takes what is written in vain. Invariant: start[:g] and size[:g] are
  * the groups that end before the word; the run of equal words at hand begins at `first`, and will be group g if it
  * holds a key.
  */
 static inline ptrdiff_t tieaware_walk_groups(const int64_t *words, ptrdiff_t n, int64_t place_bits,
-                                             const uint16_t *key_at, int32_t n_keys, int64_t depth, int64_t *start,
+                                             const uint16_t *weighted_at, int32_t n_weighted, int64_t depth, int64_t *start,
                                              int64_t *size, int64_t *group) {
     ptrdiff_t g = 0, first = 0;
     ptrdiff_t holds = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
         const ptrdiff_t begins = i > 0 && !tieaware_same(words, i, place_bits);
-        const int32_t k = key_at[words[i] & place_bits];
+        const int32_t k = weighted_at[words[i] & place_bits];
         g += begins & holds;
         if (g >= depth) return g;
         holds &= ~begins;
@@ -181,7 +181,7 @@ static inline ptrdiff_t tieaware_walk_groups(const int64_t *words, ptrdiff_t n, 
         start[g] = first;
         size[g] = i - first + 1;
         group[k] = g;
-        holds |= k < n_keys;
+        holds |= k < n_weighted;
     }
     return g + holds;
 }

@@ -27,10 +27,11 @@ from tieaware.checks.arrays import (
     offsets_of_sizes,
     unwrapped,
 )
-from tieaware.engine.prepared import Prepared, prepare, weigh_besides
+from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Spread
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
+from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
 from tieaware.lists.identifiers import Identifiers
 from tieaware.lists.judgments import JudgedLists, Judgments
@@ -118,7 +119,7 @@ class Evaluator:
         array = as_array(labels, "labels")
         whole = as_whole(array, "labels")
         list_offsets = _list_offsets(array, offsets, group, qid)
-        lists = JudgedLists.of_labels(whole, list_offsets, **weigh_besides(self.measures))
+        lists = JudgedLists.of_labels(whole, list_offsets, **also_weighted(self.measures))
         judged = lists.judgments if judgments is None else _judgments(judgments, lists.judgments)
         order = _document_order(self._view.rule, docids, list_offsets, "label")
         self._prepare_lists(lists, judged, array.shape, order, undefined, workers)
@@ -185,7 +186,7 @@ class Evaluator:
         evaluator._view = View(ties, precision)
         workers = checked_threads(threads)
         judged = Relevance.of(relevance, exclude)
-        lists = judged.lists(weigh_besides(evaluator.measures)["pool"])
+        lists = judged.lists(also_weighted(evaluator.measures)["pool"])
         order = _document_order(evaluator._view.rule, docids, np.array([0, judged.n_items]), "item")
         evaluator._prepare_lists(lists, lists.judgments, judged.shape, order, undefined, workers)
         return evaluator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.queries import MEASURES, Query, flat, offsets_of, random_query, scores_of
 
-from tieaware.engine.prepared import COUNTING_LIMIT, Prepared, prepare, sorting_pays
+from tieaware.engine import engine_choice
+from tieaware.engine.engine_choice import EngineChoice, sorting_pays
+from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.lists.judgments import JudgedLists
@@ -21,9 +24,11 @@ from tieaware.ties import RULES
 
 pytestmark = pytest.mark.slow
 
-# counting_limit and sorting: comparing with each value, finding it, some of both, sorting, and as the costs say.
+# Counting, locating, a mixture of both, sorting (with counting or locating where a list cannot be sorted), and the cost
+# model.
 ENGINES = (
-    (10**9, False), (0, False), (3, False), (16, False), (COUNTING_LIMIT, True), (0, True), (COUNTING_LIMIT, None),
+    EngineChoice(10**9, False), EngineChoice(0, False), EngineChoice(3, False), EngineChoice(16, False),
+    EngineChoice(sorting=True), EngineChoice(0, sorting=True), EngineChoice(),
 )  # fmt: skip
 LONG_MEASURES = (
     "AP", "AP@100", "nDCG", "nDCG@10", "RR", "RBP", "Bpref", "P@1000", "R@100", "AUC", "nDCG(judged_only=True)@5",
@@ -45,20 +50,18 @@ def prepared(
     measures: Sequence[str] = LONG_MEASURES,
     ties: str = "average",
     *,
-    counting_limit: int = COUNTING_LIMIT,
-    sorting: bool | None = None,
+    choice: EngineChoice = EngineChoice(),  # noqa: B008, as it is immutable
     spread: bool = False,
 ) -> Prepared:
-    """Prepare lists, given by their labels, for one engine; ids, where the rule goes by them, are arbitrary."""
+    """Prepare lists, given by their labels, for one engine; a rule by document identifier gets an arbitrary order."""
     judged = JudgedLists.of_labels(flat(lists, np.int32), offsets_of(lists), zeros=True, pool=True)
     parsed = parse_measures(measures)
     rng = np.random.default_rng(7)
     order = np.concatenate([rng.permutation(len(labels)) for labels in lists])
     (wanted,) = passes([View(ties, spread=spread)])
-    return prepare(
-        parsed, judged, Totals.of(parsed, judged.judgments), wanted,
-        order=order if RULES[ties].by_document else None, counting_limit=counting_limit, sorting=sorting,
-    )  # fmt: skip
+    totals = Totals.of(parsed, judged.judgments)
+    with mock.patch.object(engine_choice, "CHOICE", choice):
+        return prepare(parsed, judged, totals, wanted, order=order if RULES[ties].by_document else None)
 
 
 def assert_same_bits(
@@ -66,10 +69,8 @@ def assert_same_bits(
     *, spread: bool = False,
 ) -> None:  # fmt: skip
     bits = set()
-    for counting_limit, sorting in ENGINES:
-        engine = prepared(
-            lists, measures, ties, counting_limit=counting_limit, sorting=sorting, spread=spread
-        )
+    for choice in ENGINES:
+        engine = prepared(lists, measures, ties, choice=choice, spread=spread)
         values = np.full((4 if spread else 1, len(lists), len(measures)), np.nan)
         assert engine.evaluate(scores, values) == -1
         assert not np.isnan(values).any()
@@ -166,12 +167,11 @@ def test_lists_that_defeat_rounding(ties, n):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_every_engine_finds_nan(engine, dtype):
+@pytest.mark.parametrize("choice", ENGINES)
+def test_every_engine_finds_nan(choice, dtype):
     lists = [[1, 0] * 30, [2, 0, 1] * 200, [1] * 20]
-    counting_limit, sorting = engine
     for ties in ("average", "run_order"):
-        evaluate = prepared(lists, ties=ties, counting_limit=counting_limit, sorting=sorting).evaluate
+        evaluate = prepared(lists, ties=ties, choice=choice).evaluate
         for query, place in ((0, 3), (1, 0), (1, 599), (2, 19)):
             scores = np.random.default_rng(place).random(680).astype(dtype)
             scores[offsets_of(lists)[query] + place] = -np.nan if place % 2 else np.nan
@@ -186,7 +186,7 @@ def test_lists_too_long_for_words():
     values = []
     for sorting in (False, True):
         out = np.empty((2, 2))
-        assert prepared(lists, ["AP", "nDCG@10"], sorting=sorting).evaluate(scores, out) == -1
+        assert prepared(lists, ["AP", "nDCG@10"], choice=EngineChoice(sorting=sorting)).evaluate(scores, out) == -1
         values.append(out)
     assert values[0].tobytes() == values[1].tobytes()
 
@@ -194,7 +194,7 @@ def test_lists_too_long_for_words():
 def test_costs():
     """Lists of learning to rank are sorted; a handful of relevant documents is not, nor a catalogue."""
     lengths = np.array([120, 100, 1000, 1000, 10**6, 10, 0])
-    n_keys = np.array([60, 10, 40, 500, 1000, 10, 0])
-    assert sorting_pays(lengths, n_keys, 2**62).tolist() == [True, False, False, True, False, False, False]
-    assert sorting_pays(lengths, n_keys, 10).tolist() == [True, False, False, False, False, False, False]
+    n_weighted = np.array([60, 10, 40, 500, 1000, 10, 0])
+    assert sorting_pays(lengths, n_weighted, 2**62).tolist() == [True, False, False, True, False, False, False]
+    assert sorting_pays(lengths, n_weighted, 10).tolist() == [True, False, False, False, False, False, False]
     assert sorting_pays(np.array([], np.int64), np.array([], np.int64), 10).tolist() == []

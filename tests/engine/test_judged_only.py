@@ -55,8 +55,8 @@ def test_values_are_those_of_the_list_without_unjudged_documents(some, ties, pre
 
 @pytest.mark.parametrize(("ties", "precision"), [("optimistic", "bands:2"), ("average", "levels:3")])
 def test_what_needs_the_whole_list_is_refused(some, ties, precision):
-    """A score that was made of the scores of unjudged documents as well cannot be had without them."""
-    found = "expected one of single scores beside judged_only, .*, found one that looks at the whole list, .* shortens"
+    """Coarsened scores that depend on unjudged documents cannot be computed without them."""
+    found = "depends on the whole list, which judged_only shortens; with judged_only, use .*"
     with pytest.raises(InputError, match=f"^precision={precision}: {found}$"):
         evaluator(some, ["AP(judged_only=True)"], ties=ties, precision=precision)
     with pytest.raises(InputError, match=f"^precision=bands:2: {found}$"):

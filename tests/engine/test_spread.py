@@ -13,7 +13,7 @@ from support.queries import MEASURES, Query, evaluator, scores_of
 import tieaware
 from tieaware import Evaluator, InputError, reference
 from tieaware.cli import main
-from tieaware.engine.prepared import COUNTING_LIMIT
+from tieaware.engine.engine_choice import COUNTING_LIMIT
 from tieaware.measures import parse_measure
 from tieaware.results.exports import as_columns
 

@@ -8,7 +8,7 @@ import pytest
 
 import tieaware
 from tieaware import Evaluator, InputError
-from tieaware.engine.prepared import weigh_besides
+from tieaware.engine.weights import also_weighted
 from tieaware.kernels import _labels
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.measures import DEFINITIONS, Measure, parse_measures
@@ -92,7 +92,7 @@ def test_only_what_weighs_is_asked_for():
         "NumRel(rel=0)": (False, False),
     }  # fmt: skip
     for name, (zeros, pool) in besides.items():
-        assert weigh_besides(parse_measures(name)) == {"zeros": zeros, "pool": pool}, name
+        assert also_weighted(parse_measures(name)) == {"zeros": zeros, "pool": pool}, name
 
 
 def test_preparing_takes_no_memory_of_the_size_of_the_labels():
@@ -144,5 +144,5 @@ def test_measures_of_different_definitions_differ():
 
 def test_a_table_that_lacks_a_label_is_refused():
     positions, labels = np.array([0, 1]), np.array([1, 3], np.int32)
-    with pytest.raises(ValueError, match="beyond the table"):
-        _labels.keys(np.array([0, 2]), positions, labels, -2, np.ones((1, 5)))
+    with pytest.raises(ValueError, match="beyond the last column"):
+        _labels.weighted(np.array([0, 2]), positions, labels, -2, np.ones((1, 5)))

@@ -135,6 +135,7 @@ class Bands:
     """
 
     rho: Fraction
+    whole_list = groups_ranks = True
 
     def __init__(self, rho: str | float | Fraction) -> None:
         object.__setattr__(self, "rho", _ratio(rho))
@@ -464,6 +465,7 @@ class Levels:
     """
 
     n: int
+    whole_list = True
 
     def __post_init__(self) -> None:
         whole_number("levels", self.n, 1, 2**53)

@@ -105,7 +105,7 @@ class Evaluation:
     @property
     def kinds(self) -> tuple[str, ...]:
         """What there is of each measure."""
-        return ("value", "std", "min", "max")[: self.view.n_tables]
+        return ("value", "std", "min", "max")[: self.view.n_outputs]
 
 
 class _Rows(NamedTuple):
