@@ -1,54 +1,55 @@
-# make demo, make test: everything from a fresh checkout. The rest is for those who work on it: see CONTRIBUTING.md.
+# make demo and make test work from a fresh checkout. CONTRIBUTING.md explains the other targets.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD_REQUIREMENTS := 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
 KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*/*)
-# What the tests of Spark need besides it.
+# Packages that the Spark tests need besides pyspark.
 BESIDE_SPARK := pytest hypothesis
-# Versions known to work, also of what packages are built with. CONTRIBUTING.md tells how to take the newest instead.
+# Versions known to work, for builds too. CONTRIBUTING.md explains how to take the newest instead.
 CONSTRAINTS ?= constraints.txt
 export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo docs test test-slow test-tools test-spark checked fuzz browser faults concurrency scale bench bench-spark lint audit test-wheel constraints constraints-tools constraints-spark clean
+.PHONY: demo docs test test-slow test-tools test-spark checked fuzz browser faults concurrency scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-spark clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
 
-# Tests start Python some hundred times, each of which would compile the package anew where bytecode may not be kept. And of
-# pytest's plugins they need two; where all load that there are, pytest rewrites these packages as it does the tests.
+# The tests start Python hundreds of times, so bytecode must be kept. They need only two of the installed pytest plugins;
+# with autoload, pytest would rewrite the assertions of every plugin's package.
 test test-slow: export PYTHONDONTWRITEBYTECODE :=
 test test-slow: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
 PYTEST := $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadfile --no-loadscope-reorder
+# At most two minutes. Only single tests and parameters are marked slow, never a module: tests/project/test_gate.py.
 test: $(VENV)/installed-test
 	$(PYTEST) -m 'not slow'
 
-# Whole collections, and all orders of many: what takes long, so that the others take no two minutes.
+# The slow cases: public collections, large samples, large reports.
 test-slow: $(VENV)/installed-test
 	$(PYTEST) -m slow
 
-# The integrations of the tools that bring torch, in an environment of their own: several gigabytes, of which most is torch.
-# tests/integrations skips what is not installed, but here nothing is.
+# The integrations of tools that bring torch (7 GB), in their own environment, where no test of tests/integrations is
+# skipped.
 test-tools: .venv-tools/installed
 	.venv-tools/bin/python -m pytest tests/tools tests/integrations
 
-# Spark, in an environment of its own, for it wants another pandas, and half a gigabyte. It needs Java 17 or later. WHEEL=dist/*.whl
-# takes what is built, where kernels need not be built once more.
+# The Spark integration, in its own environment, because pyspark needs an older pandas. Needs Java 17 or later.
+# WHEEL=dist/*.whl installs a built wheel instead of building the kernels again.
 test-spark: .venv-spark/installed
 	.venv-spark/bin/python -c 'from tieaware.integrations.spark import check_java; check_java()'
 	.venv-spark/bin/python -m pytest tests/spark
 
-# The whole suite against kernels that check indices and every access to memory. Python itself is not built for that,
-# so the sanitizer must be loaded first, with the C++ library whose exceptions it wraps, and knows nothing of what Python
-# leaks at exit, nor of how peers free memory.
+# The whole suite against kernels with bounds checks and the address sanitizer. Python itself is built without it, so the
+# sanitizer must be loaded first, together with the C++ library whose exceptions it wraps. Leak detection is off because
+# Python does not free everything at exit.
 checked: .venv-checked/installed
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
 	  .venv-checked/bin/python -m pytest $(TESTS)
 
-# Each target for so many seconds, at most: libFuzzer on the parser and on the interface, then the engines and the doors
-# against each other. What is found is printed, and kept in build/fuzz. See fuzz/README.md.
+# Each fuzzer runs for SECONDS: libFuzzer on the parser and on the interface, then the engines and entry points against
+# each other. Finds are printed and kept in build/fuzz. See fuzz/README.md.
 SECONDS ?= 60
 CLANG ?= clang
 fuzz: build/fuzz/driver $(VENV)/installed-test
@@ -56,13 +57,13 @@ fuzz: build/fuzz/driver $(VENV)/installed-test
 	fuzz/run interface $(SECONDS)
 	$(BIN)/python fuzz/differential.py --seconds $(SECONDS)
 
-# What has hostile names, shown to a browser: without one, the suite skips that.
+# Pages with hostile names in a browser. The suite skips this test if no browser is installed.
 browser: $(VENV)/installed-test
 	command -v chromium chromium-browser google-chrome || apt-get install --yes --no-install-recommends chromium
 	$(BIN)/python -m pytest tests/commands/test_hostile_names.py
 
-# What docs/reliability.md reports, each for itself: too long, or too large, for the suite. Memory and files that fail
-# where a test says so, by a library that is loaded before that of C; with PYTHONMALLOC, Python asks it for every object.
+# The tests of docs/reliability.md that are too long or too large for the suite. A preloaded library makes allocations,
+# reads and writes fail where a test says so; with PYTHONMALLOC=malloc, Python allocates every object through it.
 faults: $(VENV)/installed-test build/faults.so
 	LD_PRELOAD=$(CURDIR)/build/faults.so PYTHONMALLOC=malloc $(BIN)/python -m pytest tests/faults
 
@@ -70,8 +71,8 @@ build/faults.so: tests/faults/faults.c
 	mkdir -p build
 	$(CC) -O1 -g -Wall -shared -fPIC -o $@ $< -ldl
 
-# And kernels that the thread sanitizer watches, which must find the race that is made on purpose, and no other. It does
-# not know Python's own locks but by what they are made of, and wants addresses where it expects them.
+# The thread sanitizer must find the deliberate race and no other. setarch turns off address randomisation, which the
+# sanitizer does not support on every kernel.
 RACES = setarch -R env LD_PRELOAD="$$($(CC) -print-file-name=libtsan.so)" PYTHONPATH=tests \
   .venv-watched/bin/python tests/concurrency/races.py
 concurrency: $(VENV)/installed-test .venv-watched/installed
@@ -80,18 +81,28 @@ concurrency: $(VENV)/installed-test .venv-watched/installed
 	! $(RACES) on purpose 2> build/race
 	grep --quiet 'WARNING: ThreadSanitizer: data race' build/race
 
-# At most 20 GiB of memory for each of its programs, and half an hour for all of them.
+# At most 20 GiB of memory for each program, and half an hour in total.
 scale: $(VENV)/installed-test
 	$(BIN)/python -m pytest tests/scale
 
+# Fails if a target is missed that benchmarks/expected_to_miss.toml does not list. The record is written nevertheless, so
+# this comes last.
 bench: $(VENV)/installed-bench
-	$(BIN)/python -m pytest benchmarks --record
 	$(BIN)/python -m benchmarks.scaling
+	$(BIN)/python -m pytest benchmarks --record
 
-# Not part of the other: it takes three quarters of an hour, and what it prints stands in docs/integrations/spark.md.
-bench-spark: .venv-spark/installed
+# Every benchmark with tiny workloads and without targets: each asserts its result, and all must still run.
+bench-small: $(VENV)/installed-bench
+	$(BIN)/python -m pytest benchmarks --small
+	$(BIN)/python -m benchmarks.scaling --small
+
+# Separate, because it takes three quarters of an hour. Its output is in docs/integrations/spark.md.
+bench-spark: SMALL :=
+bench-spark-small: SMALL := --small
+bench-spark bench-spark-small: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-spark.txt)
+bench-spark bench-spark-small: .venv-spark/installed
 	.venv-spark/bin/python -m pip install --quiet scikit-learn pytrec-eval-terrier
-	.venv-spark/bin/python -m benchmarks.spark
+	.venv-spark/bin/python -m benchmarks.spark $(SMALL)
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
@@ -99,9 +110,9 @@ lint: $(VENV)/installed-lint
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 
-# The distributions, in dist/, the wheel built from the sdist, and what the tools of packaging say of them. auditwheel says
-# which Linux the wheel runs on: that of this machine, or newer; those that are published are built by cibuildwheel.
-# BUILD='--sdist --wheel --no-isolation' takes the kernels of the environment, where these need not be built once more.
+# The sdist and the wheel built from it, in dist/, checked by the packaging tools. auditwheel prints the oldest Linux that
+# the wheel runs on; published wheels are built by cibuildwheel. BUILD='--sdist --wheel --no-isolation' reuses the kernels
+# of the environment.
 BUILD ?=
 audit: $(VENV)/installed-release
 	rm -rf dist
@@ -110,8 +121,8 @@ audit: $(VENV)/installed-release
 	$(BIN)/check-wheel-contents dist/*.whl
 	$(BIN)/auditwheel show dist/*.whl
 
-# The wheel in dist/ that fits this Python, alone in an environment, with the newest NumPy or another (NUMPY=2.0.0), and the
-# tests that cibuildwheel runs.
+# The tests that cibuildwheel runs, on the wheel in dist/ for this Python, in an environment with the newest NumPy or
+# another (NUMPY=2.0.0).
 TESTS_OF_WHEELS = $(shell $(PYTHON) -c 'from tomllib import load; print(load(open("pyproject.toml", "rb"))["tool"]["cibuildwheel"]["test-command"])')
 test-wheel: CONSTRAINTS =
 test-wheel:
@@ -122,21 +133,22 @@ test-wheel:
 	cp -R tests pyproject.toml build/wheel
 	cd build/wheel && PATH="$$PWD/venv/bin:$$PATH" && $(TESTS_OF_WHEELS)
 
-# The site, in site/: its pages are put together in build/docs, as some are files of other folders. The builder's warnings
-# are errors; what it does not look at, it is checked for afterwards.
+# The site, in site/. Its pages are staged in build/docs, because some lie in other folders. Warnings of the builder are
+# errors; check.py checks what the builder does not.
 docs: $(VENV)/installed-docs
 	$(BIN)/python docs/builder/stage.py build/docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/builder/check.py site
 
-# Record the newest versions that work together: everything that is installed here, and what source packages are built
-# with, into an environment of its own. With the oldest Python supported, as the newest packages drop that one first.
+# Record the newest versions that work together, including build requirements, from a separate environment. Use the
+# oldest supported Python, which the newest packages drop first.
+EXTRAS = $(shell $(PYTHON) -c 'from tomllib import load; extras = load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; print(*(extra for extra in extras if extra not in ("beir", "tools", "spark")), sep=",")')
 constraints: CONSTRAINTS =
 constraints:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
-	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[arrow,fast,retrieval,analysis,examples,ir-measures,lightgbm,xgboost,scikit-learn,test,bench,lint,docs,release]'
+	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[$(EXTRAS)]'
 	build/constraints/bin/python -m pip install --quiet --no-deps beir
 	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
 	(echo '# Versions known to work together, for development alone. Made by: make constraints'; cat build/constraints/frozen) > constraints.txt
@@ -165,19 +177,18 @@ clean:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-# Editable: Python files take effect at once; kernels are built again when a file in ext/ changes.
+# An editable install: Python files take effect at once, kernels are rebuilt when a file in ext/ changes.
 $(VENV)/installed: $(KERNELS) $(CONSTRAINTS) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	touch $@
 
-# What an extra of the installed package requires. Third parties' packages, so those that come as source are built in
-# isolation, with what they themselves require.
+# The requirements of one extra. Packages that come as source are built in isolation.
 $(VENV)/installed-%: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet 'tieaware[$*]'
 	touch $@
 
-# And beir without what it requires for its models, torch among it: its evaluation needs none of that.
+# beir without its requirements (torch among them), which its evaluation does not need.
 $(VENV)/installed-test: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet 'tieaware[test]'
 	$(BIN)/python -m pip install --quiet --no-deps beir
@@ -192,7 +203,7 @@ $(VENV)/installed-test: $(VENV)/installed
 	.venv-checked/bin/python -m pip install --quiet --no-deps beir
 	touch $@
 
-# Kernels that say what they cover, and check every access to memory, built by the compiler that libFuzzer comes with.
+# Kernels with coverage instrumentation and the address sanitizer, built by clang, which brings libFuzzer.
 .venv-fuzz/installed: $(KERNELS) $(CONSTRAINTS)
 	$(PYTHON) -m venv .venv-fuzz
 	.venv-fuzz/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
@@ -213,8 +224,8 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 	  --config-settings=cmake.define.TIEAWARE_WATCHED=ON --config-settings=build-dir=build/watched --config-settings=install.strip=false
 	touch $@
 
-# The tools ask for other versions of some packages than the rest of the development does, so that these have their own
-# file. Kernels are built into a folder of their own, lest this environment and the other build over each other.
+# The tools need other versions of some packages, so they have their own constraints file, and their own build folder, so
+# that the two environments do not overwrite each other's kernels.
 .venv-tools/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-tools.txt)
 .venv-tools/installed: $(KERNELS) constraints-tools.txt
 	$(PYTHON) -m venv .venv-tools

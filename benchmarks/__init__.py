@@ -1,1 +1,1 @@
-"""What tieaware costs, as ratios against named baselines: ``make bench``."""
+"""Benchmarks: ratios of times and of memory against named baselines. ``make bench`` runs them."""

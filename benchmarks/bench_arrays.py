@@ -1,4 +1,4 @@
-"""Scores in arrays, labels prepared: the inner loop of an optimiser, and batches."""
+"""Scores in arrays with prepared labels: the inner loop of an optimiser, large collections, and two threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -16,14 +16,14 @@ THREADS = "Two threads"
 def test_few_relevant(compare, small):
     n_queries = 70 if small else 6_980
     judged = labels(n_queries, 1_000, 1.1)
-    table = distinct_scores(n_queries, 1_000)
-    scores = table.ravel()
+    matrix = distinct_scores(n_queries, 1_000)
+    scores = matrix.ravel()
     evaluator = tieaware.Evaluator(judged, WEB_SEARCH)
     out = np.empty((n_queries, len(WEB_SEARCH)))
     compare(
         SECTION, f"{n_queries:,} × 1,000, 1.1 relevant, AP + RR@10 + nDCG@10 + R@1000",
         check=lambda: assert_reference(
-            evaluator(scores, out), table, judged, WEB_SEARCH, lists=range(0, n_queries, n_queries // 70)
+            evaluator(scores, out), matrix, judged, WEB_SEARCH, lists=range(0, n_queries, n_queries // 70)
         ),
         contender=partial(evaluator, scores, out),
         baseline=partial(np.max, scores), to="np.max", at_most=2.0,
@@ -32,15 +32,15 @@ def test_few_relevant(compare, small):
 
 def test_many_relevant(compare):
     judged = labels(50, 1_000, 40)
-    table = distinct_scores(50, 1_000)
-    scores = table.ravel()
+    matrix = distinct_scores(50, 1_000)
+    scores = matrix.ravel()
     evaluator = tieaware.Evaluator(judged, WEB_SEARCH)
     out = np.empty((50, len(WEB_SEARCH)))
     compare(
         SECTION, "50 × 1,000, 40 relevant, the same measures",
-        check=lambda: assert_reference(evaluator(scores, out), table, judged, WEB_SEARCH, lists=range(50)),
+        check=lambda: assert_reference(evaluator(scores, out), matrix, judged, WEB_SEARCH, lists=range(50)),
         contender=partial(evaluator, scores, out),
-        baseline=partial(np.sort, table, axis=1), to="np.sort", at_most=1.5,
+        baseline=partial(np.sort, matrix, axis=1), to="np.sort", at_most=1.5,
     )  # fmt: skip
 
 
@@ -55,22 +55,23 @@ def test_many_relevant(compare):
 )
 def test_learning_to_rank(compare, measures, dtype, at_most):
     judged = labels(500, 120, 60) * np.random.default_rng(2008).integers(1, 5, (500, 120), dtype=np.int32)
-    table = distinct_scores(500, 120).astype(dtype)
-    scores = table.ravel()
+    matrix = distinct_scores(500, 120).astype(dtype)
+    scores = matrix.ravel()
     evaluator = tieaware.Evaluator(judged, measures)
     out = np.empty((500, len(measures)))
     compare(
         SECTION, f"500 × 120, half relevant, grades 0–4, {' + '.join(measures)}, {dtype}",
-        check=lambda: assert_reference(evaluator(scores, out), table, judged, measures, lists=range(0, 500, 10)),
+        check=lambda: assert_reference(evaluator(scores, out), matrix, judged, measures, lists=range(0, 500, 10)),
         contender=partial(evaluator, scores, out),
-        baseline=partial(np.sort, table, axis=1), to="np.sort", at_most=at_most,
+        baseline=partial(np.sort, matrix, axis=1), to="np.sort", at_most=at_most,
     )  # fmt: skip
 
 
 class TieOblivious:
-    """nDCG@10 + AP + RR of lists of one length in NumPy, taking tied documents as they come.
+    """nDCG@10 + AP + RR of lists of equal length in NumPy, ignoring ties.
 
-    Whole tables at a time, one sort, and nothing twice that does not depend on the scores.
+    Each step computes the whole matrix, with a single sort; the constructor computes everything that does not depend on
+    the scores.
     """
 
     def __init__(self, judged: Labels) -> None:
@@ -83,7 +84,7 @@ class TieOblivious:
         self.ideal = np.cumsum(self.discounts)[np.minimum(self.totals, 10) - 1]
 
     def __call__(self, scores: Floats, out: Floats) -> Floats:
-        """Write the values of the lists into their rows of out."""
+        """Write the values of each list into its row of out."""
         order = np.argsort(-scores, axis=1)
         ranked = np.take_along_axis(self.relevance, order, axis=1)
         out[:, 0] = ranked[:, :10] @ self.discounts / self.ideal
@@ -95,19 +96,19 @@ class TieOblivious:
 def test_inner_loop(compare):
     measures = ("nDCG@10", "AP", "RR")
     judged = labels(500, 100, 10)
-    table = distinct_scores(500, 100)
-    scores = table.ravel()
+    matrix = distinct_scores(500, 100)
+    scores = matrix.ravel()
     evaluator = tieaware.Evaluator(judged, measures)
     oblivious = TieOblivious(judged)
     out, theirs = np.empty((500, 3)), np.empty((500, 3))
 
     def check() -> None:
-        assert_reference(evaluator(scores, out), table, judged, measures, lists=range(500))
-        np.testing.assert_allclose(oblivious(table, theirs), out, rtol=1e-12)
+        assert_reference(evaluator(scores, out), matrix, judged, measures, lists=range(500))
+        np.testing.assert_allclose(oblivious(matrix, theirs), out, rtol=1e-12)
 
     compare(
         SECTION, "500 × 100, 10 relevant, nDCG@10 + AP + RR", check=check,
-        contender=partial(evaluator, scores, out), baseline=partial(oblivious, table, theirs),
+        contender=partial(evaluator, scores, out), baseline=partial(oblivious, matrix, theirs),
         to="tie-oblivious NumPy", at_most=0.1,
     )  # fmt: skip
 
@@ -115,29 +116,29 @@ def test_inner_loop(compare):
 def test_one_query(compare):
     measures = ("nDCG@10", "AP", "RR")
     judged = labels(1, 10, 2)
-    table = distinct_scores(1, 10)
-    scores = table.ravel()
+    matrix = distinct_scores(1, 10)
+    scores = matrix.ravel()
     evaluator = tieaware.Evaluator(judged, measures)
     out = np.empty((1, 3))
     compare(
         SECTION, "one query of 10 documents, the same measures",
-        check=lambda: assert_reference(evaluator(scores, out), table, judged, measures, lists=[0]),
+        check=lambda: assert_reference(evaluator(scores, out), matrix, judged, measures, lists=[0]),
         contender=partial(evaluator, scores, out),
         baseline=partial(np.max, scores), to="np.max", at_most=1.0, calls=2_000,
     )  # fmt: skip
 
 
 def test_rows(compare):
-    """Scores of two dimensions take no longer way in than flat ones."""
+    """Measure scores of two dimensions, which must be as fast as flat ones."""
     measures = ("nDCG@10", "AP", "RR")
     judged = labels(1, 10, 2)
-    table = distinct_scores(1, 10)
+    matrix = distinct_scores(1, 10)
     evaluator = tieaware.Evaluator(judged, measures)
     compare(
         SECTION, "one query of 10 documents, scores of two dimensions, without `out=`",
-        check=lambda: assert_reference(evaluator(table), table, judged, measures, lists=[0]),
-        contender=partial(evaluator, table),
-        baseline=partial(np.max, table), to="np.max", at_most=1.0, calls=2_000,
+        check=lambda: assert_reference(evaluator(matrix), matrix, judged, measures, lists=[0]),
+        contender=partial(evaluator, matrix),
+        baseline=partial(np.max, matrix), to="np.max", at_most=1.0, calls=2_000,
     )  # fmt: skip
 
 
@@ -147,13 +148,13 @@ def test_list_length(compare, small, length, at_most):
     if small:
         total, length = total // 100, max(10, length // 100)
     base = 10 if small else 1_000
-    # Unjudged but for three in each list.
+    # Each list has three judged documents.
     judged, lists = {}, {}
     for size in (length, base):
         flat = np.full(total, -1, dtype=np.int32)
         rng = np.random.default_rng(size)
         starts = np.arange(0, total, size)
-        # Different thirds, so that the three are distinct.
+        # One in each third of the list, so that the three are distinct.
         for third in range(3):
             flat[starts + third * (size // 3) + rng.integers(size // 3, size=len(starts))] = 1
         judged[size], lists[size] = flat, np.append(starts, total)
@@ -164,11 +165,11 @@ def test_list_length(compare, small, length, at_most):
     def check() -> None:
         for size, evaluator in evaluators.items():
             values = evaluator(scores, outs[size])
-            key = np.flatnonzero(judged[size][:size] > 0)
-            places = np.sort([1 + np.count_nonzero(scores[:size] > scores[i]) for i in key])
-            rr = (1 / places[0]) * (places[0] <= 10)
-            ndcg = (1 / np.log2(1 + places[places <= 10])).sum() / (1 / np.log2([2, 3, 4])).sum()
-            expected = [(np.arange(1, 4) / places).mean(), rr, ndcg, (places <= 1000).mean()]
+            relevant = np.flatnonzero(judged[size][:size] > 0)
+            ranks = np.sort([1 + np.count_nonzero(scores[:size] > scores[i]) for i in relevant])
+            rr = (1 / ranks[0]) * (ranks[0] <= 10)
+            ndcg = (1 / np.log2(1 + ranks[ranks <= 10])).sum() / (1 / np.log2([2, 3, 4])).sum()
+            expected = [(np.arange(1, 4) / ranks).mean(), rr, ndcg, (ranks <= 1000).mean()]
             np.testing.assert_allclose(values[0], expected, rtol=1e-12)
 
     compare(
@@ -189,7 +190,7 @@ def test_one_group(compare, small, relevant):
     out = np.empty((1, 1))
 
     def check() -> None:
-        # E[1/X] for the first of r among n places, from the differences of its survival function.
+        # E[1/X] for the first of r relevant documents at n ranks, from the differences of its survival function.
         x = np.arange(1, n - relevant + 2)
         survival = np.append(1.0, np.cumprod((n - relevant - x[:-1] + 1) / (n - x[:-1] + 1)))
         expected = (survival * relevant / (n - x + 1) / x).sum()
@@ -224,22 +225,22 @@ def test_threads(compare, small):
 
 
 def test_free_cores(compare, small):
-    """What two threads can gain at the moment: about 1 when other programs keep a core busy."""
-    tables = np.random.default_rng(2008).random((16, 2_000 if small else 200_000))
+    """Measure the most that two threads can gain now: the ratio is near 1 if other programs keep a core busy."""
+    arrays = np.random.default_rng(2008).random((16, 2_000 if small else 200_000))
 
-    def sort(table: Floats) -> float:
-        return np.sort(table)[0]
+    def sort(matrix: Floats) -> float:
+        return np.sort(matrix)[0]
 
     def one() -> list[float]:
-        return [sort(table) for table in tables]
+        return [sort(matrix) for matrix in arrays]
 
     with ThreadPoolExecutor(2) as pool:
 
         def two() -> list[float]:
-            return list(pool.map(sort, tables))
+            return list(pool.map(sort, arrays))
 
         def check() -> None:
-            assert two() == one() == tables.min(axis=1).tolist()
+            assert two() == one() == arrays.min(axis=1).tolist()
 
         compare(
             THREADS, "for comparison: `np.sort` of 16 arrays, which shares nothing", check=check,

@@ -1,4 +1,4 @@
-"""Runs in dictionaries, {query: {document: score}}, against judgments prepared once."""
+"""Runs in dictionaries, {query: {document: score}}, with judgments prepared once."""
 
 from functools import partial
 

@@ -1,7 +1,7 @@
-"""Counting, locating and sorting: the engines that group a list, by the distinct scores of its relevant documents.
+"""The engines that find tie groups: counting, locating and sorting, by the number of scores of relevant documents.
 
-`src/tieaware/engine/engine_choice.py` chooses between them. The chosen engine is compared with the best one, and with
-the time of sorting alone: NumPy's sort of the bare scores, without permutation or labels.
+`engine/engine_choice.py` chooses one. The benchmarks compare its choice with the best engine, and with NumPy's sort of the bare
+scores, without permutation or labels: the least time of any method that sorts.
 """
 
 from functools import partial
@@ -27,7 +27,6 @@ N_DOCS = 200_000
 RELEVANT = (1, 4, 8, 12, 16, 24, 32, 48, 64, 96)
 SECTION = "Engines, by the number of distinct scores of relevant documents"
 
-
 ENGINES = {
     "counting": EngineChoice(N_DOCS, False), "locating": EngineChoice(0, False), "sorting": EngineChoice(sorting=True),
 }  # fmt: skip
@@ -35,7 +34,7 @@ COST_MODEL = EngineChoice()
 
 
 def engine(judged: Labels, choice: EngineChoice = COST_MODEL) -> Engine:
-    """Prepare lists of equal length, all of whose documents are judged."""
+    """Prepare the engine for lists of equal length in which every document is judged."""
     n_lists, length = judged.shape
     offsets = np.arange(n_lists + 1) * length
     lists = JudgedLists(offsets, offsets, np.tile(np.arange(length), n_lists), judged.ravel())
@@ -77,18 +76,18 @@ def test_crossover(compare, small, name, dtype, length, relevant):
 def test_sort(compare, small, dtype, length, relevant):
     n_lists = (N_DOCS // 10 if small else N_DOCS) // length
     judged = labels(n_lists, length, relevant)
-    table = distinct_scores(n_lists, length).astype(dtype)
-    scores = table.ravel()
+    matrix = distinct_scores(n_lists, length).astype(dtype)
+    scores = matrix.ravel()
     evaluator = engine(judged)
     out = np.empty((n_lists, len(MEASURES)))
     names = [str(measure) for measure in MEASURES]
 
     def check() -> None:
         assert evaluator.evaluate(scores, out, 0, n_lists) == -1
-        assert_reference(out, table, judged, names, lists=range(0, n_lists, n_lists // 10))
+        assert_reference(out, matrix, judged, names, lists=range(0, n_lists, n_lists // 10))
 
     compare(
         SECTION, f"{dtype}, lists of {length:,}", column=str(relevant), check=check,
         contender=partial(evaluator.evaluate, scores, out, 0, n_lists),
-        baseline=partial(np.sort, table, axis=1), to="np.sort", budget=0.3,
+        baseline=partial(np.sort, matrix, axis=1), to="np.sort", budget=0.3,
     )  # fmt: skip

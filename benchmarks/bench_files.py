@@ -1,4 +1,4 @@
-"""From a file to the result: whole processes, from start to end."""
+"""Processes that read a run file and print the result, timed from start to end."""
 
 import gzip
 import locale
@@ -36,14 +36,14 @@ for name in ("map", "recip_rank", "ndcg_cut_10", "recall_1000"):
 
 @pytest.fixture(scope="module")
 def files(small, tmp_path_factory):
-    """Write judgments and a run of 335 MB, and compute the means from the arrays that they were written from."""
+    """Write judgments and a run of 338 MB; yield them with the number of lines and the means, computed from arrays."""
     n_queries = 70 if small else 6_980
     scores = np.round(distinct_scores(n_queries, 1_000) * 20, 13)
     judged = labels(n_queries, 1_000, 1.1)
     folder = tmp_path_factory.mktemp("files")
     order = np.argsort(-scores, axis=1)
     numbers = np.random.default_rng(2008).integers(1_000_000, 8_000_000, size=scores.shape)
-    # Different within a query, and of seven digits still.
+    # Adding the position makes them distinct within a query; they keep seven digits.
     numbers = np.sort(numbers, axis=1) + np.arange(1_000)
     with open(folder / "run.trec", "w") as run_file, open(folder / "qrels.txt", "w") as qrels_file:
         for i in range(n_queries):
@@ -109,7 +109,7 @@ def test_file_to_result(compare, report, files):
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_two_threads(compare, files, compressed):
-    """Of one process, from the judgments on. Compressed, to take bytes is what takes time, and one thread does it."""
+    """Measure one process, with the judgments read beforehand. A compressed file is decompressed by one thread."""
     qrels, run_file, _, means = files
     judgments = tieaware.read_qrels(qrels)
     name = workload(files)

@@ -1,4 +1,4 @@
-"""Seven million rows in data frames and Arrow tables, against the same rows in a file; and what memory they take."""
+"""Seven million rows in data frames and Arrow tables: time against the same rows in a file, and memory."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from benchmarks.workloads import distinct_scores, labels
 SECTION = "Data frames and Arrow"
 MEASURES = ("AP", "RR", "nDCG@10", "R@1000")
 THEIRS = (ir_measures.AP, ir_measures.RR, ir_measures.nDCG @ 10, ir_measures.R @ 1000)
-# What a table may take beside itself.
+# Most bytes beside the table itself.
 MOST_MEMORY = 300e6
 
-# Prints how far the memory of a process rises while a table in its memory is evaluated.
+# Print by how many bytes the memory of a process rises while it evaluates a table in memory.
 BESIDE = """
 import json, resource, sys
 import polars as pl
@@ -45,7 +45,7 @@ with open("/proc/self/status") as status:
 print(json.dumps([means, 1024 * (after - before)]))
 """
 
-# Evaluates a stream of so many rows, a thousand a query; its batches are made as they are asked for.
+# Evaluate a stream with the given number of rows, a thousand per query. Batches are made on demand.
 STREAM = """
 import sys
 import numpy as np
@@ -70,7 +70,7 @@ print(tieaware.evaluate(qrels, pa.RecordBatchReader.from_batches(schema, batches
 
 @pytest.fixture(scope="module")
 def rows(small, tmp_path_factory):
-    """Write judgments and a run as files, and return the run's rows as a frame of polars."""
+    """Write judgments and a run to files; yield the folder, and the rows of the run as a frame of polars."""
     n_queries = 70 if small else 6_980
     scores = np.round(distinct_scores(n_queries, 1_000) * 20, 13)
     judged = labels(n_queries, 1_000, 1.1)
@@ -130,7 +130,7 @@ def test_frames(compare, rows, form):
 
 
 def test_ir_measures(compare, rows):
-    """From frames to values, judgments too, as ir_measures takes them."""
+    """Measure frames of pandas for both judgments and run, the form that ir_measures takes."""
     folder, frame = rows
     frame = frame[: len(frame) // 10]
     run = objects(frame)
@@ -153,7 +153,7 @@ def test_ir_measures(compare, rows):
 
 
 @pytest.mark.parametrize("form", ["polars", "pyarrow"])
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says how far memory rose")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has peak memory in /proc")
 def test_memory_beside_the_table(report, small, rows, form):
     folder, _ = rows
     means, beside = json.loads(run(sys.executable, "-c", BESIDE, form, folder).output)

@@ -1,4 +1,4 @@
-"""Link prediction: each positive among its own negatives, against the comparison counts that OGB and PyKEEN take."""
+"""Link prediction: the rank of each positive among its own negatives, against OGB's formula in NumPy."""
 
 from functools import partial
 
@@ -12,7 +12,10 @@ SECTION = "Link prediction, one thread: RR + Hits@10"
 
 
 def reciprocal_mean_ranks(positive: Floats, negatives: Floats) -> Floats:
-    """One of the mean of optimistic and pessimistic rank, and whether that is at most 10: float64[n, 2]."""
+    """Return 1 / rank, and whether the rank is at most 10, for the mean of optimistic and pessimistic rank.
+
+    float64[n, 2]. OGB and PyKEEN compute ranks in the same way.
+    """
     column = positive[:, None]
     ranks = 1 + 0.5 * ((negatives > column).sum(axis=1) + (negatives >= column).sum(axis=1))
     return np.stack((1 / ranks, ranks <= 10), axis=1)
@@ -23,7 +26,7 @@ def test_one_positive_among_many(compare, small, dtype):
     n, m = (100, 50) if small else (10_000, 500)
     rng = np.random.default_rng(2020)
     negatives = rng.permuted(np.tile(np.arange(m, dtype=dtype), (n, 1)), axis=1)
-    # Most of the positives are among the best, as of a model that was trained; none ties, so that both agree.
+    # Most positives are near the top, as with a trained model. None ties, so both must agree.
     positive = ((m * rng.random(n) ** 0.02).astype(np.int64) - 0.5).astype(dtype)
     expected = reciprocal_mean_ranks(positive, negatives)
     compare(

@@ -1,4 +1,4 @@
-"""New labels at every call: what it takes to prepare them, besides the evaluation itself."""
+"""New labels at every call: the time of preparing them, in addition to the evaluation itself."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ SECTION = "New labels at every call, one thread"
 MEASURES = ("nDCG@10", "AP", "RR")
 MOST_MEMORY = 200e6
 
-# Prints the peak memory with the labels alone, and after they are prepared.
+# Print the peak memory with the labels alone, and after they are prepared.
 PREPARE = """
 import resource, sys
 import numpy as np
@@ -37,7 +37,7 @@ tieaware.Evaluator(labels, ["nDCG@10", "AP", "RR"])
 print(before, peak())
 """
 
-# Prints the seconds of each turn, with the collection of garbage that users have.
+# Print the seconds of both for each turn. Garbage collection is enabled, as for users; timeit disables it.
 TAKE_TURNS = """
 import json, sys
 from pathlib import Path
@@ -125,7 +125,10 @@ def test_memory(report, shape, small, tmp_path):
 
 @pytest.mark.parametrize(("n_queries", "length", "relevant", "at_most"), [(1, 10, 2, 2.0), (50, 100, 10, 0.3)])
 def test_dicts(report, small, tmp_path, n_queries, length, relevant, at_most):
-    """Judgments and run are new at every call; and Python's hashes in every process, which pytrec_eval goes by."""
+    """Measure calls with new judgments and a new run.
+
+    The time of pytrec_eval depends on Python's hash seed, which is new in every process.
+    """
     qrels, run = as_dicts(distinct_scores(n_queries, length), labels(n_queries, length, relevant))
     result = tieaware.evaluate(qrels, run, MEASURES)
     values = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "map", "recip_rank"}).evaluate(run)

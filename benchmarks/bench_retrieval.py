@@ -1,4 +1,4 @@
-"""Search in a collection of a million documents whose words are as frequent as Zipf has it."""
+"""Search in a million documents whose word frequencies follow Zipf's law."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ THREADS = "Two threads"
 
 
 class Words:
-    """Documents of 20 to 100 words, the r-th most frequent of which has a probability that goes with r^-1.1."""
+    """Documents of 20 to 100 words. The probability of the r-th most frequent word is proportional to r^-1.1."""
 
     def __init__(self, n_documents: int, n_terms: int) -> None:
         rng = np.random.default_rng(2008)
         self.n_terms = n_terms
         self.offsets = np.append(0, np.cumsum(rng.integers(20, 101, n_documents)))
-        # A table of so many slots that even the rarest word has some.
+        # A lookup array from uniform random numbers to words, long enough that the rarest word occurs in it.
         shares = np.cumsum(np.arange(1, n_terms + 1) ** -1.1)
         words = np.searchsorted(shares, np.linspace(0, shares[-1], 1 << 24, endpoint=False)).astype(np.int32)
         self.tokens = np.empty(self.offsets[-1], np.int32)
-        for part in np.array_split(self.tokens, max(1, len(self.tokens) >> 22)):
-            np.take(words, rng.integers(0, len(words), len(part), dtype=np.int32), out=part)
+        for chunk in np.array_split(self.tokens, max(1, len(self.tokens) >> 22)):
+            np.take(words, rng.integers(0, len(words), len(chunk), dtype=np.int32), out=chunk)
         self.queries: dict[int, Query] = {}
         for query in range(100):
             document = rng.integers(n_documents)
@@ -39,10 +39,9 @@ class Words:
 
 
 class Peer:
-    """bm25s with its numba backend, which searches the same weights.
+    """bm25s with its numba backend, searching tieaware's weights.
 
-    It has the same layout; so it is given ours, as to compute its own takes minutes, and gives these:
-    tests/retrieval/test_weighting.py.
+    Computing its own takes minutes, and gives the same in the same layout (tests/retrieval/test_weighting.py).
     """
 
     def __init__(self, index: Index, queries: dict[int, Query]) -> None:
@@ -57,7 +56,7 @@ class Peer:
         self._queries = [query.terms.tolist() for query in queries.values()]
 
     def scores(self, k: int) -> np.ndarray:
-        """Search; return the scores of the top k, a row for each query."""
+        """Search, and return the scores of the top k: one row for each query."""
         return self._peer.retrieve(self._queries, k=k, n_threads=1, show_progress=False).scores
 
 
@@ -68,7 +67,7 @@ def words(small) -> Words:
 
 @pytest.fixture(scope="module")
 def index(words) -> Index:
-    # The index takes the arrays that it is given for its own.
+    # The index takes ownership of its arguments.
     tokens = words.tokens.copy(), words.offsets.copy()
     return Index.from_tokens(tokens, map(str, range(words.n_terms)), positions=False)
 
@@ -86,7 +85,7 @@ def search(method: Method, index: Index, words: Words, k: int, threads: int = 1)
 @pytest.mark.parametrize("k", [10, 1000])
 def test_exact_search(compare, index, words, peer, method, at_most, k):
     def check() -> None:
-        # It fills up with documents that score 0, and sums in float32.
+        # bm25s sums in float32, and adds documents with score 0 until there are k.
         run, expected = search(method, index, words, k), peer.scores(k)
         for query, (a, b) in enumerate(zip(run.offsets[:-1], run.offsets[1:], strict=True)):
             np.testing.assert_allclose(run.scores[a:b], expected[query, : b - a], rtol=1e-6)
@@ -102,21 +101,21 @@ def test_exact_search(compare, index, words, peer, method, at_most, k):
 @pytest.mark.parametrize("to", ["bm25", "impact:8"])
 @pytest.mark.parametrize("k", [10, 1000])
 def test_a_tenth_of_the_postings(compare, index, words, k, to):
-    """Against exact search, as it is compared with bm25s above, and by the same impacts."""
+    """Compare with exact search by BM25 (as compared with bm25s above), and by the same impacts."""
     weighting = "impact:8"
-    exact, part = Exact(weighting=weighting), ImpactOrdered(postings=0.1, weighting=weighting)
+    exact, tenth = Exact(weighting=weighting), ImpactOrdered(postings=0.1, weighting=weighting)
 
     def check() -> None:
         run = search(exact, index, words, k)
         all_read = search(ImpactOrdered(postings=1.0, weighting=weighting), index, words, k)
         assert all_read.documents == run.documents
         assert all_read.scores.tobytes() == run.scores.tobytes()
-        read, all_of_them = (each.counted(index, words.queries, k)[1].postings for each in (part, exact))
+        read, all_of_them = (each.counted(index, words.queries, k)[1].postings for each in (tenth, exact))
         assert (read == np.ceil(all_of_them / 10)).all()
 
     compare(
         SECTION, f"8-bit impacts, a tenth of the postings, top {k:,}",
-        check=check, contender=partial(search, part, index, words, k), of="ImpactOrdered",
+        check=check, contender=partial(search, tenth, index, words, k), of="ImpactOrdered",
         baseline=partial(search, Exact(weighting=to), index, words, k), to=f"Exact, {to}", at_most=0.2, budget=8,
     )  # fmt: skip
 
@@ -129,7 +128,7 @@ def test_building(compare, words, given):
     lists = [each.tolist() for each in np.split(words.tokens[:stop], words.offsets[1:n])]
 
     def build() -> Index:
-        # bm25s computes the weights at once.
+        # Compute the weights too, because indexing by bm25s includes them.
         arrays = words.tokens[:stop].copy(), words.offsets[: n + 1].copy()
         index = Index.from_tokens(lists if given == "lists" else arrays, terms, positions=False)
         posting_weights(index, "bm25")
@@ -169,10 +168,10 @@ def test_two_threads(compare, index, words):
 def test_memory(index):
     postings = index.postings
     arrays = postings.starts, postings.documents, postings.frequencies, postings.lengths
-    # The numbers of documents and frequencies; what there is for each term and document comes to little more.
+    # Document numbers and frequencies take 8 bytes per posting; the arrays per term and per document are small.
     assert sum(each.nbytes for each in arrays[1:3]) == 8 * len(postings)
-    # Prepared weights: 4 bytes each, impacts of 8 bits 1.
+    # Prepared weights take 4 bytes per posting, or 1 as 8-bit impacts.
     assert posting_weights(index, "bm25").nbytes == 4 * len(postings)
     assert posting_weights(index, "impact:8").nbytes == len(postings)
-    # The longest lists once more, as rows: less than half of that again.
+    # The longest posting lists exist as dense rows, too: less than 2 bytes per posting.
     assert DenseLists.of(postings, posting_weights(index, "bm25")).table.nbytes < 2 * len(postings)

@@ -1,4 +1,4 @@
-"""Whole catalogues: every user ranks all items, of which few are relevant and some were seen in training."""
+"""Whole catalogues: all items are ranked for every user; few are relevant, and some were seen in training."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ SECTION = "Whole catalogues, one thread: 10 of 100,000 items relevant, 100 exclu
 
 
 class Catalogue:
-    """Users with relevant and excluded items, and a block of scores: the higher the lift, the higher the relevant."""
+    """Users with relevant and excluded items, and a matrix of scores. A higher lift ranks relevant items higher."""
 
     def __init__(self, n_users: int, n_items: int, lift: float) -> None:
         rng = np.random.default_rng(2008)
@@ -29,11 +29,11 @@ class Catalogue:
         self.scores = rng.random(shape, dtype=np.float32)
         relevant = rng.random((n_users, 10), dtype=np.float32) ** np.float32(1 / lift)
         np.put_along_axis(self.scores, self.relevant, relevant, 1)
-        # What a model has seen, it scores high.
+        # Models give high scores to the items that they have seen in training.
         np.put_along_axis(self.scores, self.excluded, 1 - rng.random((n_users, 100), dtype=np.float32) / 1000, 1)
 
     def check(self, values: np.ndarray) -> None:
-        """Assert the values of some users, of lists without the excluded items."""
+        """Assert the values of some users against the reference on lists without the excluded items."""
         some = range(0, len(values), max(1, len(values) // 5))
         labels = np.zeros(self.scores.shape, np.int8)
         np.put_along_axis(labels, self.relevant, 1, 1)

@@ -1,4 +1,4 @@
-"""What it costs to be exact under ties, and what the kernels save over plain Python."""
+"""The cost of exactness under ties, and the kernels against plain Python."""
 
 from functools import partial
 from itertools import pairwise
@@ -64,7 +64,10 @@ def test_reference(compare, measure, small):
 
 
 def tied_lists(n_queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lists of 100 documents with five scores, a fifth of them relevant: little to count, and much to vary."""
+    """Return scores, labels and offsets of lists of 100 documents with five scores, a fifth of them relevant.
+
+    The average is cheap for such lists, but the spread is not.
+    """
     rng = np.random.default_rng(2008)
     labels = (rng.random(100 * n_queries) < 0.2).astype(int)
     return rng.integers(0, 5, len(labels)).astype(float), labels, np.arange(n_queries + 1) * 100
@@ -73,7 +76,7 @@ def tied_lists(n_queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("measure", [*MEASURES, "RBP", "Bpref", "Q", "AUC", "ERR@20", ",".join(MEASURES)])
 @pytest.mark.parametrize("lists", ["discrete scores", "100 documents and 5 scores"])
 def test_spread(compare, discrete, small, measure, lists):
-    """Mean, standard deviation, minimum and maximum together, against the mean alone."""
+    """Measure mean, standard deviation, minimum and maximum together, against the mean alone."""
     scores, labels, offsets = discrete if lists == "discrete scores" else tied_lists(200 if small else 5_000)
     measures = measure.split(",")
     evaluator = tieaware.Evaluator(labels, measures, offsets=offsets)

@@ -1,7 +1,7 @@
-"""The evaluators that are compared: each takes the data in its own form, prepared beforehand, and evaluates it.
+"""The evaluators that are compared, each with the data in its own form, prepared beforehand.
 
-All compute the means of nDCG@10, AP and RR over the queries, as far as they have them, in one thread. The scores of a
-list are all different, so that every tool has to give the same values.
+Each computes the means of nDCG@10, AP and RR over the queries, as far as it has these measures, in one thread. The
+scores of a list are distinct, so all must agree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MEASURES = ("nDCG@10", "AP", "RR")
 
 @dataclass(frozen=True)
 class Collection:
-    """Lists of one length, as arrays and as dictionaries."""
+    """Lists of equal length, as arrays and as dictionaries."""
 
     n_lists: int
     length: int
@@ -30,7 +30,7 @@ class Collection:
 
     @cached_property
     def scores(self) -> Floats:
-        """The scores, all different within a list: float64[n_lists, length]."""
+        """The scores, distinct within a list: float64[n_lists, length]."""
         return distinct_scores(self.n_lists, self.length)
 
     @cached_property
@@ -49,13 +49,13 @@ class Collection:
 
     @property
     def run(self) -> dict[str, dict[str, float]]:
-        """The scores of each query's documents, by falling score."""
+        """The scores of each query's documents, in descending order."""
         return self._dicts[1]
 
 
 @dataclass(frozen=True)
 class Tool:
-    """An evaluator: `prepare` returns the function to be timed, `means` reads the means from what that returns."""
+    """An evaluator. `prepare` returns the function to be timed, and `means` extracts the means from its result."""
 
     name: str
     module: str
@@ -65,13 +65,13 @@ class Tool:
 
     @property
     def installed(self) -> bool:
-        """Whether the tool can be imported."""
+        """True if the tool can be imported."""
         return importlib.util.find_spec(self.module) is not None
 
     def check(self, result: Any, expected: Floats) -> None:
-        """Assert that a result holds the means expected of all measures."""
+        """Assert that a result has the expected means."""
         wanted = [expected[MEASURES.index(measure)] for measure in self.measures]
-        # trec_eval's arithmetic is single precision in places.
+        # trec_eval computes some values in single precision.
         np.testing.assert_allclose(self.means(result), wanted, rtol=0, atol=1e-7)
 
 
@@ -103,7 +103,7 @@ def _ranx(data: Collection) -> Callable[[], dict[str, float]]:
 
     qrels, run = ranx.Qrels.from_dict(data.qrels), data.run
     names = ["ndcg@10", "map", "mrr"]
-    # ranx sorts a run when it is made, so that belongs to evaluating new scores.
+    # ranx sorts a run when it constructs it, so construction is part of evaluating new scores.
     return lambda: ranx.evaluate(qrels, ranx.Run.from_dict(run), names, threads=1, save_results_in_run=False)
 
 

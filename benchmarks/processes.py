@@ -1,7 +1,7 @@
-"""Run a program as its user would, and say how long it took and how much memory it had.
+"""The time and the peak memory of a program, run as its user would run it.
 
-A child's peak memory includes that of the process that started it, up to the moment when the program replaced it. So a
-bare interpreter of a few megabytes starts it, not the one that holds the benchmarks: this file, run as a script.
+The peak memory of a child includes the memory of the process that forked it, until the program replaces it. This file
+therefore also runs as a script: a bare interpreter of a few megabytes, which starts the program.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Process:
-    """What a program wrote, its seconds from start to end, and the bytes of its largest resident memory."""
+    """The output of a program, its seconds from start to end, and its peak resident memory in bytes."""
 
     output: str
     seconds: float
@@ -21,7 +21,7 @@ class Process:
 
 
 def run(*command: str | Path) -> Process:
-    """Run a program to its end; an error if it fails."""
+    """Run a program and wait for its end. Raises RuntimeError if it fails."""
     starter = [sys.executable, "-I", "-S", __file__, *map(str, command)]
     finished = subprocess.run(starter, capture_output=True, text=True, check=False, timeout=120)
     if finished.returncode:
@@ -34,13 +34,13 @@ def _start(command: list[str]) -> int:
     import os
     from time import perf_counter
 
-    # As a package that pip has installed, and a checkout after its first run, the modules are compiled already.
+    # Let Python keep bytecode: packages that pip installs are compiled, and so is a checkout after its first run.
     surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     start = perf_counter()
     pid = os.posix_spawnp(command[0], command, surroundings)
     _, status, usage = os.wait4(pid, 0)
     elapsed = perf_counter() - start
-    # Kilobytes everywhere but on macOS.
+    # macOS reports bytes, other systems kilobytes.
     peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     sys.stderr.write(json.dumps({"seconds": elapsed, "peak": peak}) + "\n")
     return os.waitstatus_to_exitcode(status)

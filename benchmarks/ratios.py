@@ -61,8 +61,8 @@ class Ratio:
     @property
     def name(self) -> str:
         """The names of the row in one line."""
-        column = f", {self.column}" if self.column else ""
-        return f"{self.section}: {self.workload}{column}: {self.of} ÷ {self.to}"
+        where = "; ".join(filter(None, (self.section, self.workload, self.column)))
+        return f"{self.of} ÷ {self.to} ({where})"
 
     @property
     def met(self) -> bool:

@@ -1,12 +1,14 @@
-"""The figure of docs/performance.md: time against the length of the lists, and against the share of relevant documents.
+"""The figure of docs/performance.md: time by the length of the lists, and by the share of relevant documents.
 
-``python -m benchmarks.scaling`` measures and draws; with ``--draw`` it draws what was measured last.
+``python -m benchmarks.scaling`` measures and draws the figure; ``--draw`` draws the last measurements again. The figure
+has no targets.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,16 +23,16 @@ TOOLS = (ARRAYS, DICTS, *TAKE_DICTS, *TAKE_ARRAYS)
 LENGTHS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 RELEVANT = (1, 3, 10, 30, 100, 300, 900)
 
-# Documents a point, unless one list has more.
+# Documents per point, unless a single list has more.
 N_DOCS = 50_000
 
-# Seconds that one evaluation may take. A tool that is going to need more stops there.
+# Most seconds of one evaluation. A line ends where the next point would probably take longer.
 PATIENCE = 10.0
 
-# Seconds that a point is repeated for; the least time counts.
+# Seconds for which a point is repeated. The least time counts.
 REPEATING = 0.5
 
-# Distinct in lightness too, for print and for colour-blind readers; every line has a mark and a label of its own.
+# The colours differ in lightness, and every line has its own mark and name: for print and for colour-blind readers.
 STYLES = {
     "tieaware, arrays": ("#000000", "o", 2.4),
     "tieaware, dicts": ("#000000", "s", 1.6),
@@ -40,17 +42,23 @@ STYLES = {
     "scikit-learn": ("#CC79A7", "X", 1.3),
     "tie-aware-retrieval-metrics": ("#8C6D00", "P", 1.3),
 }
-LABELS = {
+# Names beside the lines that differ from those of the tools.
+LINE_NAMES = {
     "scikit-learn": "scikit-learn (nDCG@10 alone)",
     "tie-aware-retrieval-metrics": "tie-aware-\nretrieval-metrics",
 }
 
 
-def measure(shapes: Sequence[tuple[int, int, int]]) -> dict[str, list[float]]:
-    """Time every tool on collections of these shapes, in nanoseconds a document, as far as its patience lasts."""
+def measure(
+    shapes: Sequence[tuple[int, int, int]], n_docs: int = N_DOCS, repeating: float = REPEATING
+) -> dict[str, list[float]]:
+    """Time every tool on collections of these shapes (lists, length, relevant), in nanoseconds per document.
+
+    The points of a tool end before the first evaluation that would probably take more than PATIENCE.
+    """
     points: dict[str, list[float]] = {tool.name: [] for tool in TOOLS if tool.installed}
     last = dict.fromkeys(points, 0.0)
-    documents = N_DOCS
+    documents = n_docs
     for n_lists, length, relevant in shapes:
         data = Collection(n_lists, length, relevant)
         expected = tieaware.Evaluator(data.labels, MEASURES).mean(data.scores)
@@ -60,31 +68,46 @@ def measure(shapes: Sequence[tuple[int, int, int]]) -> dict[str, list[float]]:
             if tool.name not in points or last[tool.name] * growth > PATIENCE:
                 last[tool.name] = float("inf")
                 continue
-            last[tool.name] = time(tool, data, expected)
+            last[tool.name] = time(tool, data, expected, repeating)
             points[tool.name].append(1e9 * last[tool.name] / documents)
     return points
 
 
-def time(tool: Tool, data: Collection, expected: Any) -> float:
+def time(tool: Tool, data: Collection, expected: Any, repeating: float) -> float:
     """Return the least seconds of an evaluation, after asserting its result."""
     work = tool.prepare(data)
     tool.check(work(), expected)
     least = spent = seconds(work)
-    while spent < REPEATING:
+    while spent < repeating:
         once = seconds(work)
         spent += once
         least = min(least, once)
     return least
 
 
-def draw(measured: dict[str, Any], folder: Path) -> None:
-    """Write performance.png and performance.svg."""
+def record(
+    folder: Path, lengths: Sequence[int] = LENGTHS, relevant: Sequence[int] = RELEVANT, n_docs: int = N_DOCS,
+    repeating: float = REPEATING,
+) -> None:  # fmt: skip
+    """Measure both panels, and write scaling.json."""
+    # Other evaluators and their dependencies emit warnings of their own.
+    warnings.simplefilter("ignore")
+    by_length = measure([(max(1, n_docs // n), n, 5) for n in lengths], n_docs, repeating)
+    by_share = measure([(n_docs // 1_000, 1_000, r) for r in relevant], n_docs, repeating)
+    panels = {"length": [lengths, by_length], "share": [[r / 10 for r in relevant], by_share]}
+    measured = {**environment(), "unit": "nanoseconds per document", "panels": panels}
+    folder.joinpath("scaling.json").write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+
+
+def draw(folder: Path) -> None:
+    """Write performance.png and performance.svg from scaling.json."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    # Text stays text, and the same numbers give the same file.
+    measured = json.loads(folder.joinpath("scaling.json").read_text(encoding="utf-8"))
+    # Keep text as text in the SVG, and write the same file for the same numbers.
     plt.rcParams.update({"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "tieaware"})
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), sharey=True, layout="constrained")
     for panel, (x, points) in zip(axes, measured["panels"].values(), strict=True):
@@ -102,21 +125,21 @@ def draw(measured: dict[str, Any], folder: Path) -> None:
         panel.yaxis.set_major_formatter("{x:,.9g}")
         panel.xaxis.set_major_formatter("{x:,.9g}")
         if panel is axes[-1]:
-            label(panel, ends, at=x[-1])
+            name_lines(panel, ends, at=x[-1])
     axes[0].set_ylabel("time per document (ns)")
     axes[0].set_xlabel("documents in a list, 5 of them relevant")
     axes[1].set_xlabel("share of relevant documents in lists of 1,000 (%)")
     titles = "From short lists to long ones", "From few relevant documents to many"
     for panel, title in zip(axes, titles, strict=True):
         panel.set_title(title, loc="left", fontsize=10, fontweight="bold")
-    figure.suptitle(described(measured), x=0.008, ha="left", fontsize=8.5)
+    figure.suptitle(description(measured), x=0.008, ha="left", fontsize=8.5)
     figure.savefig(folder / "performance.png", dpi=150)
     figure.savefig(folder / "performance.svg", metadata={"Date": None})
     plt.close(figure)
 
 
-def described(measured: dict[str, Any]) -> str:
-    """Say what was timed, and on which machine."""
+def description(measured: dict[str, Any]) -> str:
+    """Describe the measures, the machine and the versions."""
     machine, versions = measured["machine"], measured["versions"]
     cores = f"{machine['cores']} core{'s' * (machine['cores'] != 1)}"
     return (
@@ -125,12 +148,12 @@ def described(measured: dict[str, Any]) -> str:
     )
 
 
-def label(panel: Any, ends: dict[str, tuple[float, float]], at: float) -> None:
-    """Name the lines at their ends, moving names apart where they would touch."""
+def name_lines(panel: Any, ends: dict[str, tuple[float, float]], at: float) -> None:
+    """Write the names of the lines at their ends, moved apart where they would touch."""
     apart = 1.8
     height = 0.0
     for name, (_, y) in sorted(ends.items(), key=lambda item: item[1][1]):
-        text = LABELS.get(name, name)
+        text = LINE_NAMES.get(name, name)
         height = max(y, height * apart * (1 + 0.4 * text.count("\n")))
         panel.annotate(
             text, (at, y), xytext=(at * 1.6, height), color=STYLES[name][0], va="center",
@@ -142,21 +165,22 @@ def label(panel: Any, ends: dict[str, tuple[float, float]], at: float) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, and draw."""
+    """Measure and draw, as the arguments say."""
     parser = argparse.ArgumentParser("python -m benchmarks.scaling", description=__doc__.splitlines()[0])
-    parser.add_argument("--draw", action="store_true", help="draw docs/scaling.json, and measure nothing")
-    parser.add_argument("--out", type=Path, default=DOCS, help="the folder of the results (docs)")
+    parser.add_argument("--draw", action="store_true", help="draw the figure from scaling.json without measuring")
+    parser.add_argument(
+        "--small", action="store_true", help="measure tiny collections, to check that all runs, and keep nothing"
+    )
+    parser.add_argument("--out", type=Path, default=DOCS, help="folder of the figure and of scaling.json")
     options = parser.parse_args(arguments)
-    numbers = options.out / "scaling.json"
+    if options.small:
+        with tempfile.TemporaryDirectory() as folder:
+            record(Path(folder), LENGTHS[:3], RELEVANT[:3], n_docs=1_000, repeating=0.0)
+            draw(Path(folder))
+        return
     if not options.draw:
-        # The peers and what they import warn about themselves.
-        warnings.simplefilter("ignore")
-        by_length = measure([(max(1, N_DOCS // n), n, 5) for n in LENGTHS])
-        by_share = measure([(N_DOCS // 1_000, 1_000, r) for r in RELEVANT])
-        panels = {"length": [LENGTHS, by_length], "share": [[r / 10 for r in RELEVANT], by_share]}
-        measured = {**environment(), "unit": "nanoseconds per document", "panels": panels}
-        numbers.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
-    draw(json.loads(numbers.read_text(encoding="utf-8")), options.out)
+        record(options.out)
+    draw(options.out)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What evaluation by Spark costs here: the tables of docs/integrations/spark.md.
+"""The cost of evaluation by Spark: the tables of docs/integrations/spark.md.
 
-``make bench-spark`` measures them, which takes three quarters of an hour if nothing else runs. In local mode there is
-no network: what is shuffled is written to disk and read again.
+``make bench-spark`` measures them, which takes three quarters of an hour if nothing else runs. Local mode uses no
+network: shuffled rows are written to disk and read again.
 """
 
 import argparse
@@ -20,17 +20,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import tieaware
-from tieaware.integrations import spark as door
-from tieaware.integrations.spark.parts import packed
+from tieaware.integrations.spark import evaluate, means
+from tieaware.integrations.spark.packing import packed
 
 MEASURES = ["AP", "nDCG@10", "RR"]
 
-# Lists of so many documents, so many of them judged, of two runs.
+# Documents per list, and judged documents per query. There are two runs.
 LENGTH, JUDGED = 1000, 20
 DRIVER_MEMORY = "3g"
 
-# For all ways alike. Spark asks for the size of an Arrow batch after each of its rows, unless there is no limit to it
-# but that of rows; and takes its time for each batch.
+# All ways of evaluation use large Arrow batches, because each batch has a cost. With this limit on bytes, Spark does
+# not compute the size of a batch after each row.
 SETTINGS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
@@ -38,17 +38,17 @@ SETTINGS = {
 
 
 def write_collection(folder: Path, n_rows: int, length: int = LENGTH, shuffled: bool = False) -> None:
-    """Write judgments and runs as Parquet, 250,000 rows a file: documents have names, and scores two decimals."""
+    """Write judgments and two runs as Parquet, 250,000 rows per file. Scores have two decimals."""
     folder.mkdir()
     n_queries = max(n_rows // (2 * length), 1)
     rng = np.random.default_rng(7)
 
-    def named(letter: str, numbers: Any) -> Any:
+    def names(letter: str, numbers: Any) -> Any:
         return pc.binary_join_element_wise(letter, pc.cast(pa.array(numbers), pa.string()), "")
 
     judged = rng.integers(0, 20 * length, (n_queries, JUDGED))
     columns = {
-        "query_id": named("q", np.repeat(np.arange(n_queries), JUDGED)), "doc_id": named("doc", judged.ravel()),
+        "query_id": names("q", np.repeat(np.arange(n_queries), JUDGED)), "doc_id": names("doc", judged.ravel()),
         "relevance": pa.array((judged.ravel() % 4).astype(np.int32)),
     }  # fmt: skip
     table = pa.table(columns).group_by(["query_id", "doc_id"]).aggregate([("relevance", "max")])
@@ -57,7 +57,7 @@ def write_collection(folder: Path, n_rows: int, length: int = LENGTH, shuffled: 
     per_file = max(250_000 // (2 * length), 1)
     for i, first in enumerate(range(0, n_queries, per_file)):
         queries = np.arange(first, min(first + per_file, n_queries))
-        # Different documents, from anywhere in a collection of twenty times as many.
+        # The documents of a list are distinct, out of a collection of twenty times as many.
         starts = rng.integers(0, 20 * length, (2, len(queries), 1))
         documents = (starts + 19 * np.arange(length)) % (20 * length)
         order = rng.permutation(2 * documents[0].size) if shuffled else slice(None)
@@ -66,8 +66,8 @@ def write_collection(folder: Path, n_rows: int, length: int = LENGTH, shuffled: 
         run = np.broadcast_to(np.array([[[0]], [[1]]]), documents.shape)
         rows = {
             "run": pa.array(["bm25", "dense"]).take(pa.array(run.ravel()[order])),
-            "query_id": named("q", query.ravel()[order]),
-            "doc_id": named("doc", documents.ravel()[order]),
+            "query_id": names("q", query.ravel()[order]),
+            "doc_id": names("doc", documents.ravel()[order]),
             "score": pa.array(scores.ravel()[order]),
         }
         pq.write_table(pa.table(rows), folder / "runs" / f"{i:05}.parquet")
@@ -75,7 +75,7 @@ def write_collection(folder: Path, n_rows: int, length: int = LENGTH, shuffled: 
 
 @contextmanager
 def session(threads: int) -> Iterator[Any]:
-    """Spark with so many threads."""
+    """Start Spark in local mode with the given number of threads."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -95,7 +95,7 @@ def session(threads: int) -> Iterator[Any]:
 
 
 class Timed:
-    """The least time of an action, and the bytes that it shuffles."""
+    """The least time of an action, and the bytes that it shuffled last."""
 
     def __init__(self, spark: Any, work: Callable[[], Any]) -> None:
         self._spark, self._work = spark, work
@@ -107,7 +107,7 @@ class Timed:
         return sum(executors.apply(i).totalShuffleWrite() for i in range(executors.size()))
 
     def again(self) -> None:
-        """Do it once more."""
+        """Run and time the action once more."""
         before, start = self._written(), perf_counter()
         self._work()
         self.seconds = min(self.seconds, perf_counter() - start)
@@ -115,7 +115,7 @@ class Timed:
 
 
 def alternate(spark: Any, rounds: int, **works: Callable[[], Any]) -> dict[str, Timed]:
-    """Let all take turns, so that whatever else the machine does meets all."""
+    """Time actions in turns, so that other load of the machine affects all of them."""
     timed = {name: Timed(spark, work) for name, work in works.items()}
     for _ in range(rounds):
         for each in timed.values():
@@ -123,16 +123,16 @@ def alternate(spark: Any, rounds: int, **works: Callable[[], Any]) -> dict[str, 
     return timed
 
 
-def asked_for(frame: Any) -> None:
-    """Compute a frame, and keep nothing."""
+def compute(frame: Any) -> None:
+    """Compute all rows of a frame, and discard them."""
     frame.write.format("noop").mode("overwrite").save()
 
 
-# ---- what a user would write ---------------------------------------------------------------------
+# ---- other evaluators in Spark -------------------------------------------------------------------
 
 
 def with_scikit_learn(qrels: Any, runs: Any) -> Any:
-    """nDCG@10 and AP by scikit-learn, of each list as a frame of pandas."""
+    """Evaluate nDCG@10 and AP by scikit-learn, with each list as a frame of pandas."""
     import pandas as pd
 
     def of_list(rows: pd.DataFrame) -> pd.DataFrame:
@@ -155,7 +155,7 @@ def with_scikit_learn(qrels: Any, runs: Any) -> Any:
 
 
 def with_pytrec_eval(qrels: Any, runs: Any) -> Any:
-    """The three measures by pytrec_eval, of each list as a frame of pandas; the judgments go with the function."""
+    """Evaluate the three measures by pytrec_eval, with each list as a frame of pandas and broadcast judgments."""
     import pandas as pd
 
     judged: dict[str, dict[str, int]] = {}
@@ -179,7 +179,7 @@ def with_pytrec_eval(qrels: Any, runs: Any) -> Any:
 
 
 def with_ranking_evaluator(qrels: Any, runs: Any) -> float:
-    """nDCG@10 alone, of both runs together, by pyspark.ml: for each list an array of documents, as numbers."""
+    """Evaluate nDCG@10 alone, over both runs, by pyspark.ml. It takes each list as an array of document numbers."""
     from pyspark.ml.evaluation import RankingEvaluator
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -191,11 +191,11 @@ def with_ranking_evaluator(qrels: Any, runs: Any) -> float:
     return float(RankingEvaluator(metricName="ndcgAtK", k=10).evaluate(ranked.join(relevant, "query_id")))
 
 
-# ---- other ways to bring lists together ----------------------------------------------------------
+# ---- other ways to group rows by list -------------------------------------------------------------
 
 
 def joined_rows(qrels: Any, runs: Any) -> Any:
-    """The rows of the runs with labels, and the names of judged documents, as they are packed."""
+    """Return the rows of the runs with labels and the names of judged documents, ready for packing."""
     from pyspark.sql import functions as F  # noqa: N812
 
     judged = qrels.toDF("query", "document", "label")
@@ -209,13 +209,13 @@ PACKED = "run string, query string, scores binary, positions binary, labels bina
 
 
 def rows_by_map(qrels: Any, runs: Any) -> Any:
-    """The rows shuffled and sorted as they are, and packed there: mapInArrow. Without evaluating."""
+    """Shuffle and sort single rows, and pack them by mapInArrow. Does not evaluate."""
     rows = joined_rows(qrels, runs).repartition("query").sortWithinPartitions("query", "run")
     return rows.mapInArrow(lambda batches: packed(batches), PACKED)
 
 
 def rows_by_list(qrels: Any, runs: Any) -> Any:
-    """A call for each list, of an iterator of its batches: applyInArrow. Without evaluating."""
+    """Pack each list in its own call of applyInArrow. Does not evaluate."""
 
     def of_list(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from packed(batches)
@@ -224,7 +224,7 @@ def rows_by_list(qrels: Any, runs: Any) -> Any:
 
 
 def rows_by_bucket(qrels: Any, runs: Any) -> Any:
-    """A call for each of 32 groups of queries: applyInArrow. Without evaluating."""
+    """Pack 32 buckets of queries, each in one call of applyInArrow. Does not evaluate."""
     from pyspark.sql import functions as F  # noqa: N812
 
     def of_bucket(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -238,8 +238,8 @@ def rows_by_bucket(qrels: Any, runs: Any) -> Any:
 
 
 def check(qrels: Any, runs: Any, folder: Path) -> None:
-    """Assert that the means are those of one machine."""
-    found = {(row.run, row.measure): row.value for row in door.means(door.evaluate(qrels, runs, MEASURES)).collect()}
+    """Assert that the means equal those of tieaware without Spark."""
+    found = {(row.run, row.measure): row.value for row in means(evaluate(qrels, runs, MEASURES)).collect()}
     expected = tieaware.evaluate(folder / "qrels.parquet", pq.read_table(folder / "runs"), MEASURES)
     wanted = {
         (run, name): expected.mean()[i, k]
@@ -249,22 +249,22 @@ def check(qrels: Any, runs: Any, folder: Path) -> None:
 
 
 def against_others(spark: Any, folder: Path, n_rows: int, rounds: int, ways: bool) -> None:
-    """Print times for one collection, and their ratios; also of other ways to bring lists together, if asked for."""
+    """Check the result, and print times and ratios for one collection. With `ways`, compare other groupings as well."""
     qrels, runs = (spark.read.parquet(str(folder / name)) for name in ("qrels.parquet", "runs"))
     check(qrels, runs, folder)
     works = {
-        "evaluate": lambda: asked_for(door.evaluate(qrels, runs, MEASURES)),
-        "means": lambda: door.means(door.evaluate(qrels, runs, MEASURES)).collect(),
+        "evaluate": lambda: compute(evaluate(qrels, runs, MEASURES)),
+        "means": lambda: means(evaluate(qrels, runs, MEASURES)).collect(),
         "ranking_evaluator": lambda: with_ranking_evaluator(qrels, runs),
-        "scikit_learn": lambda: asked_for(with_scikit_learn(qrels, runs)),
-        "pytrec_eval": lambda: asked_for(with_pytrec_eval(qrels, runs)),
+        "scikit_learn": lambda: compute(with_scikit_learn(qrels, runs)),
+        "pytrec_eval": lambda: compute(with_pytrec_eval(qrels, runs)),
     }
     others = {
-        "scan": lambda: asked_for(runs),
-        "sorted_join": lambda: asked_for(door.evaluate(qrels, runs, MEASURES, broadcast=False)),
-        "rows_by_map": lambda: asked_for(rows_by_map(qrels, runs)),
-        "rows_by_list": lambda: asked_for(rows_by_list(qrels, runs)),
-        "rows_by_bucket": lambda: asked_for(rows_by_bucket(qrels, runs)),
+        "scan": lambda: compute(runs),
+        "sorted_join": lambda: compute(evaluate(qrels, runs, MEASURES, broadcast=False)),
+        "rows_by_map": lambda: compute(rows_by_map(qrels, runs)),
+        "rows_by_list": lambda: compute(rows_by_list(qrels, runs)),
+        "rows_by_bucket": lambda: compute(rows_by_bucket(qrels, runs)),
     }
     timed = alternate(spark, rounds, **works, **(others if ways else {}))
     print(f"\n{folder.name}: {n_rows:,} rows, {spark.sparkContext.master}, load {os.getloadavg()[0]:.1f}")
@@ -278,10 +278,10 @@ def against_others(spark: Any, folder: Path, n_rows: int, rounds: int, ways: boo
 
 
 def growth(folders: dict[int, Path], in_no_order: Path, threads: int, rounds: int) -> None:
-    """Print how times grow with the rows; and of rows in no order, as many as the second collection has.
+    """Print how times grow with the number of rows, and for rows in random order, as many as in the second collection.
 
-    Java has compiled what it runs after some 10^7 rows, so that there are more rounds but of the largest collection,
-    which is too large for scikit-learn.
+    Java compiles its code during the first 10^7 rows, so smaller collections have more rounds. The largest collection
+    has one round, and leaves out scikit-learn, which would take too long.
     """
     print(f"\nGrowth, {threads} threads")
     first: dict[str, float] = {}
@@ -293,10 +293,10 @@ def growth(folders: dict[int, Path], in_no_order: Path, threads: int, rounds: in
         for name, n_rows, folder in collections:
             qrels, runs = (spark.read.parquet(str(folder / each)) for each in ("qrels.parquet", "runs"))
             works = {
-                "evaluate": lambda qrels=qrels, runs=runs: asked_for(door.evaluate(qrels, runs, MEASURES)),
-                "means": lambda qrels=qrels, runs=runs: door.means(door.evaluate(qrels, runs, MEASURES)).collect(),
-                "pytrec_eval": lambda qrels=qrels, runs=runs: asked_for(with_pytrec_eval(qrels, runs)),
-                "scikit_learn": lambda qrels=qrels, runs=runs: asked_for(with_scikit_learn(qrels, runs)),
+                "evaluate": lambda qrels=qrels, runs=runs: compute(evaluate(qrels, runs, MEASURES)),
+                "means": lambda qrels=qrels, runs=runs: means(evaluate(qrels, runs, MEASURES)).collect(),
+                "pytrec_eval": lambda qrels=qrels, runs=runs: compute(with_pytrec_eval(qrels, runs)),
+                "scikit_learn": lambda qrels=qrels, runs=runs: compute(with_scikit_learn(qrels, runs)),
             }
             if n_rows == largest:
                 del works["scikit_learn"]
@@ -314,20 +314,26 @@ def growth(folders: dict[int, Path], in_no_order: Path, threads: int, rounds: in
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of the collection on which others are tried")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the smallest collection")
     parser.add_argument("--most", type=int, default=100_000_000, help="rows of the largest collection")
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--only", choices=("others", "growth"))
+    parser.add_argument("--rounds", type=int, default=2, help="turns of each way of evaluation")
+    parser.add_argument("--only", choices=("others", "growth"), help="measure other evaluators only, or growth only")
+    parser.add_argument("--small", action="store_true", help="measure 40,000 rows once, to check that all runs")
     arguments = parser.parse_args()
+    if arguments.small:
+        arguments.rows = arguments.most = 40_000
+        arguments.rounds = 1
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         if arguments.only != "growth":
             collections = {"lists of 1000": LENGTH, "lists of 100": 100, "lists of 20": 20, "in no order": LENGTH}
+            if arguments.small:
+                del collections["lists of 100"], collections["lists of 20"]
             for name, length in collections.items():
                 write_collection(folder / name, arguments.rows, length, shuffled=name == "in no order")
-            for threads in (1, 2):
+            for threads in (2,) if arguments.small else (1, 2):
                 with session(threads) as spark:
-                    # The first warms up, and others are too slow for more than one round.
+                    # The first collection warms up. The other evaluators are too slow for more rounds on the rest.
                     for name in collections if threads == 2 else ["lists of 1000"]:
                         first = name == "lists of 1000"
                         against_others(spark, folder / name, arguments.rows, arguments.rounds if first else 1, first)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -63,7 +64,7 @@ def _crossed(title: str, ratios: Sequence[Ratio]) -> list[tuple[str, ...]]:
 
 def markdown(ratios: Sequence[Ratio], surroundings: dict[str, Any]) -> str:
     """Format the tables in Markdown: first the versions and the machine, at the end the reasons of expected misses."""
-    lines = [_described(surroundings)]
+    lines = textwrap.wrap(_description(surroundings), 120, break_long_words=False, break_on_hyphens=False)
     for header, *rows in tables(ratios):
         numbers = _number_columns(header)
         lines += ["", _row(header), _row(["--:" if i in numbers else "---" for i in range(len(header))])]
@@ -78,7 +79,7 @@ def markdown(ratios: Sequence[Ratio], surroundings: dict[str, Any]) -> str:
 
 def text(ratios: Sequence[Ratio], surroundings: dict[str, Any]) -> str:
     """Format the tables for a terminal."""
-    lines = [_described(surroundings)]
+    lines = [_description(surroundings)]
     for table in tables(ratios):
         numbers = _number_columns(table[0])
         widths = [max(len(row[i]) for row in table if len(row) > 1) for i in range(len(table[0]))]
@@ -109,7 +110,7 @@ def _row(row: Sequence[str]) -> str:
     return f"| {' | '.join(row)} |"
 
 
-def _described(surroundings: dict[str, Any]) -> str:
+def _description(surroundings: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in surroundings["versions"].items())
     machine = surroundings["machine"]
     return f"{versions}; {machine['processor']}, {machine['cores']} cores, {machine['system']}."
@@ -118,6 +119,7 @@ def _described(surroundings: dict[str, Any]) -> str:
 def save(ratios: Sequence[Ratio], surroundings: dict[str, Any], folder: Path) -> None:
     """Write performance.json, and replace the tables between the marks in performance.md."""
     rows = [{**asdict(ratio), "verdict": ratio.verdict or None} for ratio in ratios]
+    rows = [{name: value for name, value in row.items() if name != "expected_to_miss" or value} for row in rows]
     document = json.dumps({**surroundings, "ratios": rows}, indent=1, ensure_ascii=False)
     folder.joinpath("performance.json").write_text(document + "\n", encoding="utf-8")
     page = folder / "performance.md"

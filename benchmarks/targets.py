@@ -58,7 +58,7 @@ def summary(ratios: Sequence[Ratio], reasons: Mapping[tuple[str, ...], str], com
     unknown = [key for key in reasons if key not in {ratio.key for ratio in ratios}] if complete else []
     if unknown:
         lines += [f"In {LIST.name}, but no benchmark has these names:"]
-        lines += [f"  {': '.join(name for name in key if name)}" for key in unknown]
+        lines += [f"  {'; '.join(name for name in key if name)}" for key in unknown]
     if rows := missed(ratios):
         lines += [f"Missed: {len(rows)} target{'s' * (len(rows) != 1)}. If the reason is known, add it to {LIST.name}:"]
         lines += _named(rows)

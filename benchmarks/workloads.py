@@ -1,4 +1,4 @@
-"""The data of the benchmarks: the same for the same arguments."""
+"""Data of the benchmarks: seeded, so the same arguments give the same data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WEB_SEARCH = ("AP", "RR@10", "nDCG@10", "R@1000")
 
 
 def labels(n_lists: int, length: int, relevant: float, seed: int = 2008) -> Labels:
-    """Choose relevant documents in each list: `relevant` of them, or for a fraction one more in that share of lists."""
+    """Choose `relevant` documents in each list. A fraction is the share of lists that get one more."""
     rng = np.random.default_rng(seed)
     chosen = np.zeros((n_lists, length), dtype=np.int32)
     each = int(relevant)
@@ -32,7 +32,7 @@ def labels(n_lists: int, length: int, relevant: float, seed: int = 2008) -> Labe
 
 
 def distinct_scores(n_lists: int, length: int, seed: int = 2009) -> Floats:
-    """Scores between 0 and 1 that differ within a list, in float32 too."""
+    """Return scores between 0 and 1 that are distinct within a list, even in float32."""
     rng = np.random.default_rng(seed)
     scores = np.tile(np.arange(length, dtype=np.float64), (n_lists, 1))
     rng.permuted(scores, axis=1, out=scores)
@@ -45,7 +45,7 @@ def assert_reference(
     values: Floats, scores: Sequence[Floats], labels: Sequence[Labels], measures: Sequence[str], *,
     lists: Sequence[int], ties: str = "average",
 ) -> None:  # fmt: skip
-    """Assert that the rows of some lists are what the readable reference computes."""
+    """Assert that the values of some lists equal those of the readable reference."""
     expected = [
         [reference.evaluate(measure, scores[i].tolist(), labels[i].tolist(), ties=ties) for measure in measures]
         for i in lists
@@ -56,24 +56,25 @@ def assert_reference(
 def as_dicts(
     scores: Floats, labels: Labels, seed: int = 2010
 ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Name queries and documents as a passage collection does, and return judgments and a run.
+    """Return judgments and a run, with identifiers like those of a passage collection.
 
-    The run lists its documents by falling score. Every identifier is a string of its own, as after reading a file.
+    The documents of a query are in descending order of score. Every identifier is its own string object, as after
+    reading a file.
     """
     rng = np.random.default_rng(seed)
     n_lists, length = scores.shape
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}
     order = np.argsort(-scores, axis=1)
-    falling = np.take_along_axis(scores, order, axis=1)
+    descending = np.take_along_axis(scores, order, axis=1)
     judged = np.take_along_axis(labels, order, axis=1)
-    # Identifiers of seven digits, different within a query.
+    # Identifiers of seven digits, distinct within a query.
     step = max(1, 8_000_000 // length)
     for i in range(n_lists):
         numbers = 1_000_000 + np.cumsum(rng.integers(1, step, size=length, endpoint=True))
         rng.shuffle(numbers)
         names = [str(number) for number in numbers.tolist()]
         query = str(1_000_000 + 13 * i)
-        run[query] = dict(zip(names, falling[i].tolist(), strict=True))
+        run[query] = dict(zip(names, descending[i].tolist(), strict=True))
         qrels[query] = {names[j]: int(judged[i, j]) for j in np.flatnonzero(judged[i]).tolist()}
     return qrels, run

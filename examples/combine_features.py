@@ -1,9 +1,9 @@
 """Combine features linearly, by coordinate ascent and by CMA-ES, into a grade from 0 to 10.
 
-Grades tie, and a training set often lists the relevant documents of a query before the others. An objective that takes
-tied documents in that order is perfect for a scorer that gives every document the same grade, and the optimisers
-head for it: for weights that put every grade at 0, or at 10. Held out, such a scorer is worth no more than chance. The
-average over the orderings of tied documents leads to weights that hold up.
+Grades tie, and training data often lists the relevant documents of a query first. An objective that keeps tied
+documents in that order gives a perfect value to a scorer that grades every document alike. The optimisers therefore
+move towards weights that make every grade 0, or every grade 10. On held-out queries such a scorer is no better than
+chance. An objective that averages over all orders of tied documents finds weights that work on held-out queries.
 
 Needs scipy and cmaes: pip install 'tieaware[examples]'.
 
@@ -27,25 +27,25 @@ MEASURE = "nDCG@10"
 START = np.full(4, 0.25)
 
 Floats = NDArray[np.float64]
-Objective = Callable[[Floats], Floats]  # candidates, [n_candidates, n_features], to their values, [n_candidates]
+Objective = Callable[[Floats], Floats]  # maps candidates, [n_candidates, n_features], to values, [n_candidates]
 
 
 class Combined(NamedTuple):
-    """The weights that an optimiser finds for an objective, and what they are worth."""
+    """The weights that an optimiser finds for an objective, and their values."""
 
     optimiser: str
     ties: str
     weights: Floats
-    objective: float  # the value that the objective sees
-    average: float  # the value, given that tied documents have no order
-    held_out: float  # the same, for other queries
-    distinct: float  # how many different grades a query's documents get, averaged over the held-out queries
+    objective: float  # the value by the objective's own tie rule
+    average: float  # the value averaged over all orders of tied documents
+    held_out: float  # the same, for the held-out queries
+    distinct: float  # the number of distinct grades in a list, averaged over the held-out queries
 
 
 def generate(n_queries: int, seed: int, depth: int = 20) -> tuple[Floats, NDArray[np.int64]]:
-    """Draw features, [n_queries * depth, 4], and labels, [n_queries, depth], relevant documents first.
+    """Draw features, [n_queries * depth, 4], and labels, [n_queries, depth], with relevant documents first.
 
-    The features lie between 0 and 1: a similarity, a grade of five levels, a flag, and noise.
+    The features are between 0 and 1: a similarity, a grade with five levels, a flag, and noise.
     """
     rng = np.random.default_rng(seed)
     labels = rng.integers(1, 4, (n_queries, depth)) * (rng.random((n_queries, depth)) < 0.2)
@@ -60,12 +60,12 @@ def generate(n_queries: int, seed: int, depth: int = 20) -> tuple[Floats, NDArra
 
 
 def grades(weights: Floats, features: Floats) -> Floats:
-    """Grade documents from 0 to 10: [n_documents], or [n_candidates, n_documents] with a row of weights for each."""
+    """Grade documents from 0 to 10: [n_documents], or [n_candidates, n_documents] if weights has several rows."""
     return np.clip(np.rint(10 * weights @ features.T), 0, 10)
 
 
 def coordinate_ascent(objective: Objective, sweeps: int = 3) -> Floats:
-    """Maximise in one weight after the other, from 0 to 2, and keep what is no worse."""
+    """Maximise one weight at a time, between 0 and 2, and keep a new value if it is no worse."""
     weights = START.copy()
     for _ in range(sweeps):
         for i in range(len(weights)):
@@ -82,7 +82,7 @@ def coordinate_ascent(objective: Objective, sweeps: int = 3) -> Floats:
 
 
 def evolution(objective: Objective, generations: int = 60, seed: int = 1) -> Floats:
-    """Maximise by CMA-ES, evaluating a generation at a time."""
+    """Maximise with CMA-ES, one generation per evaluation."""
     optimiser = CMA(mean=START, sigma=0.2, seed=seed)
     best, best_value = START, -np.inf
     for _ in range(generations):
@@ -95,9 +95,9 @@ def evolution(objective: Objective, generations: int = 60, seed: int = 1) -> Flo
 
 
 def main(arguments: list[str] | None = None) -> list[Combined]:
-    """Optimise, and print what each optimiser finds for each objective."""
-    parser = argparse.ArgumentParser(description="Combine features for a tie-aware and a tie-oblivious objective.")
-    parser.add_argument("--small", action="store_true", help="few queries, in a second")
+    """Optimise, and print the weights that each optimiser finds for each objective."""
+    parser = argparse.ArgumentParser(description="Combine features with a tie-aware and a tie-oblivious objective.")
+    parser.add_argument("--small", action="store_true", help="use few queries; takes a second")
     n_queries = 30 if parser.parse_args(arguments).small else 300
 
     features, labels = generate(n_queries, seed=1)
@@ -114,8 +114,8 @@ def main(arguments: list[str] | None = None) -> list[Combined]:
             distinct = np.mean([len(np.unique(row)) for row in scores.reshape(labels.shape)])
             results.append(Combined(name, ties, weights, seen, average, held_out.mean(scores)[0], distinct))
 
-    print(f"{n_queries} queries to learn from, relevant documents first, and as many held out; means of {MEASURE}\n")
-    print(f"{'optimiser':<19}{'objective':<11}{'weights':^28}{'it sees':>9}{'average':>9}{'held out':>10}{'grades':>8}")
+    print(f"{n_queries} training queries, relevant documents first; {n_queries} held-out queries; means of {MEASURE}\n")
+    print(f"{'optimiser':<19}{'objective':<11}{'weights':^28}{'value':>9}{'average':>9}{'held out':>10}{'grades':>8}")
     for r in results:
         found = "".join(f"{weight:>7.2f}" for weight in r.weights)
         values = f"{r.objective:>9.3f}{r.average:>9.3f}{r.held_out:>10.3f}{r.distinct:>8.1f}"

@@ -1,9 +1,9 @@
-"""Stop boosting in time: by a metric that ties do not flatter.
+"""Stop boosting with a metric that averages over ties.
 
-After its first rounds a booster of small trees has few scores, and most documents tie. LightGBM takes tied documents in
-the order of the rows (tieaware's rule `run_order`). Where a data set lists the relevant documents first, and the others
-that were sampled for them after, the first tree earns what no later one reaches: training stops as it begins. The
-average over all orders of the tied documents is the same for any order of the rows.
+After the first rounds, a booster of small trees has few distinct scores, and most documents tie. LightGBM keeps tied
+documents in row order (tieaware's rule `run_order`). If the data lists the relevant documents first and the sampled
+negatives after them, the first tree gets a value that no later round reaches, and training stops at once. The average
+over all orders of tied documents does not depend on the order of the rows.
 
     python examples/early_stopping.py [--small]
 """
@@ -28,41 +28,41 @@ Floats = NDArray[np.float64]
 
 
 class Lists(NamedTuple):
-    """Lists of one length."""
+    """Lists of equal length."""
 
     features: Floats  # [n_queries, DEPTH, n_features]
     labels: NDArray[np.int64]  # [n_queries, DEPTH]
 
     def ordered(self, order: NDArray[np.int64]) -> Lists:
-        """Order the documents of each list: [n_queries, DEPTH]."""
+        """Reorder the documents of each list; order is [n_queries, DEPTH]."""
         queries = np.arange(len(order))[:, None]
         return Lists(self.features[queries, order], self.labels[queries, order])
 
     def data(self, reference: lightgbm.Dataset | None = None) -> lightgbm.Dataset:
-        """Give them to LightGBM."""
+        """Convert the lists to a LightGBM data set."""
         rows = self.features.reshape(self.labels.size, -1)
         sizes = np.full(len(self.labels), DEPTH)
         return lightgbm.Dataset(rows, self.labels.ravel(), group=sizes, reference=reference)
 
     def average(self, model: lightgbm.Booster) -> float:
-        """Average the measure of a model's best round, over the queries and over all orders of tied documents."""
+        """Evaluate the best round of a model, averaged over queries and over all orders of tied documents."""
         scores = model.predict(self.features.reshape(self.labels.size, -1), num_iteration=model.best_iteration)
         return float(Evaluator(self.labels, MEASURE).mean(scores)[0])
 
 
 class Stopped(NamedTuple):
-    """Where training stopped, for an order of the rows and a metric."""
+    """The round at which training stopped, for an order of the rows and a metric."""
 
     rows: str
     metric: str
     best_round: int
-    reported: float  # by the metric, of the validation lists in the best round
-    validation: float  # the average, of the same
-    test: float  # the average, of lists that nothing was tuned on
+    reported: float  # value of the metric for the validation lists in the best round
+    validation: float  # the same, averaged over all orders of ties
+    test: float  # the average for the test lists
 
 
 def make_lists(n_queries: int, seed: int) -> Lists:
-    """Make lists of one to five relevant documents, and features of three values that each say a little."""
+    """Generate lists with one to five relevant documents, and weak features with three values each."""
     rng = np.random.default_rng(seed)
     relevant = rng.integers(1, 6, (n_queries, 1))
     labels = rng.permuted((np.arange(DEPTH) < relevant).astype(np.int64), axis=1)
@@ -71,7 +71,7 @@ def make_lists(n_queries: int, seed: int) -> Lists:
 
 
 def stop(training: Lists, validation: Lists, test: Lists, rows: str, own: bool) -> Stopped:
-    """Train until LightGBM's own metric, or tieaware's, has not been better for some rounds."""
+    """Train until LightGBM's own metric, or tieaware's, has not improved for PATIENCE rounds."""
     name = "ndcg@10" if own else MEASURE
     params = {
         "objective": "lambdarank", "metric": "ndcg" if own else "None", "eval_at": [10], "num_leaves": 3,
@@ -89,9 +89,9 @@ def stop(training: Lists, validation: Lists, test: Lists, rows: str, own: bool) 
 
 
 def main(arguments: list[str] | None = None) -> list[Stopped]:
-    """Train for three orders of the rows of the same validation lists, and print where training stopped."""
-    parser = argparse.ArgumentParser(description="Stop boosting by a metric that ties do not flatter.")
-    parser.add_argument("--small", action="store_true", help="few queries, in seconds")
+    """Train with three row orders of the same validation lists, and print where training stopped."""
+    parser = argparse.ArgumentParser(description="Stop boosting with a metric that averages over ties.")
+    parser.add_argument("--small", action="store_true", help="use few queries; takes seconds")
     n_queries = 100 if parser.parse_args(arguments).small else 500
 
     training, validation, test = (make_lists(n_queries, seed) for seed in (1, 2, 3))
@@ -107,14 +107,14 @@ def main(arguments: list[str] | None = None) -> list[Stopped]:
         for own in (True, False)
     ]
 
-    print(f"{n_queries} queries of {DEPTH} documents for training, as many for validation and for the test; {MEASURE}.")
-    print("LightGBM's metric takes tied documents in the order of the rows: run_order.\n")
-    print(f"{'rows of the':<16}{'':<13}{'best':>6}{'the metric':>12}{'average':>10}{'on the':>8}")
-    print(f"{'validation':<16}{'metric':<13}{'round':>6}{'says':>12}{'is':>10}{'test':>8}")
+    print(f"{n_queries} queries of {DEPTH} documents each for training, validation and test; {MEASURE}.")
+    print("LightGBM's metric keeps tied documents in row order (run_order).\n")
+    print(f"{'validation':<16}{'':<13}{'best':>6}{'value of':>12}{'':>10}{'test':>9}")
+    print(f"{'rows':<16}{'metric':<13}{'round':>6}{'metric':>12}{'average':>10}{'average':>9}")
     for each in results:
         print(
             f"{each.rows:<16}{each.metric:<13}{each.best_round:>6}{each.reported:>12.4f}"
-            f"{each.validation:>10.4f}{each.test:>8.4f}"
+            f"{each.validation:>10.4f}{each.test:>9.4f}"
         )
     return results
 

@@ -1,8 +1,8 @@
-"""LLM graders and rerankers tie: what tools report of them, the range that it hides, and what they are worth.
+"""LLM graders and rerankers tie: compare the values that tools report with the range and the average over all orders.
 
-One reranker, whose logits do not tie, is read in four ways: as logits, as sigmoids in bfloat16 (which are 1.0 from a
-logit of 6.24 on), as grades from 0 to 10, and as yes or no. The candidates are listed as a first stage ranked them. A
-tool that sorts then reports a part of the first stage, or of the document identifiers, as if the grader had ranked.
+One reranker, whose logits do not tie, is read in four ways: as logits, as sigmoids in bfloat16 (1.0 from a logit of
+6.24 on), as grades from 0 to 10, and as yes or no. The candidates are listed in the order of a first stage. A tool that
+sorts attributes that order, or the order of the document ids, to the grader.
 
     python examples/graders.py [--small]
 """
@@ -19,14 +19,14 @@ from tieaware import Evaluator
 from tieaware.precision import BFloat16
 
 MEASURES = ("nDCG@10", "RR@10")
-# The rules of tools (docs/tie_rules.md), and of whoever reads np.argsort from its end.
+# The tie rules of tools (docs/tie_rules.md), and that of a reversed np.argsort.
 REPORTED = ("run_order", "reversed", "trec_eval", "docid_ascending")
 
 Floats = NDArray[np.float64]
 
 
 class Graded(NamedTuple):
-    """The means of a grader by each rule, and what the order of the ties leaves open; [n_measures] each."""
+    """The means of a grader under each tie rule, and their spread over the orders of ties; [n_measures] each."""
 
     name: str
     distinct: float
@@ -38,7 +38,7 @@ class Graded(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Candidates as a first stage ranked them, and what a reranker makes of them: [n_queries, depth] each."""
+    """Candidates in first-stage order, with the logits of a reranker: [n_queries, depth] each."""
 
     labels: NDArray[np.int32]
     logits: Floats
@@ -46,7 +46,7 @@ class Lists(NamedTuple):
 
 
 def make_lists(n_queries: int, depth: int = 50, seed: int = 6) -> Lists:
-    """Draw lists in which a tenth is relevant; the first stage sees a little of that, the reranker much."""
+    """Draw lists with a tenth of the documents relevant, for a weak first stage and a strong reranker."""
     rng = np.random.default_rng(seed)
     relevant = rng.random((n_queries, depth)) < 0.1
     order = np.argsort(-(0.8 * relevant + rng.normal(size=relevant.shape)), axis=1, kind="stable")
@@ -57,7 +57,7 @@ def make_lists(n_queries: int, depth: int = 50, seed: int = 6) -> Lists:
 
 
 def graders(logits: Floats) -> dict[str, Floats]:
-    """Read logits in four ways."""
+    """Convert logits to scores in four ways."""
     sigmoids = 1 / (1 + np.exp(-logits))
     stored = BFloat16().coarsen(sigmoids.ravel(), np.array([0, sigmoids.size])).reshape(sigmoids.shape)
     return {
@@ -69,7 +69,7 @@ def graders(logits: Floats) -> dict[str, Floats]:
 
 
 def grade(name: str, lists: Lists, scores: Floats) -> Graded:
-    """Evaluate one grader by every rule."""
+    """Evaluate one grader under every rule."""
 
     def reported(rule: str) -> Floats:
         if rule == "reversed":
@@ -83,7 +83,7 @@ def grade(name: str, lists: Lists, scores: Floats) -> Graded:
         float(np.mean([len(np.unique(each)) for each in scores])),
         {rule: reported(rule) for rule in REPORTED},
         spread.mean.mean(axis=0),
-        # Queries are independent: the variances of their values add up.
+        # Queries are independent, so the variances of their values add up.
         np.sqrt((spread.std**2).sum(axis=0)) / len(scores),
         spread.min.mean(axis=0),
         spread.max.mean(axis=0),
@@ -91,13 +91,13 @@ def grade(name: str, lists: Lists, scores: Floats) -> Graded:
 
 
 def main(arguments: list[str] | None = None) -> list[Graded]:
-    """Evaluate the four graders, and print what each rule makes of them."""
-    parser = argparse.ArgumentParser(description="What ties make of LLM graders and rerankers.")
-    parser.add_argument("--small", action="store_true", help="few queries")
+    """Evaluate the four graders, and print their values under each rule."""
+    parser = argparse.ArgumentParser(description="Evaluate LLM graders and rerankers under each tie rule.")
+    parser.add_argument("--small", action="store_true", help="use few queries")
     lists = make_lists(50 if parser.parse_args(arguments).small else 500)
     results = [grade(name, lists, scores) for name, scores in graders(lists.logits).items()]
 
-    print(f"{len(lists.labels)} queries of {lists.labels.shape[1]} candidates, listed as a first stage ranked them\n")
+    print(f"{len(lists.labels)} queries of {lists.labels.shape[1]} candidates each, listed in first-stage order\n")
     for m, measure in enumerate(MEASURES):
         print(
             f"{measure:<18}{'distinct':>9}{''.join(f'{rule:>16}' for rule in REPORTED)}{'average':>10}{'± std':>8}",

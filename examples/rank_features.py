@@ -1,9 +1,9 @@
-"""Rank features by their own effectiveness: each is taken as the only score of the documents.
+"""Rank features by their own effectiveness, with each feature as the only score.
 
-Features of a search engine have few values: a flag, a grade, the number of links to a page. Alone they tie most
-documents. Taken in the order of the documents, tied ones make a feature look better or worse with every shuffle, and a
-constant one perfect where relevant documents come first. The average over the orderings of tied documents is the same
-for all of them, which is what tie-aware measures were made for (McSherry and Najork, ECIR 2008).
+Many features of a search engine have few values: a flag, a grade, the number of links to a page. Used alone, they tie
+most documents. If tied documents keep their order, the value of a feature changes with every shuffle, and a constant
+feature is perfect if relevant documents come first. The average over all orders of tied documents is the same for every
+shuffle. Tie-aware measures were invented for this purpose (McSherry and Najork, ECIR 2008).
 
     python examples/rank_features.py [--small]
 """
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 class Ranked(NamedTuple):
-    """The value of each feature by a tie rule, for several orders of the same documents."""
+    """The value of each feature under a tie rule, for several orders of the same documents."""
 
     ties: str
     relevant_first: Floats  # [n_features]
@@ -34,7 +34,7 @@ class Ranked(NamedTuple):
 
 
 def make_features(lists: DiscreteLists, seed: int = 4) -> dict[str, Floats]:
-    """Make features that say a little about relevance, each in its own number of values: [n_docs] each."""
+    """Generate weak features with different numbers of distinct values: [n_docs] each."""
     rng = np.random.default_rng(seed)
     relevant = lists.labels > 0
 
@@ -51,7 +51,7 @@ def make_features(lists: DiscreteLists, seed: int = 4) -> dict[str, Floats]:
 
 
 def rank(lists: DiscreteLists, features: Floats, ties: str, n_shuffles: int, seed: int = 5) -> Ranked:
-    """Evaluate every feature, [n_docs, n_features], for every order of the documents inside their lists."""
+    """Evaluate every feature, [n_docs, n_features], for several orders of the documents in each list."""
     rng = np.random.default_rng(seed)
     query = np.repeat(np.arange(len(lists.offsets) - 1), np.diff(lists.offsets))
 
@@ -65,15 +65,15 @@ def rank(lists: DiscreteLists, features: Floats, ties: str, n_shuffles: int, see
 
 
 def span(values: Floats, feature: int) -> tuple[int, int]:
-    """Find the best and the worst rank of a feature among the others: values are [n_orders, n_features]."""
+    """Return the best and the worst rank of a feature over all orders; values is [n_orders, n_features]."""
     ranks = 1 + (values > values[:, [feature]]).sum(axis=1)
     return ranks.min(), ranks.max()
 
 
 def main(arguments: list[str] | None = None) -> list[Ranked]:
-    """Rank the features by either tie rule, and print how far the order of the documents decides."""
+    """Rank the features under both tie rules, and print how much the order of the documents matters."""
     parser = argparse.ArgumentParser(description="Rank discrete features by their own effectiveness.")
-    parser.add_argument("--small", action="store_true", help="few queries, in a second")
+    parser.add_argument("--small", action="store_true", help="use few queries; takes a second")
     n_queries, n_shuffles = (100, 20) if parser.parse_args(arguments).small else (300, 100)
 
     lists = discrete_lists(n_queries, seed=1, mean_length=60, relevant=0.03)
@@ -82,8 +82,8 @@ def main(arguments: list[str] | None = None) -> list[Ranked]:
     results = [rank(lists, columns, ties, n_shuffles) for ties in ("average", "run_order")]
 
     average, run_order = results
-    print(f"{n_queries} queries, {len(lists.labels)} documents; means of {MEASURE}, with the documents of each list")
-    print(f"in {n_shuffles} random orders, relevant ones first, and relevant ones last\n")
+    print(f"{n_queries} queries, {len(lists.labels)} documents; means of {MEASURE}. The documents of each list are in")
+    print(f"{n_shuffles} random orders, with relevant documents first, and with relevant documents last.\n")
     print(f"{'':<19}{'average':^16}{'run_order, random orders':^36}{'relevant':>10}{'relevant':>10}")
     titles = f"{'value':>8}{'rank':>8}{'lowest':>10}{'mean':>8}{'highest':>9}{'ranks':>9}{'first':>10}{'last':>10}"
     print(f"{'feature':<12}{'values':>7}{titles}")
@@ -100,8 +100,8 @@ def main(arguments: list[str] | None = None) -> list[Ranked]:
         values = np.vstack([r.shuffled, r.relevant_first, r.relevant_last])
         rankings = len(np.unique((-r.shuffled).argsort(axis=1), axis=0))
         print(
-            f"{r.ties:<10}rankings of the features in random orders: {rankings};"
-            f" the most that an order changes a value: {np.ptp(values, axis=0).max():.3f}"
+            f"{r.ties:<10}different rankings of the features in random orders: {rankings};"
+            f" largest change of a value: {np.ptp(values, axis=0).max():.3f}"
         )
     return results
 

@@ -1,10 +1,10 @@
-"""Evaluate recommenders on the whole catalogue, and see what sampled negatives and sorted ties would have said.
+"""Evaluate recommenders on the whole catalogue, and compare with sampled negatives and sorted ties.
 
-A recommender ranks every item that a user has not bought yet. Two things are mostly done instead. A hundred items are
-sampled, and the held-out ones ranked among these: every figure is then another, mostly several times as high, and
-systems may change places (Krichene and Rendle, KDD 2020). And scores are sorted, as if those that are equal were not: a
-recommender that knows nothing then earns what the numbers of the items know, which mostly were given in the order in
-which the items first sold, the popular ones first.
+A recommender ranks every item that a user has not bought yet. Two shortcuts are common, and both mislead. The first
+samples a hundred items and ranks the held-out items among them: values are usually several times as high, and systems
+may swap ranks (Krichene and Rendle, KDD 2020). The second sorts scores as if no two were equal. Ties then follow the
+item numbers, which are usually given in the order of first sale, popular items first; even a constant recommender
+profits from that.
 
     python examples/recommender.py [--small]
 """
@@ -30,28 +30,28 @@ Floats = NDArray[np.float64]
 
 
 class Purchases(NamedTuple):
-    """Who bought what: users × items, to learn from, and held out."""
+    """Purchases as users × items matrices: for training, and held out."""
 
     seen: sp.csr_array
     held_out: sp.csr_array
 
 
 class Evaluated(NamedTuple):
-    """A recommender, by means over users in the order of MEASURES, [n_measures] each."""
+    """The values of a recommender: means over users in the order of MEASURES, [n_measures] each."""
 
     name: str
-    tied: float  # how many items of 100 tie with another, of those that a user has not seen
+    tied: float  # percentage of a user's unseen items that tie with another
     mean: Floats
     min: Floats
     max: Floats
     sampled: Floats
     run_order: Floats  # ties in the order of the items: what a stable sort gives
-    reversed: Floats  # ties in the reverse order: what a sort that is read from its end gives
+    reversed: Floats  # ties in the reverse order: what a reversed stable sort gives
     partitioned: Floats  # ties as np.argpartition leaves them
 
 
 def make_purchases(n_users: int, n_items: int, seed: int = 1) -> Purchases:
-    """Make users of ten tastes buy items by popularity and taste; number the items as they first sell."""
+    """Generate purchases by popularity and one of ten tastes, and number the items by first sale."""
     rng = np.random.default_rng(seed)
     n_tastes = 10
     popularity = 1.0 / np.arange(1, n_items + 1) ** 0.6
@@ -62,7 +62,7 @@ def make_purchases(n_users: int, n_items: int, seed: int = 1) -> Purchases:
         wanted = popularity * (0.02 + tastes[user, taste_of_item])
         bought = rng.choice(n_items, rng.integers(20, 60), replace=False, p=wanted / wanted.sum())
         sales += [(user, item) for item in bought]
-    # Of 32 bits, as implicit wants its indices.
+    # implicit expects 32-bit indices.
     log = np.array(sales, np.int32)[rng.permutation(len(sales))]
     first_sale = np.full(n_items, len(log))
     np.minimum.at(first_sale, log[:, 1], np.arange(len(log)))
@@ -94,7 +94,7 @@ def recommend(seen: sp.csr_array) -> dict[str, NDArray[np.generic]]:
 
 
 def sample(purchases: Purchases, seed: int = 2) -> tuple[NDArray[np.int64], NDArray[np.int64], Evaluator]:
-    """Put the held-out items of each user beside sampled ones: users and items of these lists, and their evaluator."""
+    """Sample items beside the held-out ones of each user; return the lists' users, items and evaluator."""
     rng = np.random.default_rng(seed)
     users, items, labels, sizes = [], [], [], []
     for user in range(purchases.seen.shape[0]):
@@ -110,12 +110,12 @@ def sample(purchases: Purchases, seed: int = 2) -> tuple[NDArray[np.int64], NDAr
 
 
 def places(order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Turn rankings, [n_users, depth], into scores that do not tie: what is not in a ranking comes after it."""
+    """Convert rankings of all items, [n_users, n_items], to scores that do not tie."""
     return -np.argsort(order, axis=1)
 
 
 def partition(scores: NDArray[np.generic], depth: int = 10) -> NDArray[np.int64]:
-    """Rank as many tools do: find the highest by np.argpartition, and sort these alone."""
+    """Rank as many tools do: select the top scores with np.argpartition, and sort only these."""
     order = np.argpartition(-scores, depth, axis=1)
     top = np.take_along_axis(scores, order[:, :depth], axis=1)
     within = np.argsort(-top, axis=1, kind="stable")
@@ -123,9 +123,9 @@ def partition(scores: NDArray[np.generic], depth: int = 10) -> NDArray[np.int64]
 
 
 def evaluate(purchases: Purchases, recommenders: dict[str, NDArray[np.generic]]) -> list[Evaluated]:
-    """Evaluate all recommenders, exactly, by samples, and by sorting."""
+    """Evaluate all recommenders exactly, with sampled items, and with sorted ties."""
     seen, held_out = purchases
-    # Users of whom nothing was held out are left out of the means.
+    # undefined=nan leaves users without held-out items out of the means.
     exact, stable = (
         Evaluator.from_sparse(held_out, MEASURES, exclude=seen, ties=ties, undefined=np.nan)
         for ties in ("average", "run_order")
@@ -134,7 +134,7 @@ def evaluate(purchases: Purchases, recommenders: dict[str, NDArray[np.generic]])
     results = []
     for name, scores in recommenders.items():
         spread = exact.spread(scores)
-        # What else they do: give what was seen the lowest score, and sort.
+        # Common practice: give seen items the lowest score, and sort.
         masked = scores.astype(np.float64)
         masked[seen.nonzero()] = -np.inf
         backwards = np.argsort(masked, axis=1, kind="stable")[:, ::-1]
@@ -149,7 +149,7 @@ def evaluate(purchases: Purchases, recommenders: dict[str, NDArray[np.generic]])
 
 
 def tied_share(masked: Floats) -> float:
-    """Return the percentage of items that tie with another one of the same user, without those seen."""
+    """Return the percentage of unseen items that tie with another item of the same user."""
     tied = ranked = 0
     for row in masked:
         sizes = np.unique(row[row > -np.inf], return_counts=True)[1]
@@ -158,23 +158,23 @@ def tied_share(masked: Floats) -> float:
 
 
 def main(arguments: list[str] | None = None) -> list[Evaluated]:
-    """Evaluate the recommenders, and print what each way to do it says."""
+    """Evaluate the recommenders, and print the values of each method."""
     parser = argparse.ArgumentParser(description="Evaluate recommenders on the whole catalogue.")
-    parser.add_argument("--small", action="store_true", help="few users and items, in a second")
+    parser.add_argument("--small", action="store_true", help="use few users and items; takes a second")
     n_users, n_items = (200, 800) if parser.parse_args(arguments).small else (1_000, 3_000)
 
-    # More threads would only make the factors differ from machine to machine.
+    # With more threads, the factors would differ between machines.
     with threadpool_limits(1, "blas"):
         purchases = make_purchases(n_users, n_items)
         results = evaluate(purchases, recommend(purchases.seen))
 
-    print(f"{n_users:,} users, {n_items:,} items, {purchases.seen.nnz:,} purchases to learn from, ", end="")
+    print(f"{n_users:,} users, {n_items:,} items, {purchases.seen.nnz:,} purchases for training, ", end="")
     print(f"{purchases.held_out.nnz:,} held out\n")
     print(f"{'':<20}{'all items':^30}{f'{N_SAMPLED} sampled items':^30}".rstrip())
     print(f"{'recommender':<20}" + "".join(f"{measure:>10}" for measure in 2 * MEASURES))
     for r in results:
         print(f"{r.name:<20}" + "".join(f"{value:>10.4f}" for value in (*r.mean, *r.sampled)))
-    print(f"\n{MEASURES[0]} of all items, by how ties are ordered\n")
+    print(f"\n{MEASURES[0]} of all items, by the order of ties\n")
     titles = f"{'run_order':>11}{'reversed':>10}{'partition':>11}{'average':>10}{'least':>9}{'greatest':>10}"
     print(f"{'recommender':<20}{'tied':>6}{titles}")
     for r in results:

@@ -1,9 +1,9 @@
 """Tune k1 and b of BM25 on a collection that lists its relevant documents early.
 
-At k1 = 0, BM25 ignores how often a term occurs: all documents that contain the same terms of a query tie. A test
-collection that was made of the judged documents first, and filled up with others, then hands its relevant documents
-the best places of these ties. An objective that takes tied documents in the order of the collection rewards that, and
-tunes k1 to 0. The average over the orderings of tied documents does not.
+At k1 = 0, BM25 ignores term frequencies, and all documents that contain the same query terms tie. Some test collections
+list the judged documents first and other documents after them. An objective that keeps tied documents in collection
+order then puts relevant documents first in every tie, and tunes k1 to 0. The average over all orders of tied documents
+does not.
 
     python examples/tune_bm25.py [--small]
 """
@@ -24,29 +24,30 @@ B = np.arange(0, 1.1, 0.25)
 
 
 class Collection(NamedTuple):
-    """A collection of documents, and queries on it."""
+    """A collection of documents and queries."""
 
-    counts: NDArray[np.int64]  # [n_queries, n_terms, n_documents]: how often the query's term occurs in the document
-    lengths: NDArray[np.float64]  # [n_documents]: how many words the document has
-    labels: NDArray[np.int64]  # [n_queries, n_documents]: the judgments, 0 to 3
+    counts: NDArray[np.int64]  # [n_queries, n_terms, n_documents]: term frequencies
+    lengths: NDArray[np.float64]  # [n_documents]: lengths in words
+    labels: NDArray[np.int64]  # [n_queries, n_documents]: relevance, 0 to 3
 
 
 class Tuned(NamedTuple):
-    """The parameters that an objective picks, and what they are worth."""
+    """The parameters that an objective selects, and their values."""
 
     ties: str
     k1: float
     b: float
-    objective: float  # the value that the objective sees
-    average: float  # the value, given that tied documents have no order
-    held_out: float  # the same, for queries that were not tuned on
+    objective: float  # the value by the objective's own tie rule
+    average: float  # the value averaged over all orders of tied documents
+    held_out: float  # the same, for the held-out queries
 
 
 def generate(n_queries: int, n_documents: int, n_terms: int = 3, seed: int = 7) -> Collection:
     """Draw a collection from a mixture of Poisson distributions.
 
     A document is about a term or mentions it in passing. Relevant documents contain every term and are about more of
-    them. A document is long because it says things twice, or because it is broad, which makes it relevant more often.
+    them. A document is long because it is wordy, or because it covers many topics; the latter makes it relevant more
+    often.
     """
     rng = np.random.default_rng(seed)
     wordiness = rng.lognormal(0, 0.35, n_documents)
@@ -64,18 +65,18 @@ def generate(n_queries: int, n_documents: int, n_terms: int = 3, seed: int = 7) 
 
 
 def bm25(collection: Collection, k1: float, b: float) -> NDArray[np.float64]:
-    """Score every document for every query, to two decimals, as engines print scores: [n_queries, n_documents]."""
+    """Score every document for every query, [n_queries, n_documents], rounded to two decimals as engines print them."""
     counts, lengths, _ = collection
     n_containing = (counts > 0).sum(axis=2, keepdims=True)
     idf = np.log(1 + (len(lengths) - n_containing + 0.5) / (n_containing + 0.5))
     saturation = k1 * (1 - b + b * lengths / lengths.mean())
-    # A term that does not occur weighs nothing, also where k1 is 0.
+    # An absent term weighs nothing, even if k1 is 0.
     weights = idf * (k1 + 1) * counts / np.where(counts > 0, counts + saturation, 1)
     return weights.sum(axis=1).round(2)
 
 
 def tune(collection: Collection, n_tuning: int, measure: str = "nDCG@10") -> list[Tuned]:
-    """Search the grid with either objective, on the first `n_tuning` queries; the others are held out."""
+    """Search the grid with both objectives on the first `n_tuning` queries; the others are held out."""
     held_out = Evaluator(collection.labels[n_tuning:], [measure])
     evaluators = {
         ties: Evaluator(collection.labels[:n_tuning], [measure], ties=ties) for ties in ("average", "run_order")
@@ -87,7 +88,7 @@ def tune(collection: Collection, n_tuning: int, measure: str = "nDCG@10") -> lis
     for i, (k1, b) in enumerate(grid):
         scores = bm25(collection, k1, b)
         for ties, evaluator in evaluators.items():
-            # The inner loop: the labels are prepared, only scores go in, and the values need no new memory.
+            # The inner loop: labels are prepared, only scores go in, and values are written in place.
             objectives[ties][i] = evaluator(scores[:n_tuning], out=values).mean()
         held_out_values[i] = held_out.mean(scores[n_tuning:])[0]
 
@@ -99,20 +100,20 @@ def tune(collection: Collection, n_tuning: int, measure: str = "nDCG@10") -> lis
 
 
 def main(arguments: list[str] | None = None) -> list[Tuned]:
-    """Tune, and print what each objective picks."""
+    """Tune, and print the parameters that each objective selects."""
     parser = argparse.ArgumentParser(description="Tune BM25 with a tie-aware and a tie-oblivious objective.")
-    parser.add_argument("--small", action="store_true", help="a small collection, in a second")
+    parser.add_argument("--small", action="store_true", help="use a small collection; takes a second")
     n_tuning, n_documents = (20, 1500) if parser.parse_args(arguments).small else (40, 4000)
 
     collection = generate(2 * n_tuning, n_documents)
-    # Documents that are relevant for a query of the tuning set come first in the collection.
+    # List documents that are relevant for a tuning query first.
     order = np.argsort(~collection.labels[:n_tuning].any(axis=0), kind="stable")
     collection = Collection(collection.counts[:, :, order], collection.lengths[order], collection.labels[:, order])
     results = tune(collection, n_tuning)
 
-    print(f"{n_documents} documents, {n_tuning} queries to tune on and as many held out,")
+    print(f"{n_documents} documents, {n_tuning} tuning queries and {n_tuning} held-out queries,")
     print(f"{len(K1) * len(B)} pairs of k1 and b; means of nDCG@10\n")
-    print(f"{'objective':<12}{'k1':>6}{'b':>6}{'it sees':>10}{'average':>10}{'held out':>10}")
+    print(f"{'objective':<12}{'k1':>6}{'b':>6}{'value':>10}{'average':>10}{'held out':>10}")
     for r in results:
         print(f"{r.ties:<12}{r.k1:>6.2f}{r.b:>6.2f}{r.objective:>10.3f}{r.average:>10.3f}{r.held_out:>10.3f}")
     return results

@@ -1,10 +1,10 @@
-"""Score documents by the zones that match, and by how close together the query's words stand: few values, many ties.
+"""Score documents by matching zones and by the proximity of the query's words: few distinct scores, many ties.
 
-A weighted zone score is g if the title matches, plus 1 - g if the body does: four values, whatever g is. The weight is
-learned from examples, in closed form, by least squares. Most documents tie, so that one order of them says little about
-the score: its mean, and how far the order of tied documents moves it, say what it is worth. The width of the smallest
-window that holds all words of the query tells some of these documents apart (Manning, Raghavan and Schütze,
-Introduction to Information Retrieval, sections 6.1 and 7.2.2).
+A weighted zone score is g if the title matches, plus 1 - g if the body matches. It has four values for any g. Least
+squares learns the weight g from examples, in closed form. Most documents tie, so a single order of them says little
+about the score; the mean and the spread over all orders do. The width of the smallest window that contains all words of
+the query breaks some of the ties (Manning, Raghavan and Schütze, Introduction to Information Retrieval, sections 6.1
+and 7.2.2).
 
     python examples/zone_scores.py [--small]
 """
@@ -29,7 +29,7 @@ WORDS = [
 
 
 class Example(NamedTuple):
-    """Whether the title and the body of a document match a query, and whether the document is relevant."""
+    """A document for a query: flags for a matching title, a matching body, and relevance."""
 
     title: bool
     body: bool
@@ -37,14 +37,14 @@ class Example(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A document as a query sees it: its example, and the smallest window of its body, or None."""
+    """The example of a document for a query, and the smallest window in its body, or None."""
 
     example: Example
     window: int | None
 
 
 class Scored(NamedTuple):
-    """What a score is worth, query by query: mean, deviation, minimum and maximum over the orders of tied documents."""
+    """The values of a score per query: mean, deviation, minimum and maximum over the orders of tied documents."""
 
     name: str
     distinct: int
@@ -56,31 +56,31 @@ class Scored(NamedTuple):
 
 
 def zone_score(weight: Fraction, example: Example) -> Fraction:
-    """Weigh the zones that match."""
+    """Add up the weights of the zones that match."""
     return weight * example.title + (1 - weight) * example.body
 
 
 def learn_weight(examples: Iterable[Example]) -> Fraction:
-    """Find the weight of the title with the least squared error: only examples in which one zone matches count."""
+    """Return the title weight with the least squared error. Only examples with exactly one matching zone count."""
     counts = Counter((e.title, e.relevant) for e in examples if e.title != e.body)
     for_title = counts[True, True] + counts[False, False]
     return Fraction(for_title, counts.total()) if counts else Fraction(1, 2)
 
 
 def total_error(weight: Fraction, examples: Iterable[Example]) -> Fraction:
-    """Add up the squared differences between the scores and relevance, 1 or 0."""
+    """Add up the squared differences between the scores and relevance (1 or 0)."""
     return sum(((e.relevant - zone_score(weight, e)) ** 2 for e in examples), Fraction(0))
 
 
 def smallest_window(query: Iterable[str], text: Sequence[str]) -> int | None:
-    """Count the words of the shortest passage that holds every word of the query; None if there is none."""
+    """Return the length in words of the shortest passage that contains every query word, or None."""
     wanted, best = Counter(query), None
     missing, start = wanted.total(), 0
     for end, word in enumerate(text):
         missing -= wanted[word] > 0
         wanted[word] -= 1
         while missing == 0:
-            # Invariant: text[start:end + 1] holds the query.
+            # Invariant: text[start:end + 1] contains the query.
             best = min(best or end - start + 1, end - start + 1)
             wanted[text[start]] += 1
             missing += wanted[text[start]] > 0
@@ -89,7 +89,7 @@ def smallest_window(query: Iterable[str], text: Sequence[str]) -> int | None:
 
 
 def generate(n_queries: int, n_docs: int, seed: int = 6) -> list[list[Document]]:
-    """Write documents of random words, for queries of two: likelier to be relevant where both stand close together."""
+    """Generate documents of random words and queries of two words; closer words make relevance more likely."""
     rng = np.random.default_rng(seed)
     lists = []
     for _ in range(n_queries):
@@ -106,7 +106,7 @@ def generate(n_queries: int, n_docs: int, seed: int = 6) -> list[list[Document]]
 
 
 def evaluate(name: str, scores: list[list[float]], lists: list[list[Document]]) -> Scored:
-    """Evaluate a score, for all documents of all queries."""
+    """Evaluate a score for all documents of all queries."""
     labels = np.array([[document.example.relevant for document in documents] for documents in lists], dtype=int)
     spread = Evaluator(labels, MEASURES).spread(np.array(scores))
     run_order = Evaluator(labels, MEASURES, ties="run_order")(np.array(scores))
@@ -114,9 +114,9 @@ def evaluate(name: str, scores: list[list[float]], lists: list[list[Document]]) 
 
 
 def main(arguments: list[str] | None = None) -> list[Scored]:
-    """Learn the weight, evaluate the zone score with and without windows, and print how much their ties leave open."""
-    parser = argparse.ArgumentParser(description="Evaluate zone and proximity scores, most of which tie.")
-    parser.add_argument("--small", action="store_true", help="few queries, in a second")
+    """Learn the weight, evaluate zones, windows and both, and print their spread over the orders of ties."""
+    parser = argparse.ArgumentParser(description="Evaluate zone and proximity scores, which tie often.")
+    parser.add_argument("--small", action="store_true", help="use few queries; takes a second")
     n_queries, n_docs = (30, 60) if parser.parse_args(arguments).small else (200, 200)
 
     training, lists = generate(n_queries, n_docs, seed=6), generate(n_queries, n_docs, seed=7)
@@ -126,7 +126,7 @@ def main(arguments: list[str] | None = None) -> list[Scored]:
     both = [[z + w for z, w in zip(*row, strict=True)] for row in zip(zones, windows, strict=True)]
     results = [evaluate(*scored, lists) for scored in (("zones", zones), ("windows", windows), ("both", both))]
 
-    print(f"{n_queries} queries, {n_docs} documents each; the title weighs {float(weight):.3f}\n")
+    print(f"{n_queries} queries, {n_docs} documents each; weight of the title: {float(weight):.3f}\n")
     print(f"{'score':<9}{'values':>7}  {'measure':<9}{'average':>8}{'std':>8}{'min':>8}{'max':>8}{'run_order':>11}")
     for scored in results:
         for i, measure in enumerate(MEASURES):
@@ -135,7 +135,7 @@ def main(arguments: list[str] | None = None) -> list[Scored]:
                 f"{scored.name:<9}{scored.distinct:>7}  {measure:<9}{mean:>8.3f}{std:>8.3f}{low:>8.3f}{high:>8.3f}"
                 f"{one:>11.3f}"
             )
-    print("\nstd: of a query's value over the orders of its tied documents, on average.")
+    print("\nstd, min and max are over the orders of tied documents, averaged over the queries.")
     return results
 
 

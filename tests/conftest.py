@@ -1,4 +1,4 @@
-"""What several test modules need: test collections. And the order of the tests: the quick ones first."""
+"""Shared fixtures: small queries and test collections; slow cases run last."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tieaware import samples
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run what is marked as slow last, so that a failure shows within seconds; else keep the order."""
+    """Run slow cases last, so that a failure shows within seconds; keep the order otherwise."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
 
 
 @pytest.fixture(scope="session")
 def sweep() -> list[Query]:
-    """Give small queries full of ties."""
+    """Return small queries full of ties."""
     rng = random.Random(20)
     special = [
         Query((), (), ()),
@@ -38,7 +38,7 @@ def sweep() -> list[Query]:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """Give the folder of public test collections: $TIEAWARE_DATA, or shared/data beside the repository."""
+    """Return the folder of public test collections: $TIEAWARE_DATA, or shared/data beside the repository."""
     root = Path(__file__).parent.parent
     folder = Path(os.environ.get("TIEAWARE_DATA", root.parent / "shared" / "data"))
     if not folder.is_dir():
@@ -48,14 +48,14 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def covid(data: Path) -> Collection:
-    """Give the 42 runs submitted to the first round of TREC-COVID."""
+    """Return the 42 runs submitted to the first round of TREC-COVID."""
     folder = data / "trec_covid_r1"
     return Collection(folder / "qrels-rnd1.txt", tuple(sorted((folder / "runs").iterdir())))
 
 
 @pytest.fixture(scope="session")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Collection:
-    """Give a collection like the one in the wheel, from runs without ties to one that is nothing but ties."""
+    """Return a generated collection like the one in the wheel; its runs range from no ties to ties alone."""
     folder = tmp_path_factory.mktemp("collection") / "generated"
     sample = samples.generate(seed=7, n_queries=40, depth=250)
     untied = {query: ranked(list(scores)) for query, scores in sample.runs["int8-dot"].items()}
@@ -66,14 +66,14 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Collection:
 
 @pytest.fixture(scope="session", params=["generated", "covid"])
 def collection(request: pytest.FixtureRequest) -> Collection:
-    """Give a generated collection, then a public one where there are any: what holds for one, holds for the other."""
+    """Run a test on a generated collection, and on a public one if the data is present."""
     found: Collection = request.getfixturevalue(request.param)
     return found
 
 
 @pytest.fixture(scope="session", params=["simulated", "trec-7"])
 def matrix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the average precision of 103 systems on 50 topics, as a file: simulated, then that of TREC-7's runs."""
+    """Return a CSV file with the AP of 103 systems on 50 topics: simulated, then of TREC-7's runs."""
     if request.param == "trec-7":
         folder: Path = request.getfixturevalue("data")
         return folder / "matrices" / "sigir2019_adhoc7_ap.csv"

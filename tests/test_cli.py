@@ -144,8 +144,8 @@ def test_a_reader_that_stops_early_is_no_error(files):
         (["a.run", "a.run"], "a.run:1: expected a line of judgments, "),
         (["qrels.txt", "qrels.txt"], "qrels.txt:1: expected a line of a run, "),
         (["qrels.txt", "a.run", "-m", "nDGC@1"], "-m: expected the name of one, found 'nDGC@1'; did you mean"),
-        (["qrels.txt", "a.run", "-m", "P@0"], "cut-off of P: expected a whole number from 1 to 2^62 - 1, found 0; see"),
-        (["-", "a.run", "-", "-m", "P"], "-: expected standard input once"),
+        (["qrels.txt", "a.run", "-m", "P@0"], "cut-off of P: expected a whole number from 1 to 2^62 - 1, found 0\n"),
+        (["-", "a.run", "-", "-m", "P"], "-: standard input can be read only once, but is given 2 times\n"),
     ],
 )
 def test_an_error_is_one_line_and_status_2(files, capfd, arguments, message):
@@ -171,7 +171,7 @@ def test_a_wrong_command_is_one_line_and_status_2(capfd, arguments):
     ("arguments", "message"),
     [
         ("eval qrels.txt a.run -m P -m P,AP", "-m: expected each of them once, found P twice"),
-        ("eval qrels.txt a.run a.run", "RUN: expected each run once, found a.run twice"),
+        ("eval qrels.txt a.run a.run", "RUN: each run must be given only once; a.run is given twice"),
         ("eval qrels.txt a.run --threads 0", "--threads: expected a whole number from 1 to 1,024, found 0"),
         ("ties a.run -k 10 -k 0", "-k: expected a whole number of at least 1, found 0"),
         ("curve qrels.txt a.run --rel -2", "--rel: expected a whole number from 0 to 2,147,483,648, found -2"),
@@ -180,6 +180,14 @@ def test_a_wrong_command_is_one_line_and_status_2(capfd, arguments):
         ("compare qrels.txt a.run", "RUN: expected at least two runs and two queries to compare, found 1 runs and 2"),
         ("compare --matrix m.csv", "--matrix: expected at least two runs and two queries to compare, found 1 runs and"),
         ("smooth --matrix n.csv --alpha 2 --topics 1", "--alpha: expected a number from 0 to 1, found 2.0"),
+        ("eval qrels.txt a.run --baseline a", "--baseline requires --table"),
+        ("eval qrels.txt a.run --table html -q", "--table cannot be combined with -q: a table shows means only"),
+        ("compare qrels.txt --matrix m.csv", "--matrix cannot be combined with QRELS and RUN, such as qrels.txt"),
+        ("compare qrels.txt", "QRELS and at least one RUN are required, or --matrix FILE"),
+        ("smooth --matrix n.csv --sweep 3 --alpha 1", "--sweep cannot be combined with --alpha"),
+        ("smooth --matrix n.csv -m AP,P@5", "-m: expected a single measure, because a system has one score, found AP,"),
+        ("trec_eval qrels.txt a.run -R x", "-R: expected one of qrels, found 'x'"),
+        ("inexact c t q --method Champions(r=0)", "--method: r of Champions(r=0): expected a whole number of at least"),
         ("worst-case --rho 0.5 -m RR", "--rho: expected a number from 1 to 2^62 of at most 100 digits, such as '1.5'"),
     ],
 )  # fmt: skip
@@ -217,12 +225,12 @@ def test_runs_keep_the_names_of_options(files, capfd):
     """A run may be called as an argument is."""
     (files / "baseline").write_text("q9 Q0 d1 1 1 tag\n")
     _, _, err = run(capfd, "eval", "qrels.txt", "baseline")
-    assert err == "baseline: expected a query in common with qrels.txt, found none that is judged\n"
+    assert err == "baseline: no query of this run is judged in qrels.txt\n"
     (files / "runs").mkdir()
     assert run(capfd, "eval", "qrels.txt", "runs")[2] == "runs: expected files of runs, found none\n"
     (files / "runs" / "ties").write_text("q9 Q0 d1 1 1 tag\n")
     _, _, err = run(capfd, "eval", "qrels.txt", "runs")
-    assert err == "ties: expected a query in common with qrels.txt, found none that is judged\n"
+    assert err == "ties: no query of this run is judged in qrels.txt\n"
 
 
 def test_an_error_in_a_later_run_leaves_nothing_written(files, capfd):
@@ -236,10 +244,10 @@ def test_duplicates_are_an_error_or_counted_in_one_warning(files, capfd):
     (files / "twice.run").write_text(RUN + "q1 Q0 d1 4 1.0 tag\nq1 Q0 d2 5 1.0 tag\n")
     status, out, err = run(capfd, "eval", "qrels.txt", "twice.run", "-m", "RR")
     assert (status, out) == (2, "")
-    assert err == (
-        "twice.run:4: expected document 'd1' of query 'q1' once, "
-        "or --duplicates first, found it again, first at line 1\n"
-    )
+    assert err.startswith("twice.run:4: ")
+    assert "document 'd1' of query 'q1'" in err
+    assert "first at line 1" in err
+    assert err.count("\n") == 1
     status, out, err = run(capfd, "eval", "qrels.txt", "twice.run", "-m", "RR", "--duplicates", "first")
     assert (status, out) == (0, "RR                    \tall\t0.3750\n")
     assert err.startswith("warning: twice.run: 2 duplicate rows are ignored")
@@ -286,7 +294,7 @@ def test_a_folder_loses_no_run_without_a_word(files, capfd):
     """What is no run is named, and how to leave it out."""
     (files / "runs" / "folder").mkdir(parents=True)
     (files / "runs" / "a.run").write_text(RUN)
-    rest = "; of a folder, files whose names begin with a dot are left out\n"
+    rest = "; in a folder, files whose names begin with a dot are left out\n"
     for name, target, reason in [
         ("loop", "loop", "the file cannot be opened: Too many levels of symbolic links"),
         ("lost", "nowhere", "there is no such file"),

@@ -138,9 +138,9 @@ def test_files_of_the_same_name_are_told_apart_by_their_folders(tmp_path):
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
         ({"measures": []}, "measures: expected at least one, such as 'nDCG@10', found none"),
         ({"runs": []}, "runs: expected at least one, found none"),
-        ({"runs": {"q9": {"d1": 1.0}}}, "run: expected a query in common with qrels, found none that is judged"),
-        ({"runs": {}}, "run: expected a query in common with qrels, found none that is judged"),
-        ({"qrels": {}}, "run: expected a query in common with qrels, found none that is judged"),
+        ({"runs": {"q9": {"d1": 1.0}}}, "run: no query of this run is judged in qrels"),
+        ({"runs": {}}, "run: no query of this run is judged in qrels"),
+        ({"qrels": {}}, "run: no query of this run is judged in qrels"),
         ({"runs": [RUN, RUN]}, "runs: expected different names, .* found two that are named 'run'"),
         ({"runs": Qrels.from_dict(QRELS)}, "runs: expected a run, found Qrels"),
         ({"qrels": Run.from_dict(RUN)}, "qrels: expected judgments, found a Run"),
@@ -161,10 +161,10 @@ def test_documents_that_all_differ_are_warned_of(tmp_path):
     path = tmp_path / "file.run"
     path.write_text("".join(f"{q} Q0 {d} 1 1.0 x\n" for q in different for d in different[q]))
     good = {"q1": {"D1": 1.0}, "q2": {"d2": 0.5}}
-    with pytest.warns(UserWarning, match="in common") as caught:
+    with pytest.warns(UserWarning, match="no document of this run") as caught:
         results = tieaware.evaluate(judgments, {"a": different, "b": good, "c": path}, ["RR"], threads=2)
     assert [str(warning.message) for warning in caught] == [
-        f"{run}: expected a document in common with qrels, found none; query 'q2' has 'D2' here and 'd2' there"
+        f"{run}: no document of this run is judged in qrels; query 'q2' has 'D2' here and 'd2' there"
         for run in "ac"
     ]
     assert {warning.filename for warning in caught} == {__file__}
@@ -176,10 +176,10 @@ def test_documents_that_all_differ_are_warned_of(tmp_path):
 def test_documents_that_all_differ_in_pieces_of_a_file_are_warned_of(tmp_path):
     path = tmp_path / "big.run"
     path.write_bytes(b"".join(b"q%d Q0 d%d 1 %d x\n" % (q, d, d) for q in range(100) for d in range(500)))
-    doubt = "big: expected a document in common with qrels, found none; query "
-    for document, expected in (("other", [doubt]), ("d3", [])):
+    message = "big: no document of this run is judged in qrels; query "
+    for document, expected in (("other", [message]), ("d3", [])):
         qrels = {f"q{q}": {document: 1} for q in range(50, 60)}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             tieaware.evaluate(qrels, path, ["RR"], threads=2)
-        assert [str(warning.message)[: len(doubt)] for warning in caught] == expected
+        assert [str(warning.message)[: len(message)] for warning in caught] == expected

@@ -1,6 +1,6 @@
-"""Check a built site: links, anchors, images, that nothing comes from other hosts, and that the API is complete.
+"""Check a built site: links, anchors and images, resources from other hosts, and the completeness of the API pages.
 
-External links are only looked at, and not followed: they are https, to a host.
+External links are checked for their form (https and a host) but not followed.
 
     python docs/builder/check.py site
 """
@@ -21,16 +21,16 @@ from urllib.parse import unquote, urlsplit
 
 from tieaware import integrations
 
-# Whose names, those that they export, have an entry in the API; and those of the modules of each tool.
+# The names that these modules export need an entry in the API. So do those of the integrations.
 MODULES = ("", ".precision", ".statistics", ".experiments", ".retrieval", ".samples", ".reference")
-# What a browser loads by itself: the element, and the attribute that says what.
+# Elements that a browser loads by itself, with the attribute that holds the address.
 LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}
-# These links tell of a page, and are not fetched to show it.
+# Link relations that a browser does not fetch.
 TOLD = {"canonical", "next", "prev", "alternate"}
 
 
 class Page(HTMLParser):
-    """The anchors of a page, and what it links to and loads, each with its line."""
+    """The anchors of a page, and the addresses that it links to or loads, with line numbers."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take what a tag says."""
+        """Collect the anchors and addresses of a tag."""
         said = {name: value or "" for name, value in attrs}
         self.anchors |= {said[name] for name in ("id", "name") if name in said}
         line = self.getpos()[0]
@@ -58,38 +58,38 @@ class Site:
 
     @cached_property
     def pages(self) -> dict[Path, Page]:
-        """All pages, by their paths."""
+        """All pages, by path."""
         return {path: Page(path) for path in sorted(self.folder.rglob("*.html"))}
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong with links and with what is loaded, one line each."""
+        """Yield one line per wrong link or loaded resource."""
         for path, page in self.pages.items():
             name = path.relative_to(self.folder)
             for line, link in page.links:
                 if problem := self.wrong(path, link):
                     yield f"{name}:{line}: {problem}"
             for line, link in page.loaded:
-                problem = "loaded from elsewhere" if urlsplit(link).netloc else self.wrong(path, link)
+                problem = "loaded from another host" if urlsplit(link).netloc else self.wrong(path, link)
                 if problem:
                     yield f"{name}:{line}: {link}: {problem}" if link not in problem else f"{name}:{line}: {problem}"
 
     def wrong(self, path: Path, link: str) -> str | None:
-        """Return what is wrong with a link on a page, if anything is."""
+        """Return the problem of a link on a page, or None."""
         parts = urlsplit(link)
         if parts.scheme == "data":
             return None
         if parts.scheme or parts.netloc:
             is_well_formed = parts.scheme == "https" and re.fullmatch(r"[\w-]+(\.[\w-]+)+", parts.netloc)
-            return None if is_well_formed or parts.scheme == "mailto" else f"{link}: expected https and a host"
+            is_fine = is_well_formed or parts.scheme == "mailto"
+            return None if is_fine else f"{link}: external links need https and a host"
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
         if parts.path.startswith("/"):
-            # Only on the page for what is not found, which is shown under any address.
+            # Only the page for errors (404) has absolute links, because it is shown under any address.
             target = self.folder / unquote(parts.path)[1:]
         target = target / "index.html" if target.is_dir() else target
         if not target.is_file():
             return f"{link}: no such page"
         if parts.fragment and target in self.pages and unquote(parts.fragment) not in self.pages[target].anchors:
-            # The theme has links for the keyboard of its own, and lines of code anchors.
             return f"{link}: no such anchor"
         return None
 
@@ -98,11 +98,11 @@ class Site:
         anchors = set().union(*(page.anchors for page in self.pages.values()))
         for name in public():
             if name not in anchors:
-                yield f"{name}: expected an entry in the API, found none"
+                yield f"{name}: no entry in the API pages"
 
 
 def public() -> list[str]:
-    """Return the names that the modules export, or define under a name without underscore."""
+    """Return the names that the modules export, or define without a leading underscore."""
     found = []
     tools = [f".integrations.{module.name}" for module in pkgutil.iter_modules(integrations.__path__)]
     for name in (f"tieaware{module}" for module in (*MODULES, *tools)):
@@ -118,7 +118,7 @@ def public() -> list[str]:
 
 
 def main() -> int:
-    """Print what is wrong, and how much was looked at; return 1 if anything is."""
+    """Print all problems and a summary; return 1 if there are problems."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     site = Site(parser.parse_args().folder)

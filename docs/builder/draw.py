@@ -1,8 +1,9 @@
-"""Draw the figures of the pages on ties and on precision, with the values that tieaware gives.
+"""Draw the figures of the pages on ties and precision, with values computed by tieaware.
 
     python docs/builder/draw.py docs/figures
 
-They are SVG, 480 wide, so that their text can be read on a phone, and have colours for a dark page.
+The figures are SVG, 480 wide, so that their text is readable on a phone. They have a second set of colours for dark
+pages.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ DARK = {
 
 
 def style() -> str:
-    """Return the colours, as classes: f- fills, s- strokes."""
+    """Return a style sheet of colour classes: f- for fills, s- for strokes."""
 
     def rules(colours: dict[str, str]) -> str:
         return "".join(f".f-{name}{{fill:{c}}}.s-{name}{{stroke:{c}}}" for name, c in colours.items())
@@ -37,7 +38,7 @@ def style() -> str:
 
 
 def figure(height: int, title: str, *parts: str) -> str:
-    """Return a whole SVG; its title is what is read aloud."""
+    """Return a complete SVG. Screen readers read its title aloud."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" font-family="system-ui, sans-serif" font-size="14">\n<title>{escape(title)}</title>\n{style()}\n'
@@ -46,12 +47,12 @@ def figure(height: int, title: str, *parts: str) -> str:
 
 
 def text(x: float, y: float, words: str, colour: str = "ink", anchor: str = "start", more: str = "") -> str:
-    """Return words, whose base line is at y."""
+    """Return a text element with its base line at y."""
     return f'<text x="{x:g}" y="{y:g}" class="f-{colour}" text-anchor="{anchor}" {more}>{escape(words)}</text>'
 
 
 def box(x: float, y: float, width: float, height: float, fill: str, edge: str = "", more: str = "") -> str:
-    """Return a rectangle with round corners."""
+    """Return a rectangle with rounded corners."""
     stroke = f" s-{edge}" if edge else ""
     return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" class="f-{fill}{stroke}" {more}/>'
 
@@ -63,33 +64,33 @@ def line(x1: float, y1: float, x2: float, y2: float, colour: str = "rule", more:
 
 BOLD = 'font-weight="600"'
 SMALL = 'font-size="12.5"'
-# B is relevant. C was listed first.
+# B is the relevant document. C is listed before it.
 SCORES = {"A": 0.9, "C": 0.5, "B": 0.5, "D": 0.5, "E": 0.1}
 QRELS = {"q": {"B": 1}}
 
 
 def value(rule: str) -> float:
-    """Return the reciprocal rank of B by a rule."""
+    """Return the reciprocal rank of B under a tie rule."""
     return tieaware.evaluate(QRELS, {"q": SCORES}, "RR", ties=rule).mean().item()
 
 
 def document(x: float, y: float, name: str, width: float = 34) -> str:
-    """Return a document as a box with its letter; the relevant one is filled."""
+    """Return a document: a box with its letter, filled if it is relevant."""
     fill, ink = ("hit", "on") if name in QRELS["q"] else ("page", "ink")
     edge = "hit" if fill == "hit" else "edge"
     return box(x, y, width, 26, fill, edge) + text(x + width / 2, y + 18, name, ink, "middle")
 
 
 def constant() -> str:
-    """The constant scorer of the embedded sample: what it earns, by how its ties are ordered."""
+    """Draw the value of the embedded sample's constant scorer under each tie rule."""
     folder = samples.sample_files()
     qrels, run = folder / "qrels.txt.xz", {"constant": folder / "runs" / "constant.run.xz"}
     rows = {
-        "in the order of the input": "run_order", "by id, descending": "trec_eval",
+        "in input order": "run_order", "by id, descending": "trec_eval",
         "best order": "optimistic", "worst order": "pessimistic", "mean over all orders": "average",
     }  # fmt: skip
     parts = [text(16, 28, "A scorer that gives all documents the same score", more=BOLD),
-             text(16, 48, "RR@10, by how its ties are ordered", "soft", more=SMALL)]  # fmt: skip
+             text(16, 48, "RR@10, by the order of its ties", "soft", more=SMALL)]  # fmt: skip
     for i, (words, rule) in enumerate(rows.items()):
         mean, y = tieaware.evaluate(qrels, run, "RR@10", ties=rule).mean().item(), 70 + 32 * i
         colour, weight = ("hit", BOLD) if rule == "average" else ("plain", "")
@@ -102,8 +103,8 @@ def constant() -> str:
 
 
 def groups() -> str:
-    """Scores, the groups that they make, and the places of the relevant document."""
-    parts = [text(16, 28, "What the scores say", more=BOLD), text(206, 28, "Where B may stand", more=BOLD),
+    """Draw scores, their tie group, and the possible ranks of the relevant document."""
+    parts = [text(16, 28, "The scores", more=BOLD), text(206, 28, "The possible ranks of B", more=BOLD),
              box(70, 75, 116, 96, "group", "edge"), text(178, 127, "tied", "soft", "end", SMALL)]  # fmt: skip
     for i, (name, score) in enumerate(SCORES.items()):
         y = 46 + 32 * i
@@ -116,34 +117,35 @@ def groups() -> str:
         parts.append(text(x - 4, 245, "2 of 6 orders", "soft", more='font-size="11"'))
     mean = f"The mean over all six: (1/2 + 1/3 + 1/4) / 3 = {value('average'):.4f}"
     parts += [line(16, 258, 464, 258), text(16, 282, mean, more=BOLD)]
-    return figure(298, "Three tied documents, and the three places that the relevant one may have", *parts)
+    return figure(298, "Three tied documents, and the three possible ranks of the relevant one", *parts)
 
 
 def rules() -> str:
-    """The same list by each rule, on one scale."""
+    """Draw the value of one list under each tie rule, on one scale."""
     rows = {
         "best order": "optimistic", "by id, ascending": "docid_ascending", "mean over all orders": "average",
-        "order of the input": "run_order", "by id, descending": "trec_eval", "worst order": "pessimistic",
+        "in input order": "run_order", "by id, descending": "trec_eval", "worst order": "pessimistic",
     }  # fmt: skip
 
     def at(number: float) -> float:
         return 190 + (number - 0.2) * 760
 
     low, high, bottom = at(value("pessimistic")), at(value("optimistic")), 56 + 30 * len(rows)
-    parts = [text(16, 28, "One list, six answers: the RR of B", more=BOLD)]
+    parts = [text(16, 28, "One list, six values: the RR of B", more=BOLD)]
     parts.append(box(low, 44, high - low, bottom - 44, "group"))
     for i, (words, rule) in enumerate(rows.items()):
         y, colour, number = 64 + 30 * i, "hit" if rule == "average" else "ink", value(rule)
         parts += [text(170, y + 5, words, anchor="end", more=BOLD if rule == "average" else ""), line(182, y, 464, y),
                   f'<circle cx="{at(number):g}" cy="{y}" r="6" class="f-{colour}"/>',
                   text(at(number) + 12, y - 4, f"{number:.3f}", "ink", more=SMALL)]  # fmt: skip
-    parts.append(text((low + high) / 2, bottom + 18, "what ties leave open", "soft", "middle", SMALL))
-    return figure(bottom + 34, "The reciprocal rank of one list by six rules for its ties", *parts)
+    parts.append(text((low + high) / 2, bottom + 18, "range over all orders", "soft", "middle", SMALL))
+    return figure(bottom + 34, "The reciprocal rank of one list under six tie rules", *parts)
 
 
 def cutoff() -> str:
-    """A cut-off that divides a tied group."""
-    parts = [text(16, 28, "P@3 of a list whose ranks 2 to 5 tie", more=BOLD), box(92, 52, 298, 54, "group", "edge")]
+    """Draw a cut-off inside a tie group."""
+    title = "P@3 of a list with a tie group at ranks 2 to 5"
+    parts = [text(16, 28, title, more=BOLD), box(92, 52, 298, 54, "group", "edge")]
     for i, name in enumerate("A????F"):
         x = 22 + 74 * i
         parts += [box(x + 8, 64, 54, 30, "page", "edge"), text(x + 35, 84, name, "ink", "middle"),
@@ -154,14 +156,14 @@ def cutoff() -> str:
               text(16, 158, "Two of the four tied documents are above the cut-off. One of the"),
               text(16, 178, "four is relevant, so it is above in half of the orders:"),
               text(16, 202, f"P@3 = ½ · 1/3 + ½ · 0 = {value:.4f}", more=BOLD)]  # fmt: skip
-    return figure(218, "A cut-off that divides a group of tied documents", *parts)
+    return figure(218, "A cut-off inside a group of tied documents", *parts)
 
 
 def bands() -> str:
-    """Ranks in bands, for three growth factors."""
+    """Draw ranks in bands, for three growth factors."""
     cells, size = 24, 18
     parts = [text(16, 28, "Ranks 1 to 24 in bands", more=BOLD)]
-    for row, (rho, words) in enumerate([("1", "every rank for itself"), ("1.5", "each band begins 1.5 times as deep"),
+    for row, (rho, words) in enumerate([("1", "every rank is a band"), ("1.5", "each band begins 1.5 times as deep"),
                                         ("2", "each band begins twice as deep")]):  # fmt: skip
         y = 48 + 74 * row
         starts = [*tieaware.bands(rho, cells).tolist(), cells + 1]
@@ -170,7 +172,7 @@ def bands() -> str:
             x, width = 24 + size * (start - 1), size * (end - start) - 2
             parts += [box(x, y + 20, width, 26, "group" if i % 2 else "page", "edge"),
                       text(x + width / 2, y + 37, str(start), "ink", "middle", 'font-size="11"')]  # fmt: skip
-    parts.append(text(24, 276, "A box is a band, and has the number of its first rank.", "soft", more=SMALL))
+    parts.append(text(24, 276, "Each box is a band, labelled with its first rank.", "soft", more=SMALL))
     parts.append(text(24, 294, "All documents in a band count as tied.", "soft", more=SMALL))
     return figure(308, "The ranks from 1 to 24 in bands that grow by 1, by 1.5 and by 2", *parts)
 

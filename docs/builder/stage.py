@@ -1,8 +1,8 @@
-"""Put the pages of the site together in one folder, from which Zensical builds it.
+"""Copy the pages of the site to one folder, from which Zensical builds the site.
 
-The pages are those of ``docs``, and files of the repository that they link to, which become pages as well: the examples
-with their source, the security policy, the changelog. Links go to where a page stands here; so the same Markdown can be
-read in the repository.
+The pages are those of ``docs`` and the other files of the repository that they link to: the examples with their source,
+the security policy, the changelog. Links are rewritten for the new locations, so the same Markdown also works in the
+repository.
 
     python docs/builder/stage.py build/docs
 """
@@ -16,7 +16,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# What is a page of the site without being one of docs.
+# Pages of the site from outside docs.
 PAGES = {
     "CHANGELOG.md": "project/changelog.md",
     "CONTRIBUTING.md": "project/contributing.md",
@@ -30,7 +30,7 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def places() -> dict[str, str]:
-    """Return where each file of the site comes from: its path in the repository, and that in the site."""
+    """Map the path of each file in the repository to its path in the site."""
     found = dict(PAGES)
     for path in sorted((ROOT / "docs").rglob("*")):
         inside = path.relative_to(ROOT / "docs")
@@ -40,28 +40,28 @@ def places() -> dict[str, str]:
 
 
 def linked(text: str, source: str, where: dict[str, str]) -> str:
-    """Return the text with its links to files changed to their places in the site; those in code stay."""
+    """Rewrite links to files for the site, except in code."""
 
     def placed(link: re.Match[str]) -> str:
         target = os.path.normpath(os.path.join(os.path.dirname(source), link["path"]))
         if target not in where:
-            raise SystemExit(f"{source}: expected links to files of the site, found one to {link['path']}")
+            raise SystemExit(f"{source}: {link['path']} is linked, but is not part of the site")
         return os.path.relpath(where[target], os.path.dirname(where[source]))
 
-    pieces, end = [], 0
+    converted, end = [], 0
     for code in FENCE.finditer(text):
-        pieces += [LINK.sub(placed, text[end : code.start()]), shown(code[0])]
+        converted += [LINK.sub(placed, text[end : code.start()]), shown(code[0])]
         end = code.end()
-    return "".join([*pieces, LINK.sub(placed, text[end:])])
+    return "".join([*converted, LINK.sub(placed, text[end:])])
 
 
 def shown(code: str) -> str:
-    """Return a block of code without what only doctest needs: the last empty line, and the word for others."""
+    """Remove what only doctest needs from a block of code: the last empty line, and ``<BLANKLINE>``."""
     return code.replace("<BLANKLINE>\n", "\n").replace("\n\n```", "\n```") if code.startswith("```pycon") else code
 
 
 def page(source: str) -> str:
-    """Return the Markdown of a file: its own, or for one of Python its docstring and all of its source."""
+    """Return the Markdown of a file; for a Python file, its summary line and its source."""
     text = (ROOT / source).read_text(encoding="utf-8")
     if not source.endswith(".py"):
         return text
@@ -70,7 +70,7 @@ def page(source: str) -> str:
 
 
 def stage(folder: Path) -> None:
-    """Write the pages and what they show into a folder, which is made anew."""
+    """Write the pages and their assets to a folder, which is emptied first."""
     shutil.rmtree(folder, ignore_errors=True)
     where = places()
     for source, target in where.items():

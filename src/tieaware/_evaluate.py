@@ -1,4 +1,4 @@
-"""evaluate(): judgments and runs in, Results out."""
+"""Evaluation of runs against judgments: `evaluate`, and `evaluate_views` for several tie rules or precisions at once."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware._version import __version__
-from tieaware.checks.arguments import one_of, unexpected
+from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Integers, Scores, Values
 from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.unanswered import unanswered
 from tieaware.engine.views import Pass, View, passes
 from tieaware.engine.weights import also_weighted
-from tieaware.errors import printable
+from tieaware.errors import InputError, printable
 from tieaware.inputs import (
     Matched,
     Qrels,
@@ -43,7 +43,7 @@ from tieaware.runtime.progress import stage
 from tieaware.runtime.threads import checked_threads, over_items
 from tieaware.ties import TieRule
 
-# Which queries of a run count.
+# The values of the argument `queries`.
 QUERIES = ("judged", "both", "shard")
 
 
@@ -61,54 +61,56 @@ def evaluate(
 ) -> Results:
     """Evaluate runs against judgments.
 
-    Files, and streams and lazy frames, are read in a stream: memory does not grow with a run. Where the rows of a query
-    are not together, they are brought together in a temporary file; a stream that is read but once must have them so.
+    Files, streams and lazy frames are read as streams: memory use does not grow with the size of a run. If the rows of
+    a query are not contiguous, they are grouped in a temporary file. A source that can be read only once must have
+    contiguous rows for each query.
 
     Parameters
     ----------
     qrels : Qrels, path, binary file, {query: {document: label}}, data frame, or Arrow table or stream
-        For the columns of tables, see `Qrels.from_frame`.
+        The judgments. `Qrels.from_frame` lists the column names of tables.
     runs : Run, path, binary file, {query: {document: score}}, data frame, Arrow table or stream; a list; {name: run}
-        A run in a file is named after the file, without folder and the usual extensions; the path may be a folder's, or
-        a pattern such as "runs/*.run". A table with a column run, system or tag is as many runs as that names; see
-        `Run.from_frame`.
-    measures : sequence of str or Measure, or a string of several
-        For example ``["AP", "nDCG@10"]``, or ``"AP nDCG@10"``.
+        The runs. A run in a file is named after the file, without its folder and the usual extensions. A path may name
+        a folder, or be a pattern such as "runs/*.run". A table with a column run, system or tag holds one run for each
+        name in that column; see `Run.from_frame`.
+    measures : sequence of str or Measure, or one string
+        For example ``["AP", "nDCG@10"]`` or ``"AP nDCG@10"``.
     ties : str
-        The tie rule, one of `tieaware.ties.RULES`: "average" is the expectation over all orderings of tied documents.
+        The tie rule, one of `tieaware.ties.RULES`. "average" is the expectation over all orders of tied documents.
     precision : str or Coarsening, optional
-        What the scores are coarsened to first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
+        The precision to which scores are reduced first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
     spread : bool
-        Whether to tell how far the order of tied documents can move each value: the results then have ``std``,
-        ``min`` and ``max``. For ties="average".
+        Whether to compute the standard deviation, minimum and maximum of each value over the orders of tied documents:
+        ``std``, ``min`` and ``max`` of the results. Requires the tie rule "average".
     queries : str
-        "judged": every judged query; one on which the run is silent has an empty list (trec_eval -c).
-        "both": only the queries that a run answers (trec_eval's default); the others are NaN, and in no mean.
-        "shard": the same of a part of the rows, all those of some queries, of which none needs to be judged;
-        `Results.concat` puts such parts together.
+        "judged": every judged query counts; an unanswered query has an empty list (trec_eval -c).
+        "both": only the queries that a run answers count (trec_eval's default). The values of the other queries are
+        NaN, and the means leave them out.
+        "shard": as "both", for runs that hold all rows of some queries only; none of these queries needs to be judged.
+        `Results.concat` joins the results of shards.
     threads : int or None
-        How many threads to use, None for one per core. The values are the same bits for any number.
+        The number of threads; None for one per core. It does not change a bit of the values.
     out : str or os.PathLike, optional
-        A folder for what each run comes to, in a file of `Results` under its name. A run in a file that was finished is
-        taken from there, so that what was stopped can be taken up again; one whose file has changed since is evaluated
-        anew. On a terminal, how many runs are finished is shown.
+        A folder for checkpoints: one file of `Results` for each run, under the name of the run. If the folder has a
+        checkpoint of a run, and the run's file has not changed since, its results are loaded instead of computed. So an
+        interrupted evaluation can be resumed. A terminal shows how many runs are finished.
 
     Returns
     -------
     Results
-        The queries in the order of the judgments; integers, if those of the judgments are an integer column.
+        The queries are in the order of the judgments. They are integers if the judgments have a column of integers.
 
     Raises
     ------
     InputError
-        A ValueError whose one line says where, what was expected, and what was found. Before anything is evaluated, of
-        a file in the folder that is of other judgments, measures or options.
+        A ValueError with one line that says where the input is wrong, and how. A checkpoint of other judgments,
+        measures or options raises it before anything is evaluated.
 
     Warns
     -----
     UserWarning
-        If a run has queries in common with the judgments, and not one document: their identifiers may differ in form.
-        Not of a shard, which may be small.
+        If a run shares queries with the judgments but no document: the identifiers may be written in different forms.
+        Shards never warn, because they may be small.
 
     Examples
     --------
@@ -132,9 +134,9 @@ def evaluate_views(
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> list[Results]:
-    """Evaluate runs under several views, reading and joining each run but once: Results by view.
+    """Evaluate runs under several views, and return the Results of each view. Each run is read and joined only once.
 
-    See `evaluate` for the parameters; a folder is for one view.
+    Parameters as for `evaluate`. Checkpoints (`out`) require that there is only one view.
     """
     parsed, asked = asked_measures(measures)
     one_of("queries", queries, QUERIES)
@@ -143,29 +145,29 @@ def evaluate_views(
     judged, sources = as_qrels(qrels), as_sources(runs, least=0 if is_shard else 1)
     names = tuple(sources)
     evaluation = _Evaluation(judged, parsed, asked, views, queries, names, workers if len(names) == 1 else 1)
-    finished = None if out is None else Checkpoints(out, sources, judged, asked, views[0], queries)
+    checkpoints = None if out is None else Checkpoints(out, sources, judged, asked, views[0], queries)
     waiting = list(range(len(names)))
-    if finished is not None:
-        waiting = [i for i in waiting if not evaluation.take(i, finished.results(names[i]))]
+    if checkpoints is not None:
+        waiting = [i for i in waiting if not evaluation.restore(i, checkpoints.results(names[i]))]
 
-    def run(i: int) -> str | None:
-        doubt = evaluation.run(i, sources[names[i]])
-        if finished is not None:
-            finished.add(names[i], evaluation.results(slice(i, i + 1))[0])
+    def evaluate_run(i: int) -> str | None:
+        warning = evaluation.evaluate_run(i, sources[names[i]])
+        if checkpoints is not None:
+            checkpoints.add(names[i], evaluation.results(slice(i, i + 1))[0])
         advance(1)
-        return doubt
+        return warning
 
     done = len(names) - len(waiting)
-    with stage("runs", len(names), done, shown=finished is not None) as advance:
-        doubts = over_items(run, waiting, min(workers, len(waiting) or 1))
-    # A shard may well be so small that it has none.
-    for doubt in filter(None, [] if is_shard else doubts):
-        warnings.warn(printable(doubt), UserWarning, stacklevel=3)
+    with stage("runs", len(names), done, shown=checkpoints is not None) as advance:
+        found = over_items(evaluate_run, waiting, min(workers, len(waiting) or 1))
+    # A small shard may share no document with the judgments although the whole run does.
+    for warning in filter(None, [] if is_shard else found):
+        warnings.warn(printable(warning), UserWarning, stacklevel=3)
     return evaluation.results()
 
 
 class _Evaluation:
-    """Judgments, measures and views, prepared for some runs; and what these come to."""
+    """The judgments, measures and views of one evaluation, and the values of its runs."""
 
     def __init__(
         self, qrels: Qrels, measures: tuple[Measure, ...], asked: tuple[str, ...], views: Sequence[View], queries: str,
@@ -190,64 +192,69 @@ class _Evaluation:
 
     @cached_property
     def _rows(self) -> dict[str | int, int]:
+        """The row of each judged query."""
         return {query: row for row, query in enumerate(self._qrels.queries.to_list())}
 
-    def results(self, some: slice = slice(None)) -> list[Results]:
-        """Return Results by view, of all runs or some."""
-        values, answered, names = self._values[:, some], self._answered[some], self._qrels.queries
+    def results(self, chosen: slice = slice(None)) -> list[Results]:
+        """Return the Results of each view, for all runs or for a range of them."""
+        values, answered, names = self._values[:, chosen], self._answered[chosen], self._qrels.queries
         over = "judged" if self._queries == "judged" else "both"
         if over == "both":
-            by_some = np.flatnonzero(answered.any(axis=0))
-            if len(by_some) < len(names):
-                values = values[:, :, by_some]
-                names = names.take(by_some)
+            by_any = np.flatnonzero(answered.any(axis=0))
+            if len(by_any) < len(names):
+                values = values[:, :, by_any]
+                names = names.take(by_any)
         elif np.count_nonzero(answered) < answered.size:
             np.copyto(values, self._unanswered[:, None], where=~answered[:, :, None])
-        labels = self._runs[some], tuple(names.to_list()), self._measures
-        results, table = [], 0
+        axes = self._runs[chosen], tuple(names.to_list()), self._measures
+        results, output = [], 0
         for view in self._views:
-            std, least, greatest = values[table + 1 : table + 4] if view.spread else (None, None, None)
+            std, least, greatest = values[output + 1 : output + 4] if view.spread else (None, None, None)
             precision = None if view.precision is None else str(view.precision)
             made = Provenance(view.rule.name, precision, over, __version__)
-            results.append(Results(values[table], *labels, std, least, greatest, self._asked, made))
-            table += view.n_outputs
+            results.append(Results(values[output], *axes, std, least, greatest, self._asked, made))
+            output += view.n_outputs
         return results
 
-    def take(self, i: int, results: Results | None) -> bool:
-        """Take what a run came to, of one view, as if it were evaluated; return whether there is anything."""
+    def restore(self, i: int, results: Results | None) -> bool:
+        """Take over the values of a run from its checkpoint, for one view; return whether there was a checkpoint."""
         if results is None:
             return False
         rows = [self._rows[query] for query in results.queries]
-        for table, cube in zip(self._values[:, i], results.cubes().values(), strict=True):
-            table[rows] = cube[0]
+        for output, cube in zip(self._values[:, i], results.cubes().values(), strict=True):
+            output[rows] = cube[0]
         self._answered[i, rows] = True
         return True
 
-    def run(self, i: int, source: RunSource) -> str | None:
-        """Evaluate a run, all queries that it answers; return what to warn of."""
+    def evaluate_run(self, i: int, source: RunSource) -> str | None:
+        """Evaluate all queries that a run answers; return the text of a warning, or None."""
         by_document = any(each.rule.by_document for each in self._passes)
         values, answered = self._values[:, i], self._answered[i]
         found, example = False, ""
 
-        def work(part: Run | RunDict) -> None:
+        def evaluate_chunk(chunk: Run | RunDict) -> None:
             nonlocal found, example
-            run = part.whole() if by_document else part
+            run = chunk.whole() if by_document else chunk
             matched = match(self._qrels, run)
             if len(matched.lists.positions):
                 found = True
             elif not (found or example):
                 example = differing(self._qrels, run, matched)
-            answered[self._part(matched, run if isinstance(run, Run) else None, values)] = True
+            answered[self._evaluate_chunk(matched, run if isinstance(run, Run) else None, values)] = True
 
-        over_parts(source, work, self._threads)
+        over_parts(source, evaluate_chunk, self._threads)
+        name = self._runs[i]
         if self._queries != "shard" and not np.count_nonzero(answered):
-            raise unexpected(self._runs[i], f"a query in common with {self._qrels.name}", "none that is judged")
+            raise InputError(name, f"no query of this run is judged in {self._qrels.name}")
         if found or not example:
             return None
-        return f"{self._runs[i]}: expected a document in common with {self._qrels.name}, found none; {example}"
+        return f"{name}: no document of this run is judged in {self._qrels.name}; {example}"
 
-    def _part(self, matched: Matched, run: Run | None, values: Values) -> Integers | slice:
-        """Write the rows of one part, with its documents where ties go by them; return which they are."""
+    def _evaluate_chunk(self, matched: Matched, run: Run | None, values: Values) -> Integers | slice:
+        """Write the values of one chunk of queries; return the rows that they were written to.
+
+        `run` holds the documents of the chunk, for tie rules that order by document.
+        """
         judged: npt.NDArray[np.bool_] | slice = slice(None)
         rows: Integers | slice = slice(None)
         totals = self._totals
@@ -259,11 +266,11 @@ class _Evaluation:
         def order(rule: TieRule) -> Integers | None:
             return rule.order(run.documents, run.offsets) if rule.by_document and run is not None else None
 
-        tables = over_passes(
+        outputs = over_passes(
             self._measures, matched.lists, matched.scores, totals, self._passes, order, threads=self._threads
         )
-        for table, of_table in tables:
-            values[table, rows] = of_table[judged]
+        for output, of_output in outputs:
+            values[output, rows] = of_output[judged]
         return rows
 
 
@@ -276,7 +283,7 @@ def over_passes(
     order: Callable[[TieRule], Integers | None],
     threads: int = 1,
 ) -> Iterator[tuple[int, Values]]:
-    """Evaluate lists in several passes; yield which table of values it is, and its float64[n_lists, n_measures].
+    """Evaluate lists in several passes; yield the number of each output and its values, float64[n_lists, n_measures].
 
     Parameters
     ----------
@@ -284,21 +291,22 @@ def over_passes(
     lists : JudgedLists
     scores : float64[n_documents] or float32[n_documents]
     totals : Totals
-        Of the query of each list.
+        The totals of each list's query.
     wanted : sequence of Pass
     order : callable
-        Takes a tie rule; returns the positions of each list in its order, None where they are as they lie.
+        Takes a tie rule; returns the positions of each list's documents in the order of the rule, or None if the rule
+        keeps the order of the run.
     threads : int
     """
     lists = _with_pool(lists) if also_weighted(measures)["pool"] else lists
     for each in wanted:
         prepared = prepare(measures, lists, totals, each, order=order(each.rule), threads=threads)
-        part = np.empty((len(each.outputs), *totals.totals.shape))
-        prepared.evaluate(scores, part)
-        yield from zip(each.outputs, part, strict=True)
+        values = np.empty((len(each.outputs), *totals.totals.shape))
+        prepared.evaluate(scores, values)
+        yield from zip(each.outputs, values, strict=True)
 
 
 def _with_pool(lists: JudgedLists) -> JudgedLists:
-    """Take every document that judgments name for one of the pool, as a negative label there means unjudged."""
+    """Mark every document that the judgments name as pooled, because a negative label in them means unjudged."""
     labels = np.where(lists.labels < 0, np.int32(POOLED), lists.labels)
     return JudgedLists(lists.offsets, lists.judged_offsets, lists.positions, labels)

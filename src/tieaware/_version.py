@@ -1,3 +1,3 @@
-"""The version of this package: the same as in pyproject.toml."""
+"""The version of this package; the build reads it from here."""
 
 __version__ = "0.2.0"

@@ -25,9 +25,8 @@ from tieaware.commands import (
     trec_eval_command,
     worst_case_command,
 )
-from tieaware.commands.options import how_to_leave_out
 from tieaware.commands.streams import INTERRUPTED, say, write
-from tieaware.commands.wording import in_options
+from tieaware.commands.wording import message
 from tieaware.errors import InputError
 from tieaware.inputs.files import reason
 from tieaware.runtime.progress import stage
@@ -128,7 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 output = arguments.run(arguments)
         return write(output)
     except InputError as error:
-        say(f"{in_options(error, arguments)}{how_to_leave_out(f'{error}', arguments)}")
+        say(message(error, arguments))
     except ImportError as error:
         say(f"{error}")
     except MemoryError as error:

@@ -14,16 +14,20 @@ class InputError(ValueError):
     Parameters
     ----------
     where : str
-        ``path:line`` in a file; else the argument, with the index or the keys of the value.
+        The place: ``path:line`` in a file, or the argument's name, with the index or the keys of a value in it.
     problem : str
         What is wrong, and where it helps, what to do. Made of `expected` and `found` if these are given.
     expected, found : str, optional
         For a value of a wrong type or out of its range: what was expected, and the value.
+    argument : str, optional
+        The bare name of the argument, if `where` says more.
 
     Attributes
     ----------
     where, problem : str
     expected, found : str or None
+    argument : str
+        The name of the argument without index or keys; `where` if it was not given.
 
     Examples
     --------
@@ -34,31 +38,47 @@ class InputError(ValueError):
     """
 
     def __init__(
-        self, where: str, problem: str = "", expected: str | None = None, found: str | None = None
+        self,
+        where: str,
+        problem: str = "",
+        expected: str | None = None,
+        found: str | None = None,
+        argument: str | None = None,
     ) -> None:
-        # All of them, for pickle.
-        super().__init__(where, problem, expected, found)
+        # Pickling passes the exception's args to this function, so args must hold all five parameters.
+        super().__init__(where, problem, expected, found, argument)
         self.where = where
         self.problem = problem or ("" if expected is None else f"expected {expected}, found {found}")
         self.expected = expected
         self.found = found
+        self.argument = argument or where
 
     def __str__(self) -> str:
         return printable(": ".join(filter(None, (self.where, self.problem))))
 
-    def at(self, where: str) -> InputError:
-        """Return the same problem somewhere else, such as in a part of an argument.
+    def at(self, where: str, argument: str | None = None) -> InputError:
+        """Return the same problem at another place.
 
         Parameters
         ----------
         where : str
-            The new place.
+            The new place, such as an element of the argument.
+        argument : str, optional
+            The bare name of the argument. Default: the argument of this error.
 
         Returns
         -------
         InputError
+
+        Examples
+        --------
+        >>> error = InputError("cutoffs", expected="a whole number of at least 1", found="0").at("cutoffs[3]")
+        >>> print(error)
+        cutoffs[3]: expected a whole number of at least 1, found 0
+        >>> error.argument
+        'cutoffs'
         """
-        return InputError(where, self.problem, self.expected, self.found)
+        return InputError(where, self.problem, self.expected, self.found, argument or self.argument)
 
 
 def printable(text: str, keep: str = "") -> str:

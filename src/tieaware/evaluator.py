@@ -17,15 +17,15 @@ from tieaware.checks.arrays import (
     Scores,
     Values,
     as_array,
+    as_flat,
+    as_integer_labels,
     as_labels,
+    as_numpy,
     as_offsets,
     as_scores,
-    as_whole,
     element,
-    flat_array,
-    offsets_of_runs,
-    offsets_of_sizes,
-    unwrapped,
+    offsets_from_qid,
+    offsets_from_sizes,
 )
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Spread
@@ -117,7 +117,7 @@ class Evaluator:
         self._view = View(ties, precision)
         workers = checked_threads(threads)
         array = as_array(labels, "labels")
-        whole = as_whole(array, "labels")
+        whole = as_integer_labels(array, "labels")
         list_offsets = _list_offsets(array, offsets, group, qid)
         lists = JudgedLists.of_labels(whole, list_offsets, **also_weighted(self.measures))
         judged = lists.judgments if judgments is None else _judgments(judgments, lists.judgments)
@@ -433,7 +433,7 @@ class Evaluator:
         array([[1.  , 1.  ],
                [0.75, 0.5 ]])
         """
-        given = unwrapped(features, "features")
+        given = as_numpy(features, "features")
         array = given if isinstance(given, np.ndarray) else as_scores(given, "features")
         if array.shape[:-1] not in ((self.n_docs,), self._shape) or array.ndim == 0:
             raise unexpected("features", self._shapes("", ", n_features"), f"shape {array.shape}")
@@ -522,9 +522,9 @@ def _list_offsets(
     if offsets is not None:
         return as_offsets(offsets, n_docs, "offsets", "labels")
     if group is not None:
-        return offsets_of_sizes(group, n_docs, "group", "labels")
+        return offsets_from_sizes(group, n_docs, "group", "labels")
     if qid is not None:
-        return offsets_of_runs(qid, n_docs, "qid", "labels")
+        return offsets_from_qid(qid, n_docs, "qid", "labels")
     return np.array([0, n_docs], dtype=np.int64)
 
 
@@ -534,7 +534,7 @@ def _judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgmen
         given_labels, given_offsets = judgments
     except (TypeError, ValueError):
         raise unexpected("judgments", "a pair (labels, offsets)", shown(judgments)) from None
-    labels = as_labels(flat_array(given_labels, "labels of judgments"), "labels of judgments")
+    labels = as_labels(as_flat(given_labels, "labels of judgments"), "labels of judgments")
     offsets = as_offsets(given_offsets, len(labels), "offsets of judgments", "judged documents")
     if len(offsets) != in_lists.n_queries + 1:
         raise unexpected("judgments", f"as many queries as labels, {in_lists.n_queries}", f"{len(offsets) - 1}")

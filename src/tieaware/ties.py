@@ -71,6 +71,16 @@ class TieRule:
         """Whether it is the "max" or the "min" over all orders that is wanted."""
         return {BEST_FIRST: "max", WORST_FIRST: "min"}.get(self.placement)
 
+    @property
+    def by_position(self) -> bool:
+        """Whether ties go by the order of the list, so that the order of the input matters."""
+        return self.placement == IN_ORDER and self.by_document is None
+
+    @property
+    def by_score_alone(self) -> bool:
+        """Whether neither the identifiers of the documents nor their order in the list matter."""
+        return self.placement != IN_ORDER
+
     def order(self, documents: Identifiers, offsets: Offsets) -> Integers:
         """Return the positions of each list, int64[n_docs], in the order that the identifiers of its documents give."""
         return documents.order(offsets, descending=self.by_document == "descending")

@@ -22,8 +22,6 @@ from tieaware.lists.judgments import JudgedLists
 from tieaware.measures import parse_measures
 from tieaware.ties import RULES
 
-pytestmark = pytest.mark.slow
-
 # Counting, locating, a mixture of both, sorting (with counting or locating where a list cannot be sorted), and the cost
 # model.
 ENGINES = (
@@ -102,7 +100,7 @@ def test_short_and_long_lists(ties, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n_relevant", [40, 300])
+@pytest.mark.parametrize("n_relevant", [pytest.param(40, marks=pytest.mark.slow), 300])
 def test_a_list_that_is_taken_in_pieces(n_relevant, dtype):
     """Of 65,536 documents each: the same bits by every engine, and the values that a sort gives."""
     n = 2 * 65_536 + 777

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable, Sequence
+from math import floor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import oracle
-from support.queries import MEASURES, Query, evaluator, queries, scores_of
+from support.queries import MEASURES, Query, evaluator, queries, random_query, scores_of
 
 from tieaware import reference
 from tieaware.measures import parse_measure
-
-pytestmark = pytest.mark.slow
 
 TOLERANCE = 1e-12
 EXTREMES = ("average", "optimistic", "pessimistic")
 
 
+@pytest.fixture(
+    scope="module", params=[48, pytest.param(None, marks=pytest.mark.slow)], ids=["48 queries", "all queries"]
+)
+def some_of_sweep(sweep: list[Query], request: pytest.FixtureRequest) -> list[Query]:
+    """Return the first queries of the sweep, then all: enumerating the orders of all takes seconds."""
+    return sweep[: request.param]
+
+
 @pytest.fixture(scope="module")
-def exact(sweep: list[Query]) -> np.ndarray:
-    """Give the measures over all orders of the sweep's queries, as `oracle.over_queries` does: seconds of work."""
-    return oracle.over_queries(MEASURES, sweep)
+def exact(some_of_sweep: list[Query]) -> np.ndarray:
+    """Evaluate the measures over all orders of the queries, as `oracle.over_queries` does."""
+    return oracle.over_queries(MEASURES, some_of_sweep)
 
 
-def by_rule(exact: np.ndarray) -> dict[str, np.ndarray]:
+def by_rule(exact: np.ndarray, measures: Sequence[str] = MEASURES) -> dict[str, np.ndarray]:
     """Give the values under each tie rule that has an exact one, of `oracle.over_queries`."""
     mean, _, minimum, maximum = exact
-    less = [parse_measure(measure).definition.less_is_better for measure in MEASURES]
+    less = [parse_measure(measure).definition.less_is_better for measure in measures]
     best, worst = np.where(less, minimum, maximum), np.where(less, maximum, minimum)
     return dict(zip(EXTREMES, (mean, best, worst), strict=True))
 
@@ -38,10 +48,53 @@ def assert_close(values: np.ndarray, expected: np.ndarray) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.longdouble])
 @pytest.mark.parametrize("ties", EXTREMES)
-def test_values_are_exact(sweep, exact, ties, dtype):
+def test_values_are_exact(some_of_sweep, exact, ties, dtype):
     """Mean, maximum and minimum over all orders equal enumeration, in one call for many queries."""
-    values = evaluator(sweep, ties=ties)(scores_of(sweep, dtype))
+    values = evaluator(some_of_sweep, ties=ties)(scores_of(some_of_sweep, dtype))
     assert_close(values, by_rule(exact)[ties])
+
+
+def levels(scores: Sequence[float]) -> list[float]:
+    """Divide the range of the scores into three equal steps."""
+    low, high = min(scores), max(scores)
+    return [min(floor(3 * (score - low) / (high - low)), 2) if high > low else 0.0 for score in scores]
+
+
+def bands(scores: Sequence[float]) -> list[float]:
+    """Put the ranks of distinct scores into the bands 1, 2-3 and 4-7."""
+    best_first = sorted(scores, reverse=True)
+    return [-float((best_first.index(score) + 1).bit_length()) for score in scores]
+
+
+# The width of an interval above 1 in which random scores become equal by chance, and the precision in plain Python.
+COARSE: dict[str, tuple[float, Callable[[Sequence[float]], list[float]]]] = {
+    "float32": (2.0**-21, lambda scores: [float(np.float32(score)) for score in scores]),
+    "float16": (2.0**-8, lambda scores: [float(np.float16(score)) for score in scores]),
+    "bfloat16": (2.0**-5, lambda scores: [round(score * 128) / 128 for score in scores]),
+    "decimals:1": (0.3, lambda scores: [round(score, 1) for score in scores]),
+    "significant:2": (0.3, lambda scores: [float(f"{score:.1e}") for score in scores]),
+    "levels:3": (0.3, levels),
+    "bands:2": (0.3, bands),
+}
+
+
+@pytest.mark.parametrize("precision", COARSE)
+def test_values_are_exact_at_every_precision(precision):
+    """Scores that a precision makes equal tie: under every rule with an exact value, and for the spread."""
+    width, coarsen = COARSE[precision]
+    rng = random.Random(precision)
+    drawn = [random_query(rng, 6) for _ in range(60)]
+    fine = [q._replace(scores=tuple(1.0 + width * rng.random() for _ in q.scores)) for q in drawn]
+    coarse = [q._replace(scores=tuple(coarsen(q.scores)) if q.scores else ()) for q in fine]
+    assert all(len(set(q.scores)) == len(q.scores) for q in fine)
+    assert any(1 < len(set(q.scores)) < len(q.scores) for q in coarse)
+    # Levels and bands depend on the whole list, which judged_only shortens: they refuse such measures.
+    whole = precision.startswith(("levels", "bands"))
+    measures = [m for m in MEASURES if not (whole and parse_measure(m).parameters.get("judged_only"))]
+    expected = oracle.over_queries(measures, coarse)
+    for ties, values in by_rule(expected, measures).items():
+        assert_close(evaluator(fine, measures, ties=ties, precision=precision)(scores_of(fine)), values)
+    assert_exact(fine, expected, measures, precision=precision)
 
 
 @given(some=st.lists(queries(), min_size=1, max_size=2))
@@ -52,11 +105,11 @@ def test_values_are_exact_for_any_query(some):
         assert_close(evaluator(some, ties=ties)(scores_of(some)), expected)
 
 
-def test_undefined(sweep, exact):
+def test_undefined(some_of_sweep, exact):
     """A query without relevant judged documents has the value that was asked for, and others keep theirs."""
     measures = [parse_measure(measure) for measure in MEASURES]
-    values = evaluator(sweep, undefined=np.nan)(scores_of(sweep))
-    for i, query in enumerate(sweep):
+    values = evaluator(some_of_sweep, undefined=np.nan)(scores_of(some_of_sweep))
+    for i, query in enumerate(some_of_sweep):
         for j, measure in enumerate(measures):
             relevant = any(x >= 0 and x >= measure.parameters.get("rel", 1) for x in query.judged)
             if measure.definition.is_count or measure.name in ("Judged", "RBPResidual") or relevant:
@@ -65,9 +118,11 @@ def test_undefined(sweep, exact):
                 assert np.isnan(values[i, j]), (query, measure)
 
 
-def assert_exact(some: list[Query], expected: np.ndarray) -> None:
+def assert_exact(
+    some: list[Query], expected: np.ndarray, measures: Sequence[str] = MEASURES, precision: str | None = None
+) -> None:
     """Hold the spread against `oracle.over_queries`."""
-    spread = evaluator(some).spread(scores_of(some))
+    spread = evaluator(some, measures, precision=precision).spread(scores_of(some))
     np.testing.assert_allclose(spread.std**2, expected[1], rtol=1e-9, atol=1e-15)
     # Where nothing varies, nothing does: no rounding, which a square root would magnify.
     assert not spread.std[expected[1] == 0.0].any()
@@ -75,9 +130,9 @@ def assert_exact(some: list[Query], expected: np.ndarray) -> None:
         np.testing.assert_allclose(getattr(spread, kind), values, rtol=1e-12, atol=1e-12)
 
 
-def test_the_spread_is_exact(sweep, exact):
+def test_the_spread_is_exact(some_of_sweep, exact):
     """For many small queries, every measure."""
-    assert_exact(sweep, exact)
+    assert_exact(some_of_sweep, exact)
 
 
 @given(some=st.lists(queries(), min_size=1, max_size=2))
@@ -106,7 +161,7 @@ def test_reference_is_exact(query):
     agree(query, oracle.over_queries(MEASURES, [query])[:, 0])
 
 
-def test_reference_is_exact_in_a_sweep(sweep, exact):
+def test_reference_is_exact_in_a_sweep(some_of_sweep, exact):
     """The same for a fixed sequence of queries."""
-    for i, query in enumerate(sweep[:70]):
+    for i, query in enumerate(some_of_sweep[:70]):
         agree(query, exact[:, i])

@@ -6,7 +6,6 @@ import random
 
 import numpy as np
 import pytest
-import pytrec_eval
 from support import oracle
 from support.queries import Query, evaluator, random_query, scores_of
 
@@ -97,6 +96,7 @@ def test_judgments_of_a_sampled_pool_have_trec_evals_values():
     for query in map(str, range(100)):
         qrels[query] = {d: rng.choice((-3, -2, -1, -1, 0, 1, 2)) for d in rng.sample(documents, 40)}
         run[query] = {d: float(rng.randrange(20)) for d in rng.sample(documents, 50)}
+    pytrec_eval = pytest.importorskip("pytrec_eval")
     for name, judged_only in (("infAP", False), ("infAP(judged_only=True)", True)):
         evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"infAP"}, judged_docs_only_flag=judged_only)
         theirs = evaluator.evaluate(run)

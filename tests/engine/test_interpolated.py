@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import pytrec_eval
 from support import oracle
 from support.queries import Query, evaluator, random_query, scores_of
 from support.trec_files import read_qrels, read_scores
@@ -110,6 +109,7 @@ def test_trec_evals_order_has_trec_evals_values(collection):
 
     The one adds 0.9 to recall times N before it cuts off, the other 0.5; test_trec_eval_outputs.py has its values.
     """
+    pytrec_eval = pytest.importorskip("pytrec_eval")
     qrels = read_qrels(collection.qrels)
     names = ["11pt_avg", *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11))]
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"11pt_avg", "iprec_at_recall"})

@@ -17,8 +17,6 @@ from tieaware.engine.engine_choice import COUNTING_LIMIT
 from tieaware.measures import parse_measure
 from tieaware.results.exports import as_columns
 
-pytestmark = pytest.mark.slow
-
 KINDS = ("mean", "std", "min", "max")
 
 

@@ -16,8 +16,6 @@ from tieaware.evaluator import Evaluator
 from tieaware.measures import parse_measure
 from tieaware.ties import RULES as TIE_RULES
 
-pytestmark = pytest.mark.slow
-
 TOLERANCE = 1e-12
 EXTREMES = ("average", "optimistic", "pessimistic")
 BY_DOCUMENT = tuple(name for name, rule in TIE_RULES.items() if rule.by_document)

@@ -4,6 +4,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from support.trec_files import PUBLIC_IS_SLOW
 
 import tieaware
 from tieaware import InputError
@@ -13,8 +14,6 @@ from tieaware.statistics import holm, paired_test
 
 stats = pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
-
-pytestmark = pytest.mark.slow
 
 
 def _values_of_all_orders(scores, labels):
@@ -86,6 +85,7 @@ def test_differences_intervals_and_p_are_scipys(collection):
     assert row[3] == outcome.tests[0].difference[0]
 
 
+@PUBLIC_IS_SLOW
 def test_nothing_stays_open_and_runs_without_ties_cannot_flip(collection):
     qrels, runs = collection.qrels, list(collection.runs)
     outcome = comparison(qrels, runs, ["AP", "RR", "nDCG@10"])
@@ -132,9 +132,10 @@ def test_the_command_compares_runs(collection, capfd):
     assert main(["compare", str(qrels), *map(str, runs[:3]), "-m", "RR", "--format", "csv"]) == 0
     assert len(capfd.readouterr().out.splitlines()) == 4
     assert main(["compare", str(qrels)]) == 2
-    assert "expected QRELS and at least one RUN" in capfd.readouterr().err
+    assert "QRELS and at least one RUN are required" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_answer_is_who_beats_whom(covid, capfd):
     """The 861 pairs are data, which --all, --format csv and --out have."""
     command = ["compare", str(covid.qrels), *map(str, covid.runs)]
@@ -221,6 +222,7 @@ def test_where_less_is_better_the_lesser_wins():
     assert "1 pairs of 2 runs" in str(same)
 
 
+@pytest.mark.slow
 def test_the_command_compares_the_systems_of_a_matrix(tmp_path, capfd, matrix):
     assert main(["compare", "--matrix", str(matrix), "--all", "--out", str(tmp_path / "seven")]) == 0
     printed = capfd.readouterr().out
@@ -234,7 +236,7 @@ def test_a_matrix_holds_one_measure(tmp_path, capfd):
     (tmp_path / "ap.csv").write_text("a,b\n0.5,0.25\n0.75,0.5\n")
     matrix = ["compare", "--matrix", str(tmp_path / "ap.csv")]
     assert main([*matrix, "-m", "AP", "-m", "RR"]) == 2
-    assert capfd.readouterr().err.startswith("-m: expected one measure, whose values --matrix holds, found ")
+    assert capfd.readouterr().err.startswith("-m: expected a single measure, the one in --matrix, found ")
     assert main([*matrix, "-m", "RR", "--format", "csv"]) == 0
     assert capfd.readouterr().out.splitlines()[1].startswith("RR,a,b,0.25,")
 

@@ -13,8 +13,6 @@ from tieaware.output.tables import significant
 
 pytest.importorskip("matplotlib")
 
-pytestmark = pytest.mark.slow
-
 QRELS = {"q1": {"a": 1, "c": 1}, "q2": {"b": 1}}
 RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 2.0, "d": 1.0}, "q2": {"a": 1.0, "b": 1.0}}
 
@@ -151,6 +149,7 @@ def test_the_verdict_is_true_at_the_edges():
     assert "; the other has 0." in curves(qrels, two).verdict()
 
 
+@pytest.mark.slow
 def test_a_report_of_many_runs_is_small(tmp_path, monkeypatch):
     """14.6 MB of 42 runs it was: now every figure and every row is a file, and the page has the first of them."""
     qrels, runs = many(42, 30)

@@ -137,8 +137,8 @@ def test_the_command(collection, tmp_path, capsys):
     [
         ([], "methods: expected at least one, found none"),
         (["Champions"], r"methods\[0\]: expected a method"),
-        ([retrieval.Champions(r=1)] * 2, r"methods\[1\]: expected each method once"),
-        ([retrieval.Champions(r=1), retrieval.Exact()], "expected each method once, and not the baseline"),
+        ([retrieval.Champions(r=1)] * 2, r"methods\[1\]: each method must be given only once"),
+        ([retrieval.Champions(r=1), retrieval.Exact()], "and must not be the baseline"),
     ],
 )
 def test_bad_methods_are_named(collection, index, methods, message):

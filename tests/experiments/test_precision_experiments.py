@@ -15,8 +15,6 @@ from tieaware.samples import discrete_lists
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
-pytestmark = pytest.mark.slow
-
 QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 2, "d1": 1}}
 LIST = {"d1": 3.25, "d2": 2.75, "d3": 1.0, "d4": 0.5}
 RUNS = {"a": dict.fromkeys(QRELS, LIST), "b": {q: {d: -s for d, s in LIST.items()} for q in QRELS}}
@@ -182,6 +180,7 @@ def test_verdicts_on_submitted_runs_mostly_stay(covid):
     assert (agree > 0.95).all()
 
 
+@pytest.mark.slow
 def test_the_report_has_every_table_and_figure(generated, tmp_path):
     banded = banding(generated.qrels, list(generated.runs), measures=["nDCG@10"])
     banded.write(tmp_path, "tieaware precision …")

@@ -144,10 +144,10 @@ def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
         "smoothing.csv", "smoothing.png", "smoothing.svg", "report.html",
     }  # fmt: skip
     for wrong, message in (
-        ([], "expected QRELS and at least one RUN, or --matrix FILE"),
-        (["qrels", *matrix], "--matrix: expected either a matrix or judgments and runs, found qrels beside it"),
+        ([], "QRELS and at least one RUN are required, or --matrix FILE"),
+        (["qrels", *matrix], "--matrix cannot be combined with QRELS and RUN, such as qrels"),
         ([*matrix, "--sweep", "1"], "--sweep: expected a whole number from 2 to 10,001, found 1"),
-        ([*matrix, "--sweep", "5", "--alpha", "0.5"], "--sweep: expected no --alpha beside it, found 1"),
+        ([*matrix, "--sweep", "5", "--alpha", "0.5"], "--sweep cannot be combined with --alpha"),
         ([*matrix, "--seed", "-1"], "seed: expected a whole number of at least 0, found -1"),
     ):
         assert main([*arguments, *wrong]) == 2
@@ -161,4 +161,4 @@ def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
     assert main([*arguments, str(tmp_path / "qrels"), *runs, "-m", "RR"]) == 0
     assert "Ordering 4 systems" in capfd.readouterr().out
     assert main([*arguments, str(tmp_path / "qrels"), *runs, "-m", "RR AP"]) == 2
-    assert capfd.readouterr().err.startswith("-m: expected one measure, for a system has one score, found RR, AP")
+    assert capfd.readouterr().err.startswith("-m: expected a single measure, because a system has one score")

@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from support.trec_files import PUBLIC_IS_SLOW
 
 import tieaware
 from tieaware import InputError
@@ -17,8 +18,6 @@ from tieaware.statistics import count_ties
 
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
-
-pytestmark = pytest.mark.slow
 
 # q1: groups of 1, 3 and 2; q2: all distinct, but not as float32; q3: one document.
 RUN = {
@@ -228,6 +227,7 @@ def test_runs_that_are_made_to_tie(generated):
     assert found.contradictions == ()
 
 
+@pytest.mark.slow
 def test_round_1_of_trec_covid(covid):
     """What the collection's README says of it."""
     real = ties_of(covid)
@@ -241,6 +241,7 @@ def test_round_1_of_trec_covid(covid):
     assert sum(t.tied_documents == 0 for t in real.ties) == 11
 
 
+@PUBLIC_IS_SLOW
 def test_runs_without_ties_are_the_same_under_every_rule(collection):
     found = ties_of(collection)
     free = [i for i, ties in enumerate(found.ties) if not ties.tied_documents]
@@ -250,6 +251,7 @@ def test_runs_without_ties_are_the_same_under_every_rule(collection):
     assert (found.values[1:] != found.values[0]).any()
 
 
+@PUBLIC_IS_SLOW
 def test_best_and_worst_order_enclose_all_others(collection):
     found = ties_of(collection)
     by_rule = dict(zip(found.rules, found.values, strict=True))

@@ -131,7 +131,7 @@ def is_lack_of_memory(error):
 
 
 @pytest.mark.parametrize("all_later", [False, True], ids=["one", "all later"])
-@pytest.mark.parametrize("code", [("/tieaware/_",), ("/tieaware/_", "/numpy/")], ids=["kernels", "NumPy too"])
+@pytest.mark.parametrize("code", [("/tieaware/kernels/_",), ("/tieaware/kernels/_", "/numpy/")], ids=["kernels", "NumPy too"])
 def test_memory_that_a_kernel_does_not_get(faults, call, code, all_later):
     right = call()
     assert faults.count_code(*code) > 10

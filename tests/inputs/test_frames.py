@@ -264,7 +264,7 @@ def test_nothing():
     """A table without rows is a run without queries, whatever its columns are made of."""
     for made in (pa.table, pl.DataFrame, pd.DataFrame):
         assert len(Run.from_frame(made(table_of(qid=[], docno=[], score=[])))) == 0
-        with pytest.raises(InputError, match=r"a query in common"):
+        with pytest.raises(InputError, match=r"no query of this run is judged"):
             tieaware.evaluate({"q": {"d": 1}}, made(table_of(qid=[], docno=[], score=[])), "AP")
 
 

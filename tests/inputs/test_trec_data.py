@@ -9,8 +9,6 @@ import pytest
 from tieaware.inputs import read_qrels, read_run
 from tieaware.inputs.trec import stream_run
 
-pytestmark = pytest.mark.slow
-
 
 def generated_files(request):
     collection = request.getfixturevalue("generated")
@@ -30,7 +28,7 @@ def public_files(request):
     return runs, [path for path in qrels if path.is_file() and not path.name.endswith(".123")]
 
 
-@pytest.fixture(scope="module", params=[generated_files, public_files])
+@pytest.fixture(scope="module", params=[generated_files, pytest.param(public_files, marks=pytest.mark.slow)])
 def files(request):
     """Give the paths of all runs, and of all judgments."""
     return request.param(request)

@@ -81,7 +81,7 @@ def test_queries_without_answers_or_relevant_documents_count_as_zero():
         (lambda: ours.evaluate_custom(QRELS, {"x": {}}, [1], "mrr"), "results: expected queries that are judged"),
         (lambda: ours.evaluate(QRELS, {"q": {"a": 1.0}}, [0]), "k_values: expected a whole number of at least 1"),
         (lambda: ours.evaluate(QRELS, {"q": {"a": 1.0}}, 5), "k_values: expected a list of whole numbers, found 5"),
-        (lambda: ours.evaluate(QRELS, {"x": {"a": 1.0}}, [1]), "run: expected a query in common with qrels"),
+        (lambda: ours.evaluate(QRELS, {"x": {"a": 1.0}}, [1]), "run: no query of this run is judged in qrels"),
     ],
 )
 def test_errors_are_one_line(call, problem):

@@ -9,11 +9,9 @@ from operator import itemgetter
 import ir_measures
 import numpy as np
 import pytest
-from support.trec_files import read_qrels, read_scores
+from support.trec_files import PUBLIC_IS_SLOW, read_qrels, read_scores
 
 import tieaware
-
-pytestmark = pytest.mark.slow
 
 # The runs without ties of the two collections.
 UNTIED = ("continuous", "untied", "BRPHJ_NLP3", "CincyMedIR-run1", "OHSU_RUN2", "KU_run1", "Tetralogie1Fr")
@@ -51,6 +49,7 @@ def test_err_is_gdevals(untied, k):
     assert compared >= 80
 
 
+@PUBLIC_IS_SLOW
 def test_rbp_and_its_residual_are_those_of_cwl_eval(untied):
     """The residual: what RBP gains, when all unjudged documents of a list are relevant; but for those below it."""
     qrels, runs = untied

@@ -51,11 +51,11 @@ def test_expected_miss_is_shown_with_its_reason():
     assert lines[-3:] == [
         "Targets that are expected to be missed on this processor:",
         "",
-        "- Files: one file: tieaware ÷ wc: reading takes time",
+        "- tieaware ÷ wc (Files; one file): reading takes time",
     ]
     lines = tables.text([EXPECTED], SURROUNDINGS).splitlines()
     assert lines[-4].endswith("missed (expected)")
-    assert lines[-1] == "  Files: one file: tieaware ÷ wc: reading takes time"
+    assert lines[-1] == "  tieaware ÷ wc (Files; one file): reading takes time"
 
 
 def test_no_reason_is_shown_for_a_target_that_is_met():
@@ -77,7 +77,7 @@ def test_missed_target_is_shown_in_a_table_with_columns():
     assert tables.tables([expected, CROSSED])[0][1][2:] == ("1.50 missed (expected)", "1.50 missed")
     lines = tables.markdown([expected], SURROUNDINGS).splitlines()
     assert "| float64 | tieaware ÷ the best of them | 1.50 **missed** (expected) |" in lines
-    assert lines[-1] == "- Engines: float64, 8: tieaware ÷ the best of them: the cost model is for another processor"
+    assert lines[-1] == "- tieaware ÷ the best of them (Engines; float64; 8): the cost model is for another processor"
 
 
 def test_save_replaces_the_text_between_the_marks(tmp_path):
@@ -180,16 +180,16 @@ def test_summary_says_what_differs_from_the_list():
     assert targets.summary([EXPECTED, ROWS[0]], reasons, complete=False) == []
     assert targets.summary([met], reasons, complete=False) == [
         "Met, although expected to be missed. If this lasts, delete it from expected_to_miss.toml:",
-        "  Files: one file: tieaware ÷ wc is 0.7, target at most 0.75",
+        "  tieaware ÷ wc (Files; one file) is 0.7, target at most 0.75",
     ]
     assert targets.summary([EXPECTED], reasons, complete=True) == [
         "In expected_to_miss.toml, but no benchmark has these names:",
-        "  Files: no file: tieaware: wc",
+        "  Files; no file; tieaware; wc",
     ]
     assert targets.summary([MISSED, CROSSED], {}, complete=True) == [
         "Missed: 2 targets. If the reason is known, add it to expected_to_miss.toml:",
-        "  Files: one file: tieaware ÷ wc is 2, target at most 0.75",
-        "  Engines: float64, 64: tieaware ÷ the best of them is 1.5, target at most 1.1",
+        "  tieaware ÷ wc (Files; one file) is 2, target at most 0.75",
+        "  tieaware ÷ the best of them (Engines; float64; 64) is 1.5, target at most 1.1",
     ]
 
 
@@ -222,7 +222,7 @@ def test_session_fails_if_a_target_is_missed(session, pytester):
     result.assert_outcomes(passed=1)
     assert result.outlines[-2:] == [
         "Missed: 1 target. If the reason is known, add it to expected_to_miss.toml:",
-        "  Files: one file: tieaware ÷ wc is 2, target at most 0.75",
+        "  tieaware ÷ wc (Files; one file) is 2, target at most 0.75",
     ]
     assert page(pytester) == PAGE
 
@@ -250,7 +250,7 @@ def test_met_target_that_was_expected_to_be_missed_passes_and_is_reported(sessio
     assert result.ret == pytest.ExitCode.OK
     assert result.outlines[-2:] == [
         "Met, although expected to be missed. If this lasts, delete it from expected_to_miss.toml:",
-        "  Files: one file: tieaware ÷ wc is 0.7, target at most 0.75",
+        "  tieaware ÷ wc (Files; one file) is 0.7, target at most 0.75",
     ]
 
 

@@ -10,8 +10,6 @@ import pytest
 
 from tieaware import Evaluator
 
-pytestmark = pytest.mark.slow
-
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 

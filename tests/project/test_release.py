@@ -1,4 +1,4 @@
-"""What a release must agree on: its version everywhere, the tests of its wheels, and the actions that publish it."""
+"""Releases: one version everywhere, tests for the wheels, pinned actions."""
 
 import re
 import tomllib
@@ -10,17 +10,19 @@ import tieaware
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-VERSION = PROJECT["project"]["version"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def test_the_version_is_the_same_everywhere():
-    assert tieaware.__version__ == VERSION
-    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\n## {VERSION}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    """The build takes it from _version.py; the citation and the changelog repeat it."""
+    version = tieaware.__version__
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    assert PROJECT["tool"]["scikit-build"]["metadata"]["version"]["input"] == "src/tieaware/_version.py"
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_a_wheel_is_tested_by_files_that_there_are():
+def test_the_tests_of_wheels_exist():
     files = re.findall(r"\S+\.py", PROJECT["tool"]["cibuildwheel"]["test-command"])
     assert len(files) > 10
     assert [file for file in files if not (ROOT / file).is_file()] == []
@@ -28,13 +30,13 @@ def test_a_wheel_is_tested_by_files_that_there_are():
 
 @pytest.mark.skipif(not WORKFLOWS, reason="an sdist has no workflows")
 def test_every_action_is_pinned():
-    """By the hash of a commit, which nobody can move, with the version that it has."""
+    """By commit hash, which cannot be moved, with the version in a comment."""
     uses = [line for path in WORKFLOWS for line in path.read_text().splitlines() if re.search(r"\buses:", line)]
     assert len(uses) > len(WORKFLOWS)
     assert [line for line in uses if not re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v[\d.]+$", line)] == []
 
 
-def test_every_python_that_is_named_gets_a_wheel():
+def test_every_declared_python_version_gets_a_wheel():
     named = [each.removeprefix("Programming Language :: Python :: ") for each in PROJECT["project"]["classifiers"]]
     named = [each.replace(".", "") for each in named if re.fullmatch(r"3\.\d+", each)]
     built = [each.removeprefix("cp").removesuffix("-*") for each in PROJECT["tool"]["cibuildwheel"]["build"]]

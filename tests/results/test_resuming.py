@@ -35,13 +35,13 @@ def folder(tmp_path):
 def evaluated(monkeypatch):
     """The names of the runs that are evaluated, in what order they happen to be."""
     names = []
-    run = _evaluate._Evaluation.run
+    evaluate_run = _evaluate._Evaluation.evaluate_run
 
     def noted(self, i, source):
         names.append(self._runs[i])
-        return run(self, i, source)
+        return evaluate_run(self, i, source)
 
-    monkeypatch.setattr(_evaluate._Evaluation, "run", noted)
+    monkeypatch.setattr(_evaluate._Evaluation, "evaluate_run", noted)
     return names
 
 

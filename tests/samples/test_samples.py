@@ -14,8 +14,6 @@ from tieaware import InputError, samples
 from tieaware.samples.__main__ import main
 from tieaware.samples.generator import _round_to_bfloat16
 
-pytestmark = pytest.mark.slow
-
 SCORERS = samples.RUN_NAMES[:-1]
 
 
@@ -243,6 +241,7 @@ def test_the_command_writes_a_collection(tmp_path):
     assert all(name.endswith(".xz") for name in contents(out))
 
 
+@pytest.mark.slow
 def test_the_command_makes_the_same_bytes_each_time(tmp_path):
     for name in ("a", "b"):
         done = subprocess.run(

@@ -1,10 +1,10 @@
-"""What tests of judgments and runs as columns share: columns as dicts, and identifiers that hypothesis draws."""
+"""Columns of judgments or runs as dicts, and hypothesis strategies for identifiers."""
 
 from __future__ import annotations
 
 from hypothesis import strategies as st
 
-# From few characters, so that there are duplicates and prefixes; and of every length class of the hash.
+# Few distinct characters, so that duplicates and prefixes occur, and lengths in every length class of the hash.
 short = st.binary(max_size=3).map(lambda data: bytes(b"\0a\xff"[byte % 3] for byte in data))
 long = st.builds(lambda length, end: b"x" * length + end, st.integers(0, 40), short)
 identifier = st.one_of(short, long)

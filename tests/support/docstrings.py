@@ -1,9 +1,14 @@
-"""What the docstrings of public functions and classes lack.
+"""A checker that finds what is missing from the docstrings of public functions and classes.
 
-Public is what `tieaware` and its modules experiments, statistics, precision, reference, retrieval and integrations
-export, the classes that these functions return, and of each class the methods without a leading underscore, `__call__`,
-`__getitem__` and `__matmul__`. Python's other methods of two underscores need no docstring; a property needs a summary
-only, which says what it is.
+Public are all names that `tieaware` and its modules experiments, statistics, precision, reference, retrieval and
+integrations export, the classes that the exported functions return, and in each class the methods without a leading
+underscore, `__call__`, `__getitem__` and `__matmul__`. Other special methods need no docstring. A property needs only a
+summary.
+
+A docstring need not repeat what another one says. A docstring that contains "as for `name`" shares the sections of that
+function, class, method or module; a method that overrides another, and a class that inherits from another, share those
+of the base class. Each parameter must then be described in one of these docstrings, and Returns and Raises may be left
+out. In a module's docstring, a parameter counts as described if it stands in backticks.
 """
 
 from __future__ import annotations
@@ -13,8 +18,9 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
@@ -23,6 +29,7 @@ import tieaware
 from tieaware import integrations, reference
 
 OPERATORS = ("__call__", "__getitem__", "__matmul__")
+REFERENCE = re.compile(r"\bas\s+for\s+`([\w.]+)`", re.IGNORECASE)
 
 
 def public() -> dict[str, Any]:
@@ -93,10 +100,15 @@ def lacks(each: Any) -> list[str]:
 def lacks_of_function(function: FunctionType, bound: bool = False, cls: type | None = None) -> list[str]:
     """Return what the docstring of a function or method lacks of summary, Parameters, Returns and Raises."""
     described = sections(function)
-    problems = lacks_of_summary(described)
+    shared = referred(function, cls)
+    problems = [*lacks_of_summary(described), *dangling(shared)]
     wanted, found = parameters(function)[bound:], named(described.get("Parameters", []))
-    if sorted(wanted) != sorted(found):
+    # A parameter that is described elsewhere may be described here, too.
+    elsewhere = [name for name in wanted if name not in found and describes(shared, name, cls)]
+    if sorted(wanted) != sorted([*found, *elsewhere]):
         problems.append(f"Parameters: expected {', '.join(wanted) or 'none'}, found {', '.join(found) or 'none'}")
+    if shared:
+        return problems
     if returned(function) is not None and not any(described.get("Returns", []) + described.get("Yields", [])):
         problems.append("no Returns")
     if can_raise(function, cls) and not any(described.get("Raises", [])):
@@ -107,11 +119,13 @@ def lacks_of_function(function: FunctionType, bound: bool = False, cls: type | N
 def lacks_of_class(cls: type) -> list[str]:
     """Return what a class's docstring lacks.
 
-    The parameters of its constructor are its Parameters, or where functions make the instances its Attributes. Who is
-    told how to make one is told what that raises, too, and sees an example.
+    The section Parameters lists the parameters of the constructor; if only functions make instances, it may be called
+    Attributes. A class with Parameters also needs Examples, and Raises if its constructor can raise.
     """
     described = sections(cls)
-    problems = lacks_of_summary(described)
+    bases = [base for base in cls.__mro__[1:] if package(base) == package(cls)]
+    shared = referred(cls, cls)
+    problems = [*lacks_of_summary(described), *dangling(shared)]
     found = named(described.get("Parameters", [])) + named(described.get("Attributes", []))
     constructors = [
         vars(base)[name]
@@ -119,15 +133,78 @@ def lacks_of_class(cls: type) -> list[str]:
         for name in ("__new__", "__init__", "__post_init__")
         if package(base) == package(cls) and name in vars(base) and not getattr(base, "_is_protocol", False)
     ]
-    missing = [name for name in (parameters(cls) if constructors else []) if name not in found]
+    missing = [
+        name
+        for name in (parameters(cls) if constructors else [])
+        if name not in found and not describes([*shared, *bases], name, cls)
+    ]
     if missing:
         problems.append(f"Parameters or Attributes: expected {', '.join(missing)}")
     if "Parameters" in described:
         if "Examples" not in described:
             problems.append("no Examples")
-        if any(can_raise(each, cls) for each in constructors) and not any(described.get("Raises", [])):
+        says_raises = any(any(sections(each).get("Raises", [])) for each in (cls, *bases))
+        if not shared and not says_raises and any(can_raise(each, cls) for each in constructors):
             problems.append("no Raises")
     return problems
+
+
+def references(each: Any, names: Mapping[str, Any], cls: type | None) -> list[Any]:
+    """Return what a docstring refers to by "as for `name`"; a name that means nothing is returned as a string.
+
+    A name is looked up in the class, then among `names` (the module's), then among all public functions and classes; a
+    dotted name may also begin with the package.
+    """
+    return [resolved(name, names, cls) for name in REFERENCE.findall(each.__doc__ or "")]
+
+
+def resolved(name: str, names: Mapping[str, Any], cls: type | None) -> Any:
+    """Return the function, class, method or module that a name in a docstring means, or the name itself."""
+    first, *rest = name.split(".")
+    for scope in (vars(cls) if cls else {}, {cls.__name__: cls} if cls else {}, names, vars(tieaware)):
+        found = scope.get(first)
+        for attribute in rest:
+            found = getattr(found, attribute, None)
+        if found is not None:
+            return found
+    try:
+        return pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError):
+        return next((each for full, each in public().items() if full.endswith(f".{name}")), name)
+
+
+def overridden(function: FunctionType, cls: type | None) -> list[FunctionType]:
+    """Return the documented methods of base classes that a method overrides."""
+    found = [vars(base).get(function.__name__) for base in (cls.__mro__ if cls else ())]
+    functions = [getattr(each, "__func__", each) for each in found]
+    if function not in functions:
+        return []
+    later = functions[functions.index(function) + 1 :]
+    return [each for each in later if inspect.isfunction(each) and each.__doc__ and package(each) == package(function)]
+
+
+def dangling(shared: list[Any]) -> list[str]:
+    """Return a problem for each reference to something that does not exist."""
+    return [f"as for `{each}`, which does not exist" for each in shared if isinstance(each, str)]
+
+
+def describes(shared: list[Any], parameter: str, cls: type | None) -> bool:
+    """Return whether one of the docstrings, or one that it refers to or overrides, describes a parameter."""
+    for each in shared:
+        if inspect.ismodule(each):
+            found = f"`{parameter}`" in (each.__doc__ or "")
+        else:
+            described = sections(each)
+            found = parameter in named(described.get("Parameters", []) + described.get("Attributes", []))
+        if found or describes([other for other in referred(each, cls) if other is not each], parameter, cls):
+            return True
+    return False
+
+
+def referred(each: Any, cls: type | None) -> list[Any]:
+    """Return what a docstring refers to, and the methods that a method overrides."""
+    names = vars(sys.modules.get(getattr(each, "__module__", ""), tieaware))
+    return [*references(each, names, cls), *(overridden(each, cls) if inspect.isfunction(each) else ())]
 
 
 def lacks_of_summary(described: dict[str, list[str]]) -> list[str]:
@@ -155,7 +232,9 @@ def sections(each: Any) -> dict[str, list[str]]:
 
 def named(lines: list[str]) -> list[str]:
     """Return the names that a section describes: at the start of a line, before a colon, with commas between them."""
-    starts = [line.partition(" : ")[0] for line in lines if line and not line[0].isspace()]
+    starts = [
+        line.partition(" : ")[0] for line in lines if line and not line[0].isspace() and not REFERENCE.search(line)
+    ]
     return [name.strip() for start in starts for name in start.split(",")]
 
 

@@ -1,7 +1,7 @@
 """Exact values by enumeration: every order of the documents inside their ties, in fractions.
 
-Written from the definitions of the measures alone, for lists short enough to enumerate. It shares nothing
-with the package but the notation of the measures.
+Written from the definitions of the measures, for lists short enough to enumerate. It shares only the notation of the
+measures with the package.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DIGITS = 50
 
 
 class Exact(NamedTuple):
-    """A measure over all orders: its mean, its variance, and its extremes."""
+    """The mean, variance and extremes of a measure over all orders."""
 
     mean: Fraction
     variance: Fraction
@@ -54,7 +54,7 @@ def over_orders(measure: str | Measure, orders: Counter[tuple[int, ...]], judged
     for order, times in orders.items():
         shared[_seen(measure, order)] += times
     values = [value(measure, order, judged) for order in shared]
-    # Whole numbers over a common denominator, which are quicker than fractions.
+    # Integers over a common denominator are faster than fractions.
     scale = math.lcm(*(v.denominator for v in values))
     whole = [v.numerator * (scale // v.denominator) for v in values]
     number = sum(shared.values())
@@ -195,7 +195,7 @@ def _gain(label: int, dcg: str) -> int:
 
 
 def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
-    """Leave out the labels that the measure does not look at, and replace those that it treats alike by one of them."""
+    """Drop the labels that the measure ignores, and map labels that it treats alike to one label."""
     if not measure.parameters.get("judged_only"):
         order = order[: measure.cutoff]
     if measure.name in ("DCG", "nDCG", "ERR"):
@@ -215,6 +215,6 @@ def _dcg(gains: Sequence[int]) -> Fraction:
 
 @lru_cache(maxsize=1)
 def _discounts() -> tuple[Fraction, ...]:
-    """1/log2(1 + j) for the ranks j = 1, 2, … of any list that can be enumerated, to 50 digits."""
+    """Return 1/log2(1 + j) for the ranks j = 1, 2, …, 128, to 50 digits."""
     with mpmath.workdps(DIGITS + 5):
         return tuple(Fraction(int(mpmath.nint(10**DIGITS / mpmath.log(1 + j, 2))), 10**DIGITS) for j in range(1, 129))

@@ -1,4 +1,4 @@
-"""Small queries full of ties, and how to hand them to the Evaluator."""
+"""Small queries full of ties, and the arrays that the Evaluator takes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tieaware.evaluator import Evaluator
 
-# Each is the same number in float32, and each but the two zeros is another one there.
+# float32 holds each of these numbers exactly, and all but the two zeros are distinct.
 SCORES = (-np.inf, -2.5, -0.0, 0.0, 2.0**-149, 1.0, 1.0 + 2.0**-23, 3.0e38, np.inf)
 SCORES = tuple(float(np.float32(score)) for score in SCORES)
 
@@ -46,7 +46,7 @@ MEASURES = (
 
 
 class Query(NamedTuple):
-    """A list, and the labels of all judged documents of its query, retrieved or not."""
+    """The scores and labels of one list, and the labels of all judged documents of its query."""
 
     scores: tuple[float, ...]
     labels: tuple[int, ...]
@@ -73,7 +73,7 @@ def queries(draw: st.DrawFn, longest: int = 6) -> Query:
 
 
 def offsets_of(lists: Sequence[Sequence[Any]]) -> npt.NDArray[np.int64]:
-    """Give where each list starts in the concatenation, and its end."""
+    """Return where each list starts in the concatenation, and where the last ends."""
     return np.cumsum([0, *map(len, lists)])
 
 
@@ -94,5 +94,5 @@ def evaluator(some: Sequence[Query], measures: Sequence[str] = MEASURES, **optio
 
 
 def scores_of(some: Sequence[Query], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
-    """Give the scores that the Evaluator takes."""
+    """Concatenate the scores of the queries."""
     return flat([q.scores for q in some], dtype)

@@ -1,9 +1,11 @@
-"""Judgments and runs in TREC's formats, as plain Python reads and writes them: without the library."""
+"""TREC files, read and written in plain Python, without the library."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 Qrels = dict[str, dict[str, int]]
 Scores = dict[str, dict[str, float]]
@@ -14,6 +16,12 @@ class Collection(NamedTuple):
 
     qrels: Path
     runs: tuple[Path, ...]
+
+
+# For tests that take seconds on the public collection: `make test` runs them on the generated one only.
+PUBLIC_IS_SLOW = pytest.mark.parametrize(
+    "collection", ["generated", pytest.param("covid", marks=pytest.mark.slow)], indirect=True
+)
 
 
 def read_qrels(path: Path) -> Qrels:
@@ -35,5 +43,5 @@ def _read(path: Path, value: int) -> dict[str, dict[str, str]]:
 
 
 def ranked(documents: list[str]) -> dict[str, float]:
-    """Give scores, all of them distinct, that rank the documents as they are listed."""
+    """Return distinct scores that rank the documents in the given order."""
     return {document: float(len(documents) - i) for i, document in enumerate(documents)}

@@ -8,12 +8,10 @@ from itertools import groupby, permutations, product
 import numpy as np
 import pytest
 import pytrec_eval
-from support.trec_files import Qrels, Scores, ranked, read_qrels, read_scores
+from support.trec_files import PUBLIC_IS_SLOW, Qrels, Scores, ranked, read_qrels, read_scores
 
 import tieaware
 from tieaware import InputError, samples
-
-pytestmark = pytest.mark.slow
 
 TOLERANCE = 1e-9
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -93,6 +91,7 @@ def test_trec_eval_reads_scores_as_float32():
 
 
 @OPTIONS
+@PUBLIC_IS_SLOW
 def test_every_query_of_every_run(collection, rel, judged_only):
     """ties="trec_eval" is trec_eval: documents with equal scores by document id, descending."""
     qrels = read_qrels(collection.qrels)
@@ -160,6 +159,7 @@ def orders_of(scores: dict[str, float]) -> list[list[str]]:
     return [[d for tied in parts for d in tied] for parts in product(*map(permutations, ties))]
 
 
+@PUBLIC_IS_SLOW
 def test_means_and_the_geometric_mean(collection):
     """Of the queries of a run; test_trec_eval_outputs.py has the sums."""
     qrels = read_qrels(collection.qrels)
@@ -211,6 +211,7 @@ def test_silent_queries(collection):
         assert not judged.values[0, judged.queries.index(query)].any()
 
 
+@PUBLIC_IS_SLOW
 def test_the_mean_lies_between_the_extremes_on_runs(collection):
     """trec_eval's order and the mean over orders lie between the worst and the best order."""
     judgments = tieaware.read_qrels(collection.qrels)

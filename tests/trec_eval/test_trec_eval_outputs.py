@@ -12,8 +12,6 @@ from support.trec_files import read_qrels, read_scores
 from tieaware import InputError, parse_measure
 from tieaware.cli import main
 
-pytestmark = pytest.mark.slow
-
 CASES = {
     "out.test": ("qrels.test", "results.test", ["--queries", "both"]),
     "out.test.a": ("qrels.test", "results.test", ["--queries", "both"]),

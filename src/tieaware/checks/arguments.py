@@ -6,13 +6,15 @@ Each check returns the value in plain Python's type. What is asked of arrays sta
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Collection, Iterable, Sized
+from collections.abc import Callable, Collection, Iterable, Sized
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tieaware.errors import InputError
+
+Value = TypeVar("Value")
 
 _LONGEST_SHOWN = 80
 
@@ -44,15 +46,12 @@ _short = _Short()
 _short.maxstring = _short.maxother = _short.maxlong = _LONGEST_SHOWN
 
 
-def unexpected(where: str, expected: str, found: str) -> InputError:
-    """Return the error that says what was expected somewhere, and what was found.
+def unexpected(where: str, expected: str, found: str, argument: str | None = None) -> InputError:
+    """Return the error "expected X, found Y" for a value of a wrong type or out of its range.
 
-    Parameters
-    ----------
-    where : str
-        The name of the argument, with index or keys, or ``path:line``.
+    Parameters as for `InputError`.
     """
-    return InputError(where, expected=expected, found=found)
+    return InputError(where, expected=expected, found=found, argument=argument)
 
 
 def shown(value: object) -> str:
@@ -66,14 +65,17 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN + 2 else f"{text[:_LONGEST_SHOWN]}…"
 
 
-def is_whole(value: object) -> bool:
+def is_integer(value: object) -> bool:
     """Whether a value is a whole number: Python's or NumPy's, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+is_whole = is_integer
+
+
 def whole_number(where: str, value: Any, least: int, most: int | None = None) -> int:
     """Return a whole number within a range."""
-    if not is_whole(value) or value < least or (most is not None and value > most):
+    if not is_integer(value) or value < least or (most is not None and value > most):
         reach = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
         raise unexpected(where, f"a whole number {reach}", shown(value))
     return int(value)
@@ -104,6 +106,27 @@ def sequence(where: str, value: Any, of: str) -> tuple[Any, ...]:
     except TypeError:
         pass
     raise unexpected(where, f"a sequence of {of}", shown(value))
+
+
+def whole_numbers(argument: str, values: Any, least: int, most: int | None = None) -> tuple[int, ...]:
+    """Check a sequence of whole numbers within a range."""
+    return _each(argument, values, "whole numbers", lambda value: whole_number(argument, value, least, most))
+
+
+def numbers(argument: str, values: Any, least: float, most: float) -> tuple[float, ...]:
+    """Check a sequence of numbers from `least` to `most`."""
+    return _each(argument, values, "numbers", lambda value: number(argument, value, least, most))
+
+
+def _each(argument: str, values: Any, of: str, check: Callable[[Any], Value]) -> tuple[Value, ...]:
+    """Check each element of a sequence; an error names the element's index."""
+    checked = []
+    for i, value in enumerate(sequence(argument, values, of)):
+        try:
+            checked.append(check(value))
+        except InputError as error:
+            raise error.at(f"{argument}[{i}]") from None
+    return tuple(checked)
 
 
 def flag(where: str, value: Any) -> bool:

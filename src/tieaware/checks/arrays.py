@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import is_whole, shown, unexpected
-from tieaware.checks.tensors import as_host, is_tensor, without_foreign_type
+from tieaware.checks.arguments import is_integer, shown, unexpected
+from tieaware.checks.tensors import as_builtin_dtype, as_host, is_tensor
 from tieaware.errors import InputError
 
 Values: TypeAlias = npt.NDArray[np.float64]
@@ -39,7 +39,7 @@ _LARGEST_EXACT = 2.0**53
 _LARGEST_OFFSET = 2**62
 
 
-def unwrapped(values: Any, where: str, place: Place | None = None) -> Any:
+def as_numpy(values: Any, where: str, place: Place | None = None) -> Any:
     """Return tensors, subclasses of arrays and arrays of foreign types as plain arrays; anything else as it is.
 
     The parameters are those of `as_labels`. Those in a list are taken one by one.
@@ -50,28 +50,28 @@ def unwrapped(values: Any, where: str, place: Place | None = None) -> Any:
         If NumPy cannot read a tensor, or an element is masked.
     """
     if type(values) is np.ndarray:
-        return without_foreign_type(values)
+        return as_builtin_dtype(values)
     if isinstance(values, np.ndarray):
         mask = getattr(values, "mask", None)
         if isinstance(mask, np.ndarray | np.bool_) and mask.dtype == np.bool_ and mask.any():
             i = int(np.broadcast_to(mask, values.shape).argmax())
             raise unexpected(element(where, values.shape, i), "a value", "a masked one")
-        return without_foreign_type(np.asarray(values))
+        return as_builtin_dtype(np.asarray(values))
     if is_tensor(values):
-        return without_foreign_type(as_host(values, where))
-    if isinstance(values, list | tuple) and any(map(_is_wrapped, set(map(type, values)))):
-        return [unwrapped(value, place(i) if place else f"{where}[{i}]") for i, value in enumerate(values)]
+        return as_builtin_dtype(as_host(values, where))
+    if isinstance(values, list | tuple) and any(map(_needs_conversion, set(map(type, values)))):
+        return [as_numpy(value, place(i) if place else f"{where}[{i}]") for i, value in enumerate(values)]
     return values
 
 
-def _is_wrapped(kind: type) -> bool:
-    """Whether values of a type are what `unwrapped` changes."""
+def _needs_conversion(kind: type) -> bool:
+    """Whether values of a type are what `as_numpy` changes."""
     return is_tensor(kind) or (issubclass(kind, np.ndarray) and kind is not np.ndarray)
 
 
 def as_array(values: Any, where: str) -> npt.NDArray[Any]:
     """Return what NumPy makes of values: an array of numbers, or of objects where they are no plain numbers."""
-    values = unwrapped(values, where)
+    values = as_numpy(values, where)
     if isinstance(values, np.ndarray):
         return values
     if isinstance(values, set | frozenset):
@@ -83,7 +83,7 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
             # Beside a text, NumPy makes text of the numbers, too.
             return np.asarray(values, object)
         array = np.asarray(values)
-        return np.asarray(values, object) if array.dtype.kind in "US" else without_foreign_type(array)
+        return np.asarray(values, object) if array.dtype.kind in "US" else as_builtin_dtype(array)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         if "inhomogeneous" in str(error):
             raise unexpected(
@@ -93,7 +93,7 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
         raise unexpected(where, "an array of numbers", " ".join(str(error).split())) from None
 
 
-def as_kernels_want(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def as_contiguous(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return an array of this type, contiguous and aligned: itself, if it is that."""
     flags = array.flags
     if array.dtype == dtype and flags.c_contiguous and flags.aligned:
@@ -101,7 +101,7 @@ def as_kernels_want(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArra
     return np.require(array, dtype, ["C", "A"])
 
 
-def flat_array(values: Any, where: str) -> npt.NDArray[Any]:
+def as_flat(values: Any, where: str) -> npt.NDArray[Any]:
     """Return an array of one dimension; of a list, each value is one element, even if it is a list."""
     if isinstance(values, list | tuple):
         with suppress(InputError):
@@ -153,43 +153,43 @@ def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
     """
     array = as_array(values, where)
     if array.dtype == np.int32:
-        return as_kernels_want(array, array.dtype)
+        return as_contiguous(array, array.dtype)
     if array.size == 0:
         return np.zeros(array.shape, dtype=np.int32)
     if array.dtype.kind not in "biufO":
         # Of text and the like, whose first element is to be named.
         array = array.astype(object)
-    row = _first_no_label(array.reshape(-1))
+    row = _first_invalid_label(array.reshape(-1))
     if row is not None:
-        raise _not_a_label(array, row, where, place)
-    return as_kernels_want(array, np.int32)
+        raise _error_at(array, row, where, place)
+    return as_contiguous(array, np.int32)
 
 
-def as_whole(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
+def as_integer_labels(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
     """Return labels as whole numbers or bools of the type that they have; some may need more than 32 bits yet.
 
     Where they have another type, they are converted as `as_labels` does it.
     """
     if values.dtype.kind not in "biu":
         return as_labels(values, where)
-    return as_kernels_want(values, values.dtype.newbyteorder("="))
+    return as_contiguous(values, values.dtype.newbyteorder("="))
 
 
-def no_label(array: npt.NDArray[Any], where: str, place: Place | None = None) -> InputError:
+def label_error(array: npt.NDArray[Any], where: str, place: Place | None = None) -> InputError:
     """Return the error that names the first element that is no label; see `as_labels`."""
-    row = _first_no_label(array.reshape(-1))
+    row = _first_invalid_label(array.reshape(-1))
     assert row is not None
-    return _not_a_label(array, row, where, place)
+    return _error_at(array, row, where, place)
 
 
-def _not_a_label(array: npt.NDArray[Any], row: int, where: str, place: Place | None) -> InputError:
+def _error_at(array: npt.NDArray[Any], row: int, where: str, place: Place | None) -> InputError:
     return unexpected(
         place(row) if place else element(where, array.shape, row),
         f"a whole number from {_LEAST_LABEL} to {_LARGEST_LABEL}", shown(_plain(array, row)),
     )  # fmt: skip
 
 
-def _first_no_label(array: npt.NDArray[Any]) -> int | None:
+def _first_invalid_label(array: npt.NDArray[Any]) -> int | None:
     """Return the first element that is no label, if there is one."""
     if array.dtype.kind == "O":
         return next((i for i, value in enumerate(array.tolist()) if not _is_label(value)), None)
@@ -224,16 +224,16 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
     flat : bool
         Whether they must be of one dimension.
     """
-    given = unwrapped(values, where, place)
-    array = flat_array(given, where) if flat else as_array(given, where)
+    given = as_numpy(values, where, place)
+    array = as_flat(given, where) if flat else as_array(given, where)
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and size in (4, 8):
-        floats: Scores = as_kernels_want(array, array.dtype.newbyteorder("="))
+        floats: Scores = as_contiguous(array, array.dtype.newbyteorder("="))
         if array is not given:
             _check_exact(given, floats, where, place)
         return floats
     if kind == "b" or (kind in "iu" and size <= 2) or (kind == "f" and size == 2):
-        return as_kernels_want(array, np.float32)
+        return as_contiguous(array, np.float32)
     if array.size == 0:
         return np.zeros(array.shape)
     if kind not in "iuf":
@@ -243,7 +243,7 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
                 wanted = "a number that float64 has room for" if isinstance(value, int) else "a number"
                 raise unexpected(place(i) if place else element(where, array.shape, i), wanted, shown(value))
     with np.errstate(over="ignore"):
-        converted: Values = as_kernels_want(array, np.float64)
+        converted: Values = as_contiguous(array, np.float64)
     if array.itemsize >= 8:
         _check_exact(array, converted, where, place)
     return converted
@@ -298,12 +298,12 @@ def check_no_nan(scores: Scores, where: str, place: Place | None = None) -> None
 
 def as_integers(values: Any, where: str) -> Integers:
     """Return a flat array of whole numbers as int64."""
-    array = flat_array(values, where)
+    array = as_flat(values, where)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     # No offset or size is as large; below, no sum or difference of two wraps around.
     if array.dtype.kind == "O":
-        wrong = np.array([not is_whole(each) or abs(each) > _LARGEST_OFFSET for each in array.tolist()])
+        wrong = np.array([not is_integer(each) or abs(each) > _LARGEST_OFFSET for each in array.tolist()])
     elif array.dtype.kind in "iu":
         wrong = (array > _LARGEST_OFFSET) | (array < -_LARGEST_OFFSET)
     else:
@@ -328,7 +328,7 @@ def as_offsets(values: Any, n: int, where: str, of: str) -> Offsets:
     return offsets
 
 
-def offsets_of_sizes(values: Any, n: int, where: str, of: str) -> Offsets:
+def offsets_from_sizes(values: Any, n: int, where: str, of: str) -> Offsets:
     """Return the offsets of lists of these sizes, which add up to n, the number `of` what they divide."""
     sizes = as_integers(values, where)
     outside = (sizes < 0) | (sizes > n)
@@ -342,9 +342,9 @@ def offsets_of_sizes(values: Any, n: int, where: str, of: str) -> Offsets:
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
 
 
-def offsets_of_runs(values: Any, n: int, where: str, of: str) -> Offsets:
+def offsets_from_qid(values: Any, n: int, where: str, of: str) -> Offsets:
     """Return the offsets of the runs of n equal values, one for each `of` what; none may come back after another."""
-    array = flat_array(values, where)
+    array = as_flat(values, where)
     if len(array) != n:
         raise unexpected(where, f"{n} values, one for each of the {of}", f"{len(array)}")
     given = array

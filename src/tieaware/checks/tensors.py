@@ -65,7 +65,7 @@ def _of_dlpack(tensor: Any) -> npt.NDArray[Any]:
     return np.from_dlpack(tensor, device="cpu")
 
 
-def without_foreign_type(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def as_builtin_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array of a type that another package registered, such as ml_dtypes' bfloat16, exactly as float32."""
     if array.dtype.isbuiltin == 2 and np.can_cast(array.dtype, np.float32):
         return array.astype(np.float32)

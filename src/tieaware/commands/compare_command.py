@@ -33,7 +33,7 @@ def _run(arguments: argparse.Namespace) -> str:
 
     levels = {"alpha": arguments.alpha, "confidence": arguments.confidence}
     if arguments.matrix is not None:
-        measure = options.one_measure(arguments, COMPARISON_MEASURES, "whose values --matrix holds")
+        measure = options.one_measure(arguments, COMPARISON_MEASURES, "the one in --matrix")
         outcome = compare(options.matrix(arguments, measure), **levels)
     else:
         runs = options.judged_runs(arguments)

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from tieaware._evaluate import evaluate
-from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arguments import shown
 from tieaware.commands import options
 from tieaware.defaults import EVAL_MEASURES
+from tieaware.errors import InputError
 from tieaware.measures import DEFINITIONS
 from tieaware.output.tables import Table
+from tieaware.results import export_of
 from tieaware.results.formats import FORMATS
 
 
@@ -84,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> str:
         return _TABLES[arguments.table](results.table(**design))
     header = {"header": arguments.measure is None} if arguments.format == "text" else {}
     digits = 4 if arguments.digits is None else arguments.digits
-    return FORMATS[arguments.format](results, per_query=arguments.per_query, digits=digits, **header)
+    return FORMATS[arguments.format](export_of(results), per_query=arguments.per_query, digits=digits, **header)
 
 
 def _design(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -93,10 +95,11 @@ def _design(arguments: argparse.Namespace) -> dict[str, Any]:
     said = {name: value for name, value in said.items() if value is not None}
     if arguments.table is None:
         if said:
-            raise unexpected(f"--{next(iter(said))}", "--table, of which it says something", "none")
+            option = next(iter(said))
+            raise InputError("", f"--{option} requires --table", argument=option)
         return {}
     if arguments.per_query:
-        raise unexpected("--table", "no -q, for it shows means", "-q")
+        raise InputError("", "--table cannot be combined with -q: a table shows means only", argument="table")
     # Brings in the statistics, which the other formats do without.
     from tieaware.results.paper_table import Design
 

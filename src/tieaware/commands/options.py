@@ -10,11 +10,9 @@ import textwrap
 from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING
 
-from tieaware.checks.arguments import unexpected
 from tieaware.commands import streams
-from tieaware.errors import printable
+from tieaware.errors import InputError, printable
 from tieaware.inputs import RunSource, sources_at
-from tieaware.inputs.files import label_of
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import listed_measures, parse_measure
 from tieaware.output.tables import FORMATS, Table
@@ -97,7 +95,7 @@ def one_measure(arguments: argparse.Namespace, default: tuple[str, ...], why: st
     """Return the measure, where there can be but one."""
     measures: Sequence[str] = arguments.measure or default
     if len(measures) > 1:
-        raise unexpected("-m", f"one measure, {why}", ", ".join(measures))
+        raise InputError("measure", f"expected a single measure, {why}, found {', '.join(measures)}")
     return measures[0]
 
 
@@ -142,23 +140,16 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
     check_one_stdin(*others, *arguments.runs)
     for run in arguments.runs:
         if arguments.runs.count(run) > 1:
-            raise unexpected("RUN", "each run once", f"{run} twice")
+            raise InputError("runs", f"each run must be given only once; {run} is given twice")
     reading = arguments.score_dtype, arguments.duplicates
     return [source for given in arguments.runs for source in sources_at(given, *reading)]
-
-
-def how_to_leave_out(message: str, arguments: argparse.Namespace) -> str:
-    """Return what to add to an error in a file that was not named, but found in a folder."""
-    given = getattr(arguments, "runs", None) or []
-    if any(message.startswith(label_of(os.path.join(run, ""))) for run in given if os.path.isdir(run)):
-        return "; of a folder, files whose names begin with a dot are left out"
-    return ""
 
 
 def matrix(arguments: argparse.Namespace, measure: str) -> Results:
     """Return the values of the matrix, which are taken to be of the measure."""
     if arguments.qrels is not None:
-        raise unexpected("--matrix", "either a matrix or judgments and runs", f"{arguments.qrels} beside it")
+        problem = f"--matrix cannot be combined with QRELS and RUN, such as {arguments.qrels}"
+        raise InputError("", problem, argument="matrix")
     read = read_matrix(arguments.matrix)
     topics = tuple(str(i + 1) for i in range(read.values.shape[1]))
     return Results(read.values[:, :, None], read.systems, topics, (parse_measure(measure),))
@@ -167,14 +158,14 @@ def matrix(arguments: argparse.Namespace, measure: str) -> Results:
 def judged_runs(arguments: argparse.Namespace) -> list[RunSource]:
     """Return the runs, of which the parser does not ask that there are any."""
     if not arguments.runs:
-        raise unexpected("RUN", "QRELS and at least one RUN, or --matrix FILE", "none")
+        raise InputError("", "QRELS and at least one RUN are required, or --matrix FILE", argument="runs")
     return run_files(arguments, arguments.qrels)
 
 
 def check_one_stdin(*paths: str) -> None:
     """Refuse to read standard input twice."""
     if paths.count("-") > 1:
-        raise unexpected("-", "standard input once, for it can be read but once", f"it {paths.count('-')} times")
+        raise InputError("-", f"standard input can be read only once, but is given {paths.count('-')} times")
 
 
 def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) -> str:

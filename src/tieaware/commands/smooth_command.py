@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 
 from tieaware._evaluate import evaluate
-from tieaware.checks.arguments import unexpected, whole_number
+from tieaware.checks.arguments import whole_number
 from tieaware.commands import options
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS, SMOOTHING_MEASURES
+from tieaware.errors import InputError
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -47,9 +48,9 @@ def _run(arguments: argparse.Namespace) -> str:
     alphas = arguments.alpha or SMOOTHING_ALPHAS
     if arguments.sweep is not None:
         if arguments.alpha:
-            raise unexpected("--sweep", "no --alpha beside it", f"{len(arguments.alpha)}")
-        alphas = np.linspace(0.0, 1.0, whole_number("--sweep", arguments.sweep, 2, 10_001)).tolist()
-    measure = options.one_measure(arguments, SMOOTHING_MEASURES, "for a system has one score")
+            raise InputError("", "--sweep cannot be combined with --alpha", argument="sweep")
+        alphas = np.linspace(0.0, 1.0, whole_number("sweep", arguments.sweep, 2, 10_001)).tolist()
+    measure = options.one_measure(arguments, SMOOTHING_MEASURES, "because a system has one score")
     if arguments.matrix is not None:
         values = options.matrix(arguments, measure)
     else:

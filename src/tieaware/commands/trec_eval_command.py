@@ -30,8 +30,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "-J", "--Judged_docs_only", action="store_true", help="take documents that are not judged out of the run first"
     )
     command.add_argument(
-        "-l", "--level_for_rel", type=int, default=1, metavar="N", help="the smallest relevant label (%(default)s)"
-    )
+        "-l", "--level_for_rel", dest="rel", type=int, default=1, metavar="N",
+        help="the smallest relevant label (%(default)s)",
+    )  # fmt: skip
     command.add_argument(
         "-M", "--Max_retrieved_per_topic", type=_positive, metavar="N", help="take the first N documents of a query"
     )
@@ -57,9 +58,9 @@ def _positive(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    one_of("-R", arguments.Rel_info_format, ("qrels",))
-    one_of("-T", arguments.Results_format, ("trec_results",))
-    level = arguments.level_for_rel
+    one_of("Rel_info_format", arguments.Rel_info_format, ("qrels",))
+    one_of("Results_format", arguments.Results_format, ("trec_results",))
+    level = arguments.rel
     wanted = lines(
         requests(arguments.measure or ["official"]), level=level, n_collection=arguments.Number_docs_in_coll
     )

@@ -1,70 +1,76 @@
-"""What the library says of its arguments, in the words of the command line.
-
-An error begins with the argument that it is of, and may name others as Python has them: ``duplicates="first"``. What
-these are called here follows from how the options are declared.
-"""
+"""Error messages of the library in the words of the command line: options instead of arguments."""
 
 from __future__ import annotations
 
 import argparse
-import re
-import shlex
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 
 from tieaware.errors import InputError
 from tieaware.inputs.files import files_at, label_of, name_of
 
-# Arguments of the library that have other names than the options, by the names that the options are stored under. A
-# plural, and n_ for a number of things, need not be told.
-_OTHER_NAMES = {"runs": ("values", "results"), "matrix": ("values", "results"), "level_for_rel": ("rel",)}
-
-# What an error is of: an argument, with the place of a value in it, or a part of one.
-_WHERE = re.compile(r"(?P<name>\w+)(?:\[[^]]*\])*(?: of \w+)?(?=: )")
-_ANY_ARGUMENT = re.compile(r"[\w.-]+(?:\[[^]]*\])*(?: of [^:]+)?(?=: expected )")
-_VALUE = re.compile(r"""(?<![\w-])(?P<name>\w+)=(?P<value>'[^']*'|"[^"]*"|None|False|True|)(?=[,;. )]|$)""")
+# Experiments call their input `values` or `results`; a command reads it from run files or from a matrix.
+_OTHER_NAMES = {"runs": ("values", "results"), "matrix": ("values", "results")}
 
 
-def in_options(error: InputError, arguments: argparse.Namespace) -> str:
-    """Say what is wrong in the words of a command, and where these are explained if they are what is wrong."""
-    message = f"{error}"
+def message(error: InputError, arguments: argparse.Namespace) -> str:
+    """Return the message of an error, for the user of a command.
+
+    If the error is about an argument that an option of the command sets, the message names the option and ends with
+    a pointer to the command's help. An error in a file that was found in a folder ends with a hint how to leave files
+    out.
+    """
     parser = getattr(arguments, "parser", None)
     if parser is None:
-        return message
-    options = dict(_options(parser, arguments))
-    where = _ANY_ARGUMENT.match(message)
-    of_argument = where is not None and where[0] not in set(_typed(arguments))
-    if of_argument and (found := _WHERE.match(message)) and found["name"] in options:
-        message = options[found["name"]] + message[found.end() :]
-
-    def as_option(found: re.Match[str]) -> str:
-        name, value = found.groups()
-        before = message[: found.start()]
-        if name not in options or before.count("(") > before.count(")"):
-            return found[0]
-        if value in ("None", "False"):
-            return f"no {options[name]}"
-        return options[name] if value in ("True", "") else f"{options[name]} {shlex.quote(value[1:-1])}"
-
-    message = _VALUE.sub(as_option, message)
-    return f"{message}; see {parser.prog} --help" if of_argument else message
+        return f"{error}"
+    if _is_in_folder(error, arguments):
+        return f"{error}; in a folder, files whose names begin with a dot are left out"
+    option = _options(parser, arguments).get(error.argument)
+    if option is None or error.where in _typed(arguments):
+        return f"{error}"
+    if error.where.startswith(error.argument):
+        # The user does not know the argument's name, nor the index of a repeated option.
+        error = error.at(option)
+    elif error.where:
+        error = error.at(f"{option}: {error.where}")
+    return f"{error}; see {parser.prog} --help"
 
 
-def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """What the library calls an argument, and what the user does; of two the one that was given comes last."""
-    actions = [action for action in parser._actions if action.dest != "help"]
-    for action in sorted(actions, key=lambda action: bool(getattr(arguments, action.dest, None))):
-        shown = action.option_strings[0] if action.option_strings else str(action.metavar)
+def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the option, or the placeholder of the positional argument, for each argument of the library.
+
+    The name under which argparse stores an option is the name of the library's argument, or its singular (`cutoff` for
+    `cutoffs`), or its plural without ``n_`` (`queries` for `n_queries`).
+    """
+    options = {}
+    # If two options set the same argument, the one that was given comes last and is kept.
+    for action in sorted(parser._actions, key=lambda action: bool(getattr(arguments, action.dest, None))):
+        option = action.option_strings[0] if action.option_strings else str(action.metavar)
         for name in (action.dest, f"{action.dest}s", f"n_{action.dest}", *_OTHER_NAMES.get(action.dest, ())):
-            yield name, shown
+            options[name] = option
+    return options
 
 
-def _typed(arguments: argparse.Namespace) -> Iterator[str]:
-    """What users have written, and the names of runs in it: they know these by no other words."""
+def _typed(arguments: argparse.Namespace) -> set[str]:
+    """Return all texts in the command, and the names of its runs: an error about a file has such a place."""
+    return {*_texts(arguments), *_run_names(arguments)}
+
+
+def _texts(arguments: argparse.Namespace) -> Iterator[str]:
     for value in vars(arguments).values():
         for text in value if isinstance(value, list | tuple) else [value]:
             if isinstance(text, str):
                 yield label_of(text)
+
+
+def _run_names(arguments: argparse.Namespace) -> Iterator[str]:
     with suppress(InputError):
         for run in getattr(arguments, "runs", None) or []:
             yield from (name_of(label_of(path)) for path in files_at(run))
+
+
+def _is_in_folder(error: InputError, arguments: argparse.Namespace) -> bool:
+    """Return whether an error is about a file in a folder of runs, which the user did not name."""
+    runs = getattr(arguments, "runs", None) or []
+    return any(error.where.startswith(label_of(os.path.join(run, ""))) for run in runs if os.path.isdir(run))

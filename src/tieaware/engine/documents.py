@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware.checks.arrays import Integers, Labels, Offsets, Values, as_kernels_want
+from tieaware.checks.arrays import Integers, Labels, Offsets, Values, as_contiguous
 from tieaware.engine.views import Pass
 from tieaware.engine.weights import Weights
 from tieaware.kernels import _labels
@@ -93,7 +93,7 @@ class ExcludedDocuments(NamedTuple):
         if weighted.rank is not None and place is not None:
             query = np.repeat(np.arange(len(weighted.offsets) - 1), np.diff(weighted.offsets))
             above = np.searchsorted(lists.offsets[excluded.query] + place, lists.offsets[query] + weighted.rank)
-            before = as_kernels_want(above - excluded.offsets[query], np.int64)
+            before = as_contiguous(above - excluded.offsets[query], np.int64)
         if permutation is not None:
             positions = positions[permutation]
-        return cls(as_kernels_want(excluded.offsets, np.int64), as_kernels_want(positions, np.int64), before)
+        return cls(as_contiguous(excluded.offsets, np.int64), as_contiguous(positions, np.int64), before)

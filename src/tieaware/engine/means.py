@@ -26,5 +26,5 @@ def means(values: Values, measures: Sequence[Measure]) -> Values:
     float64[..., n_measures]
         The same bits for every order of the queries.
     """
-    geometric = np.array([measure.definition.summary == "geometric" for measure in measures], dtype=np.bool_)
+    geometric = np.array([measure.definition.is_geometric for measure in measures], dtype=np.bool_)
     return _means.means(values, geometric)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieaware.checks.arguments import unexpected
-from tieaware.checks.arrays import Integers, Labels, Offsets, Scores, Values, as_kernels_want, as_scores, check_no_nan
+from tieaware.checks.arrays import Integers, Labels, Offsets, Scores, Values, as_contiguous, as_scores, check_no_nan
 from tieaware.engine import engine_choice
 from tieaware.engine.documents import ExcludedDocuments, WeightedDocuments
 from tieaware.engine.means import means
@@ -282,11 +282,11 @@ def _prepared_lists(
     depth = NO_CUTOFF if wanted.bands else weights.depth
     choice = engine_choice.CHOICE
     return PreparedLists(
-        as_kernels_want(lists.offsets, np.int64),
+        as_contiguous(lists.offsets, np.int64),
         weighted,
         ExcludedDocuments.of(lists, wanted.rule, order, weighted),
         placement=wanted.rule.placement,
-        order=None if order is None else as_kernels_want(order, np.int64),
+        order=None if order is None else as_contiguous(order, np.int64),
         depth=depth,
         counting_limit=choice.counting_limit,
         sorted_lists=choice.sorted_lists(lengths, weighted.offsets, depth),

@@ -184,7 +184,7 @@ def _kernel_measure(measure: Measure, weighting: int, n_weightings: int, squared
         judged_only=measure.judged_only,
         less_is_better=definition.less_is_better,
         always_defined=definition.is_count,
-        geometric=definition.summary == "geometric",
+        geometric=definition.is_geometric,
         lookup=definition.slots(measure, SMALL_DEPTH) if definition.slots else None,
     )
 

@@ -15,6 +15,7 @@ from tieaware._evaluate import evaluate
 from tieaware.checks.arguments import number, sequence, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import INEXACT_MEASURES
+from tieaware.errors import InputError
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.plots import Drawing, file_name, label, style
@@ -146,7 +147,8 @@ def _checked(index: Any, methods: Any, baseline: Any) -> list[Method]:
     seen = {str(baseline)}
     for i, method in enumerate(given):
         if str(method) in seen:
-            raise unexpected(f"methods[{i}]", "each method once, and not the baseline", str(method))
+            problem = f"each method must be given only once, and must not be the baseline; found {method}"
+            raise InputError(f"methods[{i}]", problem, argument="methods")
         seen.add(str(method))
     return [baseline, *given]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, sequence, shown, unexpected, whole_number
+from tieaware.checks.arguments import numbers, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS
 from tieaware.experiments.evaluating import progress
@@ -91,8 +91,7 @@ def smoothing(
         raise unexpected("values", "at least 4 systems, for two halves", f"{n_systems}")
     if n_topics < 3 * topics:
         raise unexpected("values", f"at least {3 * topics} topics, for three sets of {topics}", f"{n_topics}")
-    alphas = sequence("alphas", alphas, "numbers")
-    weights = tuple(number(f"alphas[{i}]", alpha, 0, 1) for i, alpha in enumerate(alphas))
+    weights = numbers("alphas", alphas, 0, 1)
     if not weights:
         raise unexpected("alphas", "at least one", "none")
     truths = np.stack([array.mean(axis=1), _mean_of_known(standardize(array))])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tieaware._evaluate import evaluate_views
-from tieaware.checks.arguments import flag, sequence, unexpected, whole_number
+from tieaware.checks.arguments import flag, unexpected, whole_numbers
 from tieaware.checks.arrays import Values
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.engine.views import View
@@ -90,8 +90,7 @@ def tie_prevalence(
     [0.75, 0.5, 1.0]
     """
     parsed = parse_measures(measures)
-    several = sequence("cutoffs", cutoffs, "whole numbers")
-    cutoffs = tuple(whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(several))
+    cutoffs = whole_numbers("cutoffs", cutoffs, 1)
     consistent_only = flag("consistent_only", consistent_only)
     judged = None if qrels is None else as_qrels(qrels)
     names, ties, values, deviations, left_out = [], [], [], [], []

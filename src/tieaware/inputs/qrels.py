@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import shown, unexpected
-from tieaware.checks.arrays import Labels, Offsets, Place, as_labels, as_offsets, flat_array, unwrapped
+from tieaware.checks.arrays import Labels, Offsets, Place, as_flat, as_labels, as_numpy, as_offsets
 from tieaware.inputs.columns import Rows, judged_columns, whole_labels
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.kernels import _dicts, _join
@@ -75,7 +75,7 @@ class Qrels:
         labels: Labels,
         name: str = "qrels",
     ) -> None:
-        labels = as_labels(flat_array(labels, "labels"), "labels").copy()
+        labels = as_labels(as_flat(labels, "labels"), "labels").copy()
         offsets = checked_columns(queries, offsets, documents, labels, "labels")
         lists = without_repeats(Lists(queries, offsets, documents, labels), lambda row: f"documents[{row}]")
         self._set(lists, name)
@@ -155,7 +155,7 @@ class Qrels:
             return cls.from_dict({query: _labelled(query, listed) for query, listed in qrels.items()}, name=name)
         # It is not as plain as that, or has an error that needs words.
         queries, offsets, documents, values, place = flattened(qrels, "qrels")
-        labels = flat_array(unwrapped(values, "qrels", place), "qrels")
+        labels = as_flat(as_numpy(values, "qrels", place), "qrels")
         lists = grouped(queries, offsets, documents, as_labels(labels, "qrels", place))
         return cls.of(without_repeats(lists, place), name)
 
@@ -191,7 +191,7 @@ class Qrels:
         >>> qrels.queries.to_list(), qrels.offsets.tolist()
         (['q1', 'q2'], [0, 2, 3])
         """
-        labels = as_labels(flat_array(label, "label"), "label").copy()
+        labels = as_labels(as_flat(label, "label"), "label").copy()
         lists = from_columns(query, doc, labels, "label")
         return cls.of(without_repeats(lists, lambda row: f"doc[{row}]"), name)
 

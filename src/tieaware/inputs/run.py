@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tieaware.checks.arguments import one_of, unexpected
-from tieaware.checks.arrays import Offsets, Place, Scores, as_scores, check_no_nan, unwrapped
+from tieaware.checks.arrays import Offsets, Place, Scores, as_numpy, as_scores, check_no_nan
 from tieaware.errors import printable
 from tieaware.inputs.columns import Piece, Rows, exact_scores, run_columns, runs_of
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
@@ -367,7 +367,7 @@ def made_run(lists: Lists, place: Place, name: str, duplicates: str, score_dtype
 
 def checked_scores(values: Any, where: str, place: Place | None = None) -> Scores:
     """Return a copy of flat scores, float32 if they are that and else float64; raise InputError at the first NaN."""
-    values = unwrapped(values, where, place)
+    values = as_numpy(values, where, place)
     scores = as_scores(values, where, place, flat=True)
     check_no_nan(scores, where, place)
     is_single = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype.itemsize == 4

@@ -124,7 +124,7 @@ class BoostingMetric:
 
     def _weighted(self, values: Values, weights: npt.NDArray[Any]) -> Values:
         """Average with weights, as the sum of weighted values by that of the weights, where there are values."""
-        geometric = [str(measure) for measure in self.measures if measure.definition.summary == "geometric"]
+        geometric = [str(measure) for measure in self.measures if measure.definition.is_geometric]
         if geometric:
             raise unexpected("weight", f"none, for {geometric[0]} has a geometric mean", "some")
         counted = np.where(np.isnan(values), np.nan, np.asarray(weights, np.float64)[:, None])

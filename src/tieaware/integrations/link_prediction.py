@@ -21,9 +21,10 @@ from tieaware.engine.means import means
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measures
+from tieaware.ties import RULES, TieRule
 
-# The rules that ask for nothing but the scores.
-_RULES = ("average", "optimistic", "pessimistic")
+# The tie rules that need scores only. Negatives have no identifiers, and their order means nothing.
+_RULES = {name: rule for name, rule in RULES.items() if rule.by_score_alone}
 
 # So many scores lie beside each other at a time, which the second-level cache holds.
 _BLOCK = 1 << 15
@@ -219,7 +220,7 @@ class Evaluator:
     def __init__(self, name: str, ties: str = "average") -> None:
         self.name = one_of("name", name, _METRICS)
         self.eval_metric = _METRICS[name]
-        self._ties = one_of("ties", ties, _RULES)
+        self._rule = _RULES[one_of("ties", ties, _RULES)]
 
     def eval(self, input_dict: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate positive and negative edges.
@@ -249,12 +250,12 @@ class Evaluator:
         positive = as_scores(given, "y_pred_pos").reshape(-1)
         negatives = as_scores(input_dict["y_pred_neg"], "y_pred_neg")
         if self.eval_metric == "mrr":
-            values = evaluate(positive, negatives, ("Hits@1", "Hits@3", "Hits@10", "RR"), ties=self._ties)
+            values = evaluate(positive, negatives, ("Hits@1", "Hits@3", "Hits@10", "RR"), ties=self._rule.name)
             keys = "hits@1_list", "hits@3_list", "hits@10_list", "mrr_list"
             return {key: _as_given(values[:, i].copy(), given) for i, key in enumerate(keys)}
         check_no_nan(positive, "y_pred_pos")
         check_no_nan(negatives, "y_pred_neg")
-        shared = _Shared.of(positive, negatives.reshape(-1), self._ties)
+        shared = _Shared.of(positive, negatives.reshape(-1), self._rule)
         if self.eval_metric == "rocauc":
             return {"rocauc": shared.mean_precedence()}
         return {self.eval_metric: shared.mean_hits(int(self.eval_metric.partition("@")[2]))}
@@ -273,14 +274,14 @@ class _Shared(NamedTuple):
     n_negatives: int
 
     @classmethod
-    def of(cls, positive: Scores, negatives: Scores, ties: str) -> _Shared:
+    def of(cls, positive: Scores, negatives: Scores, rule: TieRule) -> _Shared:
         """Count, with those that tie taken as better or worse than the positive where the rule says so."""
         ascending = np.sort(negatives)
         end = np.searchsorted(ascending, positive, side="right")
         above, tied = len(negatives) - end, end - np.searchsorted(ascending, positive, side="left")
-        if ties == "pessimistic":
+        if rule.extreme == "min":
             above = above + tied
-        return cls(above, tied if ties == "average" else np.zeros_like(tied), len(negatives))
+        return cls(above, tied if rule.averages else np.zeros_like(tied), len(negatives))
 
     def mean_hits(self, k: int) -> float:
         """Average Hits@k: min(1, max(0, (k - above) / (tied + 1)))."""

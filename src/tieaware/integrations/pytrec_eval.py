@@ -33,6 +33,9 @@ supported_measures = set(MEASURES) - _ADDED
 # As there, some nicknames stand for measures of other files than judgments and runs, and are refused.
 supported_nicknames = {nickname: set(names) - _ADDED for nickname, names in (NICKNAMES | OF_OTHER_INPUT).items()}
 
+# The tie rule of the original, which applies it to scores in single precision.
+_ORIGINAL_TIES = "trec_eval"
+
 _PARAMETERS = r"[._]([0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)"
 
 
@@ -182,7 +185,7 @@ class RelevanceEvaluator:
         measures: Iterable[str],
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,
-        ties: str = "trec_eval",
+        ties: str = _ORIGINAL_TIES,
     ) -> None:
         self._ties = one_of("ties", ties, RULES)
         self._level = whole_number("relevance_level", relevance_level, 1, 2**31)
@@ -217,7 +220,7 @@ class RelevanceEvaluator:
         {'q1': {'recip_rank': 0.75, 'P_1': 0.5, 'P_2': 0.5}}
         """
         run = Run.from_dict(scores)
-        if self._ties == "trec_eval":
+        if self._ties == _ORIGINAL_TIES:
             with np.errstate(over="ignore"):
                 single = run.scores.astype(np.float32)
             run = Run.of(Lists(run.queries, run.offsets, run.documents, single), run.name)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware.checks.arguments import shown, unexpected
-from tieaware.checks.arrays import Integers, Offsets, as_integers, as_offsets, flat_array
+from tieaware.checks.arrays import Integers, Offsets, as_flat, as_integers, as_offsets
 from tieaware.errors import InputError
 from tieaware.kernels import _dicts, _join, _order
 
@@ -109,7 +109,7 @@ class Identifiers:
 
     def __init__(self, data: NDArray[np.uint8], offsets: Offsets) -> None:
         # Copies, for the caller may change what the arrays hold.
-        given = flat_array(data, "data")
+        given = as_flat(data, "data")
         if given.dtype != np.uint8:
             given = as_integers(given, "data")
             if ((given < 0) | (given > 255)).any():
@@ -149,7 +149,7 @@ class Identifiers:
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise unexpected(argument, "a sequence of identifiers", shown(values))
         if isinstance(values, np.ndarray):
-            values = flat_array(values, argument).tolist()
+            values = as_flat(values, argument).tolist()
         listed: list[Any] = list(values)
         types = set(map(type, listed))
         kind = _kind_of(types)

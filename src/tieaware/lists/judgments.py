@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arrays import Integers, Labels, Offsets, Values, no_label
+from tieaware.checks.arrays import Integers, Labels, Offsets, Values, label_error
 from tieaware.kernels import _labels
 
 # The label of a document that was pooled and not judged, as lower ones are. That of one outside the pool is -1.
@@ -164,7 +164,7 @@ class JudgedLists(NamedTuple):
 
         Parameters
         ----------
-        labels : whole numbers or bools, as `as_whole` returns them
+        labels : whole numbers or bools, as `as_integer_labels` returns them
             Of any shape.
         offsets : int64[n_queries + 1]
             Of the lists.
@@ -178,7 +178,7 @@ class JudgedLists(NamedTuple):
         """
         found = _labels.listed(labels, offsets, zeros, pool)
         if found is None:
-            raise no_label(labels, "labels")
+            raise label_error(labels, "labels")
         return cls(offsets, *found)
 
     @property

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieaware.checks.arguments import shown, unexpected, whole_number
-from tieaware.checks.arrays import Integers, Labels, Offsets, as_integers, as_labels, as_offsets, flat_array
+from tieaware.checks.arrays import Integers, Labels, Offsets, as_flat, as_integers, as_labels, as_offsets
 from tieaware.lists.judgments import POOLED, Excluded, JudgedLists
 
 # All places of a matrix together have numbers of 64 bits.
@@ -154,7 +154,7 @@ def _shape(matrix: Any, where: str) -> tuple[int, int]:
 
 def _labels(relevance: Any, judged: Entries) -> Labels:
     """Return the labels of a matrix, in the order of its entries."""
-    data = flat_array(relevance.data, "relevance.data")
+    data = as_flat(relevance.data, "relevance.data")
     if len(data) != len(judged.columns):
         raise unexpected("relevance.data", f"{len(judged.columns)} labels, one for each index", f"{len(data)}")
     if judged.permutation is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
 
-from tieaware.checks.arguments import is_whole, shown, unexpected
+from tieaware.checks.arguments import is_integer, shown, unexpected
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
 from tieaware.lists.judgments import Judgments
@@ -134,6 +134,11 @@ class Definition:
         """Whether its values are whole numbers, which every query has, and which are added up over the queries."""
         return self.summary == "sum"
 
+    @property
+    def is_geometric(self) -> bool:
+        """Whether the values of the queries are summed up as their geometric mean."""
+        return self.summary == "geometric"
+
 
 class Measure:
     """One measure: a definition, a cut-off and the values of the parameters. Immutable and hashable.
@@ -189,7 +194,10 @@ class Measure:
             if name not in settings:
                 known = ", ".join(settings) or "none, for it has none"
                 raise unexpected(f"parameter of {definition.name}", f"one of {known}", repr(name))
-            settings[name] = definition.parameters[name].checked(f"{name} of {definition.name}", value)
+            try:
+                settings[name] = definition.parameters[name].checked(name, value)
+            except InputError as error:
+                raise error.at(f"{name} of {definition.name}") from None
         set_once(self, "parameters", MappingProxyType(settings))
         set_once(self, "_text", self._written())
 
@@ -307,6 +315,6 @@ class Measure:
 def _checked_cutoff(definition: Definition, cutoff: object) -> int:
     if not definition.has_cutoff:
         raise unexpected(definition.name, "no cut-off, which it does not have", f"@{shown(cutoff)}")
-    if not is_whole(cutoff) or not 1 <= cast(int, cutoff) <= _DEEPEST_CUTOFF:
+    if not is_integer(cutoff) or not 1 <= cast(int, cutoff) <= _DEEPEST_CUTOFF:
         raise unexpected(f"cut-off of {definition.name}", "a whole number from 1 to 2^62 - 1", shown(cutoff))
     return int(cast(int, cutoff))

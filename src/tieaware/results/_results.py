@@ -371,7 +371,8 @@ class Results:
 
     def _some_runs(self, start: int, end: int) -> Self:
         """The runs of some positions."""
-        return self.with_changes(runs=self.runs[start:end], **{name: cube[start:end] for name, cube in self.cubes().items()})
+        some = {name: cube[start:end] for name, cube in self.cubes().items()}
+        return self.with_changes(runs=self.runs[start:end], **some)
 
     def with_changes(self, **changed: Any) -> Self:
         """Return a copy with other attributes.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware.checks.arguments import is_whole, number, one_of, whole_number
+from tieaware.checks.arguments import is_integer, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.kernels import _impact_sums, _impacts
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate
@@ -115,7 +115,7 @@ class ImpactOrdered(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if is_whole(self.postings):
+        if is_integer(self.postings):
             whole_number("postings", self.postings, 0)
         elif self.postings is not None:
             number("postings", self.postings, 0, 1)

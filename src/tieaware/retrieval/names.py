@@ -64,7 +64,7 @@ def parse_method(text: str, **usual: Any) -> Method:
     except InputError as error:
         if error.where not in given:
             raise
-        raise error.at(f"{error.where} of {text.strip()}") from None
+        raise error.at(f"{error.where} of {text.strip()}", "method") from None
 
 
 def _known(base: type[Method]) -> dict[str, type[Method]]:

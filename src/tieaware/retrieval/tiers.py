@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.checks.arguments import number, one_of, sequence, unexpected
+from tieaware.checks.arguments import numbers, one_of, unexpected
 from tieaware.checks.arrays import Offsets
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate
 from tieaware.retrieval.index import Index, Query
@@ -66,8 +66,7 @@ class Tiers(Method):
         super().__post_init__()
         # Tuples can be hashed and shown, whatever sequence was given.
         for name, most in (("thresholds", np.inf), ("quantiles", 1.0)):
-            values = sequence(name, getattr(self, name), "numbers")
-            values = tuple(number(f"{name}[{i}]", value, 0, most) for i, value in enumerate(values))
+            values = numbers(name, getattr(self, name), 0, most)
             if any(a <= b for a, b in pairwise(values)):
                 raise unexpected(name, "numbers that descend", str(values))
             object.__setattr__(self, name, values)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import is_whole, number, one_of, shown, unexpected, whole_number
+from tieaware.checks.arguments import is_integer, number, one_of, shown, unexpected, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.runtime.extras import load
 from tieaware.statistics.values import ROUNDING, finite
@@ -101,7 +101,7 @@ def paired_test(
     differences = _differences(finite(a, "a"), finite(b, "b"))
     if differences.ndim == 0:
         raise unexpected("a", "at least two pairs", "an array of shape ()")
-    if not is_whole(axis) or not -differences.ndim <= axis < differences.ndim:
+    if not is_integer(axis) or not -differences.ndim <= axis < differences.ndim:
         raise unexpected("axis", f"an axis of an array of shape {differences.shape}", shown(axis))
     if differences.shape[axis] < 2:
         raise unexpected("a", "at least two pairs", f"an array of shape {differences.shape}")

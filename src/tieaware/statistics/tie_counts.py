@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import sequence, whole_number
+from tieaware.checks.arguments import whole_numbers
 from tieaware.checks.arrays import Integers, Offsets, Scores, as_offsets, as_scores
 from tieaware.defaults import TIE_CUTOFFS
 from tieaware.inputs.ranks import RankColumn
@@ -97,8 +97,7 @@ def count_ties(
     """
     scores = as_scores(scores, "scores", flat=True)
     offsets = as_offsets(offsets, len(scores), "offsets", of="scores")
-    several = sequence("cutoffs", cutoffs, "whole numbers")
-    cutoffs = [whole_number(f"cutoffs[{i}]", cutoff, 1) for i, cutoff in enumerate(several)]
+    cutoffs = whole_numbers("cutoffs", cutoffs, 1)
     group_list, start, size = _groups(scores, offsets)
     tied = size > 1
     within, across = [], []

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import unexpected
-from tieaware.checks.arrays import Values, unwrapped
+from tieaware.checks.arrays import Values, as_numpy
 
 # Differences of values below this are rounding: another order of adding the same numbers.
 ROUNDING = 1e-12
@@ -14,7 +14,7 @@ ROUNDING = 1e-12
 
 def finite(values: npt.ArrayLike, name: str) -> Values:
     """Return numbers as an array, or raise InputError."""
-    values = unwrapped(values, name)
+    values = as_numpy(values, name)
     try:
         if np.iscomplexobj(values):
             raise TypeError("complex numbers")

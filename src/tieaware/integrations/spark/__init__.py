@@ -18,7 +18,7 @@ import numpy as np
 
 from tieaware.checks.arguments import flag, one_of, shown, unexpected
 from tieaware.engine.views import View, passes
-from tieaware.integrations.spark.columns import (
+from tieaware.integrations.spark.checked_rows import (
     Rows,
     check_alike,
     judgments_in,
@@ -29,8 +29,8 @@ from tieaware.integrations.spark.columns import (
     strangers,
     text,
 )
-from tieaware.integrations.spark.lists import Evaluation
-from tieaware.integrations.spark.parts import CONTENT, EXTRA, content, packed
+from tieaware.integrations.spark.packing import CONTENT, EXTRA, content, packed
+from tieaware.integrations.spark.partitions import Evaluation
 from tieaware.integrations.spark.sums import partial_sums, sums_merged
 from tieaware.lists.identifiers import quoted
 from tieaware.measures import Measure, asked_measures
@@ -280,7 +280,7 @@ def _map(frame: Any, work: Any, schema: str) -> Any:
 
 def _needs_places(view: View) -> bool:
     """Whether the order of the rows matters."""
-    return any(not (each.rule.averages or each.rule.extreme or each.rule.by_document) for each in passes([view]))
+    return any(each.rule.by_position for each in passes([view]))
 
 
 def _numpy(of: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.integrations.spark.parts import EXTRA, numbered
+from tieaware.integrations.spark.packing import EXTRA, numbered
 from tieaware.kernels import _means
 from tieaware.measures import Measure, parse_measure
 from tieaware.runtime.extras import load
@@ -114,7 +114,7 @@ def _measures(table: Any, rows: Integers) -> list[Measure]:
 
 
 def _geometric(measures: list[Measure]) -> Any:
-    return np.array([measure.definition.summary == "geometric" for measure in measures], np.bool_)
+    return np.array([measure.definition.is_geometric for measure in measures], np.bool_)
 
 
 def _kinds(table: Any) -> list[str]:

@@ -8,8 +8,8 @@ from tests.spark.data import judgments, rankings
 import tieaware
 from tieaware.engine.views import View
 from tieaware.integrations import spark as door
-from tieaware.integrations.spark import lists, parts
-from tieaware.integrations.spark.lists import Evaluation
+from tieaware.integrations.spark import packing, partitions
+from tieaware.integrations.spark.partitions import Evaluation
 from tieaware.measures import parse_measures
 
 MEASURES = ("AP", "nDCG@5", "Bpref", "infAP", "NumRel", "ERR(judged_only=True)@3")
@@ -66,11 +66,11 @@ def assert_as_on_one_machine(found, qrels, runs, **options):
 @pytest.mark.parametrize(("rows_at_once", "chunk"), [(1, 1), (50, 1), (50, 40), (10_000, 10_000)])
 def test_lists_may_be_cut_anywhere(rows_at_once, chunk, monkeypatch):
     """Between packed blocks, into parts, between batches, and where they are evaluated."""
-    monkeypatch.setattr(parts, "ROWS", rows_at_once)
-    monkeypatch.setattr(parts, "LARGEST", 5)
-    monkeypatch.setattr(lists, "CHUNK", chunk)
+    monkeypatch.setattr(packing, "ROWS", rows_at_once)
+    monkeypatch.setattr(packing, "LARGEST", 5)
+    monkeypatch.setattr(partitions, "CHUNK", chunk)
     qrels, runs = judgments(), rankings()
-    packed = list(parts.packed(rows_of(qrels, runs).to_batches(max_chunksize=13)))
+    packed = list(packing.packed(rows_of(qrels, runs).to_batches(max_chunksize=13)))
     for silent, queries in ((True, "judged"), (False, "both")):
         found = asked(View(spread=True), silent).of_partition(partition(qrels, packed, n=2))
         assert_as_on_one_machine(list(found), qrels, runs, spread=True, queries=queries)
@@ -78,16 +78,16 @@ def test_lists_may_be_cut_anywhere(rows_at_once, chunk, monkeypatch):
 
 @pytest.mark.parametrize("ties", ["trec_eval", "run_order", "pessimistic"])
 def test_an_order_of_documents_survives(ties, monkeypatch):
-    monkeypatch.setattr(parts, "ROWS", 50)
+    monkeypatch.setattr(packing, "ROWS", 50)
     qrels, runs = judgments(), rankings()
-    packed = parts.packed(rows_of(qrels, runs, "all").to_batches(max_chunksize=13))
+    packed = packing.packed(rows_of(qrels, runs, "all").to_batches(max_chunksize=13))
     found = asked(View(ties), named="all").of_partition(partition(qrels, packed))
     assert_as_on_one_machine(list(found), qrels, runs, ties=ties)
 
 
 def test_unjudged_documents_are_scores_alone():
     qrels, runs = judgments(), rankings()
-    packed = pa.Table.from_batches(parts.packed(rows_of(qrels, runs).to_batches()))
+    packed = pa.Table.from_batches(packing.packed(rows_of(qrels, runs).to_batches()))
     n_judged = len(runs.merge(qrels, on=["query_id", "doc_id"]))
     assert 0 < n_judged < len(runs) / 3
     of_all = {name: sum(map(len, packed.column(name).to_pylist())) for name in ("scores", "positions", "lengths")}
@@ -95,16 +95,16 @@ def test_unjudged_documents_are_scores_alone():
 
 
 def test_nothing_comes_of_nothing():
-    assert list(parts.packed(iter([]))) == []
+    assert list(packing.packed(iter([]))) == []
     qrels, runs = judgments(), rankings()
     empty = rows_of(qrels, runs).slice(0, 0).to_batches() or [rows_of(qrels, runs).to_batches()[0].slice(0, 0)]
-    assert list(parts.packed(empty)) == []
+    assert list(packing.packed(empty)) == []
     assert list(asked(View()).of_partition(iter([]))) == []
 
 
 def test_parts_of_queries_without_judgments_are_passed_over():
     qrels, runs = judgments(), rankings()
-    packed = list(parts.packed(rows_of(qrels, runs).to_batches()))
+    packed = list(packing.packed(rows_of(qrels, runs).to_batches()))
     # Of the queries after the first, whose judgments are left out.
     unjudged = [batch.slice(0, 1) for batch in partition(qrels.iloc[:1], packed) if batch.column("run").null_count == 0]
     assert unjudged
@@ -120,7 +120,7 @@ def test_content_is_read_whatever_the_width_of_offsets_and_the_cut(wide):
         pa.chunked_array([[each.tolist() for each in values], [None]], of_lists),
     ):
         for start in range(5):
-            found = parts.content(column.slice(start), np.int32)
+            found = packing.content(column.slice(start), np.int32)
             assert found.sizes.tolist() == [3, 0, 2, 1, 0][start:]
             assert found.values.tolist() == np.concatenate([*values[start:], []]).tolist()
 

@@ -15,7 +15,7 @@ from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.errors import InputError
-from tieaware.integrations.spark.parts import EXTRA, content, names_of, numbered
+from tieaware.integrations.spark.packing import EXTRA, content, names_of, numbered
 from tieaware.kernels import _join
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.judgments import JudgedLists, Judgments
@@ -237,7 +237,7 @@ class _Partition:
         def order(rule: TieRule) -> Integers | None:
             if rule.by_document:
                 return rule.order(documents, lists.offsets)
-            if places is None or rule.averages or rule.extreme:
+            if places is None or not rule.by_position:
                 return None
             sizes = np.diff(lists.offsets)
             by_place = np.lexsort((places, np.repeat(np.arange(len(sizes)), sizes)))

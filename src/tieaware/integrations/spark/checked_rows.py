@@ -13,7 +13,7 @@ from tieaware.checks.arguments import unexpected
 from tieaware.errors import InputError
 from tieaware.inputs.columns import judged_columns, run_column, run_columns
 from tieaware.inputs.frames import Held
-from tieaware.integrations.spark.parts import EXTRA
+from tieaware.integrations.spark.packing import EXTRA
 from tieaware.runtime.extras import load
 
 _LONGEST_SHOWN = 80
