@@ -164,8 +164,7 @@ def test_documents_that_all_differ_are_warned_of(tmp_path):
     with pytest.warns(UserWarning, match="no document of this run") as caught:
         results = tieaware.evaluate(judgments, {"a": different, "b": good, "c": path}, ["RR"], threads=2)
     assert [str(warning.message) for warning in caught] == [
-        f"{run}: no document of this run is judged in qrels; query 'q2' has 'D2' here and 'd2' there"
-        for run in "ac"
+        f"{run}: no document of this run is judged in qrels; query 'q2' has 'D2' here and 'd2' there" for run in "ac"
     ]
     assert {warning.filename for warning in caught} == {__file__}
     assert results.mean()[:, 0].tolist() == [0, 1 / 3, 0]

@@ -107,7 +107,7 @@ def test_out_is_filled_and_returned(evaluator, values):
 def test_integers_that_float64_would_make_equal_are_an_error(evaluator):
     """2^53 + 1 would silently tie with 2^53."""
     scores = np.array([2**53, 2**53 + 1, 0, 0, 0, 0, 0])
-    holds = r"expected a number that float64 holds, lest it tie by rounding, found 9007199254740993"
+    holds = r"expected a number that float64 represents exactly, found 9007199254740993"
     with pytest.raises(InputError, match=rf"^scores\[1\]: {holds}$"):
         evaluator(scores)
 
@@ -225,15 +225,15 @@ def test_it_works_after_a_fork():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"offsets": [0, 5, 4, 7]}, r"offsets\[2\]: expected at least 5, as before it, found 4"),
-        ({"offsets": [0, 4, 6]}, "offsets: expected 0 … 7, the number of labels, found 0 … 6"),
-        ({"offsets": [1, 7]}, "offsets: expected 0 … 7, .* found 1 … 7"),
-        ({"offsets": []}, "offsets: expected 0 … 7, .* found none"),
-        ({"offsets": [0.0, 7.0]}, "offsets: expected whole numbers, found float64"),
-        ({"group": [4, 4]}, "group: expected sizes that add up to 7, the number of labels, found 8"),
+        ({"offsets": [0, 5, 4, 7]}, r"offsets\[2\]: must be at least 5, the offset before it; found 4"),
+        ({"offsets": [0, 4, 6]}, "offsets: must start at 0 and end at 7, the number of labels; found 0 … 6"),
+        ({"offsets": [1, 7]}, "offsets: must start at 0 and end at 7, .* found 1 … 7"),
+        ({"offsets": []}, "offsets: must start at 0 and end at 7, .* found no offsets"),
+        ({"offsets": [0.0, 7.0]}, "offsets: expected whole numbers, found an array of float64"),
+        ({"group": [4, 4]}, "group: the sizes must add up to 7, the number of labels; they add up to 8"),
         ({"group": [-1, 8]}, r"group\[0\]: expected a size from 0 to 7, the number of labels, found -1"),
-        ({"qid": [1, 1, 2, 2, 1, 1, 1]}, r"qid\[4\]: expected the rows of a query side by side, found 1 again"),
-        ({"qid": [1, 1]}, "qid: expected 7 values, one for each of the labels, found 2"),
+        ({"qid": [1, 1, 2, 2, 1, 1, 1]}, r"qid\[4\]: query 1 occurs again after another query"),
+        ({"qid": [1, 1]}, "qid: 7 labels need 7 query ids, one for each; found 2"),
         ({"group": [7], "offsets": [0, 7]}, "offsets and group: expected one of them"),
         ({"labels": np.zeros((2, 2, 2), int)}, "labels: expected 1 dimension, or 2 with a list in each row, found 3"),
         ({"labels": np.zeros((2, 2), int), "group": [4]}, "group: expected none beside labels of 2 dimensions"),

@@ -1,4 +1,4 @@
-"""Evaluation of runs against judgments: `evaluate`, and `evaluate_views` for several tie rules or precisions at once."""
+"""Evaluation of runs against judgments: `evaluate`, and `evaluate_views` for several tie rules or precisions."""
 
 from __future__ import annotations
 

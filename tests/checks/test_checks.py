@@ -126,14 +126,14 @@ def test_sizes_that_wrap_around_are_refused():
     for sizes in ([2**63 - 1, 2**63 - 1, 5], np.array([2**64 - 3, 6], np.uint64), [2**64, 3], [-1, 4]):
         assert message_of(Evaluator, [-1, -1, -1], ["P@10"], group=sizes).startswith("group[0]: expected ")
     assert message_of(Evaluator, [0, 1], ["AP"], judgments=([0, 1], [0, 2**63 - 1, 2])).startswith(
-        "offsets of judgments[1]: expected a whole number within ±2^62, found 9223372036854775807"
+        "offsets of judgments[1]: expected a whole number from -2^62 to 2^62, found 9223372036854775807"
     )
 
 
 def test_whole_numbers_that_are_objects_are_sizes():
     assert Evaluator([0, 1, 0], ["AP"], group=np.array([1, np.int8(2)], object)).n_queries == 2
     assert message_of(Evaluator, [0, 1, 0], ["AP"], group=[1, None]) == (
-        "group[1]: expected a whole number within ±2^62, found None"
+        "group[1]: expected a whole number from -2^62 to 2^62, found None"
     )
 
 
@@ -142,7 +142,7 @@ def test_queries_of_any_kind_are_told_apart():
     for qid in (["a", "b", "b"], [b"a", "a", "a"], [7, "a", "a"], np.array(["a", 7, 7], object)):
         assert Evaluator([0, 1, 0], ["AP"], qid=qid).n_queries == 2
     for qid, found in (([1, None, 2], "None"), (np.array([1, nan, nan]), "nan"), (["a", [], "b"], "[]")):
-        assert message_of(Evaluator, [0, 1, 0], ["AP"], qid=qid) == f"qid[1]: expected a query, found {found}"
+        assert message_of(Evaluator, [0, 1, 0], ["AP"], qid=qid) == f"qid[1]: expected a query id, found {found}"
 
 
 # ---- labels and scores ----------------------------------------------------------------------------
@@ -151,8 +151,7 @@ def test_queries_of_any_kind_are_told_apart():
 @pytest.mark.parametrize("labels", [[[1, 0], [1]], [[1, 0], 1], ([1, 0], [1, 0, 0])])
 def test_ragged_labels_are_refused_with_a_hint_at_group(labels):
     assert message_of(Evaluator, labels, ["AP"]) == (
-        "labels: expected flat values, or lists of equal length (flat, with their sizes as group=, for others), "
-        "found lists of different lengths"
+        "labels: lists of different lengths must be concatenated, with their lengths given as group"
     )
 
 
@@ -187,7 +186,7 @@ def test_a_missing_value_of_a_nullable_column_is_named_by_its_row(dtype):
     assert message_of(Qrels.from_columns, *rows, column) == f"label[2]: expected {LABEL}, found {found}"
     score = message_of(Run.from_columns, *rows, column)
     assert score in ("score[2]: expected a number, found NaN", "score[2]: expected a number, found None")
-    assert message_of(Evaluator, [0] * 4, ["AP"], qid=column) == f"qid[2]: expected a query, found {found}"
+    assert message_of(Evaluator, [0] * 4, ["AP"], qid=column) == f"qid[2]: expected a query id, found {found}"
 
 
 def test_scores_of_exact_types_are_rounded_to_the_nearest_float():
@@ -232,7 +231,7 @@ def columns_of(names):
 )
 def test_whole_scores_that_float64_would_make_equal_are_refused_by_every_door(door, scores):
     """{2^53, 2^53 + 1} would tie: an RR of .75 for .5."""
-    expected = "expected a number that float64 holds, lest it tie by rounding, found 9007199254740993"
+    expected = "expected a number that float64 represents exactly, found 9007199254740993"
     assert expected in message_of(DOORS[door], scores)
 
 
@@ -304,7 +303,7 @@ def test_large_values_are_shown_in_no_time():
 @pytest.mark.parametrize("door", [lambda x: Evaluator(x, ["RR"]), Evaluator([[1, 0], [0, 1]], ["RR"])])
 @pytest.mark.parametrize("ragged", [[[1, 0], [1]], ([1, 0], [1]), [np.ones(2), np.ones(1)], [[1, 0], 1]])
 def test_ragged_lists_point_to_group(door, ragged):
-    expected = "expected flat values, or lists of equal length (flat, with their sizes as group=, for others), found "
+    expected = "lists of different lengths must be concatenated, with their lengths given as group"
     assert expected in message_of(door, ragged)
 
 
@@ -464,7 +463,7 @@ def test_offsets_may_change_afterwards():
 
 BEYOND = 2**53 + 1
 PRECISE = np.longdouble(1) + np.finfo(np.longdouble).eps
-HOLDS = "a number that float64 holds, lest it tie by rounding"
+HOLDS = "a number that float64 represents exactly"
 
 
 @pytest.mark.parametrize(

@@ -168,19 +168,19 @@ def test_small_floats_are_exact():
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        (np.ma.array([1.0, 2.0], mask=[0, 1]), "scores[1]: expected a value, found a masked one"),
-        (np.ma.array([[1.0, 2.0]], mask=[[0, 1]]), "scores[0, 1]: expected a value, found a masked one"),
-        (np.ma.masked_all(2), "scores[0]: expected a value, found a masked one"),
-        ([1.0, np.ma.masked], "scores[1]: expected a value, found a masked one"),
+        (np.ma.array([1.0, 2.0], mask=[0, 1]), "scores[1]: masked values are not allowed"),
+        (np.ma.array([[1.0, 2.0]], mask=[[0, 1]]), "scores[0, 1]: masked values are not allowed"),
+        (np.ma.masked_all(2), "scores[0]: masked values are not allowed"),
+        ([1.0, np.ma.masked], "scores[1]: masked values are not allowed"),
         (pd.array([1, None], dtype="Int64"), "scores: expected numbers, found NaN for document 1 of query 0"),
         ([1, pd.NA], "scores[1]: expected a number, found <NA>"),
         ([1, None], "scores[1]: expected a number, found None"),
         (Tensor([1.0, np.nan]), "scores: expected numbers, found NaN for document 1 of query 0"),
         (OfDLPack(np.array([1, 2], complex)), "scores[0]: expected a number, found (1+0j)"),
-        ([[Tensor(1.0)], [Tensor(2.0)]], f"scores: expected an array of numbers, found {GRADIENT}"),
+        ([[Tensor(1.0)], [Tensor(2.0)]], f"scores: cannot be read as an array of numbers: {GRADIENT}"),
         (
             SimpleNamespace(__dlpack__=None, __dlpack_device__=lambda: (1, 0)),
-            "scores: expected an array of numbers, found a SimpleNamespace: 'NoneType' object is not callable",
+            "scores: a SimpleNamespace cannot be read as an array of numbers: 'NoneType' object is not callable",
         ),
     ],
 )  # fmt: skip
@@ -202,11 +202,11 @@ def test_masked_elements_are_refused_in_every_door():
         (Run.from_columns, ["q", "q"], ids, [1.0, 2.0]), (Run.from_columns, ids, ids, [1.0, 2.0]),
         (count_ties, masked, [0, 2]),
     ):  # fmt: skip
-        with pytest.raises(InputError, match=r"\[(0, )?1(, 0)?\]: expected a value, found a masked one$"):
+        with pytest.raises(InputError, match=r"\[(0, )?1(, 0)?\]: masked values are not allowed$"):
             door(*arguments)
     good, bad = {"q": {"c": 1, "d": 1}}, {"q": {"c": 1, "d": np.ma.masked}}
     for door, *arguments in (Run.from_dict, bad), (Qrels.from_dict, bad), (tieaware.evaluate, good, bad, ["RR"]):
-        with pytest.raises(InputError, match=r"^(run|qrels)\['q'\]\['d'\]: expected a value, found a masked one$"):
+        with pytest.raises(InputError, match=r"^(run|qrels)\['q'\]\['d'\]: masked values are not allowed$"):
             door(*arguments)
     with pytest.raises(InputError, match=r"^label\[1\]: expected a whole number from .*, found nan$"):
         Qrels.from_columns(["q", "q"], ["d", "e"], pd.array([1, None], dtype="Int64"))

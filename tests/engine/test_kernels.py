@@ -82,11 +82,11 @@ def test_the_spread_of_a_large_group_is_refused():
     tied = np.where(np.arange(5_000) < 2_001, 0.0, -1.0 - np.arange(5_000))
     spread = tieaware.Evaluator(labels, ["ERR"]).spread
     assert 0.0 < spread(-1.0 * pairs).std[0, 0] < 1.0
-    with pytest.raises(tieaware.InputError, match=r"^ERR: .*smaller tied groups or cut-off") as refusal:
+    with pytest.raises(tieaware.InputError, match=r"^ERR: the exact value or spread of large tie groups") as refusal:
         spread(tied)
     assert refusal.value.where == "ERR"
     assert tieaware.Evaluator(labels, ["ERR@2000"]).spread(tied).std[0, 0] > 0.0
-    with pytest.raises(tieaware.InputError, match=r"^ERR@2001: .*smaller tied groups or cut-off"):
+    with pytest.raises(tieaware.InputError, match=r"^ERR@2001: the exact value or spread of large tie groups"):
         tieaware.Evaluator(labels, ["AP", "ERR@2001"]).spread(np.zeros(5_000))
     assert tieaware.Evaluator(labels, ["ERR"])(tied)[0, 0] > 0.0
 
@@ -118,7 +118,7 @@ def test_a_large_group_of_graded_documents_ends_where_nobody_goes_on():
     stop = (2.0 ** np.arange(1, 5) - 1.0).mean() / 16.0
     expected = (stop * (1.0 - stop) ** np.arange(500) / np.arange(1, 501)).sum()
     assert spread.mean[0, 0] == pytest.approx(expected, rel=1e-4)
-    with pytest.raises(tieaware.InputError, match=r"^ERR\(max_rel=30\): .*smaller tied groups or cut-off"):
+    with pytest.raises(tieaware.InputError, match=r"^ERR\(max_rel=30\): the exact value or spread of large tie groups"):
         tieaware.Evaluator(labels, ["ERR(max_rel=30)"])(np.zeros(100_000))
 
 

@@ -15,6 +15,7 @@ from tieaware import Evaluator, InputError, reference
 from tieaware.cli import main
 from tieaware.engine.engine_choice import COUNTING_LIMIT
 from tieaware.measures import parse_measure
+from tieaware.results import export_of
 from tieaware.results.exports import as_columns
 
 KINDS = ("mean", "std", "min", "max")
@@ -227,7 +228,7 @@ def test_results_carry_the_spread():
     # The mean of three independent queries, one of which varies.
     assert result.mean_std()[0, 0] == pytest.approx(0.25 / 3)
     assert result.to_dict()["x"]["q1"] == {"RR": 0.75, "RR_std": 0.25, "RR_min": 0.5, "RR_max": 1.0, "NumRet": 2.0}
-    assert list(as_columns(result)) == ["run", "query", "RR", "RR_std", "RR_min", "RR_max", "NumRet"]
+    assert list(as_columns(export_of(result))) == ["run", "query", "RR", "RR_std", "RR_min", "RR_max", "NumRet"]
 
 
 def test_the_std_of_the_mean_is_that_of_the_enumeration():
@@ -245,7 +246,7 @@ def test_the_std_of_the_mean_is_that_of_the_enumeration():
 def test_without_a_spread_there_is_none():
     result = tieaware.evaluate(QRELS, RUN, ["RR"])
     assert (result.std, result.min, result.max) == (None, None, None)
-    with pytest.raises(InputError, match="mean_std: expected results of evaluate"):
+    with pytest.raises(InputError, match="mean_std: the results have no spread"):
         result.mean_std()
 
 

@@ -174,7 +174,7 @@ WRONG = [
     ({"docno": [1.5, 2.5, 3.5]}, {}, "run: docno: expected a column of text, bytes or integers, found one of "),
     ({"docno": ["x", "x", "x"]}, {}, "run: docno[1]: expected document 'x' of query 'a' once, "
      'or duplicates="first", found it again, first at run: docno[0]'),
-    ({"score": [1, 2**53 + 1, 3]}, {}, "run: score[1]: expected a number that float64 holds, lest it tie by rounding, "
+    ({"score": [1, 2**53 + 1, 3]}, {}, "run: score[1]: expected a number that float64 represents exactly, "
      "found 9007199254740993"),
     ({"qid": None}, {}, "run: expected a column for query= (query_id, qid, q_id, query, query-id, user_id, user, or "
      "one named by it), found the columns docno, score"),

@@ -61,7 +61,7 @@ def test_judgments_of_columns():
         ([[1], [2]], f"label[0]: expected {LABEL}, found [1]"),
         ([1, 2, 3], "label: expected as many values as query has, 2, found 3"),
         (5, "label: expected a sequence, found 5"),
-        (np.ones((2, 1), int), "label: expected one dimension, found shape (2, 1)"),
+        (np.ones((2, 1), int), "label: expected a one-dimensional array, found shape (2, 1)"),
     ],
 )
 def test_bad_labels(label, message):

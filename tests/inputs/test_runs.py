@@ -88,7 +88,7 @@ def test_a_run_owns_what_it_must():
         ({"q": {"d": [1.0]}}, "run['q']['d']: expected a number, found [1.0]"),
         (
             {"q": {"d": 10**400}},
-            f"run['q']['d']: expected a number that float64 has room for, found 1{'0' * 37}...{'0' * 39}",
+            f"run['q']['d']: expected a number in the range of float64, found 1{'0' * 37}...{'0' * 39}",
         ),
         ({"q": {1.5: 1}}, "documents of run[0]: expected text, bytes or an integer, found 1.5"),
         ({None: {"d": 1}}, "keys of run[0]: expected text, bytes or an integer, found None"),
@@ -118,7 +118,7 @@ def test_bad_dicts(run, message):
         ((["q"], ["d"], [1, 2]), "score: expected as many values as query has, 1, found 2"),
         ((["q"], ["d"], 1), "score: expected a sequence, found 1"),
         ((["q"], ["d"], np.array(1)), "score: expected a sequence, found array(1)"),
-        ((["q"], ["d"], np.ones((1, 1))), "score: expected one dimension, found shape (1, 1)"),
+        ((["q"], ["d"], np.ones((1, 1))), "score: expected a one-dimensional array, found shape (1, 1)"),
         ((["q", "q"], ["d", "e"], [1, nan]), "score[1]: expected a number, found NaN"),
         ((["q", "q"], ["d", "e"], np.array([1, nan], "f4")), "score[1]: expected a number, found NaN"),
         ((["q", "q"], ["d", "e"], [1, "2"]), "score[1]: expected a number, found '2'"),
@@ -159,13 +159,16 @@ def test_columns_that_do_not_fit_together(kind):
     for columns, message in [
         (
             (ids(["q"]), [0, 2], ids(["d"]), [1]),
-            "offsets: expected 0 … 1, the number of documents, found 0 … 2",
+            "offsets: must start at 0 and end at 1, the number of documents; found 0 … 2",
         ),
-        ((ids(["q"]), [0], ids(["d"]), [1]), "offsets: expected 0 … 1, the number of documents, found 0 … 0"),
+        (
+            (ids(["q"]), [0], ids(["d"]), [1]),
+            "offsets: must start at 0 and end at 1, the number of documents; found 0 … 0",
+        ),
         ((ids(["q", "r"]), [0, 1], ids(["d"]), [1]), "offsets: expected one more than queries, 3, found 2"),
         (
             (ids(["q", "r", "s"]), [0, 1, 0, 1], ids(["d"]), [1]),
-            "offsets[2]: expected at least 1, as before it, found 0",
+            "offsets[2]: must be at least 1, the offset before it; found 0",
         ),
         (
             (ids(["q"]), [0, 1], ids(["d"]), [1, 2]),

@@ -231,7 +231,7 @@ def test_its_measures_serve_wherever_a_measure_does():
     [
         (RBP(p=0.5), r"measure RBP\(p=0.5\): expected rel, as in RBP\(rel=1\), found none, for RBP of gains"),
         (P, "measure P: expected cutoff, which P requires in ir_measures, found none"),
-        (nDCG(gains={1: 3}) @ 5, "parameter of nDCG: expected one of dcg, judged_only, found 'gains'"),
+        (nDCG(gains={1: 3}) @ 5, "nDCG: unknown parameter 'gains'; its parameters are dcg, judged_only"),
         (Compat(p=0.8), r"measure: expected one that tieaware has, found Compat\(p=0.8\) of ir_measures"),
     ],
 )

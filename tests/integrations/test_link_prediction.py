@@ -120,7 +120,7 @@ def test_what_is_wrong_is_said():
     nan = [[0.0, 1.0], [0.0, np.nan]]
     for arguments, message in [
         (([1.0], [[0.0], [1.0]]), r"negatives: expected shape \(1, m\), a row .*, found shape \(2, 1\)"),
-        ((np.ones((1, 1)), [[0.0]]), r"positive: expected one dimension, found shape \(1, 1\)"),
+        ((np.ones((1, 1)), [[0.0]]), r"positive: expected a one-dimensional array, found shape \(1, 1\)"),
         (([1.0, 1.0], nan), r"negatives\[1, 1\]: expected a number, found NaN"),
         (([1.0, np.nan], [[0.0, 1.0]] * 2), r"positive\[1\]: expected a number, found NaN"),
         (([1.0, 1.0], [[0.0], nan[1]]), r"negatives\[1\]\[1\]: expected a number, found NaN"),

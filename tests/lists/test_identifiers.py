@@ -95,7 +95,7 @@ def test_identifiers_are_immutable():
         (["a", "\ud800"], "ids[1]: expected text that UTF-8 can encode, found '\\ud800'"),
         ("abc", "ids: expected a sequence of identifiers, found 'abc'"),
         (5, "ids: expected a sequence of identifiers, found 5"),
-        (np.zeros((2, 2), int), "ids: expected one dimension, found shape (2, 2)"),
+        (np.zeros((2, 2), int), "ids: expected a one-dimensional array, found shape (2, 2)"),
     ],
 )
 def test_what_is_no_identifier(values, message):
@@ -105,10 +105,10 @@ def test_what_is_no_identifier(values, message):
 def test_offsets_of_identifiers_are_checked():
     data = np.zeros(3, np.uint8)
     for offsets, message in [
-        ([0, 2], "offsets: expected 0 … 3, the number of bytes of data, found 0 … 2"),
-        ([1, 3], "offsets: expected 0 … 3, the number of bytes of data, found 1 … 3"),
-        ([], "offsets: expected 0 … 3, the number of bytes of data, found none"),
-        ([0, 2, 1, 3], "offsets[2]: expected at least 2, as before it, found 1"),
+        ([0, 2], "offsets: must start at 0 and end at 3, the number of bytes of data; found 0 … 2"),
+        ([1, 3], "offsets: must start at 0 and end at 3, the number of bytes of data; found 1 … 3"),
+        ([], "offsets: must start at 0 and end at 3, the number of bytes of data; found no offsets"),
+        ([0, 2, 1, 3], "offsets[2]: must be at least 2, the offset before it; found 1"),
     ]:
         assert message_of(Identifiers, data, np.array(offsets, np.int64)) == message
 

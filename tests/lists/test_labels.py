@@ -128,7 +128,7 @@ def test_high_labels_weigh_the_same_by_a_table_or_one_by_one(highest, gain):
 
 def test_sums_of_gains_that_are_not_exact_are_refused():
     for labels in ([[2**31 - 1] * 3], [[52, 52, 52]]):
-        with pytest.raises(InputError, match=r"labels: expected gains that add up to less than 2\^53"):
+        with pytest.raises(InputError, match=r"labels: the gains add up to 2\^53 or more"):
             Evaluator(labels, "Q" if labels[0][0] > 52 else "nDCG(dcg='exp-log2')")
 
 

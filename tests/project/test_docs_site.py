@@ -1,4 +1,4 @@
-"""The site that `make docs` builds: its pages, figures and API are complete, and what checks it finds what is wrong."""
+"""The site that `make docs` builds: complete pages, figures and API; and the checks of the site find faults."""
 
 import importlib
 import os
@@ -19,13 +19,13 @@ ROOT = Path(__file__).parents[2]
 
 
 def entries():
-    """The names in the API: functions, classes and modules, of which all that is public is shown; and the measures."""
+    """Return the names with an entry in docs/api: functions, classes, measures, and modules with all their names."""
     text = "".join(path.read_text("utf-8") for path in ROOT.glob("docs/api/*.md"))
     return set(re.findall(r"^::: (\S+)", text, re.MULTILINE)), set(re.findall(r'id="([\w.]+)"', text))
 
 
 def named(name):
-    """What a name means: a module, or something in one."""
+    """Return the module, or the object in a module, with this name."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:
@@ -34,7 +34,7 @@ def named(name):
 
 
 def test_every_public_name_has_an_entry_in_the_api():
-    """What is exported by its name there; and each class that a public function returns."""
+    """Every exported name, and every class that a public function returns."""
     directives, measures = entries()
     assert [name for name in check.public() if not {name, name.rpartition(".")[0]} & (directives | measures)] == []
     shown = [named(name) for name in directives]
@@ -56,8 +56,7 @@ def pages_of(nav):
             yield from pages_of(each.values())
 
 
-def test_every_page_is_in_the_navigation():
-    """And once."""
+def test_every_page_is_in_the_navigation_once():
     project = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]
     pages = sorted(path for path in stage.places().values() if path.endswith(".md"))
     assert sorted(pages_of(project["nav"])) == pages
@@ -65,12 +64,12 @@ def test_every_page_is_in_the_navigation():
 
 @pytest.mark.parametrize("name", draw.FIGURES)
 def test_the_figures_are_those_that_the_script_draws(name):
-    """After a change, `python docs/builder/draw.py docs/figures` is due."""
+    """If this fails, run `python docs/builder/draw.py docs/figures`."""
     assert (ROOT / "docs" / "figures" / f"{name}.svg").read_text("utf-8") == draw.FIGURES[name]()
 
 
 def test_links_lead_to_the_places_that_files_have_in_the_site(tmp_path):
-    """Also to what is no page in the repository; links in code are none; and doctest's words are not shown."""
+    """Links to files outside the site work too, links in code are left alone, and doctest directives are removed."""
     where = {"docs/a/page.md": "a/page.md", "docs/b.md": "b.md", "examples/x.py": "examples/x.md"}
     text = "[b](../b.md#part) [x](../../examples/x.py) [out](https://example.org/a)\n```text\n[c](no.md)\n```\n"
     expected = text.replace("../../examples/x.py", "../examples/x.md")
@@ -100,13 +99,13 @@ def test_links_lead_to_the_places_that_files_have_in_the_site(tmp_path):
         ('<link rel="canonical" href="https://example.org/">', None),
     ],
 )
-def test_what_is_wrong_in_a_site_is_found(body, problem, tmp_path):
+def test_faults_of_a_site_are_found(body, problem, tmp_path):
     (tmp_path / "index.html").write_text(body)
     (tmp_path / "other.html").write_text('<h2 id="there">')
     assert list(check.Site(tmp_path).problems()) == ([problem] if problem else [])
 
 
-def test_what_the_api_lacks_is_found(tmp_path):
+def test_names_missing_from_the_api_are_found(tmp_path):
     (tmp_path / "index.html").write_text('<h2 id="tieaware.evaluate">')
     missing = list(check.Site(tmp_path).missing())
     assert "tieaware.Evaluator: no entry in the API pages" in missing
@@ -115,12 +114,12 @@ def test_what_the_api_lacks_is_found(tmp_path):
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SITE = ROOT / "site"
-# Those with the widest tables, code, figures and names; of a kind, one.
+# The pages with the widest tables, code, figures and names, one of each kind.
 WIDE = (
     "index", "ties", "data", "measures", "performance", "retrieval", "api/tieaware", "coming_from/scikit_learn",
     "integrations/index", "project/contributing",
 )  # fmt: skip
-# Each page in a frame as wide as a phone, whose load the page waits for: it then says how wide what it shows is.
+# A page that loads each page of the site in a frame as wide as a phone, and prints the width of its content.
 FRAMES = """<!DOCTYPE html><html><body><pre></pre><script>
 for (const page of %s) {
   const frame = document.createElement("iframe");
@@ -143,7 +142,7 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
 @pytest.mark.skipif(not SITE.is_dir(), reason="there is no site: make docs builds it")
 def test_no_page_is_wider_than_a_phone(tmp_path):
-    """Wide tables and code scroll inside themselves. That it would be noticed is seen by a page that is too wide."""
+    """Wide tables and code scroll inside themselves. A page that is too wide shows that the test would notice."""
     shutil.copytree(SITE, tmp_path / "site")
     (tmp_path / "site" / "wide.html").write_text("<!DOCTYPE html><p style='width: 500px'>wide")
     pages = [f"{name}.html" for name in ("wide", *WIDE)]

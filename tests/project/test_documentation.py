@@ -1,4 +1,4 @@
-"""The examples in the documentation run, and print what they say."""
+"""The documentation: its examples run and print the output shown, and its lists are complete."""
 
 import doctest
 import importlib
@@ -22,7 +22,7 @@ from tieaware.measures import DEFINITIONS
 from tieaware.ties import RULES
 
 ROOT = Path(__file__).parents[2]
-# All that are Python files; the kernels have no examples.
+# Python modules only: the kernels have no examples.
 MODULES = sorted(
     m.name
     for m in pkgutil.walk_packages(tieaware.__path__, "tieaware.")
@@ -37,15 +37,15 @@ def test_the_examples_in_docstrings_run(name):
     assert doctest.testmod(module, globs={**vars(tieaware), **vars(module)}).failed == 0
 
 
-# What brings torch is run by tests/tools/test_pages.py.
+# tests/tools/test_pages.py runs the pages that need torch,
 TORCH = ("mteb.md", "pyterrier.md", "sentence_transformers.md")
 TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrations/*.md") if path.name not in TORCH)
-# And what needs Spark by tests/spark/test_spark.py.
+# and tests/spark/test_spark.py the one that needs Spark.
 TOOLS.remove("docs/integrations/spark.md")
 PAGES = ("data.md", "index.md", "precision.md", "retrieval.md", "scaling.md", "tie_rules.md", "ties.md")
 GUIDES = [path for name in ("start", "coming_from") for path in ROOT.glob(f"docs/{name}/*.md")]
 GUIDES = sorted(str(path.relative_to(ROOT)) for path in GUIDES)
-# ranx compiles itself for half a minute: that page is run by tests/tools/test_pages.py, too.
+# ranx takes half a minute to compile, so tests/tools/test_pages.py runs its page too.
 GUIDES.remove("docs/coming_from/ranx.md")
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}" for name in PAGES), *TOOLS, *GUIDES]
 WITHOUT_EXAMPLES = (
@@ -59,7 +59,7 @@ WITHOUT_EXAMPLES = (
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_examples_in_the_documents_run(name):
-    """Every doctest of the file passes; those for users have some."""
+    """Every doctest of the file passes; pages for users have at least one."""
     results = doctest.testfile(str(ROOT / name), module_relative=False, encoding="utf-8")
     assert results.failed == 0
     assert results.attempted > 0 or name in WITHOUT_EXAMPLES
@@ -67,7 +67,7 @@ def test_the_examples_in_the_documents_run(name):
 
 @pytest.mark.parametrize("name", [name for name in DOCUMENTS if "```console" in (ROOT / name).read_text("utf-8")])
 def test_the_commands_in_the_documents_print_what_follows_them(name, tmp_path):
-    """In blocks of a console, a line that begins with a dollar is a command; the errors are part of the output."""
+    """In console blocks, a line that begins with a dollar is a command; its output includes standard error."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for block in re.findall("```console\n(.*?)```", (ROOT / name).read_text("utf-8"), re.DOTALL):
         for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -105,7 +105,7 @@ def test_the_readme_has_a_row_for_every_command():
 
 
 def test_the_readme_shows_every_integration():
-    """Except boosting, which those for LightGBM and XGBoost share."""
+    """Except boosting, which LightGBM and XGBoost share."""
     shown = re.findall(r"^from tieaware\.integrations(?:\.| import )(\w+)", README, re.MULTILINE)
     assert set(shown) == {each.name for each in submodules(integrations)} - {"boosting"}
 
@@ -114,7 +114,7 @@ def submodules(package):
     return pkgutil.iter_modules(package.__path__)
 
 
-# Extras for those who develop tieaware. The others must be documented.
+# Extras for developers; all others must be documented.
 OF_DEVELOPERS = {"test", "tools", "bench", "docs", "lint", "release"}
 
 
@@ -134,7 +134,7 @@ def rows_of_measures(section):
 
 
 def test_every_measure_is_defined_in_the_documents():
-    """Each has a row in docs/measures.md, under its name, with its parameters; what follows the @ is none of them."""
+    """Each measure has a row in docs/measures.md, with its parameters (the cut-off after @ is not one)."""
     found = set()
     for notation, *_, parameters in rows_of_measures("The measures"):
         names = {name for name in re.findall(r"`(\w+)", notation) if name in DEFINITIONS}
@@ -145,7 +145,7 @@ def test_every_measure_is_defined_in_the_documents():
 
 
 def test_every_parameter_is_described_in_the_documents():
-    """With the range, the default and the meaning that its definition declares, and the measures that have it."""
+    """Each parameter has its range, default and meaning from the definition, and the measures that take it."""
     declared = {}
     for definition in DEFINITIONS.values():
         for name, parameter in definition.parameters.items():

@@ -1,4 +1,4 @@
-"""The examples run, and show what they say: run small, they return what they print."""
+"""The examples run on small inputs, and their output supports their claims."""
 
 import re
 import runpy
@@ -60,7 +60,7 @@ def test_only_the_tie_oblivious_ranking_of_features_depends_on_the_order_of_docu
     *discrete, continuous = np.ptp(run_order.shuffled, axis=0)
     assert min(discrete[:3]) > 0.03
     assert continuous == 0
-    # One order is a sample of what the average is the expectation of.
+    # The average is the expectation over orders; one order is a sample.
     error = run_order.shuffled.std(axis=0) / np.sqrt(len(run_order.shuffled))
     assert np.all(np.abs(run_order.shuffled.mean(axis=0) - average.relevant_first) <= 4 * error + 1e-12)
 
@@ -75,7 +75,7 @@ def test_only_a_metric_that_averages_over_ties_stops_whatever_the_order_of_rows(
     average = {each.rows: each for each in results if each.metric == "average"}
     assert set(own) == set(average) == {"relevant first", "shuffled", "relevant last"}
 
-    # The same round, the same bits: the order of the rows is no part of the average.
+    # The same round and the same bits: the average does not depend on the order of the rows.
     first = average["relevant first"]
     assert all(each == first._replace(rows=each.rows) for each in average.values())
     assert first.reported == first.validation
@@ -116,8 +116,8 @@ def test_the_textbooks_zone_weight_and_window():
     assert smallest_window(["a", "b"], ["a", "x", "b", "a"]) == 2
 
 
-def test_what_tools_report_of_graders_is_not_what_they_are_worth(capsys):
-    """The page shows what the example prints, and what it says of it holds."""
+def test_tools_report_misleading_values_for_graders(capsys):
+    """The page shows the example's output, and its claims hold."""
     main = runpy.run_path(str(EXAMPLES / "graders.py"))["main"]
     logits, sigmoids, grades, verdicts = main([])
     printed = capsys.readouterr().out
@@ -127,7 +127,7 @@ def test_what_tools_report_of_graders_is_not_what_they_are_worth(capsys):
     for values in (*logits.reported.values(), logits.min, logits.max):
         np.testing.assert_allclose(values, logits.average, rtol=0, atol=1e-12)
     assert not logits.std.any()
-    # By the order of the list, coarser scores seem better than what they were made of; they are worse.
+    # In run order, coarser scores seem better than the scores that they were rounded from; they are worse.
     assert sigmoids.reported["run_order"][0] > logits.average[0] + 0.01
     assert logits.average[0] > sigmoids.average[0] + 0.05
     previous = logits
@@ -145,7 +145,7 @@ def test_what_tools_report_of_graders_is_not_what_they_are_worth(capsys):
 
 
 def test_sampled_negatives_and_sorted_ties_mislead_about_recommenders(capsys):
-    """And the page shows the figures, which differ by little where sums are rounded otherwise."""
+    """The page shows the figures, up to rounding differences between platforms."""
     pytest.importorskip("implicit", reason="implicit is missing: pip install 'tieaware[examples]'")
     results = run_small("recommender", capsys)
     factors, neighbours, popularity, binned, constant = results
@@ -175,7 +175,7 @@ def test_sampled_negatives_and_sorted_ties_mislead_about_recommenders(capsys):
 
 
 def test_run_order_of_a_catalogue_is_a_stable_sort():
-    """Of scores whose excluded items were overwritten with the lowest."""
+    """The excluded items' scores are overwritten with the lowest score."""
     sp = pytest.importorskip("scipy.sparse")
     rng = np.random.default_rng(0)
     scores, drawn = rng.integers(0, 4, (50, 60)).astype(np.float32), rng.random((50, 60))

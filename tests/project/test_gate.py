@@ -111,7 +111,7 @@ def test_wheels_compare_the_values_of_every_measure():
 
 
 def imports(path: Path) -> Iterator[str]:
-    """Yield the packages that a module imports, also by way of the helpers beside it."""
+    """Yield the packages that a module imports, directly or through tests/support."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""The table of a paper: its letters against SciPy, what is best, what stands beside, and that LaTeX sets it."""
+"""The table for a paper: its letters against SciPy, best means, spread, and LaTeX."""
 
 import inspect
 import re
@@ -21,7 +21,7 @@ RUNS = ("bm25_base", "dense & [x]*", "cross--encoder", "lists|$%")
 
 @pytest.fixture(scope="module")
 def results():
-    """Runs of which some differ, by measures of which more and less is better, and counts."""
+    """Results of runs that differ in part, with counts and with measures for which more, or less, is better."""
     rng = np.random.default_rng(1)
     qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(20)} for i in range(30)}
     runs = {
@@ -32,19 +32,19 @@ def results():
 
 
 def letters(table, column):
-    """The letters behind the means of a column, by run; and those of the runs."""
+    """Return the letters after the means of a column, and the letters after the names of the runs."""
     return [row[column].raised for row in table.rows], [row[0].raised for row in table.rows]
 
 
 def holm(p):
-    """Holm's values by their definition: no smaller p has a smaller one."""
+    """Return Holm's corrected p values, by their definition."""
     order = sorted(range(len(p)), key=p.__getitem__)
     return {i: max(min(1, (len(p) - k) * p[j]) for k, j in enumerate(order[: order.index(i) + 1])) for i in order}
 
 
 @pytest.mark.parametrize("correction", ["holm", "none"])
 @pytest.mark.parametrize("column", [1, 2])
-def test_letters_are_those_of_the_runs_that_scipy_says_are_beaten(results, column, correction):
+def test_letters_are_those_of_the_runs_that_are_worse_by_scipy(results, column, correction):
     values, sign = results.values[:, :, column - 1], (1, -1)[column - 1]
     pairs = list(combinations(range(4), 2))
     p = [float(scipy.stats.ttest_rel(values[a], values[b]).pvalue) for a, b in pairs]
@@ -60,7 +60,7 @@ def test_letters_are_those_of_the_runs_that_scipy_says_are_beaten(results, colum
 
 
 def test_the_best_is_in_bold(results):
-    """The least, where less is better; of counts none; and all that are as good."""
+    """The minimum is best where less is better; counts have no best; all equal means are best."""
     table = results.table(test="none")
     assert [[row[m].bold for row in table.rows].index(True) for m in (1, 2, 4)] == [2, 2, 2]
     assert not any(row[3].bold for row in table.rows)
@@ -70,15 +70,15 @@ def test_the_best_is_in_bold(results):
     assert letters(equal.table(), 1)[0] == ["", ""]
 
 
-def test_with_a_baseline_only_it_is_compared(results):
+def test_with_a_baseline_each_run_is_compared_with_it_only(results):
     table = results.table(baseline="lists|$%")
     assert letters(table, 1) == (["", "d", "d", "a"], list("abcd"))
     how = "(paired t-test, two-sided, p < 0.05, Holm-corrected for 3 pairs)"
-    assert f"compared with lists|$% alone {how}" in table.notes[0]
+    assert f"compared with lists|$% only {how}" in table.notes[0]
     assert table.notes[1] == "Not tested: num_ret, gm_map."
 
 
-def test_every_test_has_a_name(results):
+def test_every_significance_test_has_a_name(results):
     for test in set(TESTS) - {"none"}:
         paired_test([1.0, 2.0, 4.0], [0.0, 0.5, 0.1], test)
         assert TESTS[test] in results.table(test=test, alpha=0.2).notes[0]
@@ -87,8 +87,8 @@ def test_every_test_has_a_name(results):
 
 
 @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
-def test_a_run_whose_mean_is_less_beats_none(test):
-    """Even if it is better on most queries."""
+def test_a_run_with_a_smaller_mean_beats_none(test):
+    """A run does not beat another with a larger mean, even if it is better on most queries."""
     values = np.stack([np.arange(1, 13) / 100, np.zeros(12)])[:, :, None]
     queries = tuple(map(str, range(12)))
     assert letters(Results(values, ("x", "y"), queries, (tieaware.AP,)).table(test=test), 1)[0] == ["b", ""]
@@ -98,7 +98,7 @@ def test_a_run_whose_mean_is_less_beats_none(test):
     assert letters(Results(values, ("x", "y"), queries, (tieaware.AP,)).table(test=test), 1)[0] == ["", ""]
 
 
-def test_what_ties_leave_open_stands_beside_the_means(results):
+def test_the_spread_stands_beside_the_means(results):
     std, bounds = (results.table(spread=kind, digits=2) for kind in ("std", "range"))
     assert std.rows[0][1].beside == f"± {results.mean_std()[0, 0]:.2f}"
     assert bounds.rows[0][1].beside == f"[{results.min[0, :, 0].mean():.2f}, {results.max[0, :, 0].mean():.2f}]"
@@ -107,13 +107,13 @@ def test_what_ties_leave_open_stands_beside_the_means(results):
     assert (std.rows[0][1].text, std.rows[0][3].text) == (f"{results.mean()[0, 0]:.2f}", "600")
 
 
-def test_the_frames_of_the_table_have_the_means_alone(results):
+def test_the_frames_of_the_table_hold_the_means_only(results):
     assert results.table().to_pandas().to_dict("list") == results["bm25_base"].table().to_dict() | {
         "run": list(RUNS), **dict(zip(results.names, results.summary().T.tolist(), strict=True)),
     }  # fmt: skip
 
 
-def test_letters_beyond_z_are_told_apart_by_commas():
+def test_letters_beyond_z_are_separated_by_commas():
     values = np.repeat(np.arange(28.0)[:, None], 3, axis=1)[:, :, None] + np.arange(3)[None, :, None] / 7
     table = Results(values, tuple(map(str, range(28))), ("p", "q", "r"), (tieaware.AP,)).table()
     assert [row[0].raised for row in table.rows][24:] == ["y", "z", "aa", "ab"]
@@ -123,7 +123,7 @@ def test_letters_beyond_z_are_told_apart_by_commas():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"baseline": "bm25"}, "baseline: expected one of the runs, found 'bm25'; did you mean bm25_base?"),
+        ({"baseline": "bm25"}, "baseline: there is no run 'bm25'; did you mean bm25_base?"),
         ({"test": "f"}, "test: expected one of t, wilcoxon, sign, permutation, none, found 'f'"),
         ({"correction": "bh"}, "correction: expected one of holm, none, found 'bh'"),
         ({"alpha": 1}, "alpha: expected a number between 0 and 1, found 1"),
@@ -132,32 +132,32 @@ def test_letters_beyond_z_are_told_apart_by_commas():
         ({"best": 1}, "best: expected True or False, found 1"),
     ],
 )
-def test_arguments_without_a_meaning_are_refused(results, arguments, message):
+def test_invalid_arguments_are_refused(results, arguments, message):
     with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         results.table(**arguments)
 
 
-def test_the_command_has_the_same_defaults():
+def test_the_design_has_the_defaults_of_the_method():
     defaults = {name: each.default for name, each in inspect.signature(Results.table).parameters.items()}
     assert {"self": inspect.Parameter.empty, **Design()._asdict()} == defaults
 
 
-def test_what_cannot_be_tested_is_refused():
-    """But shown without a test; one run needs none."""
+def test_results_that_cannot_be_tested_are_refused():
+    """Without a test the table is shown; a single run needs no test."""
     qrels, run = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1}, "q2": {"a": 1}}
-    silent = tieaware.evaluate(qrels, {"x": run, "y": {"q1": {"b": 1, "a": 0}}}, "AP", queries="both")
+    gaps = tieaware.evaluate(qrels, {"x": run, "y": {"q1": {"b": 1, "a": 0}}}, "AP", queries="both")
     single = tieaware.evaluate({"q1": {"a": 1}}, {"x": run, "y": run}, "AP")
-    for results, found in ((silent, "a run has no value of a query"), (single, "there are fewer than two queries")):
-        with pytest.raises(InputError, match=f"^test: expected 'none' where {found}.*, found 't'$"):
+    for results, needed in ((gaps, "a value of each run on each query"), (single, "at least two queries")):
+        with pytest.raises(InputError, match=f"^test: significance tests need {needed}; choose the test 'none'$"):
             results.table()
         assert letters(results.table(test="none"), 0)[0] == ["", ""]
-    assert letters(silent["y"].table(), 0)[0] == [""]
-    with pytest.raises(InputError, match=r"^spread: expected results of evaluate\(..., spread=True\), found none"):
+    assert letters(gaps["y"].table(), 0)[0] == [""]
+    with pytest.raises(InputError, match=r"^spread: the results have no spread; evaluate with the spread first$"):
         single.table(spread="std")
 
 
-def test_latex_sets_the_table(results, tmp_path):
-    """Whatever is in the names."""
+def test_latex_typesets_the_table(results, tmp_path):
+    """LaTeX accepts every character in names."""
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is missing")
     if subprocess.run(["kpsewhich", "booktabs.sty"], capture_output=True).returncode:
@@ -174,7 +174,7 @@ def test_latex_sets_the_table(results, tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
 
 
-def test_the_command_prints_it(tmp_path, monkeypatch, capfd):
+def test_the_command_prints_the_table(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_text("".join(f"q{i} 0 d 1\n" for i in range(5)))
     (tmp_path / "good.run").write_text("".join(f"q{i} Q0 d 1 2 t\nq{i} Q0 e 2 1 t\n" for i in range(5)))
@@ -199,18 +199,15 @@ def test_the_command_prints_it(tmp_path, monkeypatch, capfd):
     assert main([*arguments, "--table", "text", "--beside", "range", "--digits", "1", "--test", "none"]) == 0
     assert "tied   0.8 [0.5, 1.0]" in capfd.readouterr().out
     assert main([*arguments, "--table", "text", "--baseline", "tied", "--correction", "none"]) == 0
-    assert "compared with tied alone" in capfd.readouterr().out
+    assert "compared with tied only" in capfd.readouterr().out
     for options, message in (
         (
             ["--table", "text", "--test", "f", "--measure", "gone"],
             "--test: expected one of t, wilcoxon, sign, permutation, none, found 'f'",
         ),
-        (["--baseline", "good"], "--baseline: expected --table, of which it says something, found none"),
-        (["--table", "text", "-q"], "--table: expected no -q, for it shows means, found -q"),
-        (
-            ["--table", "text", "--baseline", "god"],
-            "--baseline: expected one of the runs, found 'god'; did you mean good?",
-        ),
+        (["--baseline", "good"], "--baseline requires --table"),
+        (["--table", "text", "-q"], "--table cannot be combined with -q: a table shows means only"),
+        (["--table", "text", "--baseline", "god"], "--baseline: there is no run 'god'; did you mean good?"),
     ):
         assert main([*arguments, *options]) == 2
         assert capfd.readouterr().err == f"{message}; see tieaware eval --help\n"

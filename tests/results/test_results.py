@@ -1,4 +1,4 @@
-"""Results: what they show, under which names, put together, and less another rule's."""
+"""Results: their display, names, frames, joining and bias."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def results():
 
 
 def same(one, other):
-    """Whether two results are the same, to the bit."""
+    """Return whether two results are equal to the bit."""
     cubes = one.cubes(), other.cubes()
     return (
         (one.runs, one.queries, one.measures, one.names) == (other.runs, other.queries, other.measures, other.names)
@@ -39,7 +39,7 @@ def same(one, other):
 
 
 def part(results, runs=slice(None), queries=slice(None), **changed):
-    """Some runs and queries of results."""
+    """Return some runs and queries of results."""
     cubes = {name: np.ascontiguousarray(cube[runs][:, queries]) for name, cube in results.cubes().items()}
     axes = {"runs": results.runs[runs], "queries": results.queries[queries], "measures": results.measures}
     return Results(**{**cubes, **axes, "names": results.names, "provenance": results.provenance, **changed})
@@ -51,12 +51,12 @@ def part(results, runs=slice(None), queries=slice(None), **changed):
         ({"values": None}, r"values of results: expected an array of float64 of shape \(3, 4, 4\), found None"),
         ({"values": np.zeros((3, 4))}, r"values of results: expected .* \(3, 4, 4\), found float64 of shape \(3, 4\)"),
         ({"min": np.zeros((3, 4, 4), int)}, "min of results: expected an array of float64 of .*, found int64 of .*"),
-        ({"measures": ("AP",) * 4}, "measures of results: expected each a Measure, as of parse_measure, found 'AP'"),
-        ({"names": ("map",)}, "names of results: expected one for each of 4 measures, found 1"),
+        ({"measures": ("AP",) * 4}, "measures of results: expected a Measure, found 'AP'"),
+        ({"names": ("map",)}, "names of results: the number of names is 1, the number of measures 4"),
         ({"runs": ("x",)}, r"values of results: expected .* \(1, 4, 4\), found .*"),
     ],
 )
-def test_what_does_not_fit_together_is_no_results(results, changed, message):
+def test_fields_that_do_not_fit_together_are_refused(results, changed, message):
     with pytest.raises(InputError, match=f"^{message}$"):
         replace(results, **changed)
 
@@ -90,7 +90,7 @@ def test_the_repr_is_a_few_lines(results):
     assert "<p class=note>And 39 more runs.</p>" in many._repr_html_()
 
 
-def test_in_a_notebook_results_are_the_table_of_their_means(results):
+def test_notebooks_show_the_table_of_means(results):
     page = results._repr_html_()
     assert page == results.means()._repr_html_()
     assert page.startswith("<p><b>Means over 4 queries, ties: average</b></p>\n<table>")
@@ -99,13 +99,13 @@ def test_in_a_notebook_results_are_the_table_of_their_means(results):
     assert "<th class=number>map_std</th>" in page
 
 
-def test_means_are_a_table_that_becomes_any_frame(results, tmp_path):
-    """Of the values that `summary` and the spread's means are, under the names that were asked for."""
+def test_means_export_to_every_data_frame(results, tmp_path):
+    """The table has the values of `summary` and the means of the spread, under the names that were requested."""
     plain = tieaware.evaluate(QRELS, RUNS, MEASURES)
     table = plain.means()
     expected = {"run": list(RUNS)} | dict(zip(MEASURES, plain.summary().T.tolist(), strict=True))
     assert table.to_dict() == expected
-    assert table.notes == ("num_ret: added up over the queries.",)
+    assert table.notes == ("num_ret: summed over the queries.",)
     assert table.to_pandas().equals(pandas.DataFrame(expected).astype({"num_ret": "int64"}))
     assert table.to_polars().equals(polars.DataFrame(table.to_dict()))
     assert table.to_arrow().equals(pyarrow.table(table.to_dict()))
@@ -121,7 +121,7 @@ def test_means_are_a_table_that_becomes_any_frame(results, tmp_path):
     np.testing.assert_array_equal(spread["map_max"], results.max[:, :, 0].mean(axis=1))
 
 
-def test_exports_keep_the_names_that_were_asked_for(results):
+def test_exports_keep_the_requested_names(results):
     names = ["map", "map_std", "map_min", "map_max"]
     assert list(results.to_dict()["x"]["q0"])[:4] == names
     assert results.to_pandas().columns[2:6].tolist() == names
@@ -131,8 +131,8 @@ def test_exports_keep_the_names_that_were_asked_for(results):
     assert tieaware.evaluate(QRELS, TIED, [tieaware.AP(rel=1), "P @ 2"]).names == ("AP", "P @ 2")
 
 
-def test_a_measure_is_asked_for_once_under_a_name():
-    """Under two names it is two columns."""
+def test_a_measure_may_be_requested_once_under_each_name():
+    """A measure under two names gives two columns."""
     both = tieaware.evaluate(QRELS, TIED, ["AP", "map"])
     assert list(both.to_dict()["run"]["q0"]) == ["AP", "map"]
     for twice in (["AP", "AP"], ["AP", tieaware.AP], ["P@5", "P@2", " P@5"]):
@@ -140,16 +140,17 @@ def test_a_measure_is_asked_for_once_under_a_name():
             tieaware.evaluate(QRELS, TIED, twice)
 
 
-def test_results_know_what_made_them():
+def test_results_have_a_provenance():
     made = tieaware.evaluate(QRELS, TIED, "AP", ties="trec_eval", precision="decimals:2", queries="both")
     assert made.provenance == ("trec_eval", "decimals:2", "both", tieaware.__version__)
     assert made["run"].provenance == made.provenance
-    assert made.title == "Means over those of 4 queries that a run answers, ties: trec_eval, precision: decimals:2"
+    over = "the queries that each run answers, 4 queries in all"
+    assert made.title == f"Means over {over}, ties: trec_eval, precision: decimals:2"
     assert Results(made.values, made.runs, made.queries, made.measures).provenance is None
 
 
-def test_parts_of_queries_and_of_runs_become_the_whole(results):
-    """Whatever order the other axis has in a part; with a spread if each has one."""
+def test_joined_queries_and_runs_equal_the_whole(results):
+    """The other axis may have any order in each result; the spread is joined if each result has one."""
     assert same(Results.concat([part(results, queries=slice(i, i + 1)) for i in range(4)]), results)
     assert same(Results.concat([part(results, runs=slice(i, i + 1)) for i in range(3)]), results)
     assert same(Results.concat([results]), results)
@@ -166,30 +167,30 @@ def test_parts_of_queries_and_of_runs_become_the_whole(results):
     assert Results.concat([part(results, runs=slice(0, 2)), unknown]).provenance is None
 
 
-def test_parts_that_are_no_parts_of_one_whole_are_refused(results):
+def test_results_that_cannot_be_joined_are_refused(results):
     first = part(results, slice(0, 2), slice(0, 2))
     for others, message in (
-        ([], "results: expected at least one, found none"),
+        ([], "results: must hold at least one result"),
         ([first, 5], r"results\[1\]: expected Results, found 5"),
         ([first, part(results, slice(0, 2), slice(1, 3))],
-         r"results\[1\]: expected queries that results\[0\] does not have, found 'q1' in both"),
+         r"results\[1\]: results\[0\] already has the query 'q1'"),
         ([first, part(results, slice(2, 3), slice(0, 2)), part(results, slice(1, 2), slice(0, 2))],
-         r"results\[2\]: expected runs that results\[0\] does not have, found 'y' in both"),
+         r"results\[2\]: results\[0\] already has the run 'y'"),
         ([first, part(results, slice(1, 3), slice(1, 3))],
-         r"results\[1\]: expected the runs of results\[0\] on other queries, or its queries of other runs, "
-         r"found others of both, with runs such as 'y' and queries such as 'q1' in common"),
-        ([first, part(results, slice(2, 3), slice(2, 3))], r"found others of both, with nothing in common"),
+         r"results\[1\]: must have the same runs or the same queries as results\[0\], but both differ: "
+         r"they share runs such as 'y' and queries such as 'q1' only"),
+        ([first, part(results, slice(2, 3), slice(2, 3))], r"but both differ: they share none"),
         ([first, tieaware.evaluate(QRELS, {"w": TIED}, ["AP"])],
-         r"results\[1\]: expected the measures of results\[0\], map, nDCG@2, num_ret, gm_map, found AP"),
+         r"results\[1\]: has other measures than results\[0\]: AP instead of map, nDCG@2, num_ret, gm_map"),
         ([first, tieaware.evaluate(QRELS, {"w": TIED}, MEASURES, ties="run_order")],
-         r"results\[1\]: expected ties='average', as of results\[0\], found 'run_order'"),
+         r"results\[1\]: has another tie rule than results\[0\]: run_order instead of average"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=f"^{message}$" if "results:" in message else message) as error:
             Results.concat(others)
         assert "\n" not in str(error.value)
 
 
-def test_the_bias_of_a_rule_is_its_value_less_the_expectation(results):
+def test_the_bias_of_a_rule_is_its_value_minus_the_expectation(results):
     ordered = tieaware.evaluate(QRELS, RUNS, MEASURES, ties="run_order")
     bias = ordered.bias(results)
     np.testing.assert_array_equal(bias.values[..., :3], (ordered.values - results.values)[..., :3])
@@ -197,7 +198,7 @@ def test_the_bias_of_a_rule_is_its_value_less_the_expectation(results):
     np.testing.assert_allclose(bias.mean()[:, :2], (ordered.mean() - results.mean())[:, :2], rtol=0, atol=1e-15)
     assert bias.means().columns == ("run", "map_bias", "nDCG@2_bias", "num_ret_bias", "gm_map_bias")
     assert bias.to_dict()["x"]["q0"]["map_bias"] == 1 - (1 + 1 / 2 + 1 / 3) / 3
-    with pytest.raises(InputError, match=r"^expectation: expected results of ties='average', found those of"):
+    with pytest.raises(InputError, match=r"^expectation: must be computed with the tie rule average, not run_order$"):
         results.bias(ordered)
-    with pytest.raises(InputError, match=r"^expectation: expected the runs of these results, found others$"):
+    with pytest.raises(InputError, match=r"^expectation: must have the same runs as the results$"):
         results.bias(results["x"])

@@ -1,7 +1,4 @@
-"""What is asked of single arguments, and how an error says that it is not so: ``where: expected …, found …``.
-
-Each check returns the value in plain Python's type. What is asked of arrays stands in `tieaware.checks.arrays`.
-"""
+"""Validation of single arguments, and formatting of values in error messages."""
 
 from __future__ import annotations
 
@@ -18,12 +15,12 @@ Value = TypeVar("Value")
 
 _LONGEST_SHOWN = 80
 
-# No longer collection of an unknown type is asked for its own words, which may be all of its elements.
-_LONGEST_COLLECTION = 1000
+# Do not call repr() on a larger collection of unknown type: it may print every element.
+_LARGEST_COLLECTION = 1000
 
 
 class _Short(reprlib.Repr):
-    """Shows a few elements of a collection, and takes no time for a large one: reprlib would sort sets and dicts."""
+    """Shows the first elements of a collection, in constant time: the base class would sort all of a set or a dict."""
 
     def repr_set(self, x: set[Any], level: int) -> str:
         return super().repr_set(set(islice(x, self.maxset + 1)), level)
@@ -35,9 +32,9 @@ class _Short(reprlib.Repr):
         return super().repr_dict(dict(islice(x.items(), self.maxdict + 1)), level)
 
     def repr_instance(self, x: Any, level: int) -> str:
-        # Arrays and ranges have short words of their own.
-        has_words = hasattr(x, "__array__") or isinstance(x, range | memoryview)
-        if isinstance(x, Sized) and not has_words and len(x) > _LONGEST_COLLECTION:
+        # The repr of an array or a range is short, whatever the size.
+        is_short = hasattr(x, "__array__") or isinstance(x, range | memoryview)
+        if isinstance(x, Sized) and not is_short and len(x) > _LARGEST_COLLECTION:
             return f"{type(x).__name__} of {len(x)}"
         return super().repr_instance(x, level)
 
@@ -55,26 +52,23 @@ def unexpected(where: str, expected: str, found: str, argument: str | None = Non
 
 
 def shown(value: object) -> str:
-    """Show any value in a message: on one line, and not too long."""
+    """Format any value for a message: on one line, and at most about 80 characters long."""
     try:
         text = repr(value) if isinstance(value, str) and len(value) <= _LONGEST_SHOWN else _short.repr(value)
     except Exception:
-        # An object whose repr fails still has a type.
+        # The object's own repr fails; the default one shows its type.
         text = object.__repr__(value)
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST_SHOWN + 2 else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is a whole number: Python's or NumPy's, and no bool."""
+    """Return whether a value is an integer of Python or NumPy, and not a bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-is_whole = is_integer
-
-
 def whole_number(where: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return a whole number within a range."""
+    """Check a whole number from `least` to `most`, and return it as an int."""
     if not is_integer(value) or value < least or (most is not None and value > most):
         reach = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
         raise unexpected(where, f"a whole number {reach}", shown(value))
@@ -82,16 +76,16 @@ def whole_number(where: str, value: Any, least: int, most: int | None = None) ->
 
 
 def number(where: str, value: Any, least: float, most: float, *, ends: bool = True) -> float:
-    """Return a number from `least` to `most`; without the `ends`, between them."""
+    """Check a number from `least` to `most`, and return it as a float; `ends` says whether both limits are allowed."""
     try:
-        fits = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-        converted = float(value) if fits else np.nan
+        is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        converted = float(value) if is_number else np.nan
     except OverflowError:
         converted = np.nan
-    # A long double may be too large for a float, or too small.
+    # A long double can be too large for a float, which makes it infinite, or too small, which makes it 0.
     if (converted == 0 or np.isinf(converted)) and converted != value:
         converted = np.nan
-    # A NaN fits no comparison.
+    # NaN fails both comparisons.
     if not (least <= converted <= most if ends else least < converted < most):
         reach = f"from {least:g} to {most:g}" if ends else f"between {least:g} and {most:g}"
         raise unexpected(where, f"a number {reach}", shown(value))
@@ -99,7 +93,7 @@ def number(where: str, value: Any, least: float, most: float, *, ends: bool = Tr
 
 
 def sequence(where: str, value: Any, of: str) -> tuple[Any, ...]:
-    """Return the elements of a sequence, which are said to be of a kind; text is none."""
+    """Return the elements of a sequence, which is not text; `of` is the plural noun for them in a message."""
     try:
         if not isinstance(value, str | bytes):
             return tuple(value)
@@ -109,7 +103,7 @@ def sequence(where: str, value: Any, of: str) -> tuple[Any, ...]:
 
 
 def whole_numbers(argument: str, values: Any, least: int, most: int | None = None) -> tuple[int, ...]:
-    """Check a sequence of whole numbers within a range."""
+    """Check a sequence of whole numbers from `least` to `most`."""
     return _each(argument, values, "whole numbers", lambda value: whole_number(argument, value, least, most))
 
 
@@ -130,14 +124,14 @@ def _each(argument: str, values: Any, of: str, check: Callable[[Any], Value]) ->
 
 
 def flag(where: str, value: Any) -> bool:
-    """Return True or False."""
+    """Check a value that must be True or False."""
     if not isinstance(value, bool | np.bool_):
         raise unexpected(where, "True or False", shown(value))
     return bool(value)
 
 
 def one_of(where: str, value: Any, choices: Collection[str]) -> str:
-    """Return one of several words; the error names the nearest."""
+    """Check that a value is one of the choices; the error suggests the nearest."""
     if not isinstance(value, str) or value not in choices:
         hint = did_you_mean(value, choices) if isinstance(value, str) else ""
         raise unexpected(where, f"one of {', '.join(choices)}", f"{shown(value)}{hint}")
@@ -145,7 +139,7 @@ def one_of(where: str, value: Any, choices: Collection[str]) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint at the known words that are nearest to a word, whatever its case; empty if none is near."""
+    """Return a hint that names the known words nearest to a word, in any case; empty if none is near."""
     import difflib
 
     by_lower_case = {each.lower(): each for each in reversed(list(known))}

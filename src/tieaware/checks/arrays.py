@@ -1,7 +1,7 @@
-"""What the library's arrays are called, and what is asked of those that callers give.
+"""Type aliases for arrays, and validation of arrays that callers pass.
 
-Each check returns an array as the kernels need it: contiguous, aligned, native, of one of the types below; or raises
-InputError, which says where, what was expected and what was found. No number that passes was rounded or has wrapped.
+Each check returns an array as the kernels need it: contiguous, aligned, in native byte order, of one of the types
+below. No number is rounded to another number that was given, and no integer wraps around.
 """
 
 from __future__ import annotations
@@ -22,27 +22,26 @@ Values: TypeAlias = npt.NDArray[np.float64]
 Scores: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 Labels: TypeAlias = npt.NDArray[np.int32]
 Integers: TypeAlias = npt.NDArray[np.int64]
-# Where each of several lists starts, and where the last ends: int64[n_lists + 1], ascending from 0.
+# The start of each list in a flat array, and the end of the last list: int64[n_lists + 1], ascending from 0.
 Offsets: TypeAlias = npt.NDArray[np.int64]
 
-# Says where an element is, as a message begins with it: "labels[3]", "run.txt:12", "run['q1']['d1']".
+# Returns the name of an element in messages, given its index in the flattened array; see tieaware.checks.
 Place: TypeAlias = Callable[[int], str]
 
 _LEAST_LABEL, _LARGEST_LABEL = -(2**31), 2**31 - 1
 
 _LABEL_TYPES = (int, float, np.integer, np.floating, np.bool_)
-# Which float() would take, some of them.
-_NO_SCORE_TYPES = (str, bytes, bytearray, complex, np.complexfloating, np.ndarray)
+# Types that are never scores, although float() accepts some of their values.
+_NOT_SCORE_TYPES = (str, bytes, bytearray, complex, np.complexfloating, np.ndarray)
 
-# Up to here float64 holds every whole number.
+# float64 represents every whole number up to here.
 _LARGEST_EXACT = 2.0**53
+# No list is as long; and the sum or difference of two numbers within this limit does not overflow int64.
 _LARGEST_OFFSET = 2**62
 
 
 def as_numpy(values: Any, where: str, place: Place | None = None) -> Any:
-    """Return tensors, subclasses of arrays and arrays of foreign types as plain arrays; anything else as it is.
-
-    The parameters are those of `as_labels`. Those in a list are taken one by one.
+    """Convert tensors and array subclasses to plain NumPy arrays, also inside a list; return other values unchanged.
 
     Raises
     ------
@@ -55,7 +54,7 @@ def as_numpy(values: Any, where: str, place: Place | None = None) -> Any:
         mask = getattr(values, "mask", None)
         if isinstance(mask, np.ndarray | np.bool_) and mask.dtype == np.bool_ and mask.any():
             i = int(np.broadcast_to(mask, values.shape).argmax())
-            raise unexpected(element(where, values.shape, i), "a value", "a masked one")
+            raise InputError(element(where, values.shape, i), "masked values are not allowed")
         return as_builtin_dtype(np.asarray(values))
     if is_tensor(values):
         return as_builtin_dtype(as_host(values, where))
@@ -65,36 +64,34 @@ def as_numpy(values: Any, where: str, place: Place | None = None) -> Any:
 
 
 def _needs_conversion(kind: type) -> bool:
-    """Whether values of a type are what `as_numpy` changes."""
+    """Return whether `as_numpy` converts values of a type."""
     return is_tensor(kind) or (issubclass(kind, np.ndarray) and kind is not np.ndarray)
 
 
 def as_array(values: Any, where: str) -> npt.NDArray[Any]:
-    """Return what NumPy makes of values: an array of numbers, or of objects where they are no plain numbers."""
+    """Convert values to an array: of numbers if all are numbers, else of objects."""
     values = as_numpy(values, where)
     if isinstance(values, np.ndarray):
         return values
     if isinstance(values, set | frozenset):
-        raise unexpected(where, "values in an order", f"a set, {shown(values)}")
+        raise InputError(where, f"must not be a set, because a set has no order: {shown(values)}")
     if isinstance(values, Iterable) and not isinstance(values, Sequence):
         values = list(values)
     try:
         if isinstance(values, list | tuple) and {str, bytes} & set(map(type, values)):
-            # Beside a text, NumPy makes text of the numbers, too.
+            # NumPy would convert the numbers among the texts to text, too.
             return np.asarray(values, object)
         array = np.asarray(values)
         return np.asarray(values, object) if array.dtype.kind in "US" else as_builtin_dtype(array)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         if "inhomogeneous" in str(error):
-            raise unexpected(
-                where, "flat values, or lists of equal length (flat, with their sizes as group=, for others)",
-                "lists of different lengths",
-            ) from None  # fmt: skip
-        raise unexpected(where, "an array of numbers", " ".join(str(error).split())) from None
+            problem = "lists of different lengths must be concatenated, with their lengths given as group"
+            raise InputError(where, problem) from None
+        raise InputError(where, f"cannot be read as an array of numbers: {' '.join(str(error).split())}") from None
 
 
 def as_contiguous(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return an array of this type, contiguous and aligned: itself, if it is that."""
+    """Convert an array to a type, C-contiguous and aligned; return the array itself if it is so already."""
     flags = array.flags
     if array.dtype == dtype and flags.c_contiguous and flags.aligned:
         return array
@@ -102,7 +99,7 @@ def as_contiguous(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[
 
 
 def as_flat(values: Any, where: str) -> npt.NDArray[Any]:
-    """Return an array of one dimension; of a list, each value is one element, even if it is a list."""
+    """Convert values to a one-dimensional array; each element of a list becomes one element, even if it is a list."""
     if isinstance(values, list | tuple):
         with suppress(InputError):
             array = as_array(values, where)
@@ -113,15 +110,15 @@ def as_flat(values: Any, where: str) -> npt.NDArray[Any]:
     if array.ndim == 0:
         raise unexpected(where, "a sequence", shown(values))
     if array.ndim != 1:
-        raise unexpected(where, "one dimension", f"shape {array.shape}")
+        raise unexpected(where, "a one-dimensional array", f"shape {array.shape}")
     return array
 
 
 def stable_order(numbers: Integers) -> Integers:
-    """Return the order that sorts whole numbers from 0, stably.
+    """Return the stable order that sorts non-negative integers.
 
-    NumPy's stable sort counts numbers of 16 bits; larger ones it compares, which takes several times as long. So these
-    are sorted by 16 bits after 16 bits, the last first.
+    NumPy sorts 16-bit integers stably by radix, and larger integers by comparison, which takes several times as long.
+    So this is a radix sort of 16-bit digits, the lowest digit first.
     """
     order = np.argsort(numbers.astype(np.uint16), kind="stable")
     for shift in range(16, int(numbers.max(initial=0)).bit_length(), 16):
@@ -130,45 +127,35 @@ def stable_order(numbers: Integers) -> Integers:
 
 
 def element(where: str, shape: tuple[int, ...], index: int) -> str:
-    """Say where an element is that has this index in the flat array: "labels[3]", or "labels[0, 3]"."""
+    """Return the name of the element with an index in the flattened array: "labels[3]", or "labels[0, 3]"."""
     return f"{where}[{', '.join(map(str, np.unravel_index(index, shape)))}]" if shape else where
 
 
 def _plain(array: npt.NDArray[Any], index: int) -> Any:
-    """Return an element of the flat array as Python has it, to show it."""
+    """Return an element of the flattened array as a plain Python value, to show it in a message."""
     return array.reshape(-1)[index : index + 1].tolist()[0]
 
 
 def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
-    """Return labels as int32: whole numbers of 32 bits, also as floats.
-
-    Parameters
-    ----------
-    values : array of numbers, or of objects
-        Of any shape.
-    where : str
-        What the labels are called.
-    place : callable, optional
-        Says where an element is, by its index in the flat array, if that is not ``where[index]``.
-    """
+    """Convert labels of any shape to int32: whole numbers within 32 bits, which may be given as floats."""
     array = as_array(values, where)
     if array.dtype == np.int32:
         return as_contiguous(array, array.dtype)
     if array.size == 0:
         return np.zeros(array.shape, dtype=np.int32)
     if array.dtype.kind not in "biufO":
-        # Of text and the like, whose first element is to be named.
+        # The dtype is that of text or the like: the error names the first such element.
         array = array.astype(object)
     row = _first_invalid_label(array.reshape(-1))
     if row is not None:
-        raise _error_at(array, row, where, place)
+        raise _label_error_at(row, array, where, place)
     return as_contiguous(array, np.int32)
 
 
 def as_integer_labels(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
-    """Return labels as whole numbers or bools of the type that they have; some may need more than 32 bits yet.
+    """Return an array of integers or bools in its own type, of which some may not fit 32 bits.
 
-    Where they have another type, they are converted as `as_labels` does it.
+    Values of any other type are converted to int32 with `as_labels`.
     """
     if values.dtype.kind not in "biu":
         return as_labels(values, where)
@@ -176,13 +163,13 @@ def as_integer_labels(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
 
 
 def label_error(array: npt.NDArray[Any], where: str, place: Place | None = None) -> InputError:
-    """Return the error that names the first element that is no label; see `as_labels`."""
+    """Return the error that names the first element that is not a label; there must be one."""
     row = _first_invalid_label(array.reshape(-1))
     assert row is not None
-    return _error_at(array, row, where, place)
+    return _label_error_at(row, array, where, place)
 
 
-def _error_at(array: npt.NDArray[Any], row: int, where: str, place: Place | None) -> InputError:
+def _label_error_at(row: int, array: npt.NDArray[Any], where: str, place: Place | None) -> InputError:
     return unexpected(
         place(row) if place else element(where, array.shape, row),
         f"a whole number from {_LEAST_LABEL} to {_LARGEST_LABEL}", shown(_plain(array, row)),
@@ -190,10 +177,10 @@ def _error_at(array: npt.NDArray[Any], row: int, where: str, place: Place | None
 
 
 def _first_invalid_label(array: npt.NDArray[Any]) -> int | None:
-    """Return the first element that is no label, if there is one."""
+    """Return the index of the first element that is not a label; None if all are."""
     if array.dtype.kind == "O":
         return next((i for i, value in enumerate(array.tolist()) if not _is_label(value)), None)
-    # Compared in float64 at least: the largest label is no number of float32, which would round it up.
+    # Compare in float64: float32 would round the largest label up to a number that is too large.
     wrong = ~((array >= np.float64(_LEAST_LABEL)) & (array <= np.float64(_LARGEST_LABEL)))
     if array.dtype.kind == "f":
         wrong |= array != np.floor(array)
@@ -208,21 +195,11 @@ def _is_label(value: Any) -> bool:
 
 
 def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool = False) -> Scores:
-    """Return scores as float64 or float32, of which no two numbers are equal that were not.
+    """Convert scores to float32 or float64 without creating new ties.
 
-    Numbers that are no whole ones, of the types Decimal and Fraction, are rounded as float() does it. Any other that
-    float64 does not hold is refused, also of the type longdouble.
-
-    Parameters
-    ----------
-    values : array of numbers, or of objects
-        Of any shape. A NaN passes: the kernels find it.
-    where : str
-        What the scores are called.
-    place : callable, optional
-        As for `as_labels`.
-    flat : bool
-        Whether they must be of one dimension.
+    Fractions and decimals that are not whole numbers are rounded as float() rounds them. Any other number that float64
+    cannot represent exactly is an error. NaN is accepted here: the kernels find it. With `flat`, the scores must be
+    one-dimensional.
     """
     given = as_numpy(values, where, place)
     array = as_flat(given, where) if flat else as_array(given, where)
@@ -240,7 +217,7 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
         array = array.astype(object)
         for i, value in enumerate(array.reshape(-1).tolist()):
             if not _is_real(value):
-                wanted = "a number that float64 has room for" if isinstance(value, int) else "a number"
+                wanted = "a number in the range of float64" if isinstance(value, int) else "a number"
                 raise unexpected(place(i) if place else element(where, array.shape, i), wanted, shown(value))
     with np.errstate(over="ignore"):
         converted: Values = as_contiguous(array, np.float64)
@@ -250,8 +227,8 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
 
 
 def _is_real(value: Any) -> bool:
-    """Whether a value is a number that float64 has room for; text and arrays are none, although float() reads some."""
-    if isinstance(value, _NO_SCORE_TYPES):
+    """Return whether a value is a real number in the range of float64. Text and arrays are not numbers here."""
+    if isinstance(value, _NOT_SCORE_TYPES):
         return False
     try:
         float(value)
@@ -261,12 +238,12 @@ def _is_real(value: Any) -> bool:
 
 
 def _check_exact(given: Any, converted: Scores, where: str, place: Place | None) -> None:
-    """Raise InputError where a score was rounded: it might tie with another then."""
+    """Raise InputError at the first score that the conversion rounded: it might now tie with another score."""
     kind = given.dtype.kind if isinstance(given, np.ndarray) else "O"
     if kind == "f":
         suspects = (converted != given) & ~np.isnan(converted)
     else:
-        # Whole numbers below 2^53 are exact.
+        # Only whole numbers of 2^53 and more can have been rounded.
         suspects = (np.abs(converted) >= _LARGEST_EXACT) & np.isfinite(converted)
         if isinstance(given, np.ndarray) and kind == "O":
             precise = [isinstance(value, np.longdouble) for value in given.reshape(-1).tolist()]
@@ -274,18 +251,16 @@ def _check_exact(given: Any, converted: Scores, where: str, place: Place | None)
     if not suspects.any():
         return
     if kind in "iu":
-        # One past the largest converts back to whatever the processor likes.
+        # Converting back a float beyond the integer type's maximum gives a result that depends on the processor.
         with np.errstate(invalid="ignore"):
             suspects = (converted.astype(given.dtype) != given) | (converted >= float(np.iinfo(given.dtype).max))
     elements = np.asarray(given, dtype=None if kind in "iuf" else object).reshape(-1)
     for row in np.flatnonzero(suspects).tolist():
         value: Any = elements[row].item() if hasattr(elements[row], "item") else elements[row]
-        # Python compares the numbers themselves.
+        # Python compares an int with a float exactly, without converting either.
         if isinstance(value, Number) and value != converted.reshape(-1)[row].item():
-            raise unexpected(
-                place(row) if place else element(where, converted.shape, row),
-                "a number that float64 holds, lest it tie by rounding", shown(value),
-            )  # fmt: skip
+            where_it_is = place(row) if place else element(where, converted.shape, row)
+            raise unexpected(where_it_is, "a number that float64 represents exactly", shown(value))
 
 
 def check_no_nan(scores: Scores, where: str, place: Place | None = None) -> None:
@@ -297,83 +272,86 @@ def check_no_nan(scores: Scores, where: str, place: Place | None = None) -> None
 
 
 def as_integers(values: Any, where: str) -> Integers:
-    """Return a flat array of whole numbers as int64."""
+    """Convert a one-dimensional array of integers to int64, always as a copy."""
     array = as_flat(values, where)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
-    # No offset or size is as large; below, no sum or difference of two wraps around.
     if array.dtype.kind == "O":
         wrong = np.array([not is_integer(each) or abs(each) > _LARGEST_OFFSET for each in array.tolist()])
     elif array.dtype.kind in "iu":
         wrong = (array > _LARGEST_OFFSET) | (array < -_LARGEST_OFFSET)
     else:
-        raise unexpected(where, "whole numbers", f"{array.dtype}")
+        raise unexpected(where, "whole numbers", f"an array of {array.dtype}")
     if wrong.any():
         row = int(wrong.argmax())
-        raise unexpected(f"{where}[{row}]", "a whole number within ±2^62", shown(_plain(array, row)))
-    # A copy, for the kernels rely on offsets that the caller may change afterwards.
+        raise unexpected(f"{where}[{row}]", "a whole number from -2^62 to 2^62", shown(_plain(array, row)))
+    # A copy: the kernels rely on the checked offsets even if the caller changes the array afterwards.
     return np.array(array, np.int64, order="C")
 
 
 def as_offsets(values: Any, n: int, where: str, of: str) -> Offsets:
-    """Return offsets that start at 0, never decrease, and end at n, which is the number `of` what they divide."""
+    """Check offsets: they start at 0, never decrease, and end at n. `of` names the n elements, as in "labels"."""
     offsets = as_integers(values, where)
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n:
-        ends = f"{offsets[0]} … {offsets[-1]}" if len(offsets) else "none"
-        raise unexpected(where, f"0 … {n}, the number of {of}", ends)
+        found = f"{offsets[0]} … {offsets[-1]}" if len(offsets) else "no offsets"
+        raise InputError(where, f"must start at 0 and end at {n}, the number of {of}; found {found}")
     falls = offsets[1:] < offsets[:-1]
     if falls.any():
         i = int(falls.argmax()) + 1
-        raise unexpected(f"{where}[{i}]", f"at least {offsets[i - 1]}, as before it", f"{offsets[i]}")
+        problem = f"must be at least {offsets[i - 1]}, the offset before it; found {offsets[i]}"
+        raise InputError(f"{where}[{i}]", problem)
     return offsets
 
 
 def offsets_from_sizes(values: Any, n: int, where: str, of: str) -> Offsets:
-    """Return the offsets of lists of these sizes, which add up to n, the number `of` what they divide."""
+    """Convert the sizes of lists to offsets; the sizes must add up to n. `of` names the n elements, as in "labels"."""
     sizes = as_integers(values, where)
     outside = (sizes < 0) | (sizes > n)
     if outside.any():
         i = int(outside.argmax())
         raise unexpected(f"{where}[{i}]", f"a size from 0 to {n}, the number of {of}", f"{sizes[i]}")
-    # In Python's integers where those of 64 bits might wrap around.
+    # Add as Python integers if the sum might overflow int64.
     total = int(sizes.sum()) if len(sizes) * (n + 1) < _LARGEST_OFFSET else sum(sizes.tolist())
     if total != n:
-        raise unexpected(where, f"sizes that add up to {n}, the number of {of}", f"{total}")
+        raise InputError(where, f"the sizes must add up to {n}, the number of {of}; they add up to {total}")
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
 
 
 def offsets_from_qid(values: Any, n: int, where: str, of: str) -> Offsets:
-    """Return the offsets of the runs of n equal values, one for each `of` what; none may come back after another."""
+    """Convert n query ids, one per row, to offsets of the lists. The rows of a query must be contiguous.
+
+    `of` names the n rows in messages, as in "labels".
+    """
     array = as_flat(values, where)
     if len(array) != n:
-        raise unexpected(where, f"{n} values, one for each of the {of}", f"{len(array)}")
+        raise InputError(where, f"{n} {of} need {n} query ids, one for each; found {len(array)}")
     given = array
     if array.dtype.kind == "O":
         array = _numbered(array, where)
     elif (array != array).any():
         row = int((array != array).argmax())
-        raise unexpected(f"{where}[{row}]", "a query", shown(_plain(array, row)))
+        raise unexpected(f"{where}[{row}]", "a query id", shown(_plain(array, row)))
     starts = np.flatnonzero(array[1:] != array[:-1]) + 1
     firsts = array[np.concatenate(([0], starts))] if n else array
     _, places = np.unique(firsts, return_index=True)
     if len(places) != len(firsts):
         row = int(np.concatenate(([0], starts))[np.setdiff1d(np.arange(len(firsts)), places)[0]])
-        again = f"{shown(_plain(given, row))} again after another query"
-        raise unexpected(f"{where}[{row}]", "the rows of a query side by side", again)
+        problem = f"query {shown(_plain(given, row))} occurs again after another query; its rows must be contiguous"
+        raise InputError(f"{where}[{row}]", problem)
     return np.concatenate(([0], starts, [n] if n else [])).astype(np.int64)
 
 
 def _numbered(array: npt.NDArray[Any], where: str) -> Integers:
-    """Number objects as they first appear, which sorting them would not do for all."""
+    """Number query ids in the order of their first rows; unlike sorting, this works for ids of mixed types."""
     numbers: dict[Any, int] = {}
     rows = np.empty(len(array), dtype=np.int64)
     for row, query in enumerate(array.tolist()):
         try:
-            # A missing value is no query: it is none, or not equal to itself.
+            # A missing value is None, or like NaN not equal to itself.
             known = query is not None and bool(query == query)
             rows[row] = numbers.setdefault(query, len(numbers))
         except (TypeError, ValueError):
             known = False
         if not known:
-            raise unexpected(f"{where}[{row}]", "a query", shown(query))
+            raise unexpected(f"{where}[{row}]", "a query id", shown(query))
     return rows

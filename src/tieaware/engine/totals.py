@@ -56,8 +56,8 @@ class Totals(NamedTuple):
             totals[:, i] = definition.total(measure, judgments)
             if definition.query_number:
                 numbers[:, i] = definition.query_number(measure, judgments)
-            if definition.query_table:
-                lookups[i], starts[:, i] = definition.query_table(measure, judgments)
+            if definition.query_lookup:
+                lookups[i], starts[:, i] = definition.query_lookup(measure, judgments)
         return cls(totals, numbers, lookups, starts)
 
     @property

@@ -1,4 +1,8 @@
-"""A measure: a definition, which all measures of a family share, with a cut-off and settings of its parameters."""
+"""Measures and their definitions.
+
+A `Definition` describes a family of measures, such as AP. A `Measure` is a definition with a cut-off and with values of
+the parameters, such as AP(rel=2)@100.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +11,43 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
 
+import numpy as np
+import numpy.typing as npt
+
 from tieaware.checks.arguments import is_integer, shown, unexpected
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
 from tieaware.lists.judgments import Judgments
 from tieaware.measures.parameters import Parameter, Setting
 
-# Sums of whole weights below this are exact in float64, so that they do not depend on the order of adding.
+# A sum of whole numbers below this is exact in float64, so it does not depend on the order of adding.
 LEAST_INEXACT = 2.0**53
 
 _DEEPEST_CUTOFF = 2**62 - 1
 
 
+# The relevance of the ranks of one list, 0 or 1: int8[depth].
+Relevance = npt.NDArray[np.int8]
+
+
 @dataclass(frozen=True, eq=False)
 class Weighting:
-    """What one document is worth, by its label: one number, or a few that a kernel looks at together.
+    """The weights of a document by its label: one number, or the few numbers that a kernel reads together.
 
     Parameters
     ----------
     rows : callable
-        Takes int32[n] labels, and the settings of `parameters` by name; returns float64[n] or float64[n_rows, n].
+        Takes int32[n] labels, and the values of `parameters` by name; returns float64[n] or float64[n_rows, n].
     parameters : tuple of str
-        All that the rows depend on besides the labels: they are given nothing else, so that measures for which the rows
-        and these settings are the same can share them.
+        The parameters of the measure that the weights depend on. `rows` is given no others, so measures with equal
+        `rows` and equal values of these parameters can share their weights.
     """
 
     rows: Callable[..., Values]
     parameters: tuple[str, ...] = ()
 
     def key(self, measure: Measure) -> tuple[Any, ...]:
-        """Return what is equal for two measures of the same weights."""
+        """Return a tuple that is equal for two measures if they have the same weights."""
         return self.rows, *(measure[name] for name in self.parameters)
 
     def weigh(self, measure: Measure, labels: Labels) -> Values:
@@ -48,61 +59,95 @@ class Weighting:
         return weights[None] if weights.ndim == 1 else weights
 
 
+@dataclass(frozen=True, eq=False)
+class BandingLoss:
+    """The formula for the largest loss or gain of a measure when ranks are put into bands.
+
+    Parameters
+    ----------
+    largest : callable
+        Takes the measure, the edges of the bands and whether the largest gain is wanted instead of the largest loss;
+        returns that number, and the relevance of each rank in a list that attains it. See ``banding_loss.py``.
+    with_cutoff, without_cutoff : bool
+        Whether the formula holds for measures with, and without, a cut-off.
+    """
+
+    largest: Callable[[Measure, Integers, bool], tuple[float, Relevance]]
+    with_cutoff: bool = False
+    without_cutoff: bool = False
+
+    def holds_for(self, measure: Measure) -> bool:
+        """Return whether the formula holds for a measure of the family."""
+        return self.without_cutoff if measure.cutoff is None else self.with_cutoff
+
+    def notations(self, name: str) -> list[str]:
+        """Return the notations of the measures that the formula holds for, such as P@k; `name` is the family's."""
+        return [name] * self.without_cutoff + [f"{name}@k"] * self.with_cutoff
+
+
 def check_exact(measure: Measure, weights: Values) -> None:
     """Raise InputError unless sums of the weights of documents, float64[n_rows, n], are exact."""
-    # Mostly the greatest of them says that they are.
+    # The largest weight usually suffices to prove it, without summing.
     if weights.max(initial=0.0) * weights.shape[1] >= LEAST_INEXACT and (weights.sum(axis=1) >= LEAST_INEXACT).any():
-        raise unexpected(f"{measure}: labels", "gains that add up to less than 2^53, for exact sums", "more")
+        raise InputError(f"{measure}: labels", "the gains add up to 2^53 or more, so their sums would not be exact")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Definition:
-    """A family of measures: all that the rest of the library knows about it.
+    """The definition of a family of measures.
+
+    Functions of a definition take the measure (with its cut-off and parameters) as their first argument.
 
     Parameters
     ----------
     name, title : str
-        In the notation, and in words.
+        The name in the notation, and a description in a few words.
     kernel : str
-        Which row of ext/engine/_kernels.pyx sums up what the groups of a query contribute.
+        The row of ext/engine/_kernels.pyx that sums the contributions of a query's tie groups.
     weighting : Weighting
-        What one document is worth.
+        The weights of a document.
     total : callable
-        Takes the measure and the judgments; returns float64[n_queries], what all judged documents of a query are worth
-        together: 0 means that the measure says nothing about the query.
+        Takes the measure and the judgments; returns float64[n_queries], the total weight of all judged documents of
+        each query. A total of 0 means that the measure is undefined for the query.
     norm : callable
-        Takes the measure, the totals and the numbers of retrieved documents; returns what the sums are divided by:
-        one number, or float64[n_queries].
+        Takes the measure, the totals and the numbers of retrieved documents; returns the divisor of the sums, one
+        number or float64[n_queries].
     slots : callable, optional
-        Takes the measure and a depth; returns the kernel's table of slot weights down to there.
+        Takes the measure and a depth; returns the slot weights that the kernel reads, down to this depth.
     query_number : callable, optional
-        Takes the measure and the judgments; returns another number that the kernel takes of each query.
-    query_table : callable, optional
-        The same, for the table that the kernel takes of all queries, and where in it each query's part starts.
+        Takes the measure and the judgments; returns float64[n_queries], a further number of each query for the kernel.
+    query_lookup : callable, optional
+        Takes the measure and the judgments; returns a lookup array with a part for each query, which the kernel reads,
+        and int64[n_queries], the positions where the parts begin.
     measure_number : str, optional
-        Which parameter the kernel takes as the number of the measure.
+        The name of the parameter whose value the kernel reads.
     parameters : mapping of str to Parameter
+        The parameters by name, in the order of the notation.
     has_cutoff : bool
-        Whether ``@`` is followed by a cut-off.
+        Whether a cut-off may follow ``@``.
     at_recall : bool
-        Whether ``@`` is followed by a recall, the parameter of that name.
+        Whether a recall follows ``@``: the parameter of that name.
     summary : str
-        How the values of the queries are summed up: "mean", "sum" or "geometric" (mean).
+        How the values of the queries are summarised: "mean", "sum" or "geometric" (mean).
     summary_only : bool
-        Whether the summary is what it is about, so that trec_eval prints no value of a query.
+        Whether only the summary has a meaning, so that trec_eval prints no values of single queries.
     less_is_better : bool
+        Whether a lower value is better.
     has_spread : bool
-        Whether it is known how far the order of tied documents moves it: standard deviation, minimum and maximum.
+        Whether the standard deviation, minimum and maximum over the orders of tied documents are known.
     own_extremes : callable
-        Takes the measure; whether other orders of tied documents than those by label are the best and the worst.
+        Takes the measure; returns whether its minimum and maximum can occur in orders of tied documents that are not
+        sorted by label.
     needs_pool : callable
-        Takes the measure; whether it looks at documents that are pooled and not judged.
+        Takes the measure; returns whether documents that are pooled but not judged have a weight.
+    worst_case : BandingLoss, optional
+        The largest loss by banding, where it is known.
     limit : str, optional
-        What an error says where its kernel refuses, by an infinite value, what would take too long or too much memory.
+        The error for a query whose value would take too long or too much memory; the kernel then returns an infinity.
     aliases : tuple of str
-        Other names that it is known by.
+        Further names in the notation.
     trec_name, trec_name_with_cutoff : str, optional
-        What trec_eval calls it, without and with a cut-off.
+        The names in trec_eval without, and with, a cut-off.
     """
 
     name: str
@@ -113,7 +158,7 @@ class Definition:
     norm: Callable[[Measure, Values, Integers], Values | Integers | float]
     slots: Callable[[Measure, int], Values] | None = None
     query_number: Callable[[Measure, Judgments], Values] | None = None
-    query_table: Callable[[Measure, Judgments], tuple[Values, Integers]] | None = None
+    query_lookup: Callable[[Measure, Judgments], tuple[Values, Integers]] | None = None
     measure_number: str | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     has_cutoff: bool = True
@@ -124,6 +169,7 @@ class Definition:
     has_spread: bool = True
     own_extremes: Callable[[Measure], bool] = lambda measure: False
     needs_pool: Callable[[Measure], bool] = lambda measure: False
+    worst_case: BandingLoss | None = None
     limit: str | None = None
     aliases: tuple[str, ...] = ()
     trec_name: str | None = None
@@ -131,39 +177,39 @@ class Definition:
 
     @property
     def is_count(self) -> bool:
-        """Whether its values are whole numbers, which every query has, and which are added up over the queries."""
+        """Whether the values are counts: whole numbers, defined for every query and summed over the queries."""
         return self.summary == "sum"
 
     @property
     def is_geometric(self) -> bool:
-        """Whether the values of the queries are summed up as their geometric mean."""
+        """Whether the values of the queries are summarised by their geometric mean."""
         return self.summary == "geometric"
 
 
 class Measure:
-    """One measure: a definition, a cut-off and the values of the parameters. Immutable and hashable.
+    """A measure: a definition with a cut-off and with values of the parameters. Immutable and hashable.
 
-    Made from a name (``tieaware.AP``), by calling it with parameters (``AP(rel=2)``), and with ``@`` for the cut-off
-    (``AP(rel=2) @ 100``). ``str()`` gives the notation that `tieaware.parse_measure` reads.
+    Start from a name (``tieaware.AP``), call it with parameters (``AP(rel=2)``), and add the cut-off with ``@``
+    (``AP(rel=2) @ 100``). ``str()`` returns the notation that `tieaware.parse_measure` reads.
 
     Parameters
     ----------
     definition : Definition
         The family, one of ``tieaware.measures.DEFINITIONS``.
     cutoff : int or None
-        How many ranks count, from 1; None for all.
+        The number of ranks that count, at least 1; None for all ranks.
     **parameters : int, float, str or bool
-        Those of the family whose values are not the default, such as ``rel``.
+        The parameters that differ from their default, such as ``rel``.
 
     Attributes
     ----------
     parameters : mapping of str to int, float, str or bool
-        All parameters of the family with their values.
+        The values of all parameters of the family.
 
     Raises
     ------
     InputError
-        If the family has no such parameter or no cut-off, or a value is out of range.
+        If the family has no such parameter or no cut-off, or if a value is out of range.
 
     Examples
     --------
@@ -192,17 +238,17 @@ class Measure:
         settings = {name: parameter.default for name, parameter in definition.parameters.items()}
         for name, value in parameters.items():
             if name not in settings:
-                known = ", ".join(settings) or "none, for it has none"
-                raise unexpected(f"parameter of {definition.name}", f"one of {known}", repr(name))
+                known = f"its parameters are {', '.join(settings)}" if settings else "it has none"
+                raise InputError(definition.name, f"unknown parameter {name!r}; {known}")
             try:
                 settings[name] = definition.parameters[name].checked(name, value)
             except InputError as error:
                 raise error.at(f"{name} of {definition.name}") from None
         set_once(self, "parameters", MappingProxyType(settings))
-        set_once(self, "_text", self._written())
+        set_once(self, "_text", self._notation())
 
-    def _written(self) -> str:
-        """Write the measure in the notation that is read back."""
+    def _notation(self) -> str:
+        """Return the measure in the notation, without the parameters that have their default."""
         definition = self.definition
         changed = {k: v for k, v in self.parameters.items() if v != definition.parameters[k].default}
         at = changed.pop("recall", 0.0) if definition.at_recall else self.cutoff
@@ -211,12 +257,12 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """The name without cut-off and parameters."""
+        """The name of the family, without cut-off and parameters."""
         return self.definition.name
 
     @property
     def judged_only(self) -> bool:
-        """Whether unjudged documents are taken out of the list first."""
+        """Whether unjudged documents are removed from the list first."""
         return bool(self.parameters.get("judged_only", False))
 
     def __getitem__(self, parameter: str) -> Setting:
@@ -225,7 +271,7 @@ class Measure:
         Parameters
         ----------
         parameter : str
-            Its name, such as "rel".
+            The name, such as "rel".
 
         Returns
         -------
@@ -239,7 +285,7 @@ class Measure:
         """
         return self.parameters[parameter]
 
-    # A measure has parameters, but is no sequence of them.
+    # Without this, Python would iterate over a measure by calling __getitem__ with 0, 1, 2 …
     __iter__ = None
 
     def __call__(self, *, cutoff: int | None = None, **parameters: Setting) -> Measure:
@@ -248,7 +294,7 @@ class Measure:
         Parameters
         ----------
         cutoff : int, optional
-            How many ranks count, from 1; by default as many as in this measure.
+            The number of ranks that count, at least 1. Default: the cut-off of this measure.
         **parameters : int, float, str or bool
             The parameters that change, such as ``rel``.
 
@@ -259,7 +305,7 @@ class Measure:
         Raises
         ------
         InputError
-            If a parameter is unknown, or it or the cut-off is out of range.
+            If a parameter is unknown, or a value or the cut-off is out of range.
 
         Examples
         --------
@@ -271,12 +317,12 @@ class Measure:
         return Measure(self.definition, kept, **{**self.parameters, **parameters})
 
     def __matmul__(self, cutoff: float) -> Measure:
-        """Return the measure with another cut-off; of interpolated precision, at another recall.
+        """Return the measure with another cut-off, or interpolated precision at another recall.
 
         Parameters
         ----------
         cutoff : int, or float
-            How many ranks count, from 1; or the recall, 0 … 1.
+            The number of ranks that count, at least 1; or the recall, 0 … 1.
 
         Returns
         -------
@@ -285,7 +331,7 @@ class Measure:
         Raises
         ------
         InputError
-            If it is out of range, or the measure has no cut-off.
+            If the cut-off is out of range, or the measure has none.
 
         Examples
         --------
@@ -298,7 +344,7 @@ class Measure:
         return Measure(self.definition, cast(int, cutoff), **self.parameters)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a measure is immutable; {self}(…) makes another")
+        raise AttributeError(f"a measure is immutable; call it for another measure: {self.name}({name}=…)")
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
@@ -314,7 +360,7 @@ class Measure:
 
 def _checked_cutoff(definition: Definition, cutoff: object) -> int:
     if not definition.has_cutoff:
-        raise unexpected(definition.name, "no cut-off, which it does not have", f"@{shown(cutoff)}")
+        raise InputError(definition.name, f"has no cut-off, so @{shown(cutoff)} has no meaning")
     if not is_integer(cutoff) or not 1 <= cast(int, cutoff) <= _DEEPEST_CUTOFF:
         raise unexpected(f"cut-off of {definition.name}", "a whole number from 1 to 2^62 - 1", shown(cutoff))
     return int(cast(int, cutoff))

@@ -1,11 +1,12 @@
-"""All measures: one definition each.
+"""The definitions of all measures.
 
-To add a measure, add its definition here and its name to the front door, `tieaware/__init__.py`; its kernel to ext/, if
-none there fits; and its functions to ``reference/``.
+To add a measure, add its definition here, its name to `tieaware/__init__.py` and its functions to ``reference/``. If no
+kernel fits, add one to ``ext/engine/``.
 """
 
 from __future__ import annotations
 
+from tieaware.measures.banding_loss import LOSS_OF_AP, LOSS_OF_NDCG, LOSS_OF_P, LOSS_OF_R, LOSS_OF_RBP, LOSS_OF_RR
 from tieaware.measures.definition import Definition, Measure
 from tieaware.measures.formulas import (
     GAIN,
@@ -42,38 +43,44 @@ from tieaware.measures.formulas import (
 )
 from tieaware.measures.parameters import Flag, Number, Parameter, WholeNumber, Word
 
-# Every family, by its name.
+# All families of measures, by name.
 DEFINITIONS: dict[str, Definition] = {}
 
 
 def _measure(definition: Definition) -> Measure:
-    """List a family, and return its measure without cut-off and with every parameter at its default."""
+    """Register a family, and return its measure without a cut-off and with the default of every parameter."""
     DEFINITIONS[definition.name] = definition
     return Measure(definition)
 
 
 _Parameters = dict[str, Parameter]
 _REL: _Parameters = {"rel": WholeNumber(1, 0, 2**31, "the smallest relevant label")}
-_JUDGED_ONLY: _Parameters = {"judged_only": Flag(False, "whether unjudged documents are taken out of the list first")}
+_JUDGED_ONLY: _Parameters = {"judged_only": Flag(False, "remove unjudged documents from the list first")}
 _BINARY: _Parameters = {**_REL, **_JUDGED_ONLY}
 _GAIN: _Parameters = {"dcg": Word("log2", ("log2", "exp-log2"), "the gain: the label, or 2^label - 1")}
 _GRADED: _Parameters = {**_GAIN, **_JUDGED_ONLY}
-_PATIENCE: _Parameters = {"p": Number(0.8, 0.0, 1.0, "how likely the user goes on to the next document", ends=False)}
+_PATIENCE: _Parameters = {
+    "p": Number(0.8, 0.0, 1.0, "the probability that the user goes on to the next document", ends=False)
+}
 _WEIGHT_OF_GAINS: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of gains against ranks", ends=False)}
 _WEIGHT_OF_RECALL: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of recall against precision", ends=False)}
 
-_LIMIT_OF_INTERPOLATED = "expected smaller tied groups or another tie rule, found some whose exact value takes too long"
-_LIMIT_OF_ERR = "expected smaller tied groups or cut-off, found some whose exact value or spread takes too long"
+_LIMIT_OF_INTERPOLATED = "the exact value of large tie groups takes too long; use another tie rule"
+_LIMIT_OF_ERR = (
+    "the exact value or spread of large tie groups takes too long; use a smaller cut-off or another tie rule"
+)
 
 # fmt: off
 P = _measure(Definition(
     name="P", title="precision",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_depth,
+    worst_case=LOSS_OF_P,
     parameters=_BINARY, aliases=("Precision",), trec_name_with_cutoff="P",
 ))
 R = _measure(Definition(
     name="R", title="recall",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
+    worst_case=LOSS_OF_R,
     parameters=_BINARY, aliases=("Recall",), trec_name_with_cutoff="recall",
 ))
 F1 = _measure(Definition(
@@ -84,16 +91,19 @@ F1 = _measure(Definition(
 AP = _measure(Definition(
     name="AP", title="average precision",
     kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total, slots=reciprocal_slots,
+    worst_case=LOSS_OF_AP,
     parameters=_BINARY, aliases=("MAP",), trec_name="map", trec_name_with_cutoff="map_cut",
 ))
 RR = _measure(Definition(
     name="RR", title="reciprocal rank",
     kernel="reciprocal_rank", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=reciprocal_slots,
+    worst_case=LOSS_OF_RR,
     parameters=_BINARY, aliases=("MRR",), trec_name="recip_rank",
 ))
 nDCG = _measure(Definition(  # noqa: N816 - the field's name
     name="nDCG", title="normalised discounted cumulative gain",
     kernel="discounted_to_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, slots=discounted_slots,
+    worst_case=LOSS_OF_NDCG,
     parameters=_GRADED, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
 ))
 DCG = _measure(Definition(
@@ -104,6 +114,7 @@ DCG = _measure(Definition(
 RBP = _measure(Definition(
     name="RBP", title="rank-biased precision",
     kernel="patience", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=patient_slots,
+    worst_case=LOSS_OF_RBP,
     parameters={**_PATIENCE, **_BINARY},
 ))
 Success = _measure(Definition(
@@ -112,7 +123,7 @@ Success = _measure(Definition(
     parameters=_BINARY, trec_name_with_cutoff="success",
 ))
 Hits = _measure(Definition(
-    name="Hits", title="Success, as link prediction and recommenders name it",
+    name="Hits", title="Success, under its name in link prediction and recommendation",
     kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
     parameters=_BINARY, aliases=("HitRate",),
 ))
@@ -128,18 +139,18 @@ Bpref = _measure(Definition(
     parameters=_BINARY, has_cutoff=False, aliases=("BPref",), trec_name="bpref",
 ))
 infAP = _measure(Definition(  # noqa: N816 - the field's name
-    name="infAP", title="average precision inferred where a part of the pool is judged",
+    name="infAP", title="average precision estimated from a partly judged pool",
     kernel="inferred_precision", weighting=POOLED_OR_JUDGED, total=relevant_documents, norm=by_total,
     parameters=_BINARY, has_cutoff=False, has_spread=False, needs_pool=always, aliases=("InfAP",), trec_name="infAP",
 ))
 Q = _measure(Definition(
     name="Q", title="Q-measure: average precision with cumulated gains",
-    kernel="q_measure", weighting=RELEVANCE_AND_GAIN, total=relevant_documents, norm=by_total, query_table=ideal_labels,
-    measure_number="beta",
+    kernel="q_measure", weighting=RELEVANCE_AND_GAIN, total=relevant_documents, norm=by_total,
+    query_lookup=ideal_labels, measure_number="beta",
     parameters={**_WEIGHT_OF_GAINS, **_BINARY},
 ))
 ERR = _measure(Definition(
-    name="ERR", title="expected reciprocal rank of where a user stops",
+    name="ERR", title="expected reciprocal rank at which a user stops",
     kernel="cascade", weighting=GRADES, total=positive_documents, norm=one, slots=stops,
     parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **_JUDGED_ONLY}, limit=_LIMIT_OF_ERR,
 ))
@@ -151,28 +162,31 @@ AUC = _measure(Definition(
 ESL = _measure(Definition(
     name="ESL", title="expected search length to the i-th relevant document",
     kernel="search_length", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
-    parameters={"i": WholeNumber(1, 1, 2**31, "which relevant document is searched for"), **_BINARY},
+    parameters={"i": WholeNumber(1, 1, 2**31, "the number of relevant documents to find"), **_BINARY},
     has_cutoff=False, less_is_better=True,
 ))
 Judged = _measure(Definition(
     name="Judged", title="share of judged documents",
     kernel="hits", weighting=JUDGED_OR_POOLED, total=every_query, norm=by_depth_reached,
-    parameters={"pool": Flag(False, "whether documents under a negative label in the judgments count as judged")},
+    parameters={"pool": Flag(False, "count documents with a negative label in the judgments as judged")},
     needs_pool=with_pool,
 ))
 RBPResidual = _measure(Definition(
-    name="RBPResidual", title="what unjudged documents might add to RBP",
+    name="RBPResidual", title="the most that unjudged documents could add to RBP",
     kernel="residual", weighting=JUDGED, total=every_query, norm=one, slots=patient_slots,
     parameters=_PATIENCE, has_cutoff=False, less_is_better=True,
 ))
 SetP = _measure(Definition(
-    name="SetP", title="precision of all that is retrieved",
+    name="SetP", title="precision of all retrieved documents",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_retrieved_or_total,
-    parameters={"relative": Flag(False, "whether it is of no more documents than are relevant"), **_BINARY},
+    parameters={
+        "relative": Flag(False, "divide by the number of relevant documents if there are more retrieved ones"),
+        **_BINARY,
+    },
     has_cutoff=False, trec_name="set_P",
 ))
 SetR = _measure(Definition(
-    name="SetR", title="recall of all that is retrieved",
+    name="SetR", title="recall of all retrieved documents",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
     parameters=_BINARY, has_cutoff=False, trec_name="set_recall",
 ))
@@ -187,7 +201,7 @@ SetAP = _measure(Definition(
     parameters=_BINARY, has_cutoff=False, trec_name="set_map",
 ))
 GMAP = _measure(Definition(
-    name="GMAP", title="average precision, summed up by the geometric mean",
+    name="GMAP", title="average precision, with the geometric mean over queries",
     kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total, slots=reciprocal_slots,
     parameters=_BINARY, has_cutoff=False, summary="geometric", summary_only=True, trec_name="gm_map",
 ))
@@ -203,22 +217,22 @@ IAP11 = _measure(Definition(
     parameters=_BINARY, has_cutoff=False, limit=_LIMIT_OF_INTERPOLATED, aliases=("IAP",), trec_name="11pt_avg",
 ))
 NumQ = _measure(Definition(
-    name="NumQ", title="queries",
+    name="NumQ", title="number of queries",
     kernel="constant", weighting=NOTHING, total=every_query, norm=one,
     has_cutoff=False, summary="sum", summary_only=True, trec_name="num_q",
 ))
 NumRet = _measure(Definition(
-    name="NumRet", title="retrieved documents",
+    name="NumRet", title="number of retrieved documents",
     kernel="constant", weighting=NOTHING, total=every_query, norm=by_retrieved,
     has_cutoff=False, summary="sum", trec_name="num_ret",
 ))
 NumRel = _measure(Definition(
-    name="NumRel", title="relevant documents",
+    name="NumRel", title="number of relevant documents",
     kernel="constant", weighting=NOTHING, total=relevant_documents, norm=by_total,
     parameters=_REL, has_cutoff=False, summary="sum", trec_name="num_rel",
 ))
 NumRelRet = _measure(Definition(
-    name="NumRelRet", title="relevant documents retrieved",
+    name="NumRelRet", title="number of relevant documents retrieved",
     kernel="hits", weighting=RELEVANCE, total=every_query, norm=one,
     parameters=_REL, has_cutoff=False, summary="sum", trec_name="num_rel_ret",
 ))

@@ -196,10 +196,7 @@ class Table:
             for row in self.rows
         )
         notes = "".join(f"<p class=note>{html.escape(note)}</p>\n" for note in self.notes)
-        return (
-            f"<table>\n<thead><tr>{head}</tr></thead>\n"
-            f"<tbody>\n{body}</tbody>\n</table>\n{notes}"
-        )
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n{notes}"
 
     def to_latex(self) -> str:
         """Return the table as a tabular in LaTeX, escaped; title and notes stand before it as comments.

@@ -1,6 +1,6 @@
-"""Results: the values of each run, query and measure, and what they become."""
+"""Results of evaluations: the class Results, its exports, its file formats, and checkpoints."""
 
-from tieaware.results._results import Results
+from tieaware.results._results import Results, export_of
 from tieaware.results.provenance import Provenance
 
-__all__ = ["Provenance", "Results"]
+__all__ = ["Provenance", "Results", "export_of"]

@@ -1,4 +1,4 @@
-"""The runs that are finished, in a folder: a file of Results for each, to take up again what was stopped."""
+"""Checkpoints: a folder with one file of Results for each finished run, from which an evaluation can be resumed."""
 
 from __future__ import annotations
 
@@ -17,33 +17,42 @@ from tieaware.inputs.files import label_of, reason, state_of
 from tieaware.results import storage
 from tieaware.results._results import Results
 
-__all__ = ["Checkpoints"]
-
-# What is no part of a name in every folder, or hides a file; and what stands for it.
+# Characters that file names cannot hold everywhere, and a first dot, which hides a file. Names escape them as %XX.
 _UNSAFE = re.compile(r"[/%\x00-\x1f]|^\.")
-_REMEDY = "take another folder, or remove the file"
+_REMEDY = "choose another folder, or remove this file"
+# What differs from the evaluation, by the name of the option in the file.
+_OPTIONS = {
+    "measures": "other measures", "ties": "another tie rule", "spread": "another setting of the spread",
+    "queries": "another choice of queries", "precision": "another precision", "version": "another version of tieaware",
+    "judgments": "other judgments", "score_dtype": "another type of scores",
+    "duplicates": "another rule for duplicate documents",
+}  # fmt: skip
 
 
 class Checkpoints:
-    """The finished runs of one evaluation. Several processes may add to a folder at a time.
+    """The checkpoints of one evaluation. Several processes may write to a folder at the same time.
 
-    A file says what it is of: the judgments, the measures, how ties were resolved, and the size and the time of the
-    file of the run. Where the latter has changed, the run is not finished; where anything else differs, somebody wants
-    to keep that file.
+    A file records the judgments, the measures, the options, and the size and the modification time of the run's file.
+    If only the run's file has changed, the checkpoint is out of date, and is replaced. If anything else differs, the
+    checkpoint belongs to another evaluation: it is an error, and the file stays.
 
     Parameters
     ----------
     folder : str or os.PathLike
-        Is made if it is not there.
+        Created if it does not exist.
     sources : {str: RunSource}
         The runs by name, all in files.
-    qrels, names, view, queries
-        What they are evaluated by, the measures under the names that were asked for.
+    qrels : Qrels
+    names : tuple of str
+        The names of the measures.
+    view : View
+    queries : str
+        The queries that count; see `tieaware.evaluate`.
 
     Raises
     ------
     InputError
-        The folder cannot be made, or a run is in no file that is there to be read again.
+        If the folder cannot be created, or a run is not in a file that can be read again.
     """
 
     def __init__(
@@ -52,7 +61,7 @@ class Checkpoints:
     ) -> None:  # fmt: skip
         if not isinstance(folder, str | os.PathLike):
             raise unexpected("out", "the path of a folder", shown(folder))
-        self._key = {
+        self._options = {
             "measures": ", ".join(names), "ties": view.rule.name, "spread": view.spread, "queries": queries,
             "precision": None if view.precision is None else str(view.precision), "version": __version__,
             "judgments": _digest(qrels),
@@ -62,55 +71,55 @@ class Checkpoints:
         try:
             os.makedirs(folder, exist_ok=True)
         except (OSError, ValueError) as error:
-            raise InputError(label_of(folder), f"the folder cannot be made: {reason(error)}") from None
+            raise InputError(label_of(folder), f"the folder cannot be created: {reason(error)}") from None
 
     def _path(self, run: str) -> str:
         name = _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", run)
         return os.path.join(self._folder, f"{name}.npz")
 
     def results(self, run: str) -> Results | None:
-        """Return what a run came to; None if it is not finished.
+        """Load the results of a run; return None if it has no checkpoint, or one that is out of date.
 
         Raises
         ------
         InputError
-            Its file is damaged, or of another evaluation.
+            If the file is damaged, or belongs to another evaluation.
         """
         path = self._path(run)
         if not os.path.lexists(path):
             return None
         fields, found = storage.read_with_key(path)
         if found is None:
-            raise unexpected(path, "a file that out= wrote", f"results of another origin; {_REMEDY}")
-        for name, value in {**self._key, **self._runs[run]["read"]}.items():
-            if name == "judgments" and found.get(name) != value:
-                raise unexpected(path, "results by these judgments", f"those by others; {_REMEDY}")
-            if found.get(name) != value:
-                others = f"those of {name}={found.get(name)!r}"
-                raise unexpected(path, f"results of {name}={value!r}", f"{others}; {_REMEDY}")
+            raise InputError(path, f"the file is not a checkpoint; {_REMEDY}")
+        for name, value in {**self._options, **self._runs[run]["read"]}.items():
+            own = found.get(name)
+            if own != value:
+                values = "" if name == "judgments" else f" ({own} instead of {value})"
+                raise InputError(path, f"the checkpoint was made with {_OPTIONS[name]}{values}; {_REMEDY}")
         return Results(**fields) if found["state"] == self._runs[run]["state"] else None
 
     def add(self, run: str, results: Results) -> None:
-        """Keep what a run came to."""
-        of_run = self._runs[run]
-        storage.write(results, self._path(run), {**self._key, **of_run["read"], "state": of_run["state"]})
+        """Write the checkpoint of a finished run."""
+        key = self._runs[run]
+        storage.write(vars(results), self._path(run), {**self._options, **key["read"], "state": key["state"]})
 
 
 def _run_key(name: str, source: RunSource) -> dict[str, Any]:
-    """Return how a run is read, and by what it is known again."""
+    """Return the read options of a run, and its file's size and modification time."""
     path = getattr(source, "path", None)
     state = None if path is None else state_of(path)
     if state is None:
-        raise unexpected(f"runs: {name}", "a file for out=, which is known again by its size and time", "none")
-    return {"read": {name: getattr(source, name) for name in ("score_dtype", "duplicates")}, "state": list(state)}
+        problem = "checkpoints need a run in a file, because they record its size and time"
+        raise InputError(f"runs: {name}", problem, argument="runs")
+    return {"read": {option: getattr(source, option) for option in ("score_dtype", "duplicates")}, "state": list(state)}
 
 
 def _digest(qrels: Qrels) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    for column in (qrels.queries, qrels.documents):
-        digest.update(column.kind.encode())
-        digest.update(column.offsets.data)
-        digest.update(column.data.data)
+    for identifiers in (qrels.queries, qrels.documents):
+        digest.update(identifiers.kind.encode())
+        digest.update(identifiers.offsets.data)
+        digest.update(identifiers.data.data)
     digest.update(qrels.offsets.data)
     digest.update(qrels.labels.data)
     return digest.hexdigest()

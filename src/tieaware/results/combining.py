@@ -1,148 +1,196 @@
-"""Combining results: shards of queries, and more runs."""
+"""Joining of results: shards of queries, and more runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from tieaware.checks.arguments import sequence, shown, unexpected
+from tieaware.checks.arrays import Values
 from tieaware.engine.unanswered import unanswered
 from tieaware.engine.views import View
+from tieaware.errors import InputError
 from tieaware.inputs import QrelsLike, as_qrels
-from tieaware.results._results import Results
+from tieaware.measures import Measure
 from tieaware.results.provenance import Provenance
 
 _AXES = ("runs", "queries")
 
 
-def concatenated(results: Sequence[Results], qrels: QrelsLike | None = None) -> Results:
-    """Combine results: the same runs on other queries, or other runs on the same queries; see `Results.concat`."""
-    parts: list[Results] = [*sequence("results", results, "Results")]
-    if not parts:
-        raise unexpected("results", "at least one", "none")
-    for i, part in enumerate(parts):
-        _check_alike(i, part, parts[0])
-    whole = _united(parts) if _of_answered(parts) else _side_by_side(parts)
+class Joinable(NamedTuple):
+    """The fields of results that are joined with others.
+
+    Attributes
+    ----------
+    runs : tuple of str
+    queries : tuple of str or of int
+    measures : tuple of Measure
+    names : tuple of str
+        The names of the measures.
+    arrays : dict of str to float64[n_runs, n_queries, n_measures]
+        "values", and with a spread "std", "min" and "max".
+    provenance : Provenance or None
+    """
+
+    runs: tuple[str, ...]
+    queries: tuple[str | int, ...]
+    measures: tuple[Measure, ...]
+    names: tuple[str, ...]
+    arrays: dict[str, Values]
+    provenance: Provenance | None
+
+    @property
+    def answered(self) -> npt.NDArray[np.bool_]:
+        """Whether each run answers each query, bool[n_runs, n_queries]."""
+        return np.asarray(~np.isnan(self.arrays["values"]).all(axis=2))
+
+
+def joined(results: Sequence[Joinable], qrels: QrelsLike | None = None) -> Joinable:
+    """Join results: the same runs on other queries, or other runs on the same queries; see `Results.concat`."""
+    if not results:
+        raise InputError("results", "must hold at least one result")
+    for i, result in enumerate(results):
+        _check_alike(i, result, results[0])
+    whole = _overlaid(results) if _has_answered_only(results) else _side_by_side(results)
     return whole if qrels is None else _with_unanswered(whole, qrels)
 
 
-def _side_by_side(parts: list[Results]) -> Results:
-    """Put parts together that have the same runs, or the same queries."""
-    along, across = ("queries", "runs") if _along_queries(parts) else ("runs", "queries")
-    labels = {along: tuple(name for part in parts for name in getattr(part, along))}
-    aligned = [_in_order(part, across, getattr(parts[0], across)).cubes() for part in parts]
-    cubes = {
-        name: np.concatenate([cubes[name] for cubes in aligned], axis=_AXES.index(along))
-        for name in set.intersection(*map(set, aligned))
+def _side_by_side(results: Sequence[Joinable]) -> Joinable:
+    """Join results that have the same runs, or the same queries, along the other axis."""
+    along, across = ("queries", "runs") if _along_queries(results) else ("runs", "queries")
+    names = {along: tuple(name for result in results for name in getattr(result, along))}
+    aligned = [_reordered(result, across, getattr(results[0], across)).arrays for result in results]
+    arrays = {
+        kind: np.concatenate([arrays[kind] for arrays in aligned], axis=_AXES.index(along))
+        for kind in _shared_kinds(results)
     }
-    made = _joined([part.provenance for part in parts])
-    return parts[0].with_changes(**{"std": None, "min": None, "max": None, **labels, **cubes, "provenance": made})
+    return results[0]._replace(**names, arrays=arrays, provenance=_joined_provenance(results))
 
 
-def _united(parts: list[Results]) -> Results:
-    """Put parts together that have values for some runs on some queries, and NaN for the others."""
-    labels = {axis: tuple(dict.fromkeys(name for part in parts for name in getattr(part, axis))) for axis in _AXES}
-    places = {axis: {name: i for i, name in enumerate(names)} for axis, names in labels.items()}
-    shape = *map(len, labels.values()), len(parts[0].measures)
-    cubes = {name: np.full(shape, np.nan) for name in set.intersection(*(set(part.cubes()) for part in parts))}
+def _overlaid(results: Sequence[Joinable]) -> Joinable:
+    """Join results that have values for some runs on some queries, and NaN for the rest."""
+    names = {axis: tuple(dict.fromkeys(name for result in results for name in getattr(result, axis))) for axis in _AXES}
+    positions = {axis: {name: i for i, name in enumerate(names[axis])} for axis in _AXES}
+    shape = *(len(names[axis]) for axis in _AXES), len(results[0].measures)
+    arrays = {kind: np.full(shape, np.nan) for kind in _shared_kinds(results)}
     taken = np.zeros(shape[:2], np.bool_)
-    for i, part in enumerate(parts):
-        own = part.answered
-        rows, columns = np.nonzero(own)
-        at = tuple(
-            np.array([places[axis][name] for name in getattr(part, axis)], np.int64)[where]
-            for axis, where in zip(_AXES, (rows, columns), strict=True)
+    for i, result in enumerate(results):
+        answered = result.answered
+        own_places = np.nonzero(answered)
+        places = tuple(
+            np.array([positions[axis][name] for name in getattr(result, axis)], np.int64)[own]
+            for axis, own in zip(_AXES, own_places, strict=True)
         )
-        if taken[at].any():
-            first = int(taken[at].argmax())
-            which = f"run {part.runs[rows[first]]!r} on query {part.queries[columns[first]]!r}"
-            raise unexpected(f"results[{i}]", "what no result before it has", f"{which} again")
-        taken[at] = True
-        for name, cube in cubes.items():
-            cube[at] = part.cubes()[name][own]
-    made = _joined([part.provenance for part in parts])
-    return parts[0].with_changes(**{"std": None, "min": None, "max": None, **labels, **cubes, "provenance": made})
+        if taken[places].any():
+            run, query = (int(own[taken[places].argmax()]) for own in own_places)
+            again = f"run {result.runs[run]!r} on query {result.queries[query]!r}"
+            raise InputError(f"results[{i}]", f"an earlier result already has {again}")
+        taken[places] = True
+        for kind, array in arrays.items():
+            array[places] = result.arrays[kind][answered]
+    return results[0]._replace(
+        runs=names["runs"], queries=names["queries"], arrays=arrays, provenance=_joined_provenance(results)
+    )
 
 
-def _with_unanswered(results: Results, judgments: QrelsLike) -> Results:
-    """The same over all judged queries, in their order, and of those on which a run is silent what that is worth.
+def _shared_kinds(results: Sequence[Joinable]) -> list[str]:
+    """Return the kinds of arrays that all results have, in their usual order."""
+    return [kind for kind in results[0].arrays if all(kind in result.arrays for result in results)]
 
-    No tie rule, and no precision, has anything to say of an empty list.
+
+def _with_unanswered(result: Joinable, judgments: QrelsLike) -> Joinable:
+    """Return the values for all judged queries, in their order; unanswered queries get the values of an empty list.
+
+    Tie rule and precision do not matter for an empty list.
     """
     qrels = as_qrels(judgments)
-    names = tuple(qrels.queries.to_list())
-    places = {name: i for i, name in enumerate(names)}
-    unknown = next((name for name in results.queries if name not in places), None)
+    queries = tuple(qrels.queries.to_list())
+    positions = {query: i for i, query in enumerate(queries)}
+    unknown = next((query for query in result.queries if query not in positions), None)
     if unknown is not None:
-        raise unexpected("results", f"queries that {qrels.name} has", f"{unknown!r}")
-    at = [places[name] for name in results.queries]
-    answered = results.answered[..., None]
-    tables = unanswered(qrels.judgments, results.measures, [View("average", None, results.std is not None)])
-    cubes = {}
-    for (name, own), of_unanswered in zip(results.cubes().items(), tables, strict=True):
-        cubes[name] = cube = np.repeat(of_unanswered[None], len(results.runs), axis=0)
-        cube[:, at] = np.where(answered, own, cube[:, at])
-    made = None if results.provenance is None else results.provenance._replace(queries="judged")
-    return results.with_changes(queries=names, provenance=made, **cubes)
+        raise InputError("results", f"query {unknown!r} is not judged in {qrels.name}")
+    places = [positions[query] for query in result.queries]
+    answered = result.answered[..., None]
+    outputs = unanswered(qrels.judgments, result.measures, [View("average", None, "std" in result.arrays)])
+    arrays = {}
+    for (kind, own), of_unanswered in zip(result.arrays.items(), outputs, strict=True):
+        arrays[kind] = array = np.repeat(of_unanswered[None], len(result.runs), axis=0)
+        array[:, places] = np.where(answered, own, array[:, places])
+    made = None if result.provenance is None else result.provenance._replace(queries="judged")
+    return result._replace(queries=queries, provenance=made, arrays=arrays)
 
 
-def _in_order(results: Results, axis: str, names: tuple[Any, ...]) -> Results:
-    """The same with the names along an axis in another order."""
-    own = getattr(results, axis)
+def _reordered(result: Joinable, axis: str, names: tuple[Any, ...]) -> Joinable:
+    """Return the result with the names along an axis in another order."""
+    own = getattr(result, axis)
     if own == names:
-        return results
+        return result
     positions = {name: i for i, name in enumerate(own)}
     order = [positions[name] for name in names]
-    cubes = {name: cube.take(order, axis=_AXES.index(axis)) for name, cube in results.cubes().items()}
-    return results.with_changes(**{axis: names}, **cubes)
+    arrays = {kind: array.take(order, axis=_AXES.index(axis)) for kind, array in result.arrays.items()}
+    changed: dict[str, Any] = {axis: names}
+    return result._replace(**changed, arrays=arrays)
 
 
-def _check_alike(i: int, part: Any, first: Results) -> None:
-    """Raise InputError unless a part has the measures of the first, and was made in the same way."""
+def _check_alike(i: int, result: Joinable, first: Joinable) -> None:
+    """Raise InputError unless a result has the measures of the first, and was computed with the same options."""
     where = f"results[{i}]"
-    if not isinstance(part, Results):
-        raise unexpected(where, "Results", shown(part))
-    if part.measures != first.measures:
-        raise unexpected(where, f"the measures of results[0], {', '.join(first.names)}", ", ".join(part.names))
-    if part.provenance is None or first.provenance is None:
+    if result.measures != first.measures:
+        own, others = ", ".join(result.names), ", ".join(first.names)
+        raise InputError(where, f"has other measures than results[0]: {own} instead of {others}")
+    if result.provenance is None or first.provenance is None:
         return
-    for name, value, wanted in zip(Provenance._fields[:3], part.provenance, first.provenance, strict=False):
-        if value != wanted:
-            raise unexpected(where, f"{name}={wanted!r}, as of results[0]", f"{value!r}")
+    options = {"ties": "tie rule", "precision": "precision", "queries": "choice of queries"}
+    for field, title in options.items():
+        own, other = getattr(result.provenance, field), getattr(first.provenance, field)
+        if own != other:
+            raise InputError(where, f"has another {title} than results[0]: {own} instead of {other}")
 
 
-def _of_answered(parts: Sequence[Results]) -> bool:
-    """Whether the parts are known to have values for queries that were answered, and for no others."""
-    return all(part.provenance is not None and part.provenance.queries == "both" for part in parts)
+def _has_answered_only(results: Sequence[Joinable]) -> bool:
+    """Return whether all results are known to have values for answered queries only."""
+    return all(result.provenance is not None and result.provenance.queries == "both" for result in results)
 
 
-def _along_queries(parts: Sequence[Results]) -> bool:
-    """Whether the parts are of other queries, and not of other runs; an error unless they are of either."""
-    first = parts[0]
-    same = {axis: [set(getattr(part, axis)) == set(getattr(first, axis)) for part in parts] for axis in _AXES}
+def _along_queries(results: Sequence[Joinable]) -> bool:
+    """Return whether the results have the same runs, and not the same queries.
+
+    Raises
+    ------
+    InputError
+        If neither the runs nor the queries are the same, or the other names are not all different.
+    """
+    first = results[0]
+    same = {axis: [set(getattr(result, axis)) == set(getattr(first, axis)) for result in results] for axis in _AXES}
     along = "queries" if all(same["runs"]) else "runs"
     if along == "runs" and not all(same["queries"]):
         i = next(i for i, pair in enumerate(zip(*same.values(), strict=True)) if pair != (True, True))
-        both = [set(getattr(parts[i], axis)) & set(getattr(first, axis)) for axis in _AXES]
-        found = [f"{axis} such as {min(map(str, names))!r}" for axis, names in zip(_AXES, both, strict=True) if names]
-        raise unexpected(
-            f"results[{i}]", "the runs of results[0] on other queries, or its queries of other runs",
-            f"others of both, with {' and '.join(found) or 'nothing'} in common",
+        raise InputError(
+            f"results[{i}]", "must have the same runs or the same queries as results[0], but both differ: "
+            f"{_in_common(results[i], first)}",
         )  # fmt: skip
     holders: dict[Any, int] = {}
-    for i, part in enumerate(parts):
-        for name in getattr(part, along):
+    for i, result in enumerate(results):
+        for name in getattr(result, along):
             holder = holders.setdefault(name, i)
             if holder != i:
-                raise unexpected(f"results[{i}]", f"{along} that results[{holder}] does not have", f"{name!r} in both")
+                kind = "query" if along == "queries" else "run"
+                raise InputError(f"results[{i}]", f"results[{holder}] already has the {kind} {name!r}")
     return along == "queries"
 
 
-def _joined(made: Sequence[Provenance | None]) -> Provenance | None:
-    """What made parts, as that of all of them: known if it is of each."""
-    known = [each for each in made if each is not None]
-    if len(known) < len(made):
+def _in_common(result: Joinable, other: Joinable) -> str:
+    """Describe what two results have in common."""
+    both = {axis: set(getattr(result, axis)) & set(getattr(other, axis)) for axis in _AXES}
+    examples = [f"{axis} such as {min(map(str, names))!r}" for axis, names in both.items() if names]
+    return f"they share {' and '.join(examples)} only" if examples else "they share none"
+
+
+def _joined_provenance(results: Sequence[Joinable]) -> Provenance | None:
+    """Return the provenance of all results, with all their versions; None unless every result has one."""
+    known = [result.provenance for result in results if result.provenance is not None]
+    if len(known) < len(results):
         return None
-    return known[0]._replace(version=", ".join(dict.fromkeys(each.version for each in known)))
+    return known[0]._replace(version=", ".join(dict.fromkeys(made.version for made in known)))

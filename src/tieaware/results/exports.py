@@ -1,36 +1,145 @@
-"""The values of each query, handed on: as dicts, and as columns for the frames of other libraries."""
+"""The content of results as exports see it: runs, queries and columns; and its export as dicts and data frames."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from tieaware.results._results import Results
+from tieaware.checks.arrays import Values
+from tieaware.measures import Measure
+from tieaware.output.tables import Cell, Table
 
 
+class Column(NamedTuple):
+    """One number for each run and query, and a summary for each run.
 
-def as_dict(results: Results) -> dict[str, dict[str | int, dict[str, float]]]:
-    """Return ``{run: {query: {column: value}}}``, without the queries on which a run is silent."""
-    columns = results.columns()
-    names = [column.name for column in columns]
-    tables = np.stack([column.values for column in columns], axis=2)
+    Attributes
+    ----------
+    name : str
+        The name of the column, e.g. "map" or "map_std".
+    values : float64[n_runs, n_queries]
+    summary : float64[n_runs]
+        The sum of a count over the queries; the mean of anything else.
+    measure : Measure
+    kind : str
+        "value"; or "std", "min" or "max" over the orders of tied documents.
+    """
+
+    name: str
+    values: Values
+    summary: Values
+    measure: Measure
+    kind: str
+
+    @property
+    def is_count(self) -> bool:
+        """Whether the values are whole numbers that are summed over the queries."""
+        return self.measure.definition.is_count
+
+    @property
+    def summary_only(self) -> bool:
+        """Whether trec_eval prints the summary of the measure only, and not its values for each query."""
+        return self.measure.definition.summary_only
+
+    def shown(self, value: float, digits: int) -> str:
+        """Format a value: a count as a whole number, any other value with this number of decimals."""
+        return f"{value:.0f}" if self.is_count else f"{value:.{digits}f}"
+
+
+class Export(NamedTuple):
+    """The content of results that exports show.
+
+    Attributes
+    ----------
+    title : str
+        One line that says over which queries the means are, and with which options they were computed.
+    runs : tuple of str
+    queries : tuple of str or of int
+    answered : bool[n_runs, n_queries]
+        Whether the run answers the query.
+    columns : list of Column
+        In the order of the measures; the std, min and max of a measure follow its value.
+    has_spread : bool
+        Whether the results have the spread over the orders of tied documents.
+    """
+
+    title: str
+    runs: tuple[str, ...]
+    queries: tuple[str | int, ...]
+    answered: npt.NDArray[np.bool_]
+    columns: list[Column]
+    has_spread: bool
+
+
+def columns_of(
+    measures: Sequence[Measure],
+    names: Sequence[str],
+    values: Mapping[str, Values],
+    summaries: Mapping[str, Values],
+) -> list[Column]:
+    """Return the columns of measures: the value of each, then its std, min and max where they are known.
+
+    Counts have a value only, and geometric means have no std.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+    names : sequence of str
+        The name of each measure.
+    values : dict of str to float64[n_runs, n_queries, n_measures]
+        The arrays of the kinds "value", and with a spread "std", "min" and "max".
+    summaries : dict of str to float64[n_runs, n_measures]
+        The summaries of the same kinds.
+    """
+    columns = []
+    for i, (name, measure) in enumerate(zip(names, measures, strict=True)):
+        for kind in values:
+            if kind == "value" or _has_spread(measure, kind):
+                full_name = name if kind == "value" else f"{name}_{kind}"
+                columns.append(Column(full_name, values[kind][..., i], summaries[kind][:, i], measure, kind))
+    return columns
+
+
+def _has_spread(measure: Measure, kind: str) -> bool:
+    definition = measure.definition
+    if definition.is_count or not definition.has_spread:
+        return False
+    return kind != "std" or definition.summary != "geometric"
+
+
+def as_dict(export: Export) -> dict[str, dict[str | int, dict[str, float]]]:
+    """Return ``{run: {query: {column: value}}}``, without unanswered queries."""
+    names = [column.name for column in export.columns]
+    values = np.stack([column.values for column in export.columns], axis=2)
     return {
         run: {
             query: dict(zip(names, row, strict=True))
-            for query, row, is_there in zip(results.queries, table.tolist(), answered.tolist(), strict=True)
-            if is_there
+            for query, row, is_answered in zip(export.queries, of_run.tolist(), answered.tolist(), strict=True)
+            if is_answered
         }
-        for run, table, answered in zip(results.runs, tables, results.answered, strict=True)
+        for run, of_run, answered in zip(export.runs, values, export.answered, strict=True)
     }
 
 
-def as_columns(results: Results) -> dict[str, Any]:
-    """Return one row for each run and query that it answers: run, query, and the columns of each measure."""
-    runs, queries = np.nonzero(results.answered)
+def as_columns(export: Export) -> dict[str, Any]:
+    """Return the columns of a data frame by name: run, query, and the values, with a row for each answered query."""
+    runs, queries = np.nonzero(export.answered)
     columns: dict[str, Any] = {
-        "run": [results.runs[i] for i in runs.tolist()],
-        "query": [results.queries[i] for i in queries.tolist()],
+        "run": [export.runs[i] for i in runs.tolist()],
+        "query": [export.queries[i] for i in queries.tolist()],
     }
-    return columns | {column.name: column.values[runs, queries] for column in results.columns()}
+    return columns | {column.name: column.values[runs, queries] for column in export.columns}
+
+
+def table_of_means(export: Export) -> Table:
+    """Return the table with a row for each run, and its summary in each column."""
+    cells = [
+        [int(value) if column.is_count else value for value in column.summary.tolist()] for column in export.columns
+    ]
+    rows: list[tuple[Cell, ...]] = list(zip(export.runs, *cells, strict=True))
+    counts = [column.name for column in export.columns if column.is_count]
+    notes = [f"{', '.join(counts)}: summed over the queries."] if counts else []
+    return Table(export.title, ("run", *(column.name for column in export.columns)), rows, tuple(notes))

@@ -1,25 +1,23 @@
-"""How values were made, and one column of them."""
+"""The record of the options that values were computed with."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from tieaware.checks.arrays import Values
-
 
 class Provenance(NamedTuple):
-    """What values were made by.
+    """The options that values were computed with.
 
     Attributes
     ----------
     ties : str
         The tie rule.
     precision : str or None
-        What the scores were coarsened to first, in the notation of `tieaware.precision`.
+        The precision to which scores were reduced first, in the notation of `tieaware.precision`.
     queries : str
-        Which queries count: "judged" or "both".
+        The queries that count: "judged" or "both".
     version : str
-        That of tieaware; several, with commas, where parts were put together.
+        The version of tieaware. Joined results list several versions, separated by commas.
     """
 
     ties: str
@@ -28,15 +26,11 @@ class Provenance(NamedTuple):
     version: str
 
 
-class Column(NamedTuple):
-    """One number for each run and query, and its summary for each run."""
-
-    name: str
-    values: Values  # [n_runs, n_queries]
-    summary: Values  # [n_runs]
-    is_count: bool
-    summary_only: bool
-
-    def shown(self, value: float, digits: int) -> str:
-        """Return a value as text: a count as a whole number."""
-        return f"{value:.0f}" if self.is_count else f"{value:.{digits}f}"
+def title_of(n_queries: int, made: Provenance | None) -> str:
+    """Return one line that says over how many queries means are, and with which options they were computed."""
+    n = f"{n_queries} quer{'y' if n_queries == 1 else 'ies'}"
+    if made is None:
+        return f"Means over {n}"
+    over = f"the queries that each run answers, {n} in all" if made.queries == "both" else n
+    precision = "" if made.precision is None else f", precision: {made.precision}"
+    return f"Means over {over}, ties: {made.ties}{precision}"

@@ -1,7 +1,7 @@
-"""Results in one file, npz or Parquet: the cube, its axes, and in a header of JSON what made it.
+"""Results in one file, npz or Parquet: the arrays, the names along their axes, and a JSON header with their provenance.
 
-A file is whole or absent, and read back to the same bits. Its digest is over all that it says, so that no damage goes
-unnoticed, whatever holds it.
+A file is written whole or not at all, and read back to the same bits. A checksum over all of its content reveals any
+damage.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tieaware._version import __version__
-from tieaware.checks.arguments import is_whole, shown, unexpected
+from tieaware.checks.arguments import is_integer, shown
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.measures import parse_measure
@@ -26,84 +26,83 @@ from tieaware.results.provenance import Provenance
 from tieaware.runtime.atomic_files import whole_file
 from tieaware.runtime.extras import MissingExtraError, load
 
-if TYPE_CHECKING:
-    from tieaware.results._results import Results
-
-# Of what is written here. A reader refuses what is newer than it.
+# The version of the file format that this module writes. It refuses to read newer versions.
 _VERSION = 1
-_CUBES = ("values", "std", "min", "max")
-_DAMAGED = "a whole file of Results, as Results.save writes"
+_ARRAYS = ("values", "std", "min", "max")
+_DAMAGED = "the file is damaged, or was not written by Results.save"
 
 
 class Stored(NamedTuple):
-    """What a file holds: the header, the names along two axes, and the cubes by name, float64[n_runs, n_queries, n]."""
+    """The content of a file: the header, the names of runs and queries, and arrays of runs × queries × measures."""
 
     header: dict[str, Any]
     runs: Sequence[Any]
     queries: Sequence[Any]
-    cubes: dict[str, Values]
+    arrays: dict[str, Values]
 
     def digest(self) -> int:
-        """Return the checksum of all of it but itself."""
+        """Return the checksum of everything except the checksum itself."""
         header = {name: value for name, value in self.header.items() if name != "digest"}
         digest = zlib.crc32(json.dumps(header, sort_keys=True).encode())
         for names in (self.runs, self.queries):
             digest = zlib.crc32(repr(names).encode("utf-8", "backslashreplace"), digest)
-        for name in _CUBES:
-            if name in self.cubes:
-                digest = zlib.crc32(np.ascontiguousarray(self.cubes[name]).data, digest)
+        for name in _ARRAYS:
+            if name in self.arrays:
+                digest = zlib.crc32(np.ascontiguousarray(self.arrays[name]).data, digest)
         return digest
 
 
-def write(results: Results, path: str | os.PathLike[str], key: dict[str, Any] | None = None) -> None:
-    """Write a file, of the format that its name ends in; see `tieaware.Results.save`.
+def write(fields: Mapping[str, Any], path: str | os.PathLike[str], key: dict[str, Any] | None = None) -> None:
+    """Write the fields of Results to a file, in the format that its name ends in; see `tieaware.Results.save`.
 
-    A key, of what JSON knows, is kept with it, for `read_with_key`.
+    The key, a dict that JSON can hold, is stored as well, for `read_with_key`.
     """
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in _WRITERS:
-        raise unexpected(os.fspath(path), f"a name that ends in {' or '.join(_WRITERS)}", shown(suffix))
-    if not results.measures:
-        raise unexpected(os.fspath(path), "results with a measure", f"{results.values.shape}")
+        raise InputError(os.fspath(path), f"the name of the file must end in {' or '.join(_WRITERS)}")
+    if not fields["measures"]:
+        raise InputError(os.fspath(path), "results without a measure cannot be saved")
+    made = fields["provenance"]
     header = {
         "format": _VERSION,
         "tieaware": __version__,
-        "shape": list(results.values.shape),
-        "measures": [str(measure) for measure in results.measures],
-        "names": list(results.names),
-        "provenance": None if results.provenance is None else results.provenance._asdict(),
+        "shape": list(fields["values"].shape),
+        "measures": [str(measure) for measure in fields["measures"]],
+        "names": list(fields["names"]),
+        "provenance": None if made is None else made._asdict(),
         **({} if key is None else {"key": key}),
     }
-    stored = Stored(header, list(results.runs), list(results.queries), results.cubes())
+    arrays = {name: fields[name] for name in _ARRAYS if fields.get(name) is not None}
+    stored = Stored(header, list(fields["runs"]), list(fields["queries"]), arrays)
     header["digest"] = stored.digest()
     _WRITERS[suffix](stored, path)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a file that `write` wrote: what Results are made of, by field."""
+    """Read a file that `write` wrote: the fields of Results by name."""
     return read_with_key(path)[0]
 
 
 def read_with_key(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Do what `read` does, and return the key as well, if one was given."""
+    """Read a file that `write` wrote: the fields of Results by name, and the key or None."""
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:
             magic = file.read(4)
             if magic not in _READERS:
-                raise unexpected(name, "npz or Parquet that Results.save wrote", f"a file that begins with {magic!r}")
+                raise InputError(name, f"neither npz nor Parquet, as Results.save writes: it begins with {magic!r}")
             file.seek(0)
             stored = _READERS[magic](file)
         _check(name, stored)
         return _fields(stored), stored.header.get("key")
     except (InputError, MissingExtraError, MemoryError, SystemError):
-        # The last is how some functions of NumPy say that there is no memory.
+        # Some functions of NumPy raise SystemError when memory runs out.
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.strerror:
-            raise InputError(name, error.strerror or str(error)) from None
-        # Damage can come up anywhere in readers of others.
-        raise unexpected(name, _DAMAGED, _line(error)) from None
+            raise InputError(name, error.strerror) from None
+        # A damaged file can raise any exception in the libraries that read it.
+        raise InputError(name, f"{_DAMAGED} ({_line(error)})") from None
 
 
 def _line(error: Exception) -> str:
@@ -111,13 +110,16 @@ def _line(error: Exception) -> str:
 
 
 def _check(name: str, stored: Stored) -> None:
-    """Raise InputError unless it is all of what was written, by a version that this one knows."""
+    """Raise InputError if a newer version wrote the file, or its content does not match its checksum."""
     header = stored.header
     if header["format"] > _VERSION:
-        newer = f"format {header['format']}, of tieaware {header['tieaware']}"
-        raise unexpected(name, f"format {_VERSION} of Results, all that tieaware {__version__} reads", newer)
+        raise InputError(
+            name,
+            f"tieaware {header['tieaware']} wrote this file in format {header['format']}; "
+            f"tieaware {__version__} reads formats up to {_VERSION}",
+        )
     if header["digest"] != stored.digest():
-        raise unexpected(name, _DAMAGED, "a checksum that is not that of its content")
+        raise InputError(name, f"{_DAMAGED} (its checksum does not match)")
 
 
 def _fields(stored: Stored) -> dict[str, Any]:
@@ -128,36 +130,36 @@ def _fields(stored: Stored) -> dict[str, Any]:
         "measures": tuple(map(parse_measure, header["measures"])),
         "names": tuple(header["names"]),
         "provenance": None if made is None else Provenance(**made),
-        **stored.cubes,
+        **stored.arrays,
     }
 
 
 def _write_npz(stored: Stored, path: str | os.PathLike[str]) -> None:
-    arrays = {"header": np.frombuffer(json.dumps(stored.header).encode(), dtype=np.uint8), **stored.cubes}
+    arrays = {"header": np.frombuffer(json.dumps(stored.header).encode(), dtype=np.uint8), **stored.arrays}
     for axis, names in (("runs", stored.runs), ("queries", stored.queries)):
-        column = _as_column(names)
-        if isinstance(column, np.ndarray):
-            arrays[axis] = column
+        encoded = _encoded(names)
+        if isinstance(encoded, np.ndarray):
+            arrays[axis] = encoded
         else:
-            arrays[axis] = np.frombuffer(b"".join(column), dtype=np.uint8)
-            arrays[f"{axis}_ends"] = np.cumsum([len(name) for name in column], dtype=np.int64)
+            arrays[axis] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+            arrays[f"{axis}_ends"] = np.cumsum([len(name) for name in encoded], dtype=np.int64)
     with whole_file(path) as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def _read_npz(file: IO[bytes]) -> Stored:
     with np.load(file, allow_pickle=False) as arrays:
-        names = {axis: _names_of(arrays, axis) for axis in ("runs", "queries")}
-        cubes = {name: arrays[name] for name in _CUBES if name in arrays}
-        return Stored(json.loads(arrays["header"].tobytes()), cubes=cubes, **names)
+        names = {axis: _npz_names(arrays, axis) for axis in ("runs", "queries")}
+        values = {name: arrays[name] for name in _ARRAYS if name in arrays}
+        return Stored(json.loads(arrays["header"].tobytes()), arrays=values, **names)
 
 
-def _names_of(arrays: Mapping[str, npt.NDArray[Any]], axis: str) -> list[Any]:
+def _npz_names(arrays: Mapping[str, npt.NDArray[Any]], axis: str) -> list[Any]:
     names, ends = arrays[axis], f"{axis}_ends"
     if ends not in arrays:
         return list(names.tolist())
     text = names.tobytes()
-    return [_as_name(text[start:end]) for start, end in pairwise([0, *arrays[ends].tolist()])]
+    return [_decoded(text[start:end]) for start, end in pairwise([0, *arrays[ends].tolist()])]
 
 
 def _write_parquet(stored: Stored, path: str | os.PathLike[str]) -> None:
@@ -165,18 +167,20 @@ def _write_parquet(stored: Stored, path: str | os.PathLike[str]) -> None:
     n_runs, n_queries, _ = stored.header["shape"]
     places = {"run": np.repeat(np.arange(n_runs), n_queries), "query": np.tile(np.arange(n_queries), n_runs)}
     columns = [
-        pyarrow.array(_as_text(names)).take(pyarrow.array(places[name]))
+        pyarrow.array(_encoded_as_text(names)).take(pyarrow.array(places[name]))
         for name, names in (("run", stored.runs), ("query", stored.queries))
     ]
-    columns += [pyarrow.array(cube[:, :, m].ravel()) for cube in stored.cubes.values() for m in range(cube.shape[2])]
-    suffixes = ["" if kind == "values" else f"_{kind}" for kind in stored.cubes]
-    called = ["run", "query", *(f"{name}{suffix}" for suffix in suffixes for name in stored.header["names"])]
-    # Rows name the runs and queries, if there are any.
+    columns += [
+        pyarrow.array(array[:, :, m].ravel()) for array in stored.arrays.values() for m in range(array.shape[2])
+    ]
+    suffixes = ["" if kind == "values" else f"_{kind}" for kind in stored.arrays]
+    names = ["run", "query", *(f"{name}{suffix}" for suffix in suffixes for name in stored.header["names"])]
+    # The rows hold the names of runs and queries. Without rows, the header holds the names.
     axes = {} if n_runs and n_queries else {"runs": stored.runs, "queries": stored.queries}
-    header = {"tieaware": json.dumps({**stored.header, "cubes": list(stored.cubes), **axes})}
-    table = pyarrow.table(columns, names=called, metadata=header)
+    header = {"tieaware": json.dumps({**stored.header, "cubes": list(stored.arrays), **axes})}
+    table = pyarrow.table(columns, names=names, metadata=header)
     with whole_file(path) as file:
-        # Dictionaries of numbers do not keep every bit of a NaN.
+        # Dictionary encoding of numbers does not keep the bits of every NaN.
         parquet.write_table(table, file, use_dictionary=["run", "query"], write_page_checksum=True)
 
 
@@ -188,37 +192,37 @@ def _read_parquet(file: IO[bytes]) -> Stored:
     axes = header.pop("runs", None), header.pop("queries", None)
     n_runs, n_queries, n_measures = header["shape"]
     columns = [column.to_numpy() for column in table.columns[2:]]
-    cubes = {
+    arrays = {
         kind: np.stack(columns[i * n_measures : (i + 1) * n_measures], axis=1).reshape(n_runs, n_queries, n_measures)
         for i, kind in enumerate(kinds)
     }
     if axes != (None, None):
-        return Stored(header, axes[0], axes[1], cubes)
+        return Stored(header, axes[0], axes[1], arrays)
     runs, queries = table.column(0).take(np.arange(n_runs) * n_queries), table.column(1)[:n_queries]
-    return Stored(header, list(map(_as_name, runs.to_pylist())), list(map(_as_name, queries.to_pylist())), cubes)
+    return Stored(header, list(map(_decoded, runs.to_pylist())), list(map(_decoded, queries.to_pylist())), arrays)
 
 
-def _as_column(names: Sequence[Any]) -> npt.NDArray[Any] | list[bytes]:
-    """Names as whole numbers, or as bytes, which hold any text: also such as no encoding has."""
+def _encoded(names: Sequence[Any]) -> npt.NDArray[Any] | list[bytes]:
+    """Encode names as an array of integers or as bytes, which can hold any text, even text that is not valid UTF-8."""
     if all(isinstance(name, str) for name in names):
         return [name.encode("utf-8", "surrogatepass") for name in names]
-    if all(map(is_whole, names)):
+    if all(map(is_integer, names)):
         for dtype in (np.int64, np.uint64):
             with suppress(OverflowError):
                 return np.array(names, dtype=dtype)
-    raise unexpected("names", "all texts, or all whole numbers of 64 bits", shown(names))
+    raise InputError("names", f"must be all text or all integers of 64 bits, found {shown(names)}")
 
 
-def _as_text(names: Sequence[Any]) -> Any:
-    """As `_as_column`, but as text where it is some, which other readers can show."""
-    column = _as_column(names)
+def _encoded_as_text(names: Sequence[Any]) -> Any:
+    """Encode names as integers, or as text if all of them are valid UTF-8, so that other readers can show them."""
+    encoded = _encoded(names)
     try:
-        return column if isinstance(column, np.ndarray) else [name.decode() for name in column]
+        return encoded if isinstance(encoded, np.ndarray) else [name.decode() for name in encoded]
     except UnicodeDecodeError:
-        return column
+        return encoded
 
 
-def _as_name(name: Any) -> Any:
+def _decoded(name: Any) -> Any:
     return name.decode("utf-8", "surrogatepass") if isinstance(name, bytes) else name
 
 

@@ -1,4 +1,4 @@
-"""A long evaluation that was stopped is taken up again from the runs that it had finished."""
+"""Checkpoints: an evaluation that was interrupted resumes with the runs that it had finished."""
 
 import io
 import os
@@ -9,7 +9,7 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from test_shards import MEASURES, QRELS, RUNS, same
+from test_combining import MEASURES, QRELS, RUNS, same
 
 import tieaware
 from tieaware import InputError, Results, _evaluate
@@ -17,11 +17,11 @@ from tieaware import InputError, Results, _evaluate
 
 @pytest.fixture
 def folder(tmp_path):
-    """Judgments and four runs, of which one is a table, and two are of one table."""
+    """Write judgments and four runs to files: two runs in files of their own, and two in one Parquet file."""
     lines = [f"{q} 0 {d} {label}\n" for q in QRELS for d, label in QRELS[q].items()]
     (tmp_path / "qrels").write_text("".join(lines))
     (tmp_path / "runs").mkdir()
-    rows = {name: [(q, d, s) for q, of in run.items() for d, s in of.items()] for name, run in RUNS.items()}
+    rows = {name: [(q, d, s) for q, docs in run.items() for d, s in docs.items()] for name, run in RUNS.items()}
     for i, name in enumerate(RUNS):
         lines = [f"{q} Q0 {d} 0 {s} t\n" for q, d, s in rows[name]]
         (tmp_path / "runs" / f"{name}{i}.run").write_text("".join(lines))
@@ -33,15 +33,15 @@ def folder(tmp_path):
 
 @pytest.fixture
 def evaluated(monkeypatch):
-    """The names of the runs that are evaluated, in what order they happen to be."""
+    """Record the names of the runs that are evaluated."""
     names = []
     evaluate_run = _evaluate._Evaluation.evaluate_run
 
-    def noted(self, i, source):
+    def recorded(self, i, source):
         names.append(self._runs[i])
         return evaluate_run(self, i, source)
 
-    monkeypatch.setattr(_evaluate._Evaluation, "evaluate_run", noted)
+    monkeypatch.setattr(_evaluate._Evaluation, "evaluate_run", recorded)
     return names
 
 
@@ -52,7 +52,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_what_is_finished_is_not_evaluated_again(folder, evaluated, options):
+def test_finished_runs_are_not_evaluated_again(folder, evaluated, options):
     given = folder / "qrels", folder / "runs", MEASURES
     right = tieaware.evaluate(*given, **options)
     out = folder / "out"
@@ -66,12 +66,12 @@ def test_what_is_finished_is_not_evaluated_again(folder, evaluated, options):
     (out / "dense1.npz").unlink()
     assert same(tieaware.evaluate(*given, **options, out=out), right)
     assert evaluated == ["dense1"]
-    # Each file is what the run alone comes to.
+    # A checkpoint holds the results of its run alone.
     alone = tieaware.evaluate(folder / "qrels", folder / "runs" / "dense1.run", MEASURES, **options)
     assert same(Results.load(out / "dense1.npz"), alone)
 
 
-def test_a_run_that_has_changed_is_evaluated_anew(folder, evaluated):
+def test_a_run_whose_file_has_changed_is_evaluated_again(folder, evaluated):
     given = folder / "qrels", folder / "runs", "AP"
     tieaware.evaluate(*given, out=folder / "out")
     with open(folder / "runs" / "dense1.run", "a") as run:
@@ -87,50 +87,50 @@ def test_a_run_that_has_changed_is_evaluated_anew(folder, evaluated):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"measures": "RR"}, "expected results of measures='RR', found those of measures='AP'"),
-        ({"ties": "optimistic"}, "expected results of ties='optimistic', found those of ties='average'"),
-        ({"spread": True}, "expected results of spread=True, found those of spread=False"),
-        ({"queries": "both"}, "expected results of queries='both', found those of queries='judged'"),
-        ({"precision": "float16"}, "expected results of precision='float16', found those of precision=None"),
-        ({"qrels": {**QRELS, "q1": {"d1": 7}}}, "expected results by these judgments, found those by others"),
-        ({"runs": "float32"}, "expected results of score_dtype='float32', found those of score_dtype='float64'"),
+        ({"measures": "RR"}, "made with other measures (AP instead of RR)"),
+        ({"ties": "optimistic"}, "made with another tie rule (average instead of optimistic)"),
+        ({"spread": True}, "made with another setting of the spread (False instead of True)"),
+        ({"queries": "both"}, "made with another choice of queries (judged instead of both)"),
+        ({"precision": "float16"}, "made with another precision (None instead of float16)"),
+        ({"qrels": {**QRELS, "q1": {"d1": 7}}}, "made with other judgments"),
+        ({"runs": "float32"}, "made with another type of scores (float64 instead of float32)"),
     ],
 )  # fmt: skip
-def test_what_others_made_is_never_used_nor_lost(folder, evaluated, changed, message):
+def test_checkpoints_of_other_evaluations_are_neither_used_nor_lost(folder, evaluated, changed, message):
     given = {"qrels": folder / "qrels", "runs": folder / "runs", "measures": "AP", "out": folder / "out"}
     tieaware.evaluate(**{**given, "runs": folder / "runs" / "dense1.run"})
     before = (folder / "out" / "dense1.npz").read_bytes()
     evaluated.clear()
     if "runs" in changed:
         changed = {"runs": tieaware.inputs.sources_at(folder / "runs", "float32")}
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError) as error:
         tieaware.evaluate(**{**given, **changed})
-    assert str(error.value).startswith(f"{folder}/out/dense1.npz: expected ")
-    assert str(error.value).endswith("; take another folder, or remove the file")
+    remedy = "choose another folder, or remove this file"
+    assert str(error.value) == f"{folder}/out/dense1.npz: the checkpoint was {message}; {remedy}"
     assert evaluated == []
     assert (folder / "out" / "dense1.npz").read_bytes() == before
 
 
-def test_a_file_of_something_else_is_never_used(folder):
+def test_a_file_that_is_no_checkpoint_is_refused(folder):
     given = folder / "qrels", folder / "runs", "AP"
     (folder / "out").mkdir()
     path = folder / "out" / "dense1.npz"
     tieaware.evaluate(folder / "qrels", folder / "runs" / "dense1.run", "AP").save(path)
-    with pytest.raises(InputError, match=r"dense1.npz: expected a file that out= wrote, found results"):
+    with pytest.raises(InputError, match=r"dense1.npz: the file is not a checkpoint; choose another folder"):
         tieaware.evaluate(*given, out=folder / "out")
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(InputError, match=r"dense1.npz: expected a whole file of Results"):
+    with pytest.raises(InputError, match=r"dense1.npz: the file is damaged, or was not written by Results.save"):
         tieaware.evaluate(*given, out=folder / "out")
-    with pytest.raises(InputError, match=r"qrels: the folder cannot be made: File exists"):
+    with pytest.raises(InputError, match=r"qrels: the folder cannot be created: File exists"):
         tieaware.evaluate(*given, out=folder / "qrels")
     with pytest.raises(InputError, match="out: expected the path of a folder, found 5"):
         tieaware.evaluate(*given, out=5)
 
 
-def test_a_run_that_is_in_no_file_is_refused(folder):
+def test_a_run_that_is_not_in_a_file_has_no_checkpoint(folder):
     table = pa.table({"qid": ["q1"], "docno": ["d1"], "score": [1.0]})
     for run in (RUNS["bm25"], io.BytesIO(b"q1 Q0 d1 0 1 t\n"), table):
-        with pytest.raises(InputError, match="runs: bm25: expected a file for out=, which is known again by its"):
+        with pytest.raises(InputError, match="runs: bm25: checkpoints need a run in a file, because"):
             tieaware.evaluate(QRELS, {"bm25": run}, "AP", out=folder / "out")
     assert not (folder / "out").exists()
 
@@ -155,7 +155,7 @@ tieaware.evaluate(f"{folder}/qrels", f"{folder}/runs", sys.stdin.read().split(),
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_what_was_stopped_is_taken_up_again(folder, evaluated, how):
+def test_an_interrupted_evaluation_resumes(folder, evaluated, how):
     done = subprocess.run(
         [sys.executable, "-c", STOPPED, folder, str(int(how))], input=" ".join(MEASURES), text=True,
         capture_output=True, check=False,
@@ -168,7 +168,7 @@ def test_what_was_stopped_is_taken_up_again(folder, evaluated, how):
     assert same(resumed, tieaware.evaluate(*given))
 
 
-def test_a_run_that_cannot_be_read_leaves_the_others_finished(folder, evaluated):
+def test_an_unreadable_run_leaves_the_checkpoints_of_the_others(folder, evaluated):
     path = folder / "runs" / "zzz.run"
     path.write_text("q1 Q0 d1 0 one t\n")
     given = folder / "qrels", folder / "runs", "AP"
@@ -180,7 +180,7 @@ def test_a_run_that_cannot_be_read_leaves_the_others_finished(folder, evaluated)
     assert evaluated == ["zzz"]
 
 
-def test_the_command_keeps_what_is_finished(folder):
+def test_the_command_writes_checkpoints(folder):
     program = "import sys; from tieaware.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "eval", "qrels", "runs", "-m", "AP", "--out", "out"]
     once, again = (subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False) for _ in range(2))
@@ -189,5 +189,5 @@ def test_the_command_keeps_what_is_finished(folder):
     assert len(list((folder / "out").iterdir())) == 4
     other = subprocess.run([*command, "--ties", "optimistic"], cwd=folder, capture_output=True, text=True, check=False)
     assert other.returncode == 2
-    assert "expected results of --ties optimistic, found those of --ties average;" in other.stderr
+    assert "made with another tie rule (average instead of optimistic);" in other.stderr
     assert other.stderr.count("\n") == 1

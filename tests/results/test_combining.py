@@ -1,4 +1,4 @@
-"""Shards: parts of a run that are evaluated apart, wherever, and put together to the bits of the whole."""
+"""Joining of results: shards of runs that are evaluated separately give the bits of the whole."""
 
 import itertools
 import subprocess
@@ -18,7 +18,7 @@ RNG = np.random.default_rng(16)
 N = 60
 DOCUMENTS = [f"d{i}" for i in range(9)]
 QRELS = {f"q{q}": {d: int(RNG.integers(-1, 3)) for d in RNG.choice(DOCUMENTS, 5, replace=False)} for q in range(N)}
-# Nobody answers every fifth, and nobody judged the last five.
+# No run answers every fifth query, and the last five queries are not judged.
 RUNS = {
     name: {
         f"q{q}": {d: float(RNG.integers(0, 3)) for d in RNG.choice(DOCUMENTS, 1 + q % 7, replace=False)}
@@ -30,7 +30,7 @@ MEASURES = ["AP", "nDCG@3", "RR", "NumRel", "NumRet", "GMAP", "infAP", "AUC", "J
 
 
 def same(one, other):
-    """Whether two results say the same, to the bit."""
+    """Return whether two results are equal to the bit."""
     cubes = one.cubes(), other.cubes()
     return (
         (one.runs, one.queries, one.measures) == (other.runs, other.queries, other.measures)
@@ -42,11 +42,11 @@ def same(one, other):
 
 
 def shards(n):
-    """Every n-th query of both runs; the last shard has none that is judged, and one more run."""
+    """Yield shards with every n-th query of both runs, and a last shard without a judged query."""
     queries = [f"q{q}" for q in range(N + 5)]
     for i in range(n):
-        some = set(queries[i:N:n])
-        yield {name: {q: run[q] for q in run if q in some} for name, run in RUNS.items()}
+        chosen = set(queries[i:N:n])
+        yield {name: {q: run[q] for q in run if q in chosen} for name, run in RUNS.items()}
     yield {name: {q: run[q] for q in run if q in queries[N:]} for name, run in RUNS.items()}
 
 
@@ -54,23 +54,23 @@ OPTIONS = [*({"ties": rule} for rule in RULES), {"spread": True}, {"precision": 
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_shards_become_the_whole(options):
+def test_joined_shards_equal_the_whole(options):
     parts = [tieaware.evaluate(QRELS, shard, MEASURES, queries="shard", **options) for shard in shards(4)]
     assert parts[-1].values.shape == (2, 0, len(MEASURES))
     assert np.isnan(parts[-1].mean()).all()
     assert same(Results.concat(parts, QRELS), tieaware.evaluate(QRELS, RUNS, MEASURES, **options))
     answered = tieaware.evaluate(QRELS, RUNS, MEASURES, queries="both", **options)
-    some = Results.concat(parts)
-    assert some.provenance == answered.provenance
-    assert set(some.queries) == set(answered.queries)
-    # In whatever order they come.
+    joined = Results.concat(parts)
+    assert joined.provenance == answered.provenance
+    assert set(joined.queries) == set(answered.queries)
+    # The order of the shards does not matter.
     for order in itertools.islice(itertools.permutations(parts), 0, None, 17):
         assert Results.concat(order).mean().tobytes() == answered.mean().tobytes()
         assert same(Results.concat(order, QRELS), Results.concat(parts, QRELS))
 
 
-def test_a_run_may_be_in_some_shards_alone():
-    """Whatever was cut: by runs, by queries, or by both."""
+def test_a_run_may_be_in_some_shards_only():
+    """Shards may be cut by runs, by queries, or by both."""
     whole = tieaware.evaluate(QRELS, RUNS, MEASURES)
     cells = [
         tieaware.evaluate(QRELS, {name: run}, MEASURES, queries="shard")
@@ -78,14 +78,14 @@ def test_a_run_may_be_in_some_shards_alone():
     ]  # fmt: skip
     assert same(Results.concat(cells, QRELS), whole)
     assert same(Results.concat([Results.concat(cells[:3]), Results.concat(cells[3:])], QRELS), whole)
-    with pytest.raises(InputError, match=r"results\[1\]: expected what no result before it has, found run 'bm25' on"):
+    with pytest.raises(InputError, match=r"results\[1\]: an earlier result already has run 'bm25' on"):
         Results.concat([cells[0], cells[0]])
-    with pytest.raises(InputError, match="results: expected queries that qrels has, found 'q"):
+    with pytest.raises(InputError, match=r"results: query 'q.*' is not judged in qrels"):
         Results.concat(cells, {"other": {"d1": 1}})
 
 
-def test_judgments_may_be_in_shards_too():
-    """With each shard filled in by its own; the order is theirs."""
+def test_judgments_may_be_sharded_too():
+    """Each shard gets the unanswered queries of its own judgments, in their order."""
     parts = []
     for i, shard in enumerate(shards(3)):
         judged = {f"q{q}": QRELS[f"q{q}"] for q in range(i, N, 3)} if i < 3 else {"q0 of others": {"d1": 1}}
@@ -97,7 +97,7 @@ def test_judgments_may_be_in_shards_too():
     assert parts[3]["bm25", "NumRet", "q0 of others"] == 0
 
 
-def test_only_a_shard_may_have_nothing():
+def test_only_shards_may_have_no_judged_query():
     nothing = {"bm25": {"not judged": {"d1": 1.0}}}
     for queries in ("judged", "both"):
         with pytest.raises(InputError, match="bm25: no query of this run is judged in qrels"):
@@ -121,9 +121,9 @@ def test_a_shard_without_a_query_or_a_run_is_saved(tmp_path, suffix):
         tieaware.evaluate(QRELS, table, "AP")
 
 
-def test_duckdb_cuts_the_table(tmp_path):
-    """By the hash of the query; a shard may have no row, and so no run."""
-    rows = [(name, q, d, score) for name, run in RUNS.items() for q, of in run.items() for d, score in of.items()]
+def test_duckdb_shards_a_table(tmp_path):
+    """DuckDB shards by the hash of the query; a shard may have no row, and so no run."""
+    rows = [(name, q, d, score) for name, run in RUNS.items() for q, docs in run.items() for d, score in docs.items()]
     columns = dict(zip(("run", "query_id", "doc_id", "score"), zip(*rows, strict=True), strict=True))
     table = pa.table({name: list(column) for name, column in columns.items()})
     pyarrow.parquet.write_table(table, tmp_path / "runs.parquet")
@@ -144,10 +144,10 @@ part.save(f"{folder}/{shard}.npz")
 """
 
 
-def test_processes_write_files_that_a_last_one_puts_together(tmp_path):
+def test_results_of_several_processes_are_joined_from_files(tmp_path):
     (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {label}\n" for q in QRELS for d, label in QRELS[q].items()))
     for i, shard in enumerate(shards(2)):
-        lines = [f"{q} Q0 {d} 0 {s} t\n" for q, of in shard["bm25"].items() for d, s in of.items()]
+        lines = [f"{q} Q0 {d} 0 {s} t\n" for q, docs in shard["bm25"].items() for d, s in docs.items()]
         (tmp_path / f"{i}.run").write_text("".join(lines))
     tasks = [subprocess.Popen([sys.executable, "-c", TASK, tmp_path, str(i)]) for i in range(3)]
     assert [task.wait() for task in tasks] == [0, 0, 0]
