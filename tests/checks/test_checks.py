@@ -319,7 +319,7 @@ def test_what_follows_the_measures_is_given_by_name():
         ({"precision": "x:2"}, "precision: expected one such as bands:1.5, .*, found 'x:2'"),
         ({"queries": "all"}, "queries: expected one of judged, both, shard, found 'all'"),
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
-        ({"ties": "run_order", "spread": True}, "ties: expected 'average', for a spread, found 'run_order'"),
+        ({"ties": "run_order", "spread": True}, "ties: 'run_order' leaves one order only; a spread needs 'average'"),
         ({"measures": ["nDGC"]}, "measure: expected the name of one, found 'nDGC'; did you mean nDCG"),
     ],
 )

@@ -143,7 +143,7 @@ def test_errors_name_what_was_expected():
     flat = lightgbm.Dataset(np.eye(labels.size), labels.ravel(), params={"verbosity": -1})
     with pytest.raises(InputError, match=r"group: expected the sizes of the lists, .* found none"):
         metric("AP")(scores.ravel(), flat.construct())
-    with pytest.raises(InputError, match="docids: expected the document identifiers"):
+    with pytest.raises(InputError, match="docids: is required by the tie rule"):
         metric("AP", ties="trec_eval")
     with pytest.raises(InputError, match="measure"):
         metric("nothing")

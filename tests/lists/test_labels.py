@@ -109,7 +109,7 @@ def test_preparing_takes_no_memory_of_the_size_of_the_labels():
 
 def test_judgments_lack_documents_of_label_0():
     """These are only counted in the lists."""
-    with pytest.raises(InputError, match=r"^judgments of query 1: expected the judged documents"):
+    with pytest.raises(InputError, match=r"^judgments: must include every judged document of the list; query 1"):
         Evaluator([1, 0, 1, 0, 0], "AP", group=[2, 3], judgments=([0, 1, 1, 0], [0, 2, 4]))
     some = Judgments(np.array([1, 1], np.int32), np.array([0, 1, 2]), np.array([1, 2]))
     assert Judgments(np.array([0, 1, 0, 1, 0], np.int32), np.array([0, 2, 5])).short_of(some) is None

@@ -1,6 +1,6 @@
 """Prepared evaluation of lists: everything that does not depend on the scores is computed ahead of them.
 
-`prepare` weighs the labels (weights.py), selects the weighted documents (documents.py), chooses how each list is grouped
+`prepare` weighs the labels (weights.py), selects the weighted documents (documents.py), chooses how to group each list
 (engine_choice.py) and builds an engine (ext/engine/_engine.pyx). `Prepared` runs the engine.
 """
 
