@@ -1,7 +1,7 @@
 """Grouping of scores: the tie groups of a query that hold a weighted document, mostly without sorting the list.
 
-A *weighted document* has a non-zero weight for some measure; mostly it is a relevant one. A measure needs the start, size
-and weight of the groups that hold a weighted document, and nothing else. So, for each query:
+A *weighted document* has a non-zero weight for some measure; mostly it is a relevant document. A measure needs the
+start, size and weight of the groups that hold a weighted document, and nothing else. So, for each query:
 
 1. gather the scores of the weighted documents and sort their few distinct values;
 2. count the documents above and equal to each value, in one pass over the list;
@@ -24,7 +24,7 @@ from libc.stdlib cimport malloc
 from libc.string cimport memset
 
 from tieaware.kernels._counting cimport (
-    LANES, POLL_AFTER, assign_few, assign_many, count, count_equal, count_own, find, locate, precede,
+    LANES, CHUNK, assign_few, assign_many, count, count_equal, count_own, find, locate, precede,
 )
 from tieaware.kernels._interruption cimport Interruption, interrupted
 from tieaware.kernels._sorting cimport (
@@ -587,7 +587,7 @@ cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* 
             if below[i] < n_values and scratch.value[below[i]] == lanes[i]:
                 met[below[i]] += 1
         at += width
-        if at % POLL_AFTER == 0 and interrupted(scratch.interruption, 64 * POLL_AFTER):
+        if at % CHUNK == 0 and interrupted(scratch.interruption, 64 * CHUNK):
             return
     while document < n_weighted:
         place[document] = met[n_values - 1 - scratch.group[document]]

@@ -16,44 +16,44 @@ cdef extern from *:
 cdef int64_t STEPS = 1 << 22
 cdef double INTERVAL = 0.1
 
-# What raises an error in a thread for which nobody waits any more.
-cdef object is_awaited = None
+# A function that raises an error in a thread whose result is no longer awaited.
+cdef object check_awaited = None
 
 
 def ask_also(check):
-    """Have kernels call `check` when they ask whether to go on: it raises what ends them."""
-    global is_awaited
-    is_awaited = check
+    """Make kernels call `check` when they poll; an error that it raises stops them."""
+    global check_awaited
+    check_awaited = check
 
 
 cdef Interruption no_interruption() noexcept nogil:
     cdef Interruption interruption
     interruption.left = STEPS
-    interruption.asked = 0.0
+    interruption.polled = 0.0
     interruption.error = NULL
     return interruption
 
 
-cdef bint asked(Interruption* interruption) noexcept nogil:
+cdef bint poll(Interruption* interruption) noexcept nogil:
     cdef double now = tieaware_seconds()
     if interruption.error != NULL:
         return True
     interruption.left = STEPS
-    if interruption.asked == 0.0:
-        interruption.asked = now
-    # Clocks may be set back.
-    if 0.0 <= now - interruption.asked < INTERVAL:
+    if interruption.polled == 0.0:
+        interruption.polled = now
+    # The clock may have been set back.
+    if 0.0 <= now - interruption.polled < INTERVAL:
         return False
-    interruption.asked = now
+    interruption.polled = now
     with gil:
         try:
             PyErr_CheckSignals()
-            if is_awaited is not None:
-                is_awaited()
+            if check_awaited is not None:
+                check_awaited()
         except BaseException as error:
             Py_INCREF(error)
             interruption.error = <PyObject*>error
-            # From now on, every question has this answer.
+            # Every later call of `interrupted` now polls, and returns True.
             interruption.left = 0
     return interruption.error != NULL
 

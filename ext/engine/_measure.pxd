@@ -28,8 +28,8 @@ cdef struct Query:
     Interruption* interruption
 
 
-# The mean, or the variance, of one measure for one query over the orders of tied documents. It is infinite if the kernel
-# refuses because the computation would take too long, and arbitrary after an interruption.
+# The mean, or the variance, of one measure for one query over the orders of tied documents. It is infinite if the
+# kernel refuses because the computation would take too long, and arbitrary after an interruption.
 ctypedef double (*Statistic)(const Query*) noexcept nogil
 
 # The smallest and the largest value over the orders of tied documents.

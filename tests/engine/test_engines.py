@@ -1,4 +1,4 @@
-"""The engines that group a list, counting, locating and sorting: the same bits, whatever the scores are."""
+"""The engines that group a list, counting, locating and sorting, give the same bits for all scores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UP_TO_TEN = ("nDCG@10", "P@5", "AP@10")
 
 TINY = float(np.finfo(np.float64).tiny)
 LARGEST = float(np.finfo(np.float64).max)
-# Neighbours by one unit in the last place, doubles that are one float, numbers that no float reaches, subnormal ones.
+# Adjacent doubles, doubles that round to the same float, numbers beyond the range of floats, and subnormal numbers.
 NUMBERS = (
     -np.inf, -LARGEST, -1e300, -3.5e38, -1.0, -TINY, -5e-324, -0.0, 0.0, 5e-324, 1e-310, TINY, np.nextafter(TINY, 1),
     2.0**-149, 1e-45, 0.1, np.nextafter(0.1, 1), 0.1 + 2.0**-40, 1.0, np.nextafter(1.0, 0), np.nextafter(1.0, 2), 2.5,
@@ -77,7 +77,7 @@ def assert_same_bits(
 
 
 def long_lists(seed: int) -> list[Query]:
-    """Draw lists of one, two, four and sixteen sorted blocks: few and many relevant documents and distinct scores."""
+    """Draw lists of 1, 2, 4 and 16 sorted chunks, with few and many relevant documents and distinct scores."""
     rng = np.random.default_rng(seed)
     drawn = []
     for n, share, distinct in [
@@ -101,8 +101,8 @@ def test_short_and_long_lists(ties, dtype):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_relevant", [pytest.param(40, marks=pytest.mark.slow), 300])
-def test_a_list_that_is_taken_in_pieces(n_relevant, dtype):
-    """Of 65,536 documents each: the same bits by every engine, and the values that a sort gives."""
+def test_a_list_of_several_chunks(n_relevant, dtype):
+    """In lists of several chunks of 65,536 scores, all engines give the same bits, and the values that a sort gives."""
     n = 2 * 65_536 + 777
     rng = np.random.default_rng(n_relevant)
     labels = np.zeros(n, np.int32)
@@ -136,8 +136,8 @@ def test_spread(dtype):
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_scores_that_are_hard_to_tell_apart(data):
-    """Neighbours by one bit, doubles that are the same float, zeros, infinities, and numbers next to them."""
+def test_scores_that_are_hard_to_distinguish(data):
+    """Adjacent doubles, doubles that round to the same float, zeros and infinities are grouped correctly."""
     n = data.draw(st.integers(1, 40))
     pool = data.draw(st.lists(st.sampled_from(NUMBERS) | st.floats(allow_nan=False), min_size=1, max_size=6))
     scores = np.array(data.draw(st.lists(st.sampled_from(pool), min_size=n, max_size=n)))
@@ -152,7 +152,7 @@ def test_scores_that_are_hard_to_tell_apart(data):
 @pytest.mark.parametrize("n", [17, 120, 500])
 @pytest.mark.parametrize("ties", ["average", "run_order", "optimistic"])
 def test_lists_that_defeat_rounding(ties, n):
-    """Scores that differ in their last bits alone, equal ones, sorted ones: however many are alike."""
+    """Scores that differ in their last bits only, equal scores and sorted scores are grouped correctly."""
     rng = np.random.default_rng(n)
     labels = rng.integers(0, 3, n).tolist()
     ladder = 1.0 + np.arange(n) * 2.0**-52
@@ -177,7 +177,7 @@ def test_every_engine_finds_nan(choice, dtype):
 
 
 def test_lists_too_long_for_words():
-    """Beyond 2^16 documents, whose places take more than 16 bits, no list is sorted."""
+    """Lists of more than 2^16 documents, whose places need more than 16 bits, are not sorted."""
     rng = np.random.default_rng(9)
     lists = [rng.integers(0, 2, n).tolist() for n in (2**16, 2**16 + 1)]
     scores = rng.integers(0, 1000, 2**17 + 1) / 8
@@ -189,8 +189,8 @@ def test_lists_too_long_for_words():
     assert values[0].tobytes() == values[1].tobytes()
 
 
-def test_costs():
-    """Lists of learning to rank are sorted; a handful of relevant documents is not, nor a catalogue."""
+def test_the_cost_model():
+    """Lists with many relevant documents are sorted; lists with a handful of them and whole catalogues are not."""
     lengths = np.array([120, 100, 1000, 1000, 10**6, 10, 0])
     n_weighted = np.array([60, 10, 40, 500, 1000, 10, 0])
     assert sorting_pays(lengths, n_weighted, 2**62).tolist() == [True, False, False, True, False, False, False]

@@ -1,4 +1,4 @@
-"""Condensed lists: `judged_only=True` is the list without its unjudged documents, before anything else."""
+"""Condensed lists: `judged_only=True` removes unjudged documents from the list before anything else."""
 
 import random
 
@@ -43,7 +43,7 @@ def some():
     ],
 )  # fmt: skip
 def test_values_are_those_of_the_list_without_unjudged_documents(some, ties, precision):
-    """Under every tie rule and precision; also beside measures of the whole list, which keep theirs."""
+    """Condensed values hold under every tie rule and precision, also together with measures of the whole list."""
     names = [*NAMES, *map(only_judged, NAMES)]
     values = evaluator(some, names, ties=ties, precision=precision)(scores_of(some))
     short = [condensed(query) for query in some]
@@ -64,7 +64,7 @@ def test_what_needs_the_whole_list_is_refused(some, ties, precision):
 
 
 @pytest.mark.parametrize("precision", [None, "decimals:0"])
-def test_so_is_the_spread(some, precision):
+def test_the_spread_is_that_of_the_list_without_unjudged_documents(some, precision):
     spread = evaluator(some, list(map(only_judged, NAMES)), precision=precision).spread(scores_of(some))
     short = [condensed(query) for query in some]
     expected = evaluator(short, NAMES, precision=precision).spread(scores_of(short))
