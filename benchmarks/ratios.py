@@ -6,7 +6,6 @@ import locale
 import os
 import platform
 import re
-import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -15,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.processes import Process
+from tieaware.runtime.timing import ratio, ratio_of_least
 
 PEERS = (
     "pytrec_eval-terrier", "ranx", "ir_measures", "scikit-learn", "tie-aware-retrieval-metrics", "lightgbm", "bm25s",
@@ -94,12 +94,8 @@ def rounds_within(budget: float, pair: float) -> int:
 
 
 def summarise(of: Sequence[float], to: Sequence[float]) -> tuple[float, float]:
-    """Return the median of the ratios of all turns, and the ratio of the least times.
-
-    A processor that runs faster for a second, or is shared with others, affects both times of a turn. The two least
-    times may come from different seconds.
-    """
-    return statistics.median(a / b for a, b in zip(of, to, strict=True)), min(of) / min(to)
+    """Return the median of the ratios of all turns, and the ratio of the least times."""
+    return ratio(of, to), ratio_of_least(of, to)
 
 
 def environment() -> dict[str, Any]:

@@ -98,8 +98,7 @@ def test_scores_are_coarsened_on_request(files, capfd):
     status, out, err = run(capfd, "eval", "qrels.txt", "b.run", "--precision", "decimal:1")
     assert (status, out) == (2, "")
     assert err == (
-        "--precision: expected one such as bands:1.5, decimals:2, significant:3, float32, float16, bfloat16 or "
-        "levels:11, found 'decimal:1'; did you mean decimals?; see tieaware eval --help\n"
+        "--precision: unknown precision 'decimal:1'; did you mean decimals?; see tieaware eval --help\n"
     )
 
 
@@ -143,7 +142,7 @@ def test_a_reader_that_stops_early_is_no_error(files):
         (["qrels.txt", "none.run"], "none.run: there is no such file\n"),
         (["a.run", "a.run"], "a.run:1: expected a line of judgments, "),
         (["qrels.txt", "qrels.txt"], "qrels.txt:1: expected a line of a run, "),
-        (["qrels.txt", "a.run", "-m", "nDGC@1"], "-m: expected the name of one, found 'nDGC@1'; did you mean"),
+        (["qrels.txt", "a.run", "-m", "nDGC@1"], "-m: unknown measure 'nDGC@1'; did you mean"),
         (["qrels.txt", "a.run", "-m", "P@0"], "cut-off of P: expected a whole number from 1 to 2^62 - 1, found 0\n"),
         (["-", "a.run", "-", "-m", "P"], "-: standard input can be read only once, but is given 2 times\n"),
     ],
@@ -170,7 +169,7 @@ def test_a_wrong_command_is_one_line_and_status_2(capfd, arguments):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("eval qrels.txt a.run -m P -m P,AP", "-m: expected each of them once, found P twice"),
+        ("eval qrels.txt a.run -m P -m P,AP", "-m: must be different, but P is given twice"),
         ("eval qrels.txt a.run a.run", "RUN: each run must be given only once; a.run is given twice"),
         ("eval qrels.txt a.run --threads 0", "--threads: expected a whole number from 1 to 1,024, found 0"),
         ("ties a.run -k 10 -k 0", "-k: expected a whole number of at least 1, found 0"),
@@ -315,9 +314,9 @@ def test_a_folder_loses_no_run_without_a_word(files, capfd):
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        (["--out", ""], "argument --out: expected a name, found ''"),
-        (["--out", "a.run"], "argument --out: expected a folder or nothing, found the file a.run"),
-        (["--plot", ""], "argument --plot: expected a name, found ''"),
+        (["--out", ""], "argument --out: expected a file name, found ''"),
+        (["--out", "a.run"], "argument --out: a.run is a file, not a folder"),
+        (["--plot", ""], "argument --plot: expected a file name, found ''"),
     ],
 )
 def test_where_nothing_can_be_written_is_said_before_the_work(files, capfd, option, message):
@@ -333,7 +332,7 @@ def test_files_that_are_written_are_named(files, capfd):
     assert (status, out[:4]) == (0, "run,")
     written = sorted(path.suffix for path in (files / "new").iterdir())
     assert written == [".csv"] * 3 + [".html"] + [".png"] * 2 + [".svg"] * 2
-    assert err == "wrote new/report.html, and beside it 3 tables (.csv) and 2 figures (.svg, .png)\nwrote ties.svg\n"
+    assert err == "wrote new/report.html, and in the same folder 3 tables (.csv) and 2 figures (.svg, .png)\nwrote ties.svg\n"
 
 
 def test_the_names_of_files_that_are_no_text_are_readable_and_unique(files, capfd):

@@ -1,4 +1,4 @@
-"""evaluate(): from judgments and runs to Results."""
+"""evaluate(): inputs, options, errors and warnings."""
 
 import io
 import pickle
@@ -16,15 +16,15 @@ MEASURES = ["RR", "AP", "NumRet", "NumRel"]
 LINES = "".join(f"{q} Q0 {d} 0 {s} tag\n" for q, docs in RUN.items() for d, s in docs.items())
 
 
-def test_rows_follow_the_judgments_and_silent_queries_have_empty_lists():
-    """A judged query that the run does not answer has its number of relevant documents, and 0 else."""
+def test_queries_are_in_the_order_of_the_judgments():
+    """An unanswered query has its number of relevant documents, and 0 for every other measure."""
     result = tieaware.evaluate(QRELS, {"q1": RUN["q1"]}, MEASURES)
     assert result.queries == ("q1", "q2", "q3")
     np.testing.assert_allclose(result.values[0], [[0.75, 0.375, 3, 2], [0, 0, 0, 1], [0, 0, 0, 0]])
 
 
-def test_runs_are_silent_on_different_queries():
-    """Each has the values of an empty list there, and its own elsewhere, whatever the order of the queries."""
+def test_runs_may_answer_different_queries():
+    """A run has the values of an empty list for its unanswered queries, in any order of the queries."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1, "d": 0}}
     lists = {"q3": {"d": 2.0, "c": 1.0}, "q2": {"b": 1.0, "x": 1.0}, "q1": {"a": 1.0}}
     measures = ["RR", "NumRet", "NumRel"]
@@ -40,8 +40,8 @@ def test_runs_are_silent_on_different_queries():
             np.testing.assert_array_equal(result.values[r], expected)
 
 
-def test_queries_both_leaves_out_silent_queries():
-    """Each run's mean is over the queries that it answers."""
+def test_queries_both_leaves_out_unanswered_queries():
+    """The mean of a run is over the queries that it answers."""
     result = tieaware.evaluate(QRELS, {"a": RUN, "b": {"q1": RUN["q1"]}}, ["RR"], queries="both")
     assert result.queries == ("q1", "q2")
     np.testing.assert_array_equal(result.values[:, :, 0], [[0.75, 0.75], [0.75, np.nan]])
@@ -50,11 +50,11 @@ def test_queries_both_leaves_out_silent_queries():
 
 
 @pytest.mark.parametrize("ties", ["average", "run_order", "trec_eval", "optimistic", "pessimistic"])
-def test_every_way_to_give_a_run_gives_the_same_values(tmp_path, ties):
-    """Dict, Run, columns, file and binary file object."""
+def test_every_form_of_a_run_gives_the_same_values(tmp_path, ties):
+    """The forms are a dict, a Run, columns, a file and a binary file object."""
     (tmp_path / "x.run").write_text(LINES)
     columns = [(q, d, s) for q, docs in RUN.items() for d, s in docs.items()]
-    ways = [
+    forms = [
         RUN,
         Run.from_dict(RUN),
         Run.from_columns(*zip(*columns, strict=True)),
@@ -63,14 +63,14 @@ def test_every_way_to_give_a_run_gives_the_same_values(tmp_path, ties):
         io.BytesIO(LINES.encode()),
     ]
     for qrels in (QRELS, Qrels.from_dict(QRELS)):
-        values = [tieaware.evaluate(qrels, [way], MEASURES, ties=ties).values for way in ways[:5]]
+        values = [tieaware.evaluate(qrels, [run], MEASURES, ties=ties).values for run in forms[:5]]
         for other in values[1:]:
             np.testing.assert_array_equal(other, values[0])
-    np.testing.assert_array_equal(tieaware.evaluate(QRELS, ways[5], MEASURES, ties=ties).values, values[0])
+    np.testing.assert_array_equal(tieaware.evaluate(QRELS, forms[5], MEASURES, ties=ties).values, values[0])
 
 
-def test_a_query_whose_lines_are_scattered_is_gathered(tmp_path):
-    """Also when its first part was long evaluated."""
+def test_scattered_lines_of_a_query_are_grouped(tmp_path):
+    """Other queries stand between the lines of a query, more than one chunk of the file."""
     many = "".join(f"x{i} Q0 d{j} 0 {j} t\n" for i in range(3000) for j in range(60))
     lines = LINES.splitlines(keepends=True)
     (tmp_path / "scattered.run").write_text(lines[0] + lines[2] + many + lines[1] + "".join(lines[3:]))
@@ -121,7 +121,7 @@ def test_results_are_picklable():
     np.testing.assert_array_equal(again.values, result.values)
 
 
-def test_files_of_the_same_name_are_told_apart_by_their_folders(tmp_path):
+def test_files_of_the_same_name_are_named_by_their_paths(tmp_path):
     for folder in "ab":
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "x.run").write_text(LINES)
@@ -136,7 +136,7 @@ def test_files_of_the_same_name_are_told_apart_by_their_folders(tmp_path):
         ({"ties": "averge"}, "ties: expected one of average, run_order.*found 'averge'; did you mean average"),
         ({"queries": "all"}, "queries: expected one of judged, both, shard, found 'all'"),
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
-        ({"measures": []}, "measures: expected at least one, such as 'nDCG@10', found none"),
+        ({"measures": []}, "measures: must include at least one measure, such as 'nDCG@10'"),
         ({"runs": []}, "runs: expected at least one, found none"),
         ({"runs": {"q9": {"d1": 1.0}}}, "run: no query of this run is judged in qrels"),
         ({"runs": {}}, "run: no query of this run is judged in qrels"),
@@ -148,14 +148,14 @@ def test_files_of_the_same_name_are_told_apart_by_their_folders(tmp_path):
         ({"qrels": {"q1": {"d1": 0.5}}}, "q1.*d1.*0.5"),
     ],
 )
-def test_an_argument_that_cannot_be_used_is_named(arguments, message):
+def test_errors_name_the_argument(arguments, message):
     given = {"qrels": QRELS, "runs": RUN, "measures": ["RR"], **arguments}
     with pytest.raises(InputError, match=message):
         tieaware.evaluate(**given)
 
 
-def test_documents_that_all_differ_are_warned_of(tmp_path):
-    """Once a run; not where one document is found, or where either side has none."""
+def test_a_run_without_a_judged_document_is_warned_of(tmp_path):
+    """There is one warning for each run, and none if a document matches, or if a query has no documents."""
     judgments = {"empty": {}, "q1": {"d1": 1}, "q2": {"d2": 1}}
     different = {"empty": {"D0": 1.0}, "q2": {"D2": 1.0, "D3": 1.0}, "q1": {"D1": 1.0}}
     path = tmp_path / "file.run"
@@ -168,11 +168,11 @@ def test_documents_that_all_differ_are_warned_of(tmp_path):
     ]
     assert {warning.filename for warning in caught} == {__file__}
     assert results.mean()[:, 0].tolist() == [0, 1 / 3, 0]
-    for silent in ({"q1": {}}, {"empty": {"D0": 1.0}}):
-        assert tieaware.evaluate(judgments, silent, ["RR"]).values.tolist() == [[[0], [0], [0]]]
+    for run in ({"q1": {}}, {"empty": {"D0": 1.0}}):
+        assert tieaware.evaluate(judgments, run, ["RR"]).values.tolist() == [[[0], [0], [0]]]
 
 
-def test_documents_that_all_differ_in_pieces_of_a_file_are_warned_of(tmp_path):
+def test_a_large_file_without_a_judged_document_is_warned_of(tmp_path):
     path = tmp_path / "big.run"
     path.write_bytes(b"".join(b"q%d Q0 d%d 1 %d x\n" % (q, d, d) for q in range(100) for d in range(500)))
     message = "big: no document of this run is judged in qrels; query "

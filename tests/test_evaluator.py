@@ -248,9 +248,9 @@ def test_it_works_after_a_fork():
         ({"ties": "trec_eval", "docids": ["a"]}, "docids: must have one identifier per label, 7; found 1"),
         ({"ties": "mean"}, "ties: expected one of average, run_order, .*, found 'mean'"),
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
-        ({"measures": ["nDCGG"]}, "measure: expected the name of one, found 'nDCGG'; did you mean nDCG"),
+        ({"measures": ["nDCGG"]}, "measure: unknown measure 'nDCGG'; did you mean nDCG"),
         ({"measures": ["nDCG(dcg='exp-log2')"], "labels": [60]}, "labels: expected at most 52, .*, found 60"),
-        ({"measures": ["DCG"], "labels": np.full(2**23, 2**31 - 1)}, r"DCG: labels: the gains add up to 2\^53 or more"),
+        ({"measures": ["DCG"], "labels": np.full(2**23, 2**31 - 1)}, "DCG: labels: the gains add up to 2.53 or more"),
     ],
 )
 def test_an_argument_that_cannot_be_used_is_named(arguments, message):

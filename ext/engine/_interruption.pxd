@@ -1,18 +1,19 @@
-"""Interruption of kernels: polls for signals and for abandoned work, about ten times a second.
+"""Interruption of running kernels: polled about ten times a second.
 
-A kernel reports its steps of about a nanosecond. After some million steps it reads the clock, and after a tenth of a
-second it takes the GIL and runs Python's signal handlers; in a thread of a pool it also checks whether the result is
-still awaited. If that raises an error, the kernel stops.
+A kernel reports its progress in steps of about a nanosecond. After some millions of steps it reads the clock, and after
+a tenth of a second it takes the GIL. Python then handles signals, such as Ctrl-C, and a thread of the pool finds out
+whether its call was abandoned. An exception raised there ends the kernel's work.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
 
 cdef struct Interruption:
-    # The number of steps until the clock is read next; and the time of the last poll in seconds, 0 before the first.
+    # The number of steps until the next look at the clock.
     int64_t left
+    # The time of the last check, in seconds; 0 before the first look at the clock.
     double polled
-    # The error that was raised: a reference that `check_interruption` takes over.
+    # The raised exception, a strong reference that `check_interruption` takes over; NULL if there is none.
     PyObject* error
 
 
@@ -22,10 +23,10 @@ cdef bint poll(Interruption* interruption) noexcept nogil
 
 
 cdef inline bint interrupted(Interruption* interruption, int64_t steps) noexcept nogil:
-    """Report a number of steps; return whether to stop. The result of a stopped kernel is ignored."""
+    """Count `steps` more steps, and return whether to stop; the kernel's result is not used then."""
     interruption.left -= steps
     return interruption.left < 0 and poll(interruption)
 
 
-# Raise the error that stopped a kernel, if any.
+# Raise the exception that ended the work, if there is one.
 cdef int check_interruption(Interruption* interruption) except -1

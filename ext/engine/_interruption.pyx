@@ -16,14 +16,14 @@ cdef extern from *:
 cdef int64_t STEPS = 1 << 22
 cdef double INTERVAL = 0.1
 
-# A function that raises an error in a thread whose result is no longer awaited.
-cdef object check_awaited = None
+# A callback that raises an exception in a thread of the pool whose call was abandoned.
+cdef object is_awaited = None
 
 
 def ask_also(check):
-    """Make kernels call `check` when they poll; an error that it raises stops them."""
-    global check_awaited
-    check_awaited = check
+    """Set a callback for all kernels, called at each check for interruption; an exception in it ends the kernel."""
+    global is_awaited
+    is_awaited = check
 
 
 cdef Interruption no_interruption() noexcept nogil:
@@ -41,19 +41,19 @@ cdef bint poll(Interruption* interruption) noexcept nogil:
     interruption.left = STEPS
     if interruption.polled == 0.0:
         interruption.polled = now
-    # The clock may have been set back.
+    # The difference is negative if the clock was set back.
     if 0.0 <= now - interruption.polled < INTERVAL:
         return False
     interruption.polled = now
     with gil:
         try:
             PyErr_CheckSignals()
-            if check_awaited is not None:
-                check_awaited()
+            if is_awaited is not None:
+                is_awaited()
         except BaseException as error:
             Py_INCREF(error)
             interruption.error = <PyObject*>error
-            # Every later call of `interrupted` now polls, and returns True.
+            # Make every later call of `interrupted` return True.
             interruption.left = 0
     return interruption.error != NULL
 

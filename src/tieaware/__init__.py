@@ -94,7 +94,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what not everybody needs when somebody does: ``tieaware.experiments``, ``tieaware.statistics``."""
+    """Import `tieaware.experiments` and `tieaware.statistics` on first use, because they take long to import."""
     if name in ("experiments", "statistics"):
         import importlib
 

@@ -89,11 +89,11 @@ def evaluate(
         "shard": as "both", for runs that hold all rows of some queries only; none of these queries needs to be judged.
         `Results.concat` joins the results of shards.
     threads : int or None
-        The number of threads; None for one per core. It does not change a bit of the values.
+        The number of threads; None for one per core. The values have the same bits for any number.
     out : str or os.PathLike, optional
         A folder for checkpoints: one file of `Results` for each run, under the name of the run. If the folder has a
-        checkpoint of a run, and the run's file has not changed since, its results are loaded instead of computed. So an
-        interrupted evaluation can be resumed. A terminal shows how many runs are finished.
+        checkpoint of a run, and the run's file has not changed since, its results are loaded instead of computed: an
+        interrupted evaluation resumes. A terminal shows how many runs are finished.
 
     Returns
     -------

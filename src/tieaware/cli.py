@@ -1,4 +1,4 @@
-"""The command line: ``tieaware eval``, ``tieaware precision``, …; each command is a module of ``commands``."""
+"""The command line; each command, such as ``tieaware eval``, is a module of `tieaware.commands`."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _COMMANDS = (
 
 
 def _name(command: ModuleType) -> str:
-    """Return the name of a command, by that of its module."""
+    """Return the name of the command that a module defines."""
     return command.__name__.rpartition(".")[2].removesuffix("_command")
 
 
 class _Help(argparse.HelpFormatter):
-    """Leaves room for the names of all commands before what they do, and says what a value in brackets is."""
+    """Aligns the descriptions of all commands, and expands "(%(default)s)" in help texts to "(default: …)"."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -53,20 +53,20 @@ class _Help(argparse.HelpFormatter):
         return (action.help or "").replace("(%(default)s)", "(default: %(default)s)")
 
 
-def _number(kind: Callable[[str], float], wanted: str) -> Callable[[str], float]:
-    """Return what reads such a number, and says what is wrong in the words of all other errors."""
+def _number(kind: Callable[[str], float], expected: str) -> Callable[[str], float]:
+    """Return a function that reads a number, with error messages in the form of all others."""
 
     def read(text: str) -> float:
         try:
             return kind(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"expected {wanted}, found {shown(text)}") from None
+            raise argparse.ArgumentTypeError(f"expected {expected}, found {shown(text)}") from None
 
     return read
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Reports errors in one line."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Help, **options})
@@ -77,14 +77,14 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Say which values there are, in the words of all other errors."""
+        """Raise an error that lists the choices, in the form of all other messages."""
         if action.choices is not None and value not in action.choices:
             known = ", ".join(map(str, action.choices))
             found = f"{shown(value)}{did_you_mean(f'{value}', map(str, action.choices))}"
             raise argparse.ArgumentError(action, f"expected one of {known}, found {found}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write all that argparse has to say: help and version as any output, and what is wrong as any error."""
+        """Write the output of argparse like all other output: help and version, and errors."""
         if file is not sys.stdout:
             say(message.rstrip("\n"))
         elif status := write(message):
@@ -94,8 +94,8 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="tieaware",
-        description="Evaluate rankings whose scores tie: exactly, whatever order the ties came in.",
-        epilog="tieaware COMMAND --help explains a command. To begin with: tieaware demo; or with files of your own, "
+        description="Evaluate rankings whose scores tie: exactly, averaged over all orders of tied documents.",
+        epilog="tieaware COMMAND --help explains a command. To start, run tieaware demo; or with your own files: "
         "tieaware eval qrels.txt bm25.run -m 'AP nDCG@10'. Exit status: 0, 2 after an error, 130 after Ctrl-C.",
     )
     parser.add_argument("--version", action="version", version=f"tieaware {__version__}")
@@ -112,7 +112,7 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status: 0, 2 after a one-line error, or as a signal that ended it."""
+    """Run the command line, and return the exit status: 0, 2 after a one-line error, or 128 plus a signal's number."""
     arguments = argparse.Namespace()
     try:
         unknown = _parser().parse_known_args(argv, arguments)[1]

@@ -86,6 +86,20 @@ class TieRule:
         """Return the positions of each list, int64[n_docs], in the order of the document identifiers."""
         return documents.order(offsets, descending=self.by_document == "descending")
 
+    def places(self, documents: Identifiers, offsets: Offsets, labels: Integers) -> Integers:
+        """Return the place of each document among those with its score, int64[n_docs]: the smallest stands first.
+
+        For a rule by label, documents with equal labels share a place, and so do all with negative labels. For a rule
+        that averages, the places are the positions in the input.
+        """
+        if self.extreme is not None:
+            return np.maximum(labels, -1) * (-1 if self.extreme == "max" else 1)
+        places = np.arange(len(labels))
+        if self.by_document is not None:
+            starts = np.repeat(offsets[:-1], np.diff(offsets))
+            places[starts + self.order(documents, offsets)] = np.arange(len(labels))
+        return places
+
     def arrange(
         self, offsets: Offsets, selected_offsets: Offsets, positions: Integers, labels: Labels, order: Integers | None
     ) -> Arranged:

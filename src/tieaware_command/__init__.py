@@ -1,6 +1,6 @@
-"""The command ``tieaware`` while the package is loaded: an interruption then ends it as it does later, in one line.
+"""Entry point of the command ``tieaware``: loads the package quickly, and handles Ctrl-C meanwhile.
 
-It imports as little as can be, for an interruption before there is a handler is Python's to tell.
+This package imports as little as possible: until its handler is installed, Ctrl-C prints Python's traceback.
 """
 
 import gc
@@ -9,7 +9,7 @@ import signal
 
 
 def _end(*_: object) -> None:
-    """Say what ended the command, and end it at once: what is being loaded could catch an exception, or print it."""
+    """Print "interrupted" and exit at once; a module that is being loaded might catch an exception or print it."""
     try:
         os.write(2, b"interrupted\n")
     finally:
@@ -18,17 +18,18 @@ def _end(*_: object) -> None:
 
 def main() -> int:
     """Load the command line and run it."""
-    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if ours:
+    # Do not install a handler if the signal is ignored, as under nohup.
+    handles_interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if handles_interrupts:
         signal.signal(signal.SIGINT, _end)
-    # Threads for the products of matrices, of which the command has next to none, take NumPy a quarter of its start.
+    # Starting OpenBLAS's threads takes a quarter of NumPy's import; the command needs hardly any matrix products.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What is loaded stays: to look for garbage in it, again and again, would take a tenth of the time to load it.
+    # Loaded modules are never garbage: searching them for garbage would take a tenth of the loading time.
     gc.disable()
     from tieaware.cli import main as command
 
     gc.freeze()
     gc.enable()
-    if ours:
+    if handles_interrupts:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return command()

@@ -275,7 +275,7 @@ def test_measures_in_a_set_are_refused():
     """The order of the columns would be that of their hashes, another in each process."""
     run = {"q": {"d": 1.0}}
     for measures in ({"AP"}, frozenset(["AP"])):
-        expected = "measures: expected a list, whose order the values have, found "
+        expected = "measures: must be a list instead of a set, because values follow their order"
         assert message_of(Evaluator, [1, 0], measures).startswith(expected)
         for door in (tieaware.evaluate, experiments.comparison):
             assert message_of(door, {"q": {"d": 1}}, run, measures).startswith(expected)
@@ -316,11 +316,11 @@ def test_what_follows_the_measures_is_given_by_name():
     ("arguments", "message"),
     [
         ({"ties": "mean"}, "ties: expected one of average, run_order, trec_eval, .*, found 'mean'$"),
-        ({"precision": "x:2"}, "precision: expected one such as bands:1.5, .*, found 'x:2'"),
+        ({"precision": "x:2"}, "precision: unknown precision 'x:2'; known are decimals:N, .*"),
         ({"queries": "all"}, "queries: expected one of judged, both, shard, found 'all'"),
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
         ({"ties": "run_order", "spread": True}, "ties: 'run_order' leaves one order only; a spread needs 'average'"),
-        ({"measures": ["nDGC"]}, "measure: expected the name of one, found 'nDGC'; did you mean nDCG"),
+        ({"measures": ["nDGC"]}, "measure: unknown measure 'nDGC'; did you mean nDCG"),
     ],
 )
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")

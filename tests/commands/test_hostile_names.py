@@ -234,7 +234,7 @@ def test_names_of_figures_are_names_of_files(tmp_path):
 def test_names_that_are_no_utf_8_are_none_of_frames(results):
     means = results.means()
     for make in (means.to_arrow, means.to_polars, results.to_arrow):
-        with pytest.raises(InputError, match=r"frame: expected text in UTF-8, as frames hold it, found '\\udcff'"):
+        with pytest.raises(InputError, match=r"frame: data frames hold text in UTF-8 only, and '\\udcff' is not"):
             make()
 
 

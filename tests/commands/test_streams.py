@@ -62,7 +62,7 @@ def test_tables_fit_the_terminal(files):
         printed = on_a_terminal(columns, *arguments)
         assert max(map(len, printed.splitlines())) <= columns
         assert "\x1b" not in printed
-        assert "which --all prints" in " ".join(printed.split())
+        assert "printed with --all" in " ".join(printed.split())
     piped = subprocess.run([*COMMAND, *arguments], capture_output=True, check=True, text=True).stdout
     assert "a run with a long name and \\x1b[31m " in piped
     assert max(map(len, piped.splitlines())) > 120

@@ -101,7 +101,7 @@ def test_the_default_sets_fit_the_topics(n_topics, of_a_set):
         ({"values": np.zeros((4, 9)), "topics": 0}, "topics: expected a whole number from 1 to 1,000,000,000, found 0"),
         ({"values": np.zeros((4, 9)), "topics": 3, "repeats": 0}, r"repeats: expected .* from 1 to .*, found 0"),
         ({"values": np.zeros((4, 9)), "topics": 3, "seed": -1}, r"seed: expected .* at least 0, found -1"),
-        ({"values": [["x"] * 9] * 4, "topics": 3}, "values: expected numbers, found could not convert"),
+        ({"values": [["x"] * 9] * 4, "topics": 3}, "values: must be numbers: could not convert"),
         ({"values": np.zeros((4, 9)), "measure": "AP"}, r"measure: expected none beside an array, .* found 'AP'"),
     ],
 )
@@ -121,7 +121,7 @@ def test_results_of_several_measures_need_to_be_told_which():
     for measure, message in (
         (None, "values: expected results of one measure, or measure= to choose it, found RR, P@1"),
         ("AP", "measure: expected one of RR, P@1, which the results are of, found AP"),
-        ("XY", "measure: expected the name of one, found 'XY'; the measures are"),
+        ("XY", "measure: unknown measure 'XY'; the measures are"),
     ):
         with pytest.raises(InputError, match=message):
             smoothing(both, measure=measure)

@@ -10,7 +10,10 @@ DOCS = Path(__file__).parents[2] / "docs" / "integrations"
 
 
 def lists(levels):
-    """Labels 0 to 4 of lists of 50 documents, the first without a relevant one; scores of some levels, or distinct."""
+    """Return labels from 0 to 4 and scores of 30 lists of 50 documents. The first list has no relevant document.
+
+    The scores have that many levels; without `levels`, the scores of a list are distinct.
+    """
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 5, (30, 50)) * (rng.random((30, 50)) < 0.2)
     labels[0] = 0
@@ -19,7 +22,8 @@ def lists(levels):
 
 
 def own_values(tool):
-    """The rows of the table of a tool's own values, without marks of code."""
-    section = (DOCS / f"{tool}.md").read_text(encoding="utf-8").partition("## The tool's own values\n")[2]
+    """Return the rows of the table of a tool's own values, without backticks."""
+    section = (DOCS / f"{tool}.md").read_text(encoding="utf-8").partition("'s own values\n")[2]
     rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
+    assert rows, f"{tool}.md has no table of the tool's own values"
     return [tuple(cell.strip().replace("`", "") for cell in row) for row in rows]

@@ -1,4 +1,4 @@
-"""Small random collections as dicts, for comparisons with the evaluators that take them."""
+"""Small random collections as dicts, for comparisons with other evaluators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import random
 
 
 def collection(seed, *, tied, labels=(-1, 0, 0, 1, 2)):
-    """Judgments of six queries, and a run that answers five and one more; its scores are exact in single precision."""
+    """Return judgments of six queries, and a run that answers five of them and one unjudged query.
+
+    The scores are exact in single precision.
+    """
     rng = random.Random(seed)
     documents = [f"d{i:02}" for i in range(25)]
     qrels = {f"q{i}": {d: rng.choice(labels) for d in rng.sample(documents, 15)} | {"d00": 1} for i in range(6)}

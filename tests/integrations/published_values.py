@@ -1,7 +1,7 @@
-"""What ir_measures publishes that its measures are worth: the figures of its own tests and of its README.
+"""The values that ir_measures publishes in its tests and its README, to four digits or more.
 
-Each table has judgments, a run without ties, and the values of its queries in the order in which they stand there.
-Tests of its providers of trec_eval, gdeval, cwl_eval, ranx, of Judged and of Accuracy have them to four digits or more.
+Each entry has judgments, a run without ties, and the values of the queries in the order of the judgments. The tests are
+those of the providers pytrec_eval, gdeval, cwl_eval, ranx, Judged and Accuracy.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 
 class Published(NamedTuple):
-    """Judgments, a run, and by measure the values of the queries.
+    """Judgments, a run, and the values of each measure.
 
     Parameters
     ----------
     source : str
-        Where the figures stand.
+        The test or text that has the values.
     labels, scores : dict of str to str
-        Of each query documents, each with its label or score.
+        For each query the documents, each followed by its label or score.
     values : dict of str to tuple of float
-        By measure, in the notation of ir_measures.
+        The values of the queries, by measure in the notation of ir_measures.
     """
 
     source: str
@@ -138,7 +138,7 @@ TABLES = [
         {
             "AP": (0.7087, 0.7438, 0.3068), "RR": (1, 1, 0.1667), "RBP(p=0.9,rel=1)": (0.3501, 0.3996, 0.1988),
             "P@1": (1, 1, 0), "P@5": (0.6, 0.6, 0), "P@10": (0.5, 0.6, 0.4), "P@20": (0.25, 0.3, 0.2),
-            # These stay with cwl_eval.
+            # tieaware does not have these measures: cwl_eval computes them.
             "BPM(T=1.0,max_rel=1)@20": (1, 1, 0.1667), "BPM(T=2.0,max_rel=1)@10": (0.6667, 1, 0.2857),
             "INSQ(T=1.0,max_rel=1)": (0.5872, 0.6629, 0.0880), "INSQ(T=2.0,max_rel=1)": (0.4513, 0.5068, 0.1292),
             "INST(T=1.0,max_rel=1)": (0.7934, 0.9226, 0.0888), "INST(T=2.0,max_rel=1)": (0.5994, 0.6924, 0.1397),

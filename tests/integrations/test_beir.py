@@ -1,4 +1,4 @@
-"""tieaware in the place of beir's evaluation: against the installed beir, which needs none of its models for it."""
+"""The integration of beir, compared with the installed beir."""
 
 import copy
 
@@ -20,7 +20,7 @@ def theirs():
 
 
 def with_identical_names(seed, *, tied):
-    """A collection in which some documents have the name of a query, and every query of the run is judged."""
+    """Return a collection in which some documents have the name of a query. All queries of the run are judged."""
     qrels, run = collection(seed, tied=tied, labels=(0, 0, 1, 2))
     del run["q7"]
     run["q0"]["q0"] = run["q1"]["q2"] = 3.0
@@ -29,8 +29,8 @@ def with_identical_names(seed, *, tied):
 
 @pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("seed", range(3))
-def test_values_are_beirs(theirs, seed, tied):
-    """To the five decimals that both round to: under beir's rules of ties, and under any where nothing ties."""
+def test_values_equal_those_of_beir(theirs, seed, tied):
+    """They do under the tie rules of beir, and without ties under the average. Both round to five decimals."""
     qrels, run = with_identical_names(seed, tied=tied)
     for metric in METRICS:
         expected = theirs.EvaluateRetrieval.evaluate_custom(qrels, run, KS, metric)
@@ -47,8 +47,8 @@ def test_values_are_beirs(theirs, seed, tied):
             assert ours.EvaluateRetrieval.evaluate(qrels, copy.deepcopy(run), KS, ignored) == expected
 
 
-def test_the_class_is_beirs_with_other_values(theirs):
-    """A constant scorer that lists the relevant document first."""
+def test_the_class_is_a_subclass_with_other_values(theirs):
+    """All scores are equal, and the relevant document is first in the dict."""
     qrels, constant = {"q": {"a": 1}}, {"q": dict.fromkeys("abcdefghij", 0.5)}
     theirs_of, ours_of = theirs.EvaluateRetrieval(k_values=[10]), ours.EvaluateRetrieval(k_values=[10])
     assert isinstance(ours_of, theirs.EvaluateRetrieval)
@@ -59,15 +59,15 @@ def test_the_class_is_beirs_with_other_values(theirs):
     ]  # fmt: skip
 
 
-def test_beirs_own_function_runs_on_the_pytrec_eval_of_tieaware(theirs, monkeypatch):
-    """One import changed in beir: the values stay, to the five decimals."""
+def test_beir_runs_on_the_pytrec_eval_of_tieaware(theirs, monkeypatch):
+    """After one changed import in beir, the values are the same to five decimals."""
     qrels, run = with_identical_names(5, tied=True)
     expected = theirs.EvaluateRetrieval.evaluate(qrels, copy.deepcopy(run), KS)
     monkeypatch.setattr(theirs, "pytrec_eval", pytrec_eval)
     assert theirs.EvaluateRetrieval.evaluate(qrels, copy.deepcopy(run), KS) == expected
 
 
-def test_queries_without_answers_or_relevant_documents_count_as_zero():
+def test_unanswered_queries_and_queries_without_relevant_documents_count_as_zero():
     qrels, run = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}, "q4": {}}, {"q1": {"a": 1.0}, "q3": {"a": 1.0}}
     assert ours.evaluate_custom(qrels, run, [1], "r_cap") == {"R_cap@1": 0.25}
     assert ours.evaluate_custom(qrels, {}, [1], "mrr") == {"MRR@1": 0.0}
@@ -78,9 +78,10 @@ def test_queries_without_answers_or_relevant_documents_count_as_zero():
     ("call", "problem"),
     [
         (lambda: ours.evaluate_custom(QRELS, {}, [1], "mpr"), "metric: expected one of mrr, .*; did you mean mrr"),
-        (lambda: ours.evaluate_custom(QRELS, {"x": {}}, [1], "mrr"), "results: expected queries that are judged"),
-        (lambda: ours.evaluate(QRELS, {"q": {"a": 1.0}}, [0]), "k_values: expected a whole number of at least 1"),
-        (lambda: ours.evaluate(QRELS, {"q": {"a": 1.0}}, 5), "k_values: expected a list of whole numbers, found 5"),
+        (lambda: ours.evaluate_custom(QRELS, {"x": {}}, [1], "mrr"), "results: query 'x' is not judged in qrels"),
+        (lambda: ours.evaluate(QRELS, {"q": {"a": 1.0}}, [0]), r"k_values\[0\]: expected a whole number of at least 1"),
+        (lambda: ours.evaluate(QRELS, {"q": {"a": 1.0}}, 5), "k_values: expected a sequence of whole numbers, found 5"),
+        (lambda: ours.evaluate(QRELS, {"q": {"a": 1.0}}, []), "k_values: must not be empty"),
         (lambda: ours.evaluate(QRELS, {"x": {"a": 1.0}}, [1]), "run: no query of this run is judged in qrels"),
     ],
 )

@@ -38,7 +38,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.integrations import ir_measures as ours
 
-# Of each measure that ir_measures takes from pytrec_eval, with every parameter.
+# All measures that ir_measures computes with pytrec_eval, with every parameter.
 TREC = [
     P @ 5, P(rel=2) @ 3, P(judged_only=True) @ 4, R @ 5, R(rel=2, judged_only=True) @ 10, AP, AP @ 7, AP(rel=2) @ 10,
     AP(judged_only=True), RR, RR(rel=2), RR(judged_only=True), nDCG, nDCG @ 5, nDCG(judged_only=True) @ 5,
@@ -47,7 +47,7 @@ TREC = [
     IPrec(judged_only=True) @ 0.25, SetP, SetP(relative=True), SetP(rel=2), SetR, SetR(rel=2), SetF, SetF(beta=0.5),
     SetAP, NumQ, NumRel, NumRet, NumRet(rel=2),
 ]  # fmt: skip
-# And of those that other providers have; gdeval prints five digits.
+# The measures of other providers, and the tolerance. gdeval prints five digits.
 OTHERS = [
     (ir_measures.judged, [Judged @ 5, Judged], 1e-12),
     (ir_measures.accuracy, [Accuracy, Accuracy @ 5, Accuracy(rel=2)], 1e-12),
@@ -59,7 +59,7 @@ OTHERS = [
 
 @pytest.fixture
 def installed():
-    """Install tieaware under any rule, and take it out again."""
+    """Yield the function that installs tieaware; uninstall it after the test."""
     yield ours.install
     ours.uninstall()
 
@@ -76,8 +76,8 @@ def assert_same(measures, theirs, provider, qrels, run, tolerance=1e-12):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_every_measure_of_pytrec_eval_has_its_values(seed):
-    """With ties by document id on tied runs, and under any rule where nothing ties."""
+def test_values_equal_those_of_pytrec_eval(seed):
+    """They do under the rule trec_eval, and without ties under all rules."""
     qrels, run = collection(seed, tied=seed % 2)
     assert all(ir_measures.pytrec_eval.supports(measure) for measure in TREC)
     for rule in ("trec_eval", *(() if seed % 2 else ("average", "optimistic"))):
@@ -85,7 +85,7 @@ def test_every_measure_of_pytrec_eval_has_its_values(seed):
 
 
 @pytest.mark.parametrize(("theirs", "measures", "tolerance"), OTHERS, ids=lambda each: getattr(each, "NAME", None))
-def test_the_measures_of_other_providers_have_their_values(theirs, measures, tolerance):
+def test_values_equal_those_of_other_providers(theirs, measures, tolerance):
     if theirs is ir_measures.gdeval and shutil.which("perl") is None:
         pytest.skip("gdeval is a Perl script, and perl is missing")
     for seed in range(4):
@@ -95,17 +95,17 @@ def test_the_measures_of_other_providers_have_their_values(theirs, measures, tol
         assert_same(measures, theirs, ours.provider(), qrels, run, tolerance)
 
 
-def test_every_measure_that_is_supported_is_compared():
+def test_all_supported_measures_are_compared():
     compared = {measure.NAME for measure in [*TREC, *(each for _, measures, _ in OTHERS for each in measures)]}
     assert {measure.NAME for measure in ours.provider().SUPPORTED_MEASURES} == compared
 
 
 @pytest.mark.parametrize("table", TABLES, ids=[table.source for table in TABLES])
-def test_what_ir_measures_publishes_holds(installed, table):
-    """To the digits that are published, by query and aggregated, of all measures at once."""
+def test_values_equal_those_that_ir_measures_publishes(installed, table):
+    """They have the published digits, by query and aggregated."""
     installed()
     qrels, run = table.qrels(), table.run()
-    # Its own parser takes what Python has deprecated since 3.12, and 3.14 no longer has.
+    # The parser of ir_measures uses a part of ast that Python 3.14 no longer has.
     expected = {eval(text, {**vars(ir_measures)}): values for text, values in table.values.items()}
     found = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(list(expected), qrels, run)}
     assert found == {
@@ -118,8 +118,8 @@ def test_what_ir_measures_publishes_holds(installed, table):
     }
 
 
-def test_what_ir_measures_publishes_of_empty_input_holds(installed):
-    """And of Accuracy, which has no value where nothing relevant is found."""
+def test_values_of_empty_input_equal_those_that_ir_measures_publishes(installed):
+    """Accuracy has no value for a query for which no relevant document is found."""
     installed()
     (accuracy,) = (table for table in TABLES if table.source == "accuracy")
     qrels, run, measures = accuracy.qrels(), accuracy.run(), [P @ 5, ERR @ 5, Judged @ 5, RR @ 5]
@@ -134,8 +134,8 @@ def test_what_ir_measures_publishes_of_empty_input_holds(installed):
     assert {m.query_id: m.value for m in second.iter_calc(qrels, run)} == {"0": pytest.approx(2 / 3), "1": 0.75}
 
 
-def test_judged_documents_alone_are_what_remains_of_a_run(installed):
-    """A published relation: `judged_only` is the run without documents whose label is negative, or that have none."""
+def test_judged_only_removes_unjudged_documents(installed):
+    """ir_measures documents this: documents with a negative label or without a label are removed."""
     installed()
     qrels, run = {"0": {"D0": -1, "D1": 1, "D3": 2, "D4": 1}}, TABLES[1].run()
     run = {"0": run["0"]}
@@ -146,8 +146,8 @@ def test_judged_documents_alone_are_what_remains_of_a_run(installed):
         assert value != pytest.approx(measure.calc_aggregate(qrels, run), abs=1e-3)
 
 
-def test_installing_changes_what_the_functions_of_ir_measures_return(installed):
-    """It can be done twice, under another rule, and undone; what tieaware does not have is asked of the others."""
+def test_installing_changes_the_values_of_ir_measures(installed):
+    """It can be repeated under another rule, and undone. Other providers compute what tieaware does not have."""
     qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0, "d3": 2.0}}
     pipeline = ir_measures.DefaultPipeline
     before, compat = list(pipeline.providers), Compat.calc_aggregate(qrels, run)
@@ -170,8 +170,8 @@ def test_installing_changes_what_the_functions_of_ir_measures_return(installed):
     assert pipeline.providers == before
 
 
-def test_every_form_that_ir_measures_takes(installed, tmp_path):
-    """Dicts, tuples, generators, files and frames: with more columns, as PyTerrier's experiments hand them over."""
+def test_all_forms_of_input(installed, tmp_path):
+    """Dicts, tuples, generators, files, and data frames with more columns, as PyTerrier passes them."""
     qrels, run = collection(1, tied=True)
     installed()
     measures = [AP, nDCG @ 10, Judged @ 5]
@@ -190,15 +190,15 @@ def test_every_form_that_ir_measures_takes(installed, tmp_path):
         assert ir_measures.calc_aggregate(measures, qrels, nothing) == dict.fromkeys(measures, 0.0)
 
 
-def test_a_query_for_which_nothing_judged_is_retrieved_is_no_reason_to_warn():
-    """Warnings are errors here. Interpolated precisions are computed for queries of as many relevant documents."""
+def test_a_query_without_judged_documents_in_the_run_gives_no_warning():
+    """In the tests, warnings are errors. The interpolation works on each number of relevant documents separately."""
     qrels, run = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}, {"q1": {"z": 2.0, "y": 1.0}, "q2": {"a": 1.0, "z": 2.0}}
     assert_same([IPrec @ 0, IPrec @ 0.5, IPrec @ 1, AP], ir_measures.pytrec_eval, ours.provider(), qrels, run)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_experiments_of_pyterrier_run_on_it(installed):
-    """Through the real pt.Experiment, where there is one; `test_every_form_that_ir_measures_takes` has its calls."""
+    """This needs PyTerrier; `test_all_forms_of_input` makes the same calls without it."""
     pt = pytest.importorskip("pyterrier")
     topics = pd.DataFrame([["q1", "a"], ["q2", "b"]], columns=["qid", "query"])
     qrels = pd.DataFrame([["q1", "d1", 1], ["q1", "d5", 1], ["q2", "d2", 2]], columns=["qid", "docno", "label"])
@@ -215,7 +215,7 @@ def test_experiments_of_pyterrier_run_on_it(installed):
     assert values() == pytest.approx([49 / 72, 19 / 36, 11 / 18, 3 / 4])
 
 
-def test_its_measures_serve_wherever_a_measure_does():
+def test_tieaware_takes_the_measure_objects_of_ir_measures():
     qrels, run = {"q1": {"d1": 1, "d4": 2}}, {"q1": {"d1": 7.0, "d2": 7.0, "d3": 6.5}}
     measures = [nDCG @ 10, AP(rel=2) @ 100, RBP(rel=1, p=0.5), NumRet(rel=1), SetP(rel=2), IPrec @ 0.5, Accuracy]
     named = ["nDCG@10", "AP(rel=2)@100", "RBP(p=0.5)", "NumRelRet", "SetP(rel=2)", "IPrec@0.5", "AUC"]
@@ -229,12 +229,12 @@ def test_its_measures_serve_wherever_a_measure_does():
 @pytest.mark.parametrize(
     ("measure", "problem"),
     [
-        (RBP(p=0.5), r"measure RBP\(p=0.5\): expected rel, as in RBP\(rel=1\), found none, for RBP of gains"),
-        (P, "measure P: expected cutoff, which P requires in ir_measures, found none"),
+        (RBP(p=0.5), r"measure RBP\(p=0.5\): requires rel, as in RBP\(rel=1\): tieaware has no RBP of gains"),
+        (P, "measure P: ir_measures requires the parameter cutoff"),
         (nDCG(gains={1: 3}) @ 5, "nDCG: unknown parameter 'gains'; its parameters are dcg, judged_only"),
-        (Compat(p=0.8), r"measure: expected one that tieaware has, found Compat\(p=0.8\) of ir_measures"),
+        (Compat(p=0.8), r"measure: tieaware does not have the measure Compat\(p=0.8\) of ir_measures"),
     ],
 )
-def test_measures_of_another_meaning_are_refused(measure, problem):
+def test_measures_with_another_definition_are_rejected(measure, problem):
     with pytest.raises(InputError, match=f"^{problem}$"):
         tieaware.parse_measure(measure)

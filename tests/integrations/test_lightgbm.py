@@ -1,4 +1,4 @@
-"""tieaware among the metrics of the installed LightGBM."""
+"""Metrics for the installed LightGBM."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET = {"objective": "lambdarank", "verbosity": -1, "num_threads": 1, "min_data
 
 
 def data(labels, scores=None, **parameters):
-    """A data set of lists of one length, with two features that say a little."""
+    """Return a data set of lists of equal length, with two features that depend weakly on the labels."""
     n_queries, depth = labels.shape
     features = np.random.default_rng(1).integers(0, 4, (labels.size, 2)) + labels.reshape(-1, 1)
     return lightgbm.Dataset(
@@ -28,8 +28,8 @@ def data(labels, scores=None, **parameters):
 
 @pytest.mark.parametrize("row", own_values("lightgbm"), ids=" ".join)
 @pytest.mark.parametrize("levels", [3, 25, None])
-def test_the_tools_own_values(row, levels):
-    """The table of the page holds: with many ties, with some and with none."""
+def test_the_table_of_own_values_is_right(row, levels):
+    """It holds with many ties, with some ties and without ties."""
     theirs, ours, remark = row
     name, cutoff = theirs.split("@")
     labels, scores = lists(levels)
@@ -44,8 +44,8 @@ def test_the_tools_own_values(row, levels):
     assert (average == pytest.approx(expected, rel=1e-12)) == (levels is None)
 
 
-def test_weights_are_those_of_the_tool():
-    """A query has the mean of its rows' weights; one without a relevant document counts as 1 there, always."""
+def test_weights_count_as_in_lightgbm():
+    """The weight of a query is the mean weight of its rows. LightGBM gives 1 to a query without a relevant document."""
     labels, scores = lists(3)
     weights = np.random.default_rng(5).integers(1, 9, labels.shape).astype(np.float32)
     weights[0] = 1
@@ -60,13 +60,13 @@ def test_weights_are_those_of_the_tool():
     sizes = np.full(len(labels), labels.shape[1])
     ((_, found, _),) = metric("AP", undefined=1)(labels.ravel(), scores.ravel(), weights.ravel(), sizes)
     assert found == pytest.approx(expected, rel=1e-14)
-    left_out = np.average(Evaluator(labels[1:], "AP")(scores[1:])[:, 0], weights=of_queries[1:])
-    assert metric("AP", undefined=np.nan)(scores.ravel(), rows)[0][1] == pytest.approx(left_out, rel=1e-14)
-    with pytest.raises(InputError, match="weight: expected none, for GMAP has a geometric mean, found some"):
+    expected = np.average(Evaluator(labels[1:], "AP")(scores[1:])[:, 0], weights=of_queries[1:])
+    assert metric("AP", undefined=np.nan)(scores.ravel(), rows)[0][1] == pytest.approx(expected, rel=1e-14)
+    with pytest.raises(InputError, match="weight: must not be given for GMAP, which has a geometric mean"):
         metric(["AP", "GMAP"])(scores.ravel(), rows)
 
 
-def test_both_faces_call_it_and_stop_by_it():
+def test_train_rankers_and_cv_call_it_and_train_stops_early_by_it():
     labels, _ = lists(3)
     training, validation = data(labels), data(labels[::-1].copy())
     params = {**QUIET, "metric": "None"}
@@ -100,11 +100,11 @@ def test_both_faces_call_it_and_stop_by_it():
     assert 0 < folds["valid nDCG@5-mean"][-1] <= 1
 
 
-def test_labels_are_prepared_once_and_anew_when_they_change(monkeypatch):
+def test_labels_are_prepared_once_and_again_after_a_change(monkeypatch):
     labels, scores = lists(3)
     measured, made = metric("AP"), []
-    prepared = type(measured)._prepared
-    monkeypatch.setattr(type(measured), "_prepared", lambda *each: made.append(1) or prepared(*each))
+    prepare = type(measured)._prepare
+    monkeypatch.setattr(type(measured), "_prepare", lambda *each: made.append(1) or prepare(*each))
 
     def value(rows):
         ((_, found, _),) = measured(scores.ravel(), rows)
@@ -119,29 +119,29 @@ def test_labels_are_prepared_once_and_anew_when_they_change(monkeypatch):
     rows.set_group([labels.size])
     assert [value(rows), len(made)] == [Evaluator(labels[::-1].ravel(), "AP").mean(scores.ravel())[0], 4]
 
-    # What was prepared goes with the data, before another data set can be where it was.
+    # The evaluator of a deleted data set is deleted, before another data set can have its id.
     del rows, others
     gc.collect()
-    assert not measured._kept
+    assert not measured._prepared
     for turn in range(20):
         labels = np.roll(labels, turn)
         assert value(data(labels).construct()) == Evaluator(labels, "AP").mean(scores)[0]
 
 
-def test_a_copy_for_another_process_has_the_options_alone():
+def test_a_pickled_metric_has_the_options_only():
     labels, scores = lists(3)
     measured = metric(["AP", "nDCG@5"], ties="pessimistic", undefined=float("nan"))
     rows = data(labels).construct()
     values = measured(scores.ravel(), rows)
     copied = pickle.loads(pickle.dumps(measured))
-    assert not copied._kept
+    assert not copied._prepared
     assert copied(scores.ravel(), rows) == values
 
 
-def test_errors_name_what_was_expected():
+def test_data_without_groups_and_rules_by_document_are_errors():
     labels, scores = lists(3)
     flat = lightgbm.Dataset(np.eye(labels.size), labels.ravel(), params={"verbosity": -1})
-    with pytest.raises(InputError, match=r"group: expected the sizes of the lists, .* found none"):
+    with pytest.raises(InputError, match="group: the data has no groups, so there are no queries"):
         metric("AP")(scores.ravel(), flat.construct())
     with pytest.raises(InputError, match="docids: is required by the tie rule"):
         metric("AP", ties="trec_eval")

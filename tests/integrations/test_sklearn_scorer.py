@@ -1,4 +1,4 @@
-"""tieaware among the scorers of the installed scikit-learn."""
+"""Scorers for the installed scikit-learn."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def routing():
 
 @pytest.fixture
 def rows():
-    """Features, labels and queries of 240 documents in twenty lists, which are not together."""
+    """Features, labels and queries of 240 documents in twenty lists. The rows of a list are not contiguous."""
     rng = np.random.default_rng(4)
     labels = rng.integers(0, 2, 240)
     return rng.normal(size=(240, 2)) + labels[:, None], labels, 10 * rng.integers(0, 20, 240)
 
 
-def by_hand(measure, labels, scores, query):
+def expected_mean(measure, labels, scores, query):
     order = np.argsort(query, kind="stable")
     return Evaluator(labels[order], measure, qid=query[order]).mean(scores[order])[0]
 
 
-def test_a_search_scores_every_query_by_itself(rows):
+def test_a_search_evaluates_each_query_as_a_list(rows):
     X, y, query = rows
     depths, cv = [1, 3], GroupKFold(3)
     model = DecisionTreeRegressor(random_state=0)
@@ -45,12 +45,12 @@ def test_a_search_scores_every_query_by_itself(rows):
     for i, depth in enumerate(depths):
         for fold, (train, test) in enumerate(cv.split(X, y, query)):
             scores = DecisionTreeRegressor(max_depth=depth, random_state=0).fit(X[train], y[train]).predict(X[test])
-            expected = by_hand("nDCG@5", y[test], scores, query[test])
+            expected = expected_mean("nDCG@5", y[test], scores, query[test])
             assert search.cv_results_[f"split{fold}_test_score"][i] == expected
 
 
-def test_several_at_once_in_other_processes_too(rows):
-    """Less is better of ESL, so its sign is turned; and a classifier says how sure it is, not which class."""
+def test_several_pickled_scorers(rows):
+    """ESL is negated, because less is better. A classifier is evaluated by its decision function, not its classes."""
     X, y, query = rows
     measures = ("AP", "ESL")
     scoring = {name: scorer(name).set_score_request(qid="query") for name in measures}
@@ -60,33 +60,33 @@ def test_several_at_once_in_other_processes_too(rows):
     )
     for fold, (train, test) in enumerate(cv.split(X)):
         scores = model.fit(X[train], y[train]).decision_function(X[test])
-        expected = [by_hand(name, y[test], scores, query[test]) for name in measures]
+        expected = [expected_mean(name, y[test], scores, query[test]) for name in measures]
         assert [found["test_AP"][fold], -found["test_ESL"][fold]] == expected
 
 
-def test_a_ranker_takes_the_queries_too(rows):
-    """XGBRanker, which wants rows sorted by query; the order that GroupKFold leaves them in."""
+def test_a_ranker_may_request_the_queries_too(rows):
+    """XGBRanker needs rows sorted by query; GroupKFold keeps their order."""
     X, y, query = (each[np.argsort(rows[2], kind="stable")] for each in rows)
     ranker = xgboost.XGBRanker(n_estimators=2, n_jobs=1).set_fit_request(qid="groups")
     search = GridSearchCV(ranker, {"max_depth": [1, 2]}, scoring=scorer("RR"), cv=GroupKFold(2), error_score="raise")
     assert 0 < search.fit(X, y, groups=query).best_score_ <= 1
 
 
-def test_one_big_list_is_refused(rows):
+def test_missing_queries_are_an_error(rows):
     X, y, query = rows
     model = DecisionTreeRegressor().fit(X, y)
-    with pytest.raises(InputError, match=r"qid: expected the query of each document, .* found none"):
+    with pytest.raises(InputError, match="qid: the query of each document is missing; pass groups="):
         scorer("AP")(model, X, y)
-    with pytest.raises(InputError, match="qid: expected 240, one for each document, found shape"):
+    with pytest.raises(InputError, match=r"qid: expected shape \(240,\), a query for each document, found shape"):
         scorer("AP")(model, X, y, qid=[80, 80, 80])
     search = GridSearchCV(model, {"max_depth": [1]}, scoring=scorer("AP"), cv=KFold(2), error_score="raise")
-    with pytest.raises(InputError, match="qid: expected the query"):
+    with pytest.raises(InputError, match="qid: the query of each document is missing"):
         search.fit(X, y)
     with pytest.raises(ValueError, match="'groups' parameter should not be None"):
         search.set_params(cv=GroupKFold(2)).fit(X, y)
     with pytest.raises(UnsetMetadataPassedError):
         search.set_params(scoring=scorer("AP").set_score_request(qid=None), cv=KFold(2)).fit(X, y, qid=query)
-    # All of one query are one list, for who says so.
+    # All documents may be one list, if the caller says so.
     assert scorer("AP")(model, X, y, qid=np.zeros(240)) == Evaluator(y, "AP").mean(model.predict(X))[0]
 
 

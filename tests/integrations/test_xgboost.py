@@ -1,4 +1,4 @@
-"""tieaware among the metrics of the installed XGBoost."""
+"""Metrics for the installed XGBoost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET = {"objective": "rank:ndcg", "verbosity": 0, "nthread": 1, "max_depth": 2,
 
 
 def data(labels, scores=None):
-    """A data set of lists of one length, with two features that say a little."""
+    """Return a data set of lists of equal length, with two features that depend weakly on the labels."""
     features = np.random.default_rng(1).integers(0, 4, (labels.size, 2)) + labels.reshape(-1, 1)
     queries = np.repeat(np.arange(len(labels)), labels.shape[1])
     margin = None if scores is None else scores.ravel()
@@ -26,8 +26,8 @@ def data(labels, scores=None):
 
 @pytest.mark.parametrize("row", own_values("xgboost"), ids=" ".join)
 @pytest.mark.parametrize("levels", [3, 25, None])
-def test_the_tools_own_values(row, levels):
-    """The table of the page holds: with many ties, with some and with none."""
+def test_the_table_of_own_values_is_right(row, levels):
+    """It holds with many ties, with some ties and without ties."""
     theirs, ours, undefined, remark = row
     labels, scores = lists(levels)
     if theirs.startswith(("map", "pre")):
@@ -43,8 +43,8 @@ def test_the_tools_own_values(row, levels):
     assert (average == pytest.approx(float(expected), rel=1e-12)) == (levels is None)
 
 
-def test_weights_are_those_of_the_tool():
-    """Of queries; one without a relevant document XGBoost counts as 0, if told so, else as 1, whatever its weight."""
+def test_weights_count_as_in_xgboost():
+    """Metrics whose names end in - give 0 to a query without a relevant document, so its weight does not matter."""
     labels, scores = lists(3)
     rows = data(np.minimum(labels, 1), scores)
     rows.set_weight(np.random.default_rng(5).random(len(labels)))
@@ -56,8 +56,8 @@ def test_weights_are_those_of_the_tool():
 
 
 @pytest.mark.parametrize("maximize", [True, False])
-def test_train_calls_it_and_stops_by_it(maximize):
-    """By the last of the measures: by the greatest value if told so, else by the least."""
+def test_train_calls_it_and_stops_early_by_it(maximize):
+    """Early stopping watches the last measure: its maximum with maximize=True, otherwise its minimum."""
     labels, _ = lists(3)
     training, validation = data(labels), data(labels[::-1].copy())
     record = {}
@@ -73,11 +73,11 @@ def test_train_calls_it_and_stops_by_it(maximize):
     assert values[model.best_iteration] == (max if maximize else min)(values)
 
 
-def test_labels_are_prepared_once_and_anew_when_they_change(monkeypatch):
+def test_labels_are_prepared_once_and_again_after_a_change(monkeypatch):
     labels, scores = lists(3)
     measured, made = metric("AP"), []
-    prepared = type(measured)._prepared
-    monkeypatch.setattr(type(measured), "_prepared", lambda *each: made.append(1) or prepared(*each))
+    prepare = type(measured)._prepare
+    monkeypatch.setattr(type(measured), "_prepare", lambda *each: made.append(1) or prepare(*each))
     rows = data(labels)
 
     def value(rows):
@@ -92,19 +92,19 @@ def test_labels_are_prepared_once_and_anew_when_they_change(monkeypatch):
     assert value(rows) == Evaluator(labels[::-1].ravel(), "AP").mean(scores.ravel())[0]
     del rows
     gc.collect()
-    assert not measured._kept
-    assert not pickle.loads(pickle.dumps(measured))._kept
+    assert not measured._prepared
+    assert not pickle.loads(pickle.dumps(measured))._prepared
 
 
-def test_errors_name_what_was_expected():
+def test_wrong_data_is_an_error():
     labels, scores = lists(3)
-    with pytest.raises(InputError, match="data: expected a DMatrix with qid or group, found neither"):
+    with pytest.raises(InputError, match="data: the DMatrix has no queries; give it qid= or group="):
         metric("AP")(scores.ravel(), xgboost.DMatrix(np.eye(labels.size), labels.ravel()))
     with pytest.raises(InputError, match="docids: is required by the tie rule"):
         metric("AP", ties="trec_eval")
     queries = np.repeat(np.arange(len(labels)), labels.shape[1])
     ranker = xgboost.XGBRanker(n_estimators=1, eval_metric=metric("AP"))
-    with pytest.raises(InputError, match=r"data: expected a DMatrix, as xgboost.train gives .* found ndarray"):
+    with pytest.raises(InputError, match=r"data: must be a DMatrix, not ndarray; use xgboost\.train instead"):
         ranker.fit(
             scores.reshape(-1, 1), labels.ravel(), qid=queries, eval_qid=[queries],
             eval_set=[(scores.reshape(-1, 1), labels.ravel())],

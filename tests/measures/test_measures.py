@@ -93,13 +93,13 @@ def test_a_measure_is_immutable():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nDGC@10", "did you mean nDCG"),
+        ("nDGC@10", "measure: unknown measure 'nDGC@10'; did you mean nDCG"),
         ("AP@0", "cut-off of AP: expected a whole number from 1 to 2^62 - 1, found 0"),
         ("AP@-3", "from 1 to 2^62 - 1, found -3"),
         ("AP@ten", "expected a whole number of at least 1, found 'ten'"),
         ("Bpref@10", "Bpref: has no cut-off, so @10 has no meaning"),
-        ("AP(rel)", "expected parameter=value, found 'rel'"),
-        ("AP(rel=1,rel=2)", "expected parameter 'rel' once, found it twice"),
+        ("AP(rel)", "measure 'AP(rel)': 'rel' is not of the form parameter=value"),
+        ("AP(rel=1,rel=2)", "measure 'AP(rel=1,rel=2)': parameter 'rel' is given twice"),
         ("AP(rel=1.5)", "rel of AP: expected a whole number from 0 to 2,147,483,648, found 1.5"),
         ("AP(rel=True)", "rel of AP: expected a whole number from 0 to 2,147,483,648, found True"),
         ("AP(relevance=2)", "AP: unknown parameter 'relevance'; its parameters are rel, judged_only"),
@@ -111,9 +111,9 @@ def test_a_measure_is_immutable():
         ("nDCG(dcg=log)", "dcg of nDCG: expected one of log2, exp-log2, found 'log'"),
         ("P(judged_only=1)", "judged_only of P: expected True or False, found 1"),
         ("IPrec@1.5", "recall of IPrec: expected a number from 0 to 1, found 1.5"),
-        ("AP AP", "expected the form name"),
-        ("", "expected the form name"),
-        ("A" * 1000, "1000 characters"),
+        ("AP AP", "is not of the form name"),
+        ("", "is not of the form name"),
+        ("A" * 1000, "the name 'AAAAAAAAAAAAAAAAAAAA'… is too long: it has 1000 characters"),
     ],
 )
 def test_what_has_no_meaning_is_refused_in_one_line(text, message):
@@ -126,7 +126,7 @@ def test_what_has_no_meaning_is_refused_in_one_line(text, message):
 def test_a_measure_is_a_name_or_a_measure():
     with pytest.raises(InputError, match=r"^measure: expected a name .*, found 3$"):
         parse_measure(3)
-    with pytest.raises(InputError, match="expected at least one, such as 'nDCG@10', found none"):
+    with pytest.raises(InputError, match="^measures: must include at least one measure, such as 'nDCG@10'"):
         tieaware.Evaluator([1, 0], [])
 
 

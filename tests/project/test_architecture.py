@@ -1,10 +1,14 @@
-"""Who may import whom: read from the source, so that what is imported late or for types alone counts as well."""
+"""The architecture: which module may import which, and where modules, kernels and tests belong.
+
+Imports are read from the source, so that imports inside functions and imports for types alone count as well.
+"""
 
 import ast
 import importlib
 import importlib.metadata
 import pkgutil
 import re
+from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import ModuleType
@@ -14,8 +18,10 @@ import pytest
 import tieaware
 
 SOURCE = Path(tieaware.__file__).parent
+ROOT = Path(__file__).parents[2]
 
-# From the ground up, by the beginnings of names; the longest counts. A module imports from its own floor and below.
+# The floors, the lowest first, as prefixes of module names; the longest prefix counts. A module imports from its own
+# floor and from lower floors only.
 FLOORS = (
     ("kernels", "errors", "_version"),
     ("checks", "runtime"),
@@ -29,10 +35,16 @@ FLOORS = (
     ("commands", "integrations"),
     ("cli",),
 )
+MOST_FLOORS = 12
+MOST_MODULES = 10
+
+# The folders of tests that mirror no package: tests of the whole project, of all packages, or with other tools.
+OTHER_TESTS = {"concurrency", "faults", "project", "scale", "spark", "support", "tools"}
+KERNEL_FOLDERS = {"engine", "inputs", "retrieval"}
 
 
 def _modules():
-    """All modules written in Python: their files, by name."""
+    """Return the files of all Python modules by name."""
     files = {}
     for path in SOURCE.rglob("*.py"):
         parts = path.relative_to(SOURCE).with_suffix("").parts
@@ -41,17 +53,18 @@ def _modules():
 
 
 MODULES = _modules()
+PACKAGES = {name: path for name, path in MODULES.items() if path.stem == "__init__"}
 KERNELS = {f"tieaware.kernels.{module.name}" for module in pkgutil.iter_modules(tieaware.kernels.__path__)}
 
 
 def _imported(path):
-    """The modules of tieaware that a file imports, wherever in it and whatever for."""
+    """Return the modules of tieaware that a file imports anywhere, for any purpose."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: a relative import, expected absolute ones"
+            assert node.level == 0, f"{path}: relative imports are not allowed"
             for alias in node.names:
                 member = f"{node.module}.{alias.name}"
                 found.add(member if member in MODULES or member in KERNELS else node.module)
@@ -62,10 +75,10 @@ IMPORTS = {name: _imported(path) for name, path in MODULES.items()}
 
 
 def _floor(module):
-    """The number of the floor that a module is on."""
+    """Return the index of a module's floor."""
     name = module.removeprefix("tieaware.")
     fits = [(len(prefix), i) for i, floor in enumerate(FLOORS) for prefix in floor if name.startswith(prefix)]
-    assert fits, f"{module}: on no floor, expected one of FLOORS to name it"
+    assert fits, f"{module} is on no floor; add it to FLOORS"
     return max(fits)[1]
 
 
@@ -78,31 +91,34 @@ def test_no_imports_form_a_circle():
 
 @pytest.mark.parametrize("module", sorted(set(MODULES) - {"tieaware"}))
 def test_imports_run_down(module):
-    """And nobody inside goes through the front door."""
+    """A module imports no module of a higher floor, and not the package tieaware itself, which is above all floors."""
     assert "tieaware" not in IMPORTS[module]
     above = {name for name in IMPORTS[module] if _floor(name) > _floor(module)}
     assert not above
 
 
-def test_nobody_imports_the_integrations():
-    """Nor what opens the front door."""
+def test_there_are_few_floors():
+    assert len(FLOORS) <= MOST_FLOORS
+
+
+def test_no_module_imports_the_integrations():
     inside = {name for name in MODULES if name.startswith("tieaware.integrations")}
     assert inside
     assert not [name for name in IMPORTS if name not in inside and IMPORTS[name] & inside]
 
 
-def test_retrieval_is_a_room_of_its_own():
-    """It makes runs, and does not evaluate them; only its experiment, and the commands, know of it."""
+def test_retrieval_is_independent_of_evaluation():
+    """Retrieval makes runs and does not evaluate them. Only its experiment and its command import it."""
     inside = {name for name in MODULES if name.startswith("tieaware.retrieval")}
     assert inside
-    of_evaluation = {f"tieaware.{name}" for name in ("_evaluate", "evaluator", "results", "engine", "measures")}
-    assert not [name for name in inside if IMPORTS[name] & of_evaluation]
+    evaluation = {f"tieaware.{name}" for name in ("_evaluate", "evaluator", "results", "engine", "measures")}
+    assert not [name for name in inside if IMPORTS[name] & evaluation]
     users = {name for name in set(MODULES) - inside if IMPORTS[name] & inside}
     assert users == {"tieaware.experiments._inexact", "tieaware.commands.inexact_command"}
 
 
-def test_the_reader_of_imports_sees_all_of_them(tmp_path):
-    """At the top, for types, in functions, and of kernels."""
+def test_imports_are_found_everywhere_in_a_module(tmp_path):
+    """Imports are found at the top, under TYPE_CHECKING, in functions, and of kernels."""
     source = """
         import numpy
         import tieaware.errors
@@ -118,9 +134,24 @@ def test_the_reader_of_imports_sees_all_of_them(tmp_path):
     assert _imported(tmp_path / "module.py") == {"tieaware", *(f"tieaware.{name}" for name in names)}
 
 
+def test_the_first_level_has_few_modules():
+    assert len(list(SOURCE.glob("*.py"))) <= MOST_MODULES
+
+
+def test_no_two_modules_have_the_same_name():
+    """A module's name alone identifies it, in tracebacks and in searches. Kernels are compiled, and do not count."""
+    names = Counter(path.stem for path in MODULES.values() if path.stem not in ("__init__", "__main__"))
+    assert [name for name, n in names.items() if n > 1] == []
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_every_package_has_a_docstring(package):
+    assert ast.get_docstring(ast.parse(PACKAGES[package].read_text(encoding="utf-8")))
+
+
 @pytest.mark.parametrize("package", ["", ".experiments", ".statistics", ".reference", ".retrieval"])
-def test_no_module_has_the_name_of_what_its_package_offers(package):
-    """So that ``package.name`` is one thing, whatever was imported before."""
+def test_no_module_has_the_name_of_a_public_object_of_its_package(package):
+    """Otherwise ``package.name`` would depend on which modules were imported before."""
     package = f"tieaware{package}"
     opened = importlib.import_module(package)
     modules = [module.name for module in pkgutil.iter_modules(opened.__path__)]
@@ -130,15 +161,29 @@ def test_no_module_has_the_name_of_what_its_package_offers(package):
     assert all(isinstance(getattr(opened, name), ModuleType) for name in modules)
 
 
-KERNEL_SOURCES = sorted((Path(__file__).parents[2] / "ext").glob("*/*.pyx"))
+def test_every_folder_of_tests_mirrors_a_package():
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/*.py")}
+    packages = {name.removeprefix("tieaware.") for name in PACKAGES}
+    assert folders >= OTHER_TESTS
+    assert folders - OTHER_TESTS <= packages
 
 
-@pytest.mark.parametrize("path", KERNEL_SOURCES, ids=lambda path: path.name)
+def _kernel_sources(*suffixes):
+    return sorted(path for path in (ROOT / "ext").rglob("*") if path.suffix in suffixes)
+
+
+def test_the_sources_of_kernels_are_in_their_folders():
+    """The folders are named after the packages that use the kernels."""
+    sources = _kernel_sources(".pyx", ".pxd", ".h", ".c")
+    assert {path.parent for path in sources} == {ROOT / "ext" / folder for folder in KERNEL_FOLDERS}
+
+
+@pytest.mark.parametrize("path", _kernel_sources(".pyx"), ids=lambda path: path.name)
 def test_kernels_have_no_list_comprehensions(path):
-    """Where such a list cannot grow, Cython 3.3 frees the element twice: found by failing every allocation."""
+    """If the list of a comprehension cannot grow, Cython 3.3 frees the new element twice."""
     code = re.sub(r'""".*?"""|"[^"\n]*"|#[^\n]*', "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert re.findall(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\sfor\s[^\]]*|\(\*\w[\w.[\]:-]*,", code) == []
 
 
-def test_the_version_is_that_of_the_package():
+def test_the_version_is_that_of_the_installed_package():
     assert tieaware.__version__ == importlib.metadata.version("tieaware")

@@ -1,6 +1,7 @@
 """The site that `make docs` builds: complete pages, figures and API; and the checks of the site find faults."""
 
 import importlib
+import inspect
 import os
 import re
 import shutil
@@ -38,6 +39,8 @@ def test_every_public_name_has_an_entry_in_the_api():
     directives, measures = entries()
     assert [name for name in check.public() if not {name, name.rpartition(".")[0]} & (directives | measures)] == []
     shown = [named(name) for name in directives]
+    # The entry of a module shows what the module defines and exports.
+    shown += [each for module in shown if inspect.ismodule(module) for each in docstrings.exported(module)]
     missing = {
         name: each
         for name, each in docstrings.public().items()

@@ -1,4 +1,4 @@
-"""The readable reference: its values against enumeration, and its errors."""
+"""The reference agrees with hand calculations and with itself, and its errors name the argument."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOLERANCE = 1e-12
 
 
 def test_oracle_by_hand():
-    """The enumeration gives values that are easily checked by hand."""
+    """The enumerating oracle agrees with values calculated by hand."""
     tie = oracle.exact("RR", [1.0, 1.0], [1, 0], [1, 0])
     assert tie == (Fraction(3, 4), Fraction(1, 16), Fraction(1, 2), Fraction(1))
     three = oracle.exact("AP", [1.0, 1.0, 1.0], [1, 1, 0], [1, 1, 0, 1])
@@ -28,7 +28,7 @@ def test_oracle_by_hand():
 
 @pytest.mark.parametrize("name", reference.MEASURES)
 def test_groups_of_one_are_a_ranking(name):
-    """The expectation over groups of one document is the measure of the ranking."""
+    """With groups of one document, the mean is the value of the ranking, and the variance is 0."""
     of_ranking, of_groups, variance = reference.MEASURES[name]
     ranking = [0, 2, None, 1, -1, 0, 3]
     value = of_ranking(ranking, [*ranking, 1])
@@ -39,7 +39,7 @@ def test_groups_of_one_are_a_ranking(name):
 
 
 def test_names_follow_from_the_measure():
-    """Of x there are mean_of_x and variance_of_x, and one name has "expected" in it: that of ERR, which has it too."""
+    """A measure x has mean_of_x and variance_of_x, and "expected" stands only in the function of ERR."""
     for name, functions in reference.MEASURES.items():
         of_ranking = functions[0].__name__
         assert [f.__name__ for f in functions] == [of_ranking, f"mean_of_{of_ranking}", f"variance_of_{of_ranking}"]
@@ -48,7 +48,7 @@ def test_names_follow_from_the_measure():
 
 
 def test_large_groups():
-    """A group of thousands is no harder than a small one, and None is a label like any negative."""
+    """The reference evaluates groups of thousands of documents, and None marks an unjudged document."""
     labels = [1, *[None] * 4999]
     scores = [0.5] * 5000
     expected = math.fsum(1 / j for j in range(1, 5001)) / 5000
@@ -57,7 +57,7 @@ def test_large_groups():
 
 
 def test_orders():
-    """Run order follows the input; trec_eval's order follows the ids as bytes, descending."""
+    """run_order keeps the order of the input; trec_eval orders by the bytes of the ids, descending."""
     scores, labels = [0.0, -0.0, 0.0, math.inf], [0, 1, 2, 3]
     assert reference.rank(scores, labels, "run_order") == [3, 0, 1, 2]
     assert reference.rank(scores, labels, "trec_eval", ["a", "\xe9", "z", ""]) == [3, 1, 2, 0]
@@ -67,16 +67,16 @@ def test_orders():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("RR", [1.0], [1, 0]), "labels: expected 1, one for each score, found 2"),
+        (("RR", [1.0], [1, 0]), "labels: must be as many as the scores, 1; there are 2"),
         (("RR", [1.0, math.nan], [1, 0]), r"scores\[1\]: expected a number, found NaN"),
         (("RR", [1.0], [1], None, "random"), "ties: expected one of average, run_order, .*, found 'random'"),
-        (("RR", [1.0], [1], None, "trec_eval"), "docids: expected one for each score, .*, found none"),
-        (("RR", [1.0], [1], None, "trec_eval", ["a", "b"]), "docids: expected 1, one for each score, found 2"),
+        (("RR", [1.0], [1], None, "trec_eval"), "docids: must be given for the tie rule 'trec_eval'"),
+        (("RR", [1.0], [1], None, "trec_eval", ["a", "b"]), "docids: must be as many as the scores, 1; there are 2"),
         (("RRR", [1.0], [1]), "RRR"),
         (("NumRet", [1.0], [1], None, "random"), "ties: .*'random'"),
     ],
 )
 def test_errors(arguments, message):
-    """Input that cannot be used is named."""
+    """An error names the argument that cannot be used."""
     with pytest.raises(InputError, match=message):
         reference.evaluate(*arguments)

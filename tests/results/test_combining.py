@@ -55,18 +55,18 @@ OPTIONS = [*({"ties": rule} for rule in RULES), {"spread": True}, {"precision": 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_joined_shards_equal_the_whole(options):
-    parts = [tieaware.evaluate(QRELS, shard, MEASURES, queries="shard", **options) for shard in shards(4)]
-    assert parts[-1].values.shape == (2, 0, len(MEASURES))
-    assert np.isnan(parts[-1].mean()).all()
-    assert same(Results.concat(parts, QRELS), tieaware.evaluate(QRELS, RUNS, MEASURES, **options))
+    results = [tieaware.evaluate(QRELS, shard, MEASURES, queries="shard", **options) for shard in shards(4)]
+    assert results[-1].values.shape == (2, 0, len(MEASURES))
+    assert np.isnan(results[-1].mean()).all()
+    assert same(Results.concat(results, QRELS), tieaware.evaluate(QRELS, RUNS, MEASURES, **options))
     answered = tieaware.evaluate(QRELS, RUNS, MEASURES, queries="both", **options)
-    joined = Results.concat(parts)
+    joined = Results.concat(results)
     assert joined.provenance == answered.provenance
     assert set(joined.queries) == set(answered.queries)
     # The order of the shards does not matter.
-    for order in itertools.islice(itertools.permutations(parts), 0, None, 17):
+    for order in itertools.islice(itertools.permutations(results), 0, None, 17):
         assert Results.concat(order).mean().tobytes() == answered.mean().tobytes()
-        assert same(Results.concat(order, QRELS), Results.concat(parts, QRELS))
+        assert same(Results.concat(order, QRELS), Results.concat(results, QRELS))
 
 
 def test_a_run_may_be_in_some_shards_only():
@@ -86,15 +86,15 @@ def test_a_run_may_be_in_some_shards_only():
 
 def test_judgments_may_be_sharded_too():
     """Each shard gets the unanswered queries of its own judgments, in their order."""
-    parts = []
+    results = []
     for i, shard in enumerate(shards(3)):
         judged = {f"q{q}": QRELS[f"q{q}"] for q in range(i, N, 3)} if i < 3 else {"q0 of others": {"d1": 1}}
-        part = tieaware.evaluate(judged, shard, MEASURES, queries="shard")
-        parts.append(Results.concat([part], judged))
+        result = tieaware.evaluate(judged, shard, MEASURES, queries="shard")
+        results.append(Results.concat([result], judged))
     whole = tieaware.evaluate(QRELS, RUNS, MEASURES)
-    assert Results.concat(parts[:3]).mean().tobytes() == whole.mean().tobytes()
-    assert parts[3].queries == ("q0 of others",)
-    assert parts[3]["bm25", "NumRet", "q0 of others"] == 0
+    assert Results.concat(results[:3]).mean().tobytes() == whole.mean().tobytes()
+    assert results[3].queries == ("q0 of others",)
+    assert results[3]["bm25", "NumRet", "q0 of others"] == 0
 
 
 def test_only_shards_may_have_no_judged_query():
@@ -102,21 +102,21 @@ def test_only_shards_may_have_no_judged_query():
     for queries in ("judged", "both"):
         with pytest.raises(InputError, match="bm25: no query of this run is judged in qrels"):
             tieaware.evaluate(QRELS, nothing, "AP", queries=queries)
-    part = tieaware.evaluate(QRELS, nothing, "AP", queries="shard")
-    assert (part.runs, part.queries) == (("bm25",), ())
-    assert part.to_arrow().num_rows == 0
-    assert "0 queries" in repr(part)
+    result = tieaware.evaluate(QRELS, nothing, "AP", queries="shard")
+    assert (result.runs, result.queries) == (("bm25",), ())
+    assert result.to_arrow().num_rows == 0
+    assert "0 queries" in repr(result)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 def test_a_shard_without_a_query_or_a_run_is_saved(tmp_path, suffix):
     table = pa.table({name: pa.array([], pa.string()) for name in ("run", "qid", "docno", "score")})
     for runs, shape in (({"bm25\udcff": {"not judged": {"d1": 1.0}}}, (1, 0, 1)), (table, (0, 0, 1))):
-        part = tieaware.evaluate(QRELS, runs, "AP", queries="shard")
-        assert part.values.shape == shape
-        assert repr(part)
-        part.save(tmp_path / f"part{suffix}")
-        assert same(Results.load(tmp_path / f"part{suffix}"), part)
+        result = tieaware.evaluate(QRELS, runs, "AP", queries="shard")
+        assert result.values.shape == shape
+        assert repr(result)
+        result.save(tmp_path / f"result{suffix}")
+        assert same(Results.load(tmp_path / f"result{suffix}"), result)
     with pytest.raises(InputError, match="runs: expected at least one, found none"):
         tieaware.evaluate(QRELS, table, "AP")
 
@@ -127,20 +127,20 @@ def test_duckdb_shards_a_table(tmp_path):
     columns = dict(zip(("run", "query_id", "doc_id", "score"), zip(*rows, strict=True), strict=True))
     table = pa.table({name: list(column) for name, column in columns.items()})
     pyarrow.parquet.write_table(table, tmp_path / "runs.parquet")
-    parts = []
+    results = []
     for shard in range(200):
         table = duckdb.sql(f"FROM '{tmp_path}/runs.parquet' WHERE hash(query_id) % 200 = {shard}")
-        parts.append(tieaware.evaluate(QRELS, table, MEASURES, queries="shard"))
-    assert min(map(len, parts)) == 0
-    whole = Results.concat(parts, QRELS)
+        results.append(tieaware.evaluate(QRELS, table, MEASURES, queries="shard"))
+    assert min(map(len, results)) == 0
+    whole = Results.concat(results, QRELS)
     assert same(Results.concat([whole[name] for name in RUNS]), tieaware.evaluate(QRELS, RUNS, MEASURES))
 
 
 TASK = """
 import sys, tieaware
 folder, shard = sys.argv[1:]
-part = tieaware.evaluate(f"{folder}/qrels", {"bm25": f"{folder}/{shard}.run"}, ["AP", "nDCG@3"], queries="shard")
-part.save(f"{folder}/{shard}.npz")
+result = tieaware.evaluate(f"{folder}/qrels", {"bm25": f"{folder}/{shard}.run"}, ["AP", "nDCG@3"], queries="shard")
+result.save(f"{folder}/{shard}.npz")
 """
 
 

@@ -38,7 +38,7 @@ def same(one, other):
     )
 
 
-def part(results, runs=slice(None), queries=slice(None), **changed):
+def selection(results, runs=slice(None), queries=slice(None), **changed):
     """Return some runs and queries of results."""
     cubes = {name: np.ascontiguousarray(cube[runs][:, queries]) for name, cube in results.cubes().items()}
     axes = {"runs": results.runs[runs], "queries": results.queries[queries], "measures": results.measures}
@@ -136,7 +136,7 @@ def test_a_measure_may_be_requested_once_under_each_name():
     both = tieaware.evaluate(QRELS, TIED, ["AP", "map"])
     assert list(both.to_dict()["run"]["q0"]) == ["AP", "map"]
     for twice in (["AP", "AP"], ["AP", tieaware.AP], ["P@5", "P@2", " P@5"]):
-        with pytest.raises(InputError, match=r"^measures: expected each of them once, found (AP|P@5) twice$"):
+        with pytest.raises(InputError, match=r"^measures: must be different, but (AP|P@5) is given twice$"):
             tieaware.evaluate(QRELS, TIED, twice)
 
 
@@ -151,35 +151,37 @@ def test_results_have_a_provenance():
 
 def test_joined_queries_and_runs_equal_the_whole(results):
     """The other axis may have any order in each result; the spread is joined if each result has one."""
-    assert same(Results.concat([part(results, queries=slice(i, i + 1)) for i in range(4)]), results)
-    assert same(Results.concat([part(results, runs=slice(i, i + 1)) for i in range(3)]), results)
+    assert same(Results.concat([selection(results, queries=slice(i, i + 1)) for i in range(4)]), results)
+    assert same(Results.concat([selection(results, runs=slice(i, i + 1)) for i in range(3)]), results)
     assert same(Results.concat([results]), results)
-    turned = part(results, runs=slice(None, None, -1), queries=slice(2, None))
-    assert same(Results.concat([part(results, queries=slice(0, 2)), turned]), results)
-    plain = part(results, runs=slice(2, 3), std=None, min=None, max=None)
-    joined = Results.concat([part(results, runs=slice(0, 2)), plain])
+    turned = selection(results, runs=slice(None, None, -1), queries=slice(2, None))
+    assert same(Results.concat([selection(results, queries=slice(0, 2)), turned]), results)
+    plain = selection(results, runs=slice(2, 3), std=None, min=None, max=None)
+    joined = Results.concat([selection(results, runs=slice(0, 2)), plain])
     assert joined.cubes().keys() == {"values"}
     np.testing.assert_array_equal(joined.values, results.values)
     old = results.provenance._replace(version="0.0.1")
-    joined = Results.concat([part(results, runs=slice(0, 2)), part(results, runs=slice(2, 3), provenance=old)])
+    joined = Results.concat(
+        [selection(results, runs=slice(0, 2)), selection(results, runs=slice(2, 3), provenance=old)]
+    )
     assert joined.provenance.version == f"{tieaware.__version__}, 0.0.1"
-    unknown = part(results, runs=slice(2, 3), provenance=None)
-    assert Results.concat([part(results, runs=slice(0, 2)), unknown]).provenance is None
+    unknown = selection(results, runs=slice(2, 3), provenance=None)
+    assert Results.concat([selection(results, runs=slice(0, 2)), unknown]).provenance is None
 
 
 def test_results_that_cannot_be_joined_are_refused(results):
-    first = part(results, slice(0, 2), slice(0, 2))
+    first = selection(results, slice(0, 2), slice(0, 2))
     for others, message in (
         ([], "results: must hold at least one result"),
         ([first, 5], r"results\[1\]: expected Results, found 5"),
-        ([first, part(results, slice(0, 2), slice(1, 3))],
+        ([first, selection(results, slice(0, 2), slice(1, 3))],
          r"results\[1\]: results\[0\] already has the query 'q1'"),
-        ([first, part(results, slice(2, 3), slice(0, 2)), part(results, slice(1, 2), slice(0, 2))],
+        ([first, selection(results, slice(2, 3), slice(0, 2)), selection(results, slice(1, 2), slice(0, 2))],
          r"results\[2\]: results\[0\] already has the run 'y'"),
-        ([first, part(results, slice(1, 3), slice(1, 3))],
-         r"results\[1\]: must have the same runs or the same queries as results\[0\], but both differ: "
-         r"they share runs such as 'y' and queries such as 'q1' only"),
-        ([first, part(results, slice(2, 3), slice(2, 3))], r"but both differ: they share none"),
+        ([first, selection(results, slice(1, 3), slice(1, 3))],
+         r"results\[1\]: all results must have the same runs, or all the same queries; "
+         r"this one shares runs such as 'y' and queries such as 'q1' with results\[0\]"),
+        ([first, selection(results, slice(2, 3), slice(2, 3))], r"this one shares no runs and no queries with"),
         ([first, tieaware.evaluate(QRELS, {"w": TIED}, ["AP"])],
          r"results\[1\]: has other measures than results\[0\]: AP instead of map, nDCG@2, num_ret, gm_map"),
         ([first, tieaware.evaluate(QRELS, {"w": TIED}, MEASURES, ties="run_order")],

@@ -130,7 +130,7 @@ def test_durations_are_short(seconds, text):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_a_forked_child_has_no_part_in_it(terminal):
-    with progress.stage("parent"), progress._line.aside():
+    with progress.stage("parent"), progress._line.paused():
         child = os.fork()
         if not child:
             with progress.stage("child", shown=False):

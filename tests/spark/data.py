@@ -1,9 +1,9 @@
-"""Judgments and runs with ties, unjudged documents and queries, and queries on which a run is silent."""
+"""Judgments and runs with ties, unjudged documents, unjudged queries and unanswered queries."""
 
 import numpy as np
 import pandas as pd
 
-# Names that need care in whatever takes them for text.
+# The second name has characters that SQL, CSV and Python treat specially.
 RUNS = ("bm25", "dense, 2`'\"")
 
 
@@ -18,7 +18,7 @@ def judgments(n_queries=12, seed=1):
 
 
 def rankings(n_queries=14, seed=2):
-    """The rows of the runs, of which the lists take turns; more queries than are judged."""
+    """Return the rows of the runs in random order. The runs answer more queries than are judged."""
     rng = np.random.default_rng(seed)
     rows = [
         (run, f"q{q}", f"d{d}", float(rng.integers(0, 6)))

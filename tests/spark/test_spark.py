@@ -1,4 +1,4 @@
-"""Evaluation by Spark: the values of one machine, in the same bits; what fails on the way; and what errors say."""
+"""Evaluation by Spark: the same bits as on one machine, also when workers fail; and the messages of errors."""
 
 import doctest
 import os
@@ -12,7 +12,8 @@ from tests.spark.data import judgments, rankings
 
 import tieaware
 from tieaware import InputError
-from tieaware.integrations import spark as door
+from tieaware.integrations import spark as integration
+from tieaware.integrations.spark import broadcasting, check_java, evaluate, means
 from tieaware.runtime.extras import MissingExtraError
 
 MEASURES = ["AP", "nDCG@5", "P_5", "GMAP", "NumRet", "infAP", "Bpref"]
@@ -20,40 +21,37 @@ MEASURES = ["AP", "nDCG@5", "P_5", "GMAP", "NumRet", "infAP", "Bpref"]
 
 @pytest.fixture(scope="module")
 def frames(spark):
-    """Judgments and runs, in several partitions, of which some are empty and one has a single row."""
+    """Judgments and runs in several partitions: some are empty, and one has a single row."""
     runs = rankings()
-    parts = [spark.createDataFrame(part) for part in (runs.iloc[:1], runs.iloc[1:])]
-    return spark.createDataFrame(judgments()), parts[0].unionAll(parts[1])
+    first, others = (spark.createDataFrame(rows) for rows in (runs.iloc[:1], runs.iloc[1:]))
+    return spark.createDataFrame(judgments()), first.unionAll(others)
 
 
 def assert_as_on_one_machine(values_df, expected):
-    """All values, and no others; and all means, which follow from the frame that is asked for."""
+    """Assert that the frame has exactly the expected values, and that its means are the expected means."""
     values_df = values_df.localCheckpoint()
     found = values_df.toPandas().set_index(["run", "query_id", "measure"])
     assert found.index.is_unique
     assert len(found) == np.count_nonzero(expected.answered) * len(expected.names)
-    means = door.means(values_df).toPandas()
-    assert means[["run", "measure"]].values.tolist() == sorted(
+    averages = means(values_df).toPandas()
+    assert averages[["run", "measure"]].values.tolist() == sorted(
         [run, name] for run in expected.runs for name in expected.names
     )
-    means = means.set_index(["run", "measure"])
+    averages = averages.set_index(["run", "measure"])
+    axes = expected.runs, expected.queries, expected.measures
     summary, deviations = expected.summary(), expected.mean_std() if expected.std is not None else None
     for i, run in enumerate(expected.runs):
         for k, name in enumerate(expected.names):
-            of_measure = [(run, query, name) for query in np.array(expected.queries)[expected.answered[i]]]
+            keys = [(run, query, name) for query in np.array(expected.queries)[expected.answered[i]]]
             for kind, cube in expected.cubes().items():
-                column = found[kind.removesuffix("s")].loc[of_measure]
+                column = found[kind.removesuffix("s")].loc[keys]
                 np.testing.assert_array_equal(column, cube[i, expected.answered[i], k], f"{run} {name} {kind}")
-            assert means.value[run, name] == summary[i, k]
+            assert averages.value[run, name] == summary[i, k]
             if deviations is not None and not expected.measures[k].definition.is_count:
-                np.testing.assert_allclose(means["std"][run, name], deviations[i, k], rtol=1e-15)
+                np.testing.assert_allclose(averages["std"][run, name], deviations[i, k], rtol=1e-15)
                 for kind in ("min", "max"):
-                    wanted = tieaware.Results(getattr(expected, kind), *expected_labels(expected)).mean()[i, k]
-                    np.testing.assert_array_equal(means[kind][run, name], wanted)
-
-
-def expected_labels(results):
-    return results.runs, results.queries, results.measures
+                    wanted = tieaware.Results(getattr(expected, kind), *axes).mean()[i, k]
+                    np.testing.assert_array_equal(averages[kind][run, name], wanted)
 
 
 @pytest.mark.parametrize(
@@ -67,50 +65,50 @@ def expected_labels(results):
     ],
     ids=str,
 )
-def test_values_and_means_are_those_of_one_machine(options, broadcast, frames):
+def test_values_and_means_equal_those_on_one_machine(options, broadcast, frames):
     qrels_df, runs_df = frames
-    # In the order in which Spark has the rows, which run_order takes.
+    # The rule run_order needs the rows in the order that Spark returns.
     expected = tieaware.evaluate(judgments(), runs_df.toPandas(), MEASURES, **options)
-    assert_as_on_one_machine(door.evaluate(qrels_df, runs_df, MEASURES, broadcast=broadcast, **options), expected)
+    assert_as_on_one_machine(evaluate(qrels_df, runs_df, MEASURES, broadcast=broadcast, **options), expected)
 
 
-def test_copied_judgments_are_no_part_of_the_plan(spark):
-    """Of which Spark looks at every row again at each step. For that a setting is changed, and changed back."""
+def test_broadcast_judgments_are_not_part_of_the_plan(spark):
+    """Spark would read all rows in a plan again at each step. The setting that prevents this is restored."""
     setting = "spark.sql.execution.arrow.localRelationThreshold"
     before = spark.conf.get(setting)
     runs_df = spark.range(40).selectExpr("'q1' as query_id", "concat('d', id) as doc_id", "id % 3 as score")
-    values = door.evaluate(spark.createDataFrame(judgments()), runs_df, ["AP"], broadcast=True)
+    values = evaluate(spark.createDataFrame(judgments()), runs_df, ["AP"], broadcast=True)
     assert "LocalRelation" not in values._jdf.queryExecution().analyzed().toString()
     assert spark.conf.get(setting) == before
 
 
-def test_names_are_compared_though_their_hashes_are_the_same(frames, monkeypatch):
-    """Those of judged ones and of others; if two judged ones have the same, judgments are not copied."""
+def test_equal_hashes_of_different_names_change_no_value(frames, monkeypatch):
+    """An unjudged name may have the hash of a judged one. If two judged names do, judgments are not broadcast."""
     qrels_df, runs_df = frames
     expected = tieaware.evaluate(judgments(), runs_df.toPandas(), MEASURES)
-    copied, found = door._copied, []
-    monkeypatch.setattr(door, "_copied", lambda *args: found.append(copied(*args)) or found[-1])
-    # The numbers in the names: of more queries than are judged, or of fewer, and of these with their documents.
+    original, found = broadcasting._frames, []
+    monkeypatch.setattr(broadcasting, "_frames", lambda *args: found.append(original(*args)) or found[-1])
+    # Hashes are made of the numbers in the names. Modulo 12, all judged queries have different hashes; modulo 5, not.
     number, rest = (f"cast(substring({column}, 2) as bigint)" for column in ("query", "document"))
-    for several, modulus in ((False, 12), (True, 5)):
+    for judged_collide, modulus in ((False, 12), (True, 5)):
         of_query = f"pmod({number}, {modulus})"
         of_both = f"pmod({of_query} * 60 + {rest}, {12 * 60})"
         hashes = {"query_key": of_query, "key": of_both, "bit": f"pmod({rest}, 7)"}
-        monkeypatch.setattr(door, "_HASHES", hashes)
-        assert_as_on_one_machine(door.evaluate(qrels_df, runs_df, MEASURES), expected)
-        assert (found[-1] is None) == several
+        monkeypatch.setattr(broadcasting, "HASHES", hashes)
+        assert_as_on_one_machine(evaluate(qrels_df, runs_df, MEASURES), expected)
+        assert (found[-1] is None) == judged_collide
 
 
-def test_the_examples_of_its_page_run(spark):
+def test_the_examples_of_the_page_run(spark):
     page = Path(__file__).parents[2] / "docs" / "integrations" / "spark.md"
-    # Spark ends its tables with an empty line.
+    # Spark prints an empty line after a table.
     options = {"optionflags": doctest.NORMALIZE_WHITESPACE, "encoding": "utf-8"}
     results = doctest.testfile(str(page), module_relative=False, globs={"spark": spark}, **options)
     assert results.failed == 0 < results.attempted
 
 
-def test_half_of_all_rows_may_be_of_one_query_and_batches_cut_its_list(spark):
-    """Here in integers, single precision, and without a column of runs."""
+def test_a_query_may_have_half_of_all_rows_in_several_batches(spark):
+    """The identifiers are integers, the scores have single precision, and there is no column of runs."""
     rng = np.random.default_rng(3)
     n = 20_000
     query = np.where(np.arange(2 * n) % 2, 7, rng.integers(8, 400, 2 * n))
@@ -120,7 +118,7 @@ def test_half_of_all_rows_may_be_of_one_query_and_batches_cut_its_list(spark):
     batch = "spark.sql.execution.arrow.maxRecordsPerBatch"
     spark.conf.set(batch, "700")
     try:
-        found = door.evaluate(spark.createDataFrame(qrels), spark.createDataFrame(runs).repartition(5), expected.names)
+        found = evaluate(spark.createDataFrame(qrels), spark.createDataFrame(runs).repartition(5), expected.names)
         assert dict(found.dtypes)["query_id"] == "bigint"
         assert_as_on_one_machine(found, expected)
     finally:
@@ -129,11 +127,11 @@ def test_half_of_all_rows_may_be_of_one_query_and_batches_cut_its_list(spark):
 
 @pytest.mark.parametrize("broadcast", [True, False])
 def test_rows_are_packed_once(broadcast, frames, spark):
-    """Though what is shuffled is read twice: for the names of the runs, and to be evaluated."""
+    """The shuffled chunks are read twice, for the names of the runs and for the evaluation."""
     adaptive = "spark.sql.adaptive.enabled"
     spark.conf.set(adaptive, "false")
     try:
-        plan = door.evaluate(*frames, "AP", broadcast=broadcast)._jdf.queryExecution().executedPlan().toString()
+        plan = evaluate(*frames, "AP", broadcast=broadcast)._jdf.queryExecution().executedPlan().toString()
     finally:
         spark.conf.unset(adaptive)
     assert plan.count("MapInArrow") == 2
@@ -141,30 +139,30 @@ def test_rows_are_packed_once(broadcast, frames, spark):
 
 
 def test_a_call_sends_few_messages_to_java(frames, spark, monkeypatch):
-    """What is asked of a row goes as SQL: an expression of pyspark's functions is dozens of messages."""
+    """Checks of rows are SQL text, which is one message; an expression of pyspark's functions is dozens."""
     from py4j.protocol import MEMORY_COMMAND_NAME
 
     client = spark.sparkContext._gateway._gateway_client
     sent, send = [], client.send_command
 
-    def noted(command, *args, **options):
+    def recorded(command, *args, **options):
         sent.append(command)
         return send(command, *args, **options)
 
-    monkeypatch.setattr(client, "send_command", noted)
-    door.evaluate(*frames, "AP")
-    # Java is also told of each object that Python has done with, whenever its garbage is collected: of other tests too.
+    monkeypatch.setattr(client, "send_command", recorded)
+    evaluate(*frames, "AP")
+    # Messages about Python's garbage collection do not count: they may come from other tests.
     assert 0 < sum(not command.startswith(MEMORY_COMMAND_NAME) for command in sent) < 700
 
 
 def test_a_worker_that_is_killed_is_replaced(frames, tmp_path, monkeypatch):
-    """One that packs, one that evaluates, and one that adds up, in the middle of their work."""
-    mapped = door._map
+    """Each worker is killed once, after its first batch: those that pack, evaluate, sum and merge."""
+    original = integration._map
     marks = [str(tmp_path / str(i)) for i in range(4)]
-    left = iter(marks)
+    unused = iter(marks)
 
     def mortal(frame, work, schema):
-        mark = next(left)
+        mark = next(unused)
 
         def killed_once(batches):
             for batch in work(batches):
@@ -176,12 +174,12 @@ def test_a_worker_that_is_killed_is_replaced(frames, tmp_path, monkeypatch):
                     yield batch
                     os.kill(os.getpid(), signal.SIGKILL)
 
-        return mapped(frame, killed_once, schema)
+        return original(frame, killed_once, schema)
 
-    monkeypatch.setattr(door, "_map", mortal)
+    monkeypatch.setattr(integration, "_map", mortal)
     qrels_df, runs_df = frames
     expected = tieaware.evaluate(judgments(), rankings(), MEASURES)
-    found = door.evaluate(qrels_df, runs_df, MEASURES)
+    found = evaluate(qrels_df, runs_df, MEASURES)
     assert_as_on_one_machine(found, expected)
     assert all(map(os.path.exists, marks))
 
@@ -193,7 +191,7 @@ ROWS = [("q1", "d1", 2.0), ("q1", "d2", 2.0), ("q2", "d3", 1.0)]
     ("rows", "options", "line"),
     [
         ([("q1", "d9", None)], {}, "runs_df: score: expected a number, found null for document 'd9' of query 'q1'"),
-        # Of a query that is not judged.
+        # This query is not judged.
         ([("q2", "d9", None)], {}, "runs_df: score: expected a number, found null for document 'd9' of query 'q2'"),
         (
             [("q1", "d\x1b[31m\n", float("nan"))],
@@ -208,29 +206,29 @@ ROWS = [("q1", "d1", 2.0), ("q1", "d2", 2.0), ("q2", "d3", 1.0)]
         (
             [("q1", "d1", 7.0)],
             {},
-            "runs_df: expected each document once for a query, found 'd1' twice for query 'q1' of run 'run'",
+            "runs_df: document 'd1' occurs twice for query 'q1' of run 'run'",
         ),
         (
             [("q1", "d2", 7.0)],
             {"duplicates": "all"},
-            "runs_df: expected each document once for a query, found 'd2' twice for query 'q1' of run 'run'",
+            "runs_df: document 'd2' occurs twice for query 'q1' of run 'run'",
         ),
     ],
 )
-def test_a_bad_row_is_found_where_values_are_asked_for(rows, options, line, spark):
-    """In one line, without the traceback of a worker."""
+def test_a_bad_row_raises_when_values_are_computed(rows, options, line, spark):
+    """The message is one line, without the traceback of a worker."""
     from pyspark.errors import SparkRuntimeException
 
     runs_df = spark.createDataFrame(ROWS + rows, "query string, doc string, score double").coalesce(2)
     qrels_df = spark.createDataFrame([("q1", "d1", 1)], "query string, doc string, label int")
-    values = door.evaluate(qrels_df, runs_df, "AP", **options)
+    values = evaluate(qrels_df, runs_df, "AP", **options)
     with pytest.raises(SparkRuntimeException) as caught:
         values.collect()
     assert str(caught.value).splitlines()[0] == f"[USER_RAISED_EXCEPTION] {line} SQLSTATE: P0001"
 
 
 def test_a_run_that_answers_no_judged_query_is_named(spark):
-    """As on one machine; and so is a frame without rows."""
+    """A frame without rows raises the same error, under the name of the argument."""
     from pyspark.errors import SparkRuntimeException
 
     qrels_df = spark.createDataFrame([("q1", "d1", 1)], "query string, doc string, label int")
@@ -239,14 +237,14 @@ def test_a_run_that_answers_no_judged_query_is_named(spark):
     for runs_df, name in (
         (several, "b"), (several.filter("false"), "runs_df"), (several.drop("run").filter("query = 'q2'"), "runs_df"),
     ):  # fmt: skip
-        with pytest.raises(SparkRuntimeException, match=f"{name}: expected a query in common with qrels_df, found"):
-            door.evaluate(qrels_df, runs_df, "AP").collect()
+        with pytest.raises(SparkRuntimeException, match=f"{name}: no query of this run is judged in qrels_df"):
+            evaluate(qrels_df, runs_df, "AP").collect()
 
 
 @pytest.mark.parametrize(
     ("rows", "line"),
     [
-        ([], "qrels_df: expected at least one judgment, found none"),
+        ([], "qrels_df: there are no judgments"),
         (
             [("q1", "d1", 0.5)],
             "qrels_df: label: expected a whole number of 32 bits, found 0.5 for document 'd1' of query 'q1'",
@@ -258,15 +256,15 @@ def test_a_run_that_answers_no_judged_query_is_named(spark):
         ([("q1", "d1", None)], "qrels_df: label: expected a label, found null for document 'd1' of query 'q1'"),
         (
             [("q1", "d1", 1.0), ("q1", "d1", 1.0), ("q1", "d1", 2.0)],
-            "qrels_df: expected one label, found 1 and 2 for document 'd1' of query 'q1'",
+            "qrels_df: document 'd1' of query 'q1' has different labels, 1 and 2",
         ),
     ],
 )
-def test_bad_judgments_raise_at_once_where_they_are_few(rows, line, spark):
+def test_bad_judgments_that_are_broadcast_raise_at_once(rows, line, spark):
     qrels_df = spark.createDataFrame(rows, "query string, doc string, label double")
     runs_df = spark.createDataFrame(ROWS, "query string, doc string, score double")
     with pytest.raises(InputError) as caught:
-        door.evaluate(qrels_df, runs_df, "AP")
+        evaluate(qrels_df, runs_df, "AP")
     assert str(caught.value) == line
 
 
@@ -276,34 +274,34 @@ def test_bad_judgments_raise_at_once_where_they_are_few(rows, line, spark):
         (
             "query_id int, doc_id string, label int",
             "qid string, docno string, score float",
-            "runs_df: qid: expected integers, as qrels_df has in query_id, found text; "
+            "runs_df: qid: the column holds text, but query_id in qrels_df holds integers; "
             "make both text, or both integers",
         ),
         (
             "query_id int, doc_id string, label int",
             "qid bigint, docno bigint, score float",
-            "runs_df: docno: expected text, as qrels_df has in doc_id, found integers; "
+            "runs_df: docno: the column holds integers, but doc_id in qrels_df holds text; "
             "make both text, or both integers",
         ),
         (
             "query_id int, doc_id string, label int",
             "qid int, docno string, score string",
-            "runs_df: score: expected a column of numbers, found one of string",
+            "runs_df: score: expected a column of numbers, found a column of type string",
         ),
         (
             "query_id int, doc_id string, label string",
             "qid int, docno string, score double",
-            "qrels_df: label: expected a column of whole numbers, found one of string",
+            "qrels_df: label: expected a column of whole numbers, found a column of type string",
         ),
         (
             "query_id double, doc_id string, label int",
             "qid int, docno string, score double",
-            "qrels_df: query_id: expected a column of text or integers, found one of double",
+            "qrels_df: query_id: expected a column of text or integers, found a column of type double",
         ),
         (
             "query_id int, doc_id string, label int",
             "qid int, docno string, score double, run double",
-            "runs_df: run: expected a column of text or integers, found one of double",
+            "runs_df: run: expected a column of text or integers, found a column of type double",
         ),
         (
             "query_id int, doc_id string, label int",
@@ -313,20 +311,20 @@ def test_bad_judgments_raise_at_once_where_they_are_few(rows, line, spark):
         ),
     ],
 )
-def test_columns_that_do_not_fit_raise_at_once(judged, ranked, line, spark):
+def test_wrong_columns_raise_at_once(judged, ranked, line, spark):
     with pytest.raises(InputError) as caught:
-        door.evaluate(spark.createDataFrame([], judged), spark.createDataFrame([], ranked), "AP")
+        evaluate(spark.createDataFrame([], judged), spark.createDataFrame([], ranked), "AP")
     assert str(caught.value) == line
 
 
-def test_whole_numbers_that_float64_lacks_are_no_scores(spark):
+def test_integers_that_float64_does_not_hold_are_bad_scores(spark):
     from pyspark.errors import SparkRuntimeException
 
     qrels_df = spark.createDataFrame([("q1", "d1", True)], "query string, doc string, label boolean")
     runs = [spark.createDataFrame([("q1", "d1", 2**53 + i)], "query string, doc string, score bigint") for i in (0, 1)]
-    assert [row.value for row in door.evaluate(qrels_df, runs[0], "AP").collect()] == [1.0]
-    with pytest.raises(SparkRuntimeException, match="expected numbers that float64 holds, found 9007199254740993 for"):
-        door.evaluate(qrels_df, runs[1], "AP").collect()
+    assert [row.value for row in evaluate(qrels_df, runs[0], "AP").collect()] == [1.0]
+    with pytest.raises(SparkRuntimeException, match="expected a number that float64 holds, found 9007199254740993 for"):
+        evaluate(qrels_df, runs[1], "AP").collect()
 
 
 def test_arguments_are_checked(frames):
@@ -335,35 +333,33 @@ def test_arguments_are_checked(frames):
         ({"ties": "averge"}, "ties"), ({"queries": "some"}, "queries"), ({"duplicates": "first"}, "duplicates"),
         ({"broadcast": 1}, "broadcast"), ({"spread": "yes"}, "spread"), ({"ties": "trec_eval", "spread": True}, "ties"),
     ):  # fmt: skip
-        with pytest.raises(InputError, match=f"^{where}: expected"):
-            door.evaluate(qrels_df, runs_df, "AP", **options)
-    with pytest.raises(InputError, match=r"^runs_df: expected a DataFrame of pyspark, found"):
-        door.evaluate(qrels_df, {"q1": {"d1": 1.0}}, "AP")
-    with pytest.raises(InputError, match=r"^values_df: expected the columns run, measure and value"):
-        door.means(runs_df)
+        with pytest.raises(InputError, match=f"^{where}: "):
+            evaluate(qrels_df, runs_df, "AP", **options)
+    with pytest.raises(InputError, match=r"^runs_df: expected a pyspark DataFrame, found"):
+        evaluate(qrels_df, {"q1": {"d1": 1.0}}, "AP")
+    with pytest.raises(InputError, match=r"^values_df: the column run is missing"):
+        means(runs_df)
 
 
 @pytest.mark.parametrize(
-    ("said", "line"),
+    ("printed", "line"),
     [
         (None, "Java is not installed: Spark needs Java 17 or later, in JAVA_HOME or on the PATH"),
         ('openjdk version "1.8.0_392"', "Java 8 is too old: Spark needs Java 17 or later, in JAVA_HOME or on the PATH"),
         ('openjdk version "17.0.15" 2025-04-15', None),
     ],
 )
-def test_java_that_is_missing_or_too_old_is_named(said, line, tmp_path, monkeypatch):
-    """Whatever Java there is: the test brings its own."""
+def test_a_missing_or_old_java_is_named(printed, line, tmp_path, monkeypatch):
+    """The test brings its own executable, so the installed Java does not matter."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    if said is not None:
+    if printed is not None:
         java = tmp_path / "java"
-        java.write_text(f"#!/bin/sh\nprintf '%s\\n' '{said}' >&2\n")
+        java.write_text(f"#!/bin/sh\nprintf '%s\\n' '{printed}' >&2\n")
         java.chmod(0o755)
     if line is None:
-        door.check_java()
+        check_java()
     else:
         with pytest.raises(MissingExtraError) as caught:
-            door.check_java()
+            check_java()
         assert str(caught.value) == line
-
-

@@ -1,4 +1,4 @@
-"""What runs in Spark's workers, without Spark: rows packed into parts, and lists of these evaluated."""
+"""The code of Spark's workers, run without Spark: packing rows into chunks, and evaluating chunks."""
 
 import numpy as np
 import pyarrow as pa
@@ -7,8 +7,8 @@ from tests.spark.data import judgments, rankings
 
 import tieaware
 from tieaware.engine.views import View
-from tieaware.integrations import spark as door
 from tieaware.integrations.spark import packing, partitions
+from tieaware.integrations.spark.broadcasting import bit_filters
 from tieaware.integrations.spark.partitions import Evaluation
 from tieaware.measures import parse_measures
 
@@ -16,7 +16,7 @@ MEASURES = ("AP", "nDCG@5", "Bpref", "infAP", "NumRel", "ERR(judged_only=True)@3
 
 
 def rows_of(qrels, runs, named="judged"):
-    """The rows as Spark hands them over, joined with the judgments."""
+    """Return the rows of runs, joined with the judgments, as Spark passes them to the packing."""
     joined = runs.merge(qrels, on=["query_id", "doc_id"], how="left")
     label = pa.array(joined.relevance, pa.int32(), from_pandas=True)
     document = joined.doc_id if named == "all" else joined.doc_id.where(joined.relevance.notna(), None)
@@ -29,7 +29,7 @@ def rows_of(qrels, runs, named="judged"):
 
 
 def partition(qrels, packed, n=7):
-    """The parts in the order that Spark brings them to, after the judgments of their query; so many in a batch."""
+    """Return batches of n rows, sorted as Spark sorts them: the judgments of a query, then the chunks of its lists."""
     table = pa.Table.from_batches(packed)
     table = table.add_column(table.num_columns, "query_id", pa.nulls(len(table), pa.string()))
     table = table.add_column(table.num_columns, "judged", pa.nulls(len(table), pa.list_(pa.int32())))
@@ -46,8 +46,8 @@ def partition(qrels, packed, n=7):
     return by_query.combine_chunks().to_batches(max_chunksize=n)
 
 
-def asked(view, silent=True, named="judged"):
-    return Evaluation(parse_measures(MEASURES), view, silent, "float64", named, "runs_df")
+def evaluation(view, unanswered=True):
+    return Evaluation(parse_measures(MEASURES), view, unanswered, "float64", "runs_df")
 
 
 def assert_as_on_one_machine(found, qrels, runs, **options):
@@ -63,56 +63,56 @@ def assert_as_on_one_machine(found, qrels, runs, **options):
                 np.testing.assert_array_equal(value, wanted, str((run, query, MEASURES[i], kind)))
 
 
-@pytest.mark.parametrize(("rows_at_once", "chunk"), [(1, 1), (50, 1), (50, 40), (10_000, 10_000)])
-def test_lists_may_be_cut_anywhere(rows_at_once, chunk, monkeypatch):
-    """Between packed blocks, into parts, between batches, and where they are evaluated."""
-    monkeypatch.setattr(packing, "ROWS", rows_at_once)
-    monkeypatch.setattr(packing, "LARGEST", 5)
-    monkeypatch.setattr(partitions, "CHUNK", chunk)
+@pytest.mark.parametrize(("rows_at_once", "documents_at_once"), [(1, 1), (50, 1), (50, 40), (10_000, 10_000)])
+def test_lists_may_be_divided_anywhere(rows_at_once, documents_at_once, monkeypatch):
+    """Packing, the longest chunk, batches, and evaluation may each divide a list."""
+    monkeypatch.setattr(packing, "ROWS_AT_ONCE", rows_at_once)
+    monkeypatch.setattr(packing, "LONGEST_CHUNK", 5)
+    monkeypatch.setattr(partitions, "DOCUMENTS_AT_ONCE", documents_at_once)
     qrels, runs = judgments(), rankings()
     packed = list(packing.packed(rows_of(qrels, runs).to_batches(max_chunksize=13)))
-    for silent, queries in ((True, "judged"), (False, "both")):
-        found = asked(View(spread=True), silent).of_partition(partition(qrels, packed, n=2))
+    for unanswered, queries in ((True, "judged"), (False, "both")):
+        found = evaluation(View(spread=True), unanswered).of_partition(partition(qrels, packed, n=2))
         assert_as_on_one_machine(list(found), qrels, runs, spread=True, queries=queries)
 
 
 @pytest.mark.parametrize("ties", ["trec_eval", "run_order", "pessimistic"])
-def test_an_order_of_documents_survives(ties, monkeypatch):
-    monkeypatch.setattr(packing, "ROWS", 50)
+def test_packing_keeps_the_order_that_a_tie_rule_needs(ties, monkeypatch):
+    monkeypatch.setattr(packing, "ROWS_AT_ONCE", 50)
     qrels, runs = judgments(), rankings()
     packed = packing.packed(rows_of(qrels, runs, "all").to_batches(max_chunksize=13))
-    found = asked(View(ties), named="all").of_partition(partition(qrels, packed))
+    found = evaluation(View(ties)).of_partition(partition(qrels, packed))
     assert_as_on_one_machine(list(found), qrels, runs, ties=ties)
 
 
-def test_unjudged_documents_are_scores_alone():
+def test_chunks_keep_only_the_scores_of_unjudged_documents():
     qrels, runs = judgments(), rankings()
     packed = pa.Table.from_batches(packing.packed(rows_of(qrels, runs).to_batches()))
     n_judged = len(runs.merge(qrels, on=["query_id", "doc_id"]))
     assert 0 < n_judged < len(runs) / 3
-    of_all = {name: sum(map(len, packed.column(name).to_pylist())) for name in ("scores", "positions", "lengths")}
-    assert of_all == {"scores": 8 * len(runs), "positions": 4 * n_judged, "lengths": 4 * n_judged}
+    sizes = {name: sum(map(len, packed.column(name).to_pylist())) for name in ("scores", "positions", "lengths")}
+    assert sizes == {"scores": 8 * len(runs), "positions": 4 * n_judged, "lengths": 4 * n_judged}
 
 
-def test_nothing_comes_of_nothing():
+def test_empty_input_gives_no_output():
     assert list(packing.packed(iter([]))) == []
     qrels, runs = judgments(), rankings()
     empty = rows_of(qrels, runs).slice(0, 0).to_batches() or [rows_of(qrels, runs).to_batches()[0].slice(0, 0)]
     assert list(packing.packed(empty)) == []
-    assert list(asked(View()).of_partition(iter([]))) == []
+    assert list(evaluation(View()).of_partition(iter([]))) == []
 
 
-def test_parts_of_queries_without_judgments_are_passed_over():
+def test_chunks_of_unjudged_queries_are_skipped():
     qrels, runs = judgments(), rankings()
     packed = list(packing.packed(rows_of(qrels, runs).to_batches()))
-    # Of the queries after the first, whose judgments are left out.
+    # The judgments of all queries but the first are left out.
     unjudged = [batch.slice(0, 1) for batch in partition(qrels.iloc[:1], packed) if batch.column("run").null_count == 0]
     assert unjudged
-    assert list(asked(View()).of_partition(unjudged)) == []
+    assert list(evaluation(View()).of_partition(unjudged)) == []
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_content_is_read_whatever_the_width_of_offsets_and_the_cut(wide):
+def test_unpacking_reads_large_and_small_offsets_and_slices(wide):
     binary, of_lists = (pa.large_binary(), pa.large_list(pa.int32())) if wide else (pa.binary(), pa.list_(pa.int32()))
     values = [np.arange(n, dtype=np.int32) for n in (3, 0, 2, 1)]
     for column in (
@@ -120,20 +120,20 @@ def test_content_is_read_whatever_the_width_of_offsets_and_the_cut(wide):
         pa.chunked_array([[each.tolist() for each in values], [None]], of_lists),
     ):
         for start in range(5):
-            found = packing.content(column.slice(start), np.int32)
+            found = packing.unpacked(column.slice(start), np.int32)
             assert found.sizes.tolist() == [3, 0, 2, 1, 0][start:]
             assert found.values.tolist() == np.concatenate([*values[start:], []]).tolist()
 
 
-def test_few_documents_are_looked_for_that_are_not_judged():
-    """Every judged one has its bit, and of others one in thirty at most has that of another; in lists of any size."""
+def test_bit_filters_reject_most_unjudged_documents():
+    """The bit of each judged document is set. At most one in thirty other documents finds its bit set."""
     rng = np.random.default_rng(4)
     hashes = [rng.integers(-(2**63), 2**63, n) for n in (1, 2, 3, 20, 33, 1000)]
-    bits = door._bits(pa.chunked_array([pa.array(hashes[:2]), pa.array(hashes[2:])]))
+    bits = bit_filters(pa.chunked_array([pa.array(hashes[:2]), pa.array(hashes[2:])]))
     others = rng.integers(-(2**63), 2**63, 100_000)
-    for own, words in zip(hashes, bits.to_pylist(), strict=True):
-        assert 64 * len(words) <= max(64 * len(own), 64)
-        of_query = np.unpackbits(np.array(words, np.int64).view(np.uint8), bitorder="little").astype(bool)
-        named = [of_query[each & (64 * len(words) - 1)] for each in (own, others)]
-        assert named[0].all()
-        assert named[1].mean() < 0.033
+    for judged, words in zip(hashes, bits.to_pylist(), strict=True):
+        assert 64 * len(words) <= max(64 * len(judged), 64)
+        is_set = np.unpackbits(np.array(words, np.int64).view(np.uint8), bitorder="little").astype(bool)
+        found = [is_set[each & (64 * len(words) - 1)] for each in (judged, others)]
+        assert found[0].all()
+        assert found[1].mean() < 0.033

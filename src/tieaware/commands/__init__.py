@@ -1,4 +1,5 @@
 """The commands of the command line, one module each.
 
-A module has ``add(commands)``, which adds its parser, and a function from the parsed arguments to what is printed.
+The module of a command has a function ``add(commands)``, which adds the command's parser. The parser's default ``run``
+is a function from the parsed arguments to the text to print.
 """

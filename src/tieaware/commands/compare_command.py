@@ -1,4 +1,4 @@
-"""``tieaware compare``: pairs of runs, and which verdicts ties can change."""
+"""The command ``tieaware compare``: tests of all pairs of runs, and the verdicts that ties can change."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "compare",
-        help="compare all pairs of runs, and show which verdicts ties can change",
-        description="Test the differences of all pairs of runs, and find out whether any order of the tied documents "
-        "flips the sign of a difference or its verdict. Prints which runs each run beats; the pairs are in the CSV.",
+        help="compare all pairs of runs, and find the verdicts that ties can change",
+        description="Test the differences between all pairs of runs, and find out whether any order of the tied "
+        "documents changes the sign of a difference or its verdict. Text output lists the runs that each run beats; "
+        "CSV and JSON output have one row for each pair.",
     )
     options.add_values(command)
     options.add_measures(command, COMPARISON_MEASURES)
-    command.add_argument("--alpha", type=float, default=0.05, metavar="A", help="the level of the tests (%(default)s)")
+    command.add_argument(
+        "--alpha", type=float, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
+    )
     command.add_argument(
         "--confidence", type=float, default=0.95, metavar="C",
-        help="the confidence of the intervals of the differences (%(default)s)",
+        help="confidence level of the intervals of the differences (%(default)s)",
     )  # fmt: skip
     options.add_threads(command)
     options.add_output(command)

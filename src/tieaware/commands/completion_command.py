@@ -1,4 +1,4 @@
-"""``tieaware completion``: a script with which a shell completes commands, options and their values."""
+"""The command ``tieaware completion``: shell scripts that complete commands, options and their values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "completion",
-        help="print what makes a shell complete commands and options",
-        description="Print a script with which bash or zsh completes the commands of tieaware, their options and the "
-        "values of these, and the names of files.",
+        help="print a completion script for bash or zsh",
+        description="Print a script that makes bash or zsh complete the commands of tieaware, their options, the "
+        "values of options, and file names.",
         epilog="For bash, add to ~/.bashrc: eval \"$(tieaware completion bash)\". For zsh, add to ~/.zshrc, after "
         "compinit: eval \"$(tieaware completion zsh)\".",
     )
@@ -25,7 +25,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 class _Option(NamedTuple):
-    """What a shell needs to know of an option, or of a positional argument, which has no names."""
+    """The properties of an option that a shell needs, or of a positional argument, whose `names` are empty."""
 
     names: tuple[str, ...]
     help: str
@@ -36,25 +36,26 @@ class _Option(NamedTuple):
 
     @property
     def takes_file(self) -> bool:
-        """Whether a value is the name of a file: where nothing else is known of it."""
+        """Return whether a value is a file name."""
         return self.takes_value and not self.values and self.metavar in _FILES
 
 
-# Placeholders of files and folders in the help; what others stand for cannot be listed, but for measures.
+# The placeholders of files and folders in help texts.
 _FILES = ("QRELS", "RUN", "FILE", "FOLDER", "COLLECTION", "TOPICS")
 
 
 def _options(parser: argparse.ArgumentParser) -> list[_Option]:
-    """Return the options of a command, and then its positional arguments."""
+    """Return the options and the positional arguments of a command."""
     options = []
     for action in parser._actions:
         metavar = str(action.metavar or "")
+        # The RUN of --baseline is the name of a run, not a file.
         is_run_name = action.dest == "baseline"
         values = DEFINITIONS if metavar == "MEASURE" else action.choices or ()
         options.append(
             _Option(
                 tuple(action.option_strings),
-                _plain(action),
+                _help_text(action),
                 _is_repeatable(action),
                 action.nargs != 0,
                 tuple(map(str, values)),
@@ -68,8 +69,8 @@ def _is_repeatable(action: argparse.Action) -> bool:
     return isinstance(action, argparse._AppendAction) or action.nargs in ("+", "*")
 
 
-def _plain(action: argparse.Action) -> str:
-    """Return the help of an option as one line of plain text, without its default."""
+def _help_text(action: argparse.Action) -> str:
+    """Return the help of an option in one line, without its default."""
     text = re.sub(r"\s*\((default: )?%\(default\)s\)", "", action.help or "").replace("%%", "%")
     return " ".join(text.split())
 
@@ -89,7 +90,7 @@ _BASH = """\
 # Completion of tieaware for bash. In ~/.bashrc: eval "$(tieaware completion bash)"
 _tieaware() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]}} options= words=
-  # --option=value is three words, of which the last may be missing.
+  # Bash splits --option=value into three words; the last is missing if no value has been typed.
   [[ $word == = ]] && word=
   [[ $before == = ]] && before=${{COMP_WORDS[COMP_CWORD-2]}}
   case $command in
@@ -105,7 +106,7 @@ _tieaware() {{
 {values}
     esac
   fi
-  # Where there are no words, complete falls back on the names of files.
+  # Without any words, complete falls back to file names.
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }}
 complete -o bashdefault -o default -F _tieaware tieaware
@@ -114,7 +115,7 @@ complete -o bashdefault -o default -F _tieaware tieaware
 
 def _zsh(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> str:
     described = "\n".join(
-        f"    {_quoted(f'{action.dest}:{_escaped(_plain(action))}')}" for action in commands._choices_actions
+        f"    {_quoted(f'{action.dest}:{_escaped(_help_text(action))}')}" for action in commands._choices_actions
     )
     cases = []
     for name, parser in commands.choices.items():
@@ -124,7 +125,10 @@ def _zsh(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> str:
 
 
 def _specs(option: _Option) -> list[str]:
-    """Return an option as _arguments has it: its names but once, unless it is repeatable; what it is, its value."""
+    """Return the specifications of an option for zsh's _arguments, one for each of its names.
+
+    The list in parentheses before a name excludes the option's other names, unless the option is repeatable.
+    """
     value = ""
     if option.takes_value:
         words = " ".join(map(_escaped, option.values))

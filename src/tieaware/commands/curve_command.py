@@ -1,4 +1,4 @@
-"""``tieaware curve``: precision–recall and ROC curves."""
+"""The command ``tieaware curve``: precision–recall and ROC curves."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "curve",
-        help="trace precision–recall and ROC curves",
-        description="Trace curves, expected over the orders that ties allow, for each query and on average.",
+        help="draw precision–recall and ROC curves",
+        description="Compute precision–recall or ROC curves for each query and on average. With --ties average, a "
+        "curve is the expectation over all orders of tied documents.",
     )
     options.add_qrels(command)
     options.add_runs(command)
     command.add_argument(
         "--kind", choices=("precision-recall", "interpolated", "roc"), default="precision-recall",
-        help="which curves (%(default)s)",
+        help="type of the curves (%(default)s)",
     )  # fmt: skip
     options.add_ties(command)
-    command.add_argument("--rel", type=int, default=1, metavar="N", help="the smallest relevant label (%(default)s)")
+    command.add_argument("--rel", type=int, default=1, metavar="N", help="smallest relevant label (%(default)s)")
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)

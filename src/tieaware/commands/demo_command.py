@@ -1,4 +1,4 @@
-"""``tieaware demo``: the embedded sample under each tie rule."""
+"""The command ``tieaware demo``: the embedded sample collection under each tie rule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tieaware.commands import streams
 
 _RULES = ("run_order", "trec_eval", "pessimistic", "average", "optimistic")
 _MEASURE = "RR@10"
-# The layouts for a wide terminal and for one of 80 columns.
+# The formats of a row for a wide terminal and for one of 80 columns.
 _ROW = "{:14}{:>8}{:>12}{:>12}{:>12}{:>14}{:>12}"
 _NARROW_ROW = "{:12}{:>5}{:>11}{:>13}{:>13}{:>14}{:>12}"
 _WIDTH = 106
@@ -17,7 +17,11 @@ _WIDTH = 106
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    command = commands.add_parser("demo", help="evaluate the embedded sample, to see why ties matter")
+    command = commands.add_parser(
+        "demo",
+        help="evaluate an embedded sample, to show why ties matter",
+        description="Evaluate six runs of an embedded sample collection under each tie rule, to show why ties matter.",
+    )
     command.set_defaults(run=_run)
 
 
@@ -27,7 +31,7 @@ def _run(arguments: argparse.Namespace) -> str:
 
 
 def demo(width: int = _WIDTH) -> str:
-    """Return the table that `tieaware demo` prints, about `width` columns wide, at least 80."""
+    """Return the text that `tieaware demo` prints: about `width` columns wide, which is at least 80."""
     import numpy as np
 
     from tieaware import samples
@@ -52,11 +56,11 @@ def demo(width: int = _WIDTH) -> str:
         tied = f"{ties.tied_documents / ties.documents:.0%}"
         lines.append(row(name, tied, *(f"{value:.4f}" for value in values)))
     by_order, by_id, _, average, _ = means[-1]
-    moral = [
+    explanation = [
         "The constant scorer gives every candidate the same score, so it ranks nothing. Its candidates happen to be",
         f"listed relevant ones first: an evaluator that keeps the order of the input reports {by_order:.4f}, one that",
         f"orders ties by document id {by_id:.4f}. Averaged over all orders that its scores allow, exactly, it earns",
         f"{average:.4f}.",
     ]
-    lines += ["", *(moral if width >= _WIDTH else textwrap.wrap(" ".join(moral), width))]
+    lines += ["", *(explanation if width >= _WIDTH else textwrap.wrap(" ".join(explanation), width))]
     return "".join(f"{line}\n" for line in lines)

@@ -1,4 +1,4 @@
-"""``tieaware eval``: runs against judgments, in trec_eval's three columns."""
+"""The command ``tieaware eval``: evaluation of runs, printed in trec_eval's three columns."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tieaware.defaults import EVAL_MEASURES
 from tieaware.errors import InputError
 from tieaware.measures import DEFINITIONS
 from tieaware.output.tables import Table
+from tieaware.precision.coarsening import notations
 from tieaware.results import export_of
 from tieaware.results.formats import FORMATS
 
@@ -21,10 +22,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "eval",
-        help="evaluate runs against judgments",
-        description="Evaluate runs against judgments, and print trec_eval's three columns.",
-        epilog=f"Measures: {', '.join(DEFINITIONS)}; with parameters and cut-off as in 'AP(rel=2)@100'. "
-        "trec_eval's names serve too: map, ndcg_cut_10, recip_rank, P_10, recall_1000.",
+        help="evaluate runs",
+        description="Evaluate runs against judgments, and print the values in trec_eval's three columns: measure, "
+        "query, value.",
+        epilog=f"Measures: {', '.join(DEFINITIONS)}. Parameters and cut-off are written as in 'AP(rel=2)@100'. Names "
+        "of trec_eval, such as map, ndcg_cut_10, recip_rank, P_10 and recall_1000, are accepted, too.",
     )
     options.add_qrels(command)
     options.add_runs(command)
@@ -32,40 +34,44 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command.add_argument("-q", "--per-query", action="store_true", help="print the values of each query too")
     options.add_ties(command)
     command.add_argument(
-        "--spread", action="store_true", help="add standard deviation, minimum and maximum over the orders of ties"
-    )
-    command.add_argument(
-        "--precision", metavar="P",
-        help="coarsen the scores first: bands:RHO, decimals:N, significant:N, float32, float16, bfloat16, levels:N",
+        "--spread", action="store_true",
+        help="add the standard deviation, minimum and maximum over the orders of tied documents",
     )  # fmt: skip
+    command.add_argument("--precision", metavar="P", help=f"reduce the precision of the scores first: {notations()}")
     output = command.add_mutually_exclusive_group()
-    output.add_argument("--format", choices=FORMATS, default="text", help="the output (%(default)s)")
+    output.add_argument("--format", choices=FORMATS, default="text", help="output format (%(default)s)")
     output.add_argument(
         "--table", choices=_TABLES, metavar="FORMAT",
-        help=f"instead: runs × measures, the best in bold, with letters for the runs that a run beats significantly: "
-        f"{', '.join(_TABLES)}",
+        help=f"print a table of runs × measures instead, as {', '.join(_TABLES)}; the best values are bold, and "
+        "letters mark significant differences",
     )  # fmt: skip
     options.add_queries(command)
-    command.add_argument("--digits", type=_digits, metavar="N", help="decimals of a value (4, in a table 3)")
+    command.add_argument("--digits", type=_digits, metavar="N", help="number of decimals (default: 4, or 3 in a table)")
     _add_testing(command)
     options.add_threads(command)
     command.add_argument(
         "--out", metavar="FOLDER", type=options.folder,
-        help="keep what each run comes to in a file there; runs that were finished before are taken from it",
+        help="save the results of each run in a folder, and reuse the results that are already saved there",
     )  # fmt: skip
     command.set_defaults(run=_run)
 
 
 def _add_testing(command: argparse.ArgumentParser) -> None:
-    """Add what --table goes by; None where nothing was said, as the defaults stand in Results.table."""
-    of_table = command.add_argument_group("of a table")
-    of_table.add_argument("--baseline", metavar="RUN", help="compare runs with this one alone (all with each other)")
-    of_table.add_argument("--test", metavar="TEST", help="t, wilcoxon, sign, permutation or none (t)")
-    of_table.add_argument("--correction", metavar="C", help="for the number of pairs: holm or none (holm)")
-    of_table.add_argument("--alpha", type=float, metavar="A", help="the level of the test (0.05)")
+    """Add the options of --table. They default to None: the defaults themselves are those of `Results.table`."""
+    of_table = command.add_argument_group("options for --table")
+    of_table.add_argument(
+        "--baseline", metavar="RUN", help="compare the runs only with this run (default: with each other)"
+    )
+    of_table.add_argument(
+        "--test", metavar="TEST", help="paired test: t, wilcoxon, sign, permutation or none (default: t)"
+    )
+    of_table.add_argument(
+        "--correction", metavar="C", help="correction for multiple comparisons: holm or none (default: holm)"
+    )
+    of_table.add_argument("--alpha", type=float, metavar="A", help="significance level (default: 0.05)")
     of_table.add_argument(
         "--beside", choices=("std", "range"),
-        help="put beside a mean what ties leave open of it: ± standard deviation, or [least, largest]",
+        help="show the effect of ties beside each mean: ± standard deviation, or [minimum, maximum]",
     )  # fmt: skip
 
 
@@ -90,26 +96,26 @@ def _run(arguments: argparse.Namespace) -> str:
 
 
 def _design(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what Results.table takes, before anything is read; nothing without a table."""
-    said = {name: getattr(arguments, name) for name in ("baseline", "test", "correction", "alpha", "beside")}
-    said = {name: value for name, value in said.items() if value is not None}
+    """Check the options of --table before any file is read, and return the arguments of `Results.table`."""
+    given = {name: getattr(arguments, name) for name in ("baseline", "test", "correction", "alpha", "beside")}
+    given = {name: value for name, value in given.items() if value is not None}
     if arguments.table is None:
-        if said:
-            option = next(iter(said))
+        if given:
+            option = next(iter(given))
             raise InputError("", f"--{option} requires --table", argument=option)
         return {}
     if arguments.per_query:
         raise InputError("", "--table cannot be combined with -q: a table shows means only", argument="table")
-    # Brings in the statistics, which the other formats do without.
+    # Import only here: this loads the statistics, which the other formats do not need.
     from tieaware.results.paper_table import Design
 
-    spread = said.pop("beside", "std" if arguments.spread else None)
+    spread = given.pop("beside", "std" if arguments.spread else None)
     digits = {} if arguments.digits is None else {"digits": arguments.digits}
-    return Design(**said, **digits, spread=spread).checked()._asdict()
+    return Design(**given, **digits, spread=spread).checked()._asdict()
 
 
 def _markdown(table: Table) -> str:
-    """Return the table, with its notes below."""
+    """Format the table as Markdown, with its notes below."""
     return table.to_markdown() + "".join(f"\n{note}\n" for note in table.notes)
 
 

@@ -1,4 +1,4 @@
-"""``tieaware inexact``: what methods of inexact retrieval save, and what they lose."""
+"""The command ``tieaware inexact``: the savings and losses of inexact retrieval."""
 
 from __future__ import annotations
 
@@ -11,40 +11,44 @@ from tieaware.defaults import INEXACT_MEASURES, INEXACT_METHODS
 if TYPE_CHECKING:
     from tieaware.retrieval import Index
 
-_FORMATS = ("trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm")
+# The formats of tieaware.retrieval, whose import would slow down the start of every command.
+FORMATS = ("trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm")
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "inexact",
-        help="search a collection inexactly, and show what each method saves and loses",
-        description="Search a collection of texts exactly, and by the methods with which search engines save work: "
-        "champion lists, impact order, tiers, cluster pruning and others. Prints what each method reads, how well its "
-        "ranking agrees with the exact one, and what it is worth, ties resolved exactly.",
+        help="show what methods of inexact retrieval save and lose",
+        description="Search a collection of texts exactly, and by methods with which search engines save work: "
+        "champion lists, impact order, tiers, cluster pruning and others. Prints for each method how much of the "
+        "index it reads, how well its ranking agrees with the exact one, and the measures, averaged over the orders "
+        "of ties.",
     )
-    command.add_argument("collection", metavar="COLLECTION", help="the documents, or an index that Index.save wrote")
-    command.add_argument("topics", metavar="TOPICS", help="the topics")
-    command.add_argument("qrels", metavar="QRELS", help="the judgments")
     command.add_argument(
-        "--collection-format", choices=_FORMATS, metavar="F",
-        help=f"the format of all three, one of {', '.join(_FORMATS)} (default: what the files tell)",
+        "collection", metavar="COLLECTION", help="file or folder of documents, or an index that Index.save wrote"
+    )
+    command.add_argument("topics", metavar="TOPICS", help="file of topics")
+    command.add_argument("qrels", metavar="QRELS", help="file of judgments")
+    command.add_argument(
+        "--collection-format", choices=FORMATS, metavar="F",
+        help=f"format of all three files: {', '.join(FORMATS)} (default: recognised from their content)",
     )  # fmt: skip
     command.add_argument(
         "--method", action="append", metavar="METHOD",
-        help=f"such as 'Champions(r=100)'; repeatable (default: {', '.join(INEXACT_METHODS)})",
+        help=f"search method, such as 'Champions(r=100)'; repeatable (default: {', '.join(INEXACT_METHODS)})",
     )  # fmt: skip
     command.add_argument(
         "--weighting", default="lnc.ltc", metavar="W",
-        help="what terms are worth: letters of SMART, bm25, or impact:8 (%(default)s)",
+        help="weights of terms: SMART notation such as lnc.ltc, bm25, or impact:BITS (%(default)s)",
     )  # fmt: skip
-    command.add_argument("-k", type=int, default=1000, help="how many documents to find (%(default)s)")
+    command.add_argument("-k", type=int, default=1000, help="number of documents to find (%(default)s)")
     command.add_argument(
-        "--stemmer", default="english", metavar="S", help="a stemmer of PyStemmer, or none (%(default)s)"
+        "--stemmer", default="english", metavar="S", help="name of a PyStemmer stemmer, or none (%(default)s)"
     )
     command.add_argument(
         "--stop-words", default="lucene", choices=("lucene", "scikit-learn", "none"),
-        help="which words to leave out (%(default)s)",
+        help="list of words to leave out (%(default)s)",
     )  # fmt: skip
     options.add_measures(command, INEXACT_MEASURES)
     options.add_threads(command)
@@ -72,7 +76,7 @@ def _run(arguments: argparse.Namespace) -> str:
 
 
 def _index(arguments: argparse.Namespace, given: str | None) -> Index:
-    """Return the index, read or built."""
+    """Read the index, or build it from the documents."""
     from tieaware.experiments.evaluating import progress
     from tieaware.retrieval import Analyzer, Index, is_index_file, read_documents
 

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what they do with them."""
+"""Options that several commands share, and the functions that apply them."""
 
 from __future__ import annotations
 
@@ -21,78 +21,79 @@ from tieaware.runtime.progress import stage
 from tieaware.ties import RULES
 
 if TYPE_CHECKING:
-    # Not every command is an experiment, and to load them takes as long as all else.
+    # Importing the experiments takes as long as everything else together, and not every command needs them.
     from tieaware.experiments.experiment import Experiment
 
-
-# More rows nobody reads on a terminal.
+# Without --all, a terminal shows at most this many rows of a table.
 _MOST_ROWS = 60
-# How wide sentences are where there is no terminal to fill.
+# The width of sentences if standard output is not a terminal.
 _WIDTH = 100
 
-_QRELS = "the judgments, a file of lines: query, ignored, document, label; - is standard input"
+_QRELS = "file of judgments; its columns are query, ignored, document, label; - reads standard input"
 _RUN = (
-    "a run, a file of lines: query, Q0, document, rank (ignored), score, tag; - is standard input; "
-    "a folder: all the files in it"
+    "run file; its columns are query, Q0, document, rank (ignored), score, tag; - reads standard input; "
+    "or a folder of run files"
 )
 
 
 def add_runs(command: argparse.ArgumentParser) -> None:
-    """Add the runs, and how they are read."""
+    """Add the run files, and the options for reading them."""
     command.add_argument("runs", metavar="RUN", nargs="+", help=_RUN)
     add_reading(command)
 
 
 def add_reading(command: argparse.ArgumentParser) -> None:
-    """Add how runs are read."""
+    """Add the options for reading run files."""
     command.add_argument(
         "--score-dtype", choices=("float64", "float32"), default="float64",
-        help="how precisely scores are read: float32 as trec_eval up to 9, float64 as 10 (%(default)s)",
+        help="type of the scores: float32 as in trec_eval up to version 9, float64 as in version 10 (%(default)s)",
     )  # fmt: skip
     command.add_argument(
         "--duplicates", choices=("error", "first"), default="error",
-        help="what to do with a document that comes twice for a query: stop, or keep the first (%(default)s)",
+        help="what to do if a query has a document twice: report an error, or keep the first (%(default)s)",
     )  # fmt: skip
 
 
 def add_qrels(command: argparse.ArgumentParser) -> None:
-    """Add the judgments."""
+    """Add the file of judgments."""
     command.add_argument("qrels", metavar="QRELS", help=_QRELS)
 
 
 def add_values(command: argparse.ArgumentParser) -> None:
-    """Add where values come from: judgments and runs, or a matrix."""
+    """Add the source of values: judgments and runs, or a matrix."""
     command.add_argument("qrels", metavar="QRELS", nargs="?", help=_QRELS)
     command.add_argument("runs", metavar="RUN", nargs="*", help=_RUN)
     command.add_argument(
         "--matrix", metavar="FILE",
-        help="instead of QRELS and RUN: a CSV file of values, a column for each system under its name, a row for each "
-        "topic",
+        help="CSV file of values instead of QRELS and RUN: a column for each system, headed by its name, and a row for "
+        "each topic",
     )  # fmt: skip
     add_reading(command)
 
 
 def add_queries(command: argparse.ArgumentParser) -> None:
-    """Add which queries count."""
+    """Add the choice of queries to average over."""
     command.add_argument(
         "--queries", choices=("judged", "both"), default="judged",
-        help="average over every judged query, 0 where the run is silent (trec_eval -c), or over those that the run "
-        "answers, as trec_eval does without -c (%(default)s)",
+        help="average over all judged queries, with 0 for queries that the run lacks (trec_eval -c), or only over "
+        "queries that are judged and in the run (trec_eval without -c) (%(default)s)",
     )  # fmt: skip
 
 
 def add_measures(
-    command: argparse.ArgumentParser, default: tuple[str, ...] = (), what: str = "such as nDCG@10 or 'nDCG@10 AP'"
+    command: argparse.ArgumentParser,
+    default: tuple[str, ...] = (),
+    what: str = "measures to compute, such as nDCG@10 or 'nDCG@10 AP'; repeatable",
 ) -> None:
-    """Add the measures: several in one argument, or in several."""
-    among = f" (default: {', '.join(default)})" if default else ""
+    """Add the measures: one argument can name several, and the option can be repeated."""
+    defaults = f" (default: {', '.join(default)})" if default else ""
     command.add_argument(
-        "-m", "--measure", action="extend", type=listed_measures, metavar="MEASURE", help=f"{what}{among}"
+        "-m", "--measure", action="extend", type=listed_measures, metavar="MEASURE", help=f"{what}{defaults}"
     )
 
 
 def one_measure(arguments: argparse.Namespace, default: tuple[str, ...], why: str) -> str:
-    """Return the measure, where there can be but one."""
+    """Return the measure of a command that takes a single one; `why` explains that in the error."""
     measures: Sequence[str] = arguments.measure or default
     if len(measures) > 1:
         raise InputError("measure", f"expected a single measure, {why}, found {', '.join(measures)}")
@@ -103,40 +104,40 @@ def add_ties(command: argparse.ArgumentParser, default: str = "average") -> None
     """Add the tie rule."""
     command.add_argument(
         "--ties", choices=RULES, default=default, metavar="RULE",
-        help=f"the order of tied documents: {', '.join(RULES)} (%(default)s)",
+        help=f"how to order tied documents: {', '.join(RULES)} (%(default)s)",
     )  # fmt: skip
 
 
 def add_threads(command: argparse.ArgumentParser) -> None:
     """Add the number of threads."""
-    command.add_argument("--threads", type=int, metavar="N", help="how many threads to use (default: one per core)")
+    command.add_argument("--threads", type=int, metavar="N", help="number of threads (default: one per core)")
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
-    """Add where an experiment goes."""
-    command.add_argument("--format", choices=FORMATS, default="text", help="the format of the output (%(default)s)")
-    command.add_argument("--all", action="store_true", help="print every table, not the first to read alone")
-    command.add_argument("--plot", metavar="FILE", type=_path, help="draw the main figure: .png, .svg, .pdf …")
+    """Add the options for the output of an experiment."""
+    command.add_argument("--format", choices=FORMATS, default="text", help="output format (%(default)s)")
+    command.add_argument("--all", action="store_true", help="print all tables in full, not only the main ones")
+    command.add_argument("--plot", metavar="FILE", type=_path, help="draw the main figure, as .png, .svg, .pdf …")
     command.add_argument(
-        "--out", metavar="FOLDER", type=folder, help="write report.html, and all tables and figures as files"
+        "--out", metavar="FOLDER", type=folder, help="write report.html, all tables and all figures to a folder"
     )
 
 
 def _path(text: str) -> str:
     if not text:
-        raise argparse.ArgumentTypeError("expected a name, found ''")
+        raise argparse.ArgumentTypeError("expected a file name, found ''")
     return text
 
 
 def folder(text: str) -> str:
-    """Return the name of a folder; what is no folder is refused before the work, not after it."""
+    """Check the name of a folder before the work begins: it must not be a file."""
     if os.path.exists(_path(text)) and not os.path.isdir(text):
-        raise argparse.ArgumentTypeError(f"expected a folder or nothing, found the file {text}")
+        raise argparse.ArgumentTypeError(f"{text} is a file, not a folder")
     return text
 
 
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
-    """Return the runs, to be read; standard input can be but one of them and the other files."""
+    """Return the runs as sources to read; standard input can be given once among the runs and the other files."""
     check_one_stdin(*others, *arguments.runs)
     for run in arguments.runs:
         if arguments.runs.count(run) > 1:
@@ -146,7 +147,7 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
 
 
 def matrix(arguments: argparse.Namespace, measure: str) -> Results:
-    """Return the values of the matrix, which are taken to be of the measure."""
+    """Read the values of a measure from the matrix."""
     if arguments.qrels is not None:
         problem = f"--matrix cannot be combined with QRELS and RUN, such as {arguments.qrels}"
         raise InputError("", problem, argument="matrix")
@@ -156,22 +157,23 @@ def matrix(arguments: argparse.Namespace, measure: str) -> Results:
 
 
 def judged_runs(arguments: argparse.Namespace) -> list[RunSource]:
-    """Return the runs, of which the parser does not ask that there are any."""
+    """Return the runs of a command to which the parser allows none."""
     if not arguments.runs:
         raise InputError("", "QRELS and at least one RUN are required, or --matrix FILE", argument="runs")
     return run_files(arguments, arguments.qrels)
 
 
 def check_one_stdin(*paths: str) -> None:
-    """Refuse to read standard input twice."""
+    """Raise InputError if standard input is given twice."""
     if paths.count("-") > 1:
         raise InputError("-", f"standard input can be read only once, but is given {paths.count('-')} times")
 
 
 def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) -> str:
-    """Write the files that were asked for, and return what is to be printed: all tables, the answers, or the data.
+    """Write the report and the figure if the options ask for them, and return the text to print.
 
-    The data are the named tables, or the main one.
+    The text has all tables with --all. Else, readable formats have the experiment's answers, and data formats have the
+    tables named in `data`, or the main table.
     """
     with stage("tables"):
         tables, drawings = experiment.tables(), experiment.drawings()
@@ -180,11 +182,10 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
             experiment.write(arguments.out, shlex.join(["tieaware", *sys.argv[1:]]))
         report = os.path.join(arguments.out, "report.html")
         counts = f"{_counted(tables, 'table')} (.csv) and {_counted(drawings, 'figure')} (.svg, .png)"
-        streams.say(f"wrote {report}, and beside it {counts}")
+        streams.say(f"wrote {report}, and in the same folder {counts}")
     if arguments.plot is not None:
         next(iter(drawings.values())).save(arguments.plot)
         streams.say(f"wrote {arguments.plot}")
-    # For a reader the answers, for a program the data.
     wanted = experiment.answers if arguments.format in ("text", "markdown") else data or [next(iter(tables))]
     shown = tables if arguments.all else wanted
     texts = [text(tables[name], arguments.format, whole=arguments.all) for name in shown]
@@ -196,7 +197,7 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     others = [f"{name} ({len(tables[name].rows):,} rows)" for name in tables if name not in shown]
     width = streams.width()
     if others and width is not None and arguments.format == "text":
-        rest = f"More tables, which --all prints and --out FOLDER writes: {', '.join(others)}."
+        rest = f"More tables, printed with --all, and written with --out FOLDER: {', '.join(others)}."
         texts.append(f"{textwrap.fill(rest, width)}\n")
     return "\n".join(texts)
 
@@ -206,8 +207,8 @@ def _counted(things: Sized, name: str) -> str:
 
 
 def text(table: Table, form: str = "text", *, whole: bool = True) -> str:
-    """Return a table in a format; as text on a terminal no wider than that, nor much longer if it need not be whole."""
+    """Format a table. Text for a terminal fits its width, and has a limited number of rows unless `whole` is set."""
     width = streams.width() if form == "text" else None
     if width is None:
         return FORMATS[form](table)
-    return f"{table.fitted(width, None if whole else _MOST_ROWS, '--all prints it, and --out FOLDER writes it')}\n"
+    return f"{table.fitted(width, None if whole else _MOST_ROWS, 'use --all, or --out FOLDER')}\n"

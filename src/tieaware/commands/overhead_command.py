@@ -1,4 +1,4 @@
-"""``tieaware overhead``: what it costs to be exact."""
+"""The command ``tieaware overhead``: the cost of exact averages."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "overhead",
-        help="time the exact average beside kernels that ignore ties",
-        description="Time the average over ties beside tie-oblivious kernels and the reference in Python, on generated "
-        "lists with discrete scores. Figures are ratios.",
+        help="compare the speed of exact averages with kernels that ignore ties",
+        description="Measure how long exact averages over ties take, compared with kernels that ignore ties and with "
+        "the reference in plain Python, on generated lists with discrete scores. All figures are ratios of times.",
     )
     options.add_measures(command, OVERHEAD_MEASURES)
-    command.add_argument("--queries", type=int, default=2_000, metavar="N", help="the number of lists (%(default)s)")
-    command.add_argument("--seed", type=int, default=2008, metavar="N", help="the seed of the lists (%(default)s)")
+    command.add_argument("--queries", type=int, default=2_000, metavar="N", help="number of lists (%(default)s)")
+    command.add_argument("--seed", type=int, default=2008, metavar="N", help="random seed of the lists (%(default)s)")
     options.add_output(command)
     command.set_defaults(run=_run)
 

@@ -1,4 +1,4 @@
-"""``tieaware precision``: how far scores can be coarsened."""
+"""The command ``tieaware precision``: how precise scores need to be."""
 
 from __future__ import annotations
 
@@ -6,26 +6,35 @@ import argparse
 
 from tieaware.commands import options
 from tieaware.defaults import PRECISION_MEASURES, RHOS
+from tieaware.precision.coarsening import notations
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "precision",
-        help="show how far scores can be coarsened before values and verdicts change",
-        description="Coarsen the scores of runs, and compare values, verdicts and orderings with those of the scores "
-        "as they were. Without --rho and --precision: bands that grow by 1.0, 1.1 … 2.0.",
-        epilog="Precisions: bands:RHO, decimals:N, significant:N, float32, float16, bfloat16, levels:N.",
+        help="find out how precise scores need to be before values and verdicts change",
+        description="Reduce the precision of the runs' scores, and compare values, verdicts and orderings of runs "
+        f"with those of the original scores. Without --rho and --precision, bands of ranks that grow by {RHOS[0]} to "
+        f"{RHOS[-1]} are tried.",
+        epilog=f"Precisions: {notations()}.",
     )
     options.add_qrels(command)
     options.add_runs(command)
     options.add_measures(command, PRECISION_MEASURES)
-    command.add_argument("--rho", action="append", default=[], metavar="R", help="bands that grow by R; repeatable")
-    command.add_argument("--precision", action="append", default=[], metavar="P", help="such as bfloat16; repeatable")
-    command.add_argument("--alpha", type=float, default=0.05, metavar="A", help="the level of the tests (%(default)s)")
+    command.add_argument(
+        "--rho", action="append", default=[], metavar="R", help="bands of ranks that grow by the factor R; repeatable"
+    )
+    command.add_argument(
+        "--precision", action="append", default=[], metavar="P",
+        help="precision of scores, such as bfloat16; repeatable",
+    )  # fmt: skip
+    command.add_argument(
+        "--alpha", type=float, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
+    )
     command.add_argument(
         "--kept", type=float, default=0.99, metavar="S",
-        help="the share of a run's mean that the one-sided test asks for (%(default)s)",
+        help="share of a run's mean that must be kept, in the one-sided test (%(default)s)",
     )  # fmt: skip
     options.add_threads(command)
     options.add_output(command)

@@ -1,4 +1,4 @@
-"""``tieaware smooth``: how much earlier scores, from other topics, help to order systems."""
+"""The command ``tieaware smooth``: systems ordered with the help of earlier scores from other topics."""
 
 from __future__ import annotations
 
@@ -15,26 +15,28 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "smooth",
-        help="show how much earlier scores, from other topics, help to order systems",
-        description="How much do earlier scores, from other topics, help to order systems? In each repeat, one half of "
-        "the systems has earlier scores from one set of topics, the other half from another set, and all are measured "
-        "on a third. A system's score is alpha times its mean on the third set, and 1 - alpha times that on the "
-        "earlier one. Prints how well these scores order the systems, for each alpha: Kendall's tau with their order "
-        "on all topics.",
+        help="find out how much earlier scores from other topics help to order systems",
+        description="Find out how much earlier scores from other topics help to order systems. Each repeat draws three "
+        "sets of topics. Half of the systems have earlier scores from the first set, the other half from the second, "
+        "and all are measured on the third. A system's score is alpha times its mean on the third set, plus 1 - alpha "
+        "times its mean on the earlier set. Prints for each alpha how well these scores order the systems: Kendall's "
+        "tau with their order on all topics.",
     )
     options.add_values(command)
-    options.add_measures(command, SMOOTHING_MEASURES, "such as nDCG@10; one")
+    options.add_measures(command, SMOOTHING_MEASURES, "the measure, such as nDCG@10")
     command.add_argument(
-        "--alpha", action="append", type=float, metavar="A", help="the weight of what is measured; repeatable "
+        "--alpha", action="append", type=float, metavar="A", help="weight of the measured scores; repeatable "
         f"(default: {', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)})",
     )  # fmt: skip
-    command.add_argument("--sweep", type=int, metavar="N", help="try N weights, evenly from 0 to 1, instead")
-    command.add_argument("--repeats", type=int, default=10_000, metavar="N", help="how many splits (%(default)s)")
+    command.add_argument("--sweep", type=int, metavar="N", help="try N weights instead, evenly spaced from 0 to 1")
+    command.add_argument(
+        "--repeats", type=int, default=10_000, metavar="N", help="number of random splits (%(default)s)"
+    )
     command.add_argument(
         "--topics", type=int, metavar="N",
-        help=f"how many topics in a set (default: {LARGEST_SET}, or a third of all topics if that is less)",
+        help=f"number of topics in a set (default: {LARGEST_SET}, or a third of all topics if that is less)",
     )  # fmt: skip
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the random splits (%(default)s)")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed of the splits (%(default)s)")
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)

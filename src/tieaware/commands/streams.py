@@ -1,4 +1,4 @@
-"""Standard output and standard error: what is written there, for whom, and what may go wrong."""
+"""Output to standard output and standard error, and handling of the errors in it."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from typing import TextIO
 
 from tieaware.errors import InputError, printable
 from tieaware.inputs.files import reason
-from tieaware.runtime.progress import aside
+from tieaware.runtime.progress import paused
 
-# As a shell says that SIGPIPE and SIGINT ended a program: 128 and the number of the signal.
+# The exit status that a shell reports for SIGPIPE and SIGINT: 128 plus the number of the signal.
 PIPE_CLOSED, INTERRUPTED = 141, 130
 
 
 def width() -> int | None:
-    """Return how many columns a terminal on standard output has; None where there is none, but a file or a pipe."""
+    """Return the width of the terminal on standard output in columns; None if standard output is a file or a pipe."""
     return shutil.get_terminal_size().columns if _is_terminal(sys.stdout) else None
 
 
 def write(output: str) -> int:
-    """Write all of the output, in UTF-8, and return the exit status.
+    """Write the output in UTF-8, and return the exit status.
 
-    A file or a pipe gets the identifiers with the bytes that they have; a terminal, which would obey the escape
-    sequences in them, gets these as text.
+    In a file or a pipe, identifiers keep their bytes. On a terminal, which would obey escape sequences in identifiers,
+    non-printable characters are escaped.
 
     Raises
     ------
     InputError
-        If standard output is closed or full, or fails else.
+        If standard output is closed or full, or cannot be written for another reason.
     """
     if sys.stdout is None:
         raise InputError("standard output", "cannot be written: it is closed")
@@ -40,24 +40,24 @@ def write(output: str) -> int:
         sys.stdout.flush()
         rest = memoryview(output.encode("utf-8", "surrogateescape"))
         while rest:
-            # Without a buffer, as under `python -u`, a disk that is nearly full takes a part, and the next write fails.
+            # Standard output may be unbuffered (`python -u`): one write to an almost full disk may write only a part.
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     except OSError as error:
         _discard(sys.stdout)
         if _is_closed_pipe(error):
-            # The reader has seen enough, as in `tieaware eval … | head`.
+            # The reader has closed the pipe, as in `tieaware eval … | head`.
             return PIPE_CLOSED
         raise InputError("standard output", f"cannot be written: {reason(error)}") from None
     return 0
 
 
 def say(line: str) -> None:
-    """Write a line to standard error, where there is one."""
+    """Write a line to standard error, if it is open."""
     if sys.stderr is None:
         return
     try:
-        with aside():
+        with paused():
             sys.stderr.write(f"{printable(line)}\n")
             sys.stderr.flush()
     except OSError:
@@ -69,10 +69,10 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def _is_closed_pipe(error: OSError) -> bool:
-    """Whether nobody reads any more; Windows has no error of its own for that."""
+    """Return whether the reader has closed the pipe; Windows reports that as an invalid argument."""
     return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
 
 
 def _discard(stream: TextIO) -> None:
-    """Let go of what could not be written: Python tries again when it ends, and would complain."""
+    """Redirect a stream to the null device: Python flushes the stream at exit, and would report the error again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,4 +1,4 @@
-"""``tieaware ties``: how often scores tie, and what it does."""
+"""The command ``tieaware ties``: the number of ties, and their effect on the measures."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "ties",
-        help="count ties, and show what they do to the measures",
-        description="Count the ties of runs; with judgments, evaluate the runs under every tie rule.",
+        help="count ties, and show their effect on the measures",
+        description="Count the ties in runs. With judgments, also evaluate the runs under every tie rule.",
     )
     options.add_runs(command)
-    command.add_argument("--qrels", metavar="QRELS", help="the judgments, to evaluate the runs under every tie rule")
+    command.add_argument(
+        "--qrels", metavar="QRELS", help="file of judgments, to evaluate the runs under every tie rule"
+    )
     options.add_measures(command, TIE_MEASURES)
     command.add_argument(
         "-k", "--cutoff", action="append", type=int, metavar="K",
-        help=f"count ties within and across rank K; repeatable (default: {', '.join(map(str, TIE_CUTOFFS))})",
+        help="count the ties within the first K ranks, and across rank K; repeatable "
+        f"(default: {', '.join(map(str, TIE_CUTOFFS))})",
     )  # fmt: skip
     command.add_argument(
         "--consistent-only", action="store_true",
-        help="leave out runs whose file order or rank column contradicts their scores",
+        help="leave out runs whose scores contradict the order of the file or its rank column",
     )  # fmt: skip
     options.add_threads(command)
     options.add_output(command)

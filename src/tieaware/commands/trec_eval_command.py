@@ -1,4 +1,4 @@
-"""``tieaware trec_eval``: the options and the output of trec_eval."""
+"""The command ``tieaware trec_eval``: a replacement of trec_eval with its options and output."""
 
 from __future__ import annotations
 
@@ -14,38 +14,46 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "trec_eval",
-        help="evaluate a run with the options and the output of trec_eval",
-        description="Evaluate a run with the options and the output of trec_eval 10, and its order of ties.",
-        epilog=f"Measures: {', '.join(MEASURES)}; several: {', '.join(NICKNAMES)}.",
+        help="evaluate a run with the options and output of trec_eval",
+        description="Evaluate a run with the options, the output and the order of ties of trec_eval 10.",
+        epilog=f"Measures: {', '.join(MEASURES)}; names of several measures: {', '.join(NICKNAMES)}.",
     )
     options.add_qrels(command)
-    command.add_argument("run_file", metavar="RUN", help="the run: query, Q0, document, rank (ignored), score, tag")
+    command.add_argument(
+        "run_file", metavar="RUN", help="run file; its columns are query, Q0, document, rank (ignored), score, tag"
+    )
     command.add_argument("-q", "--query_eval_wanted", action="store_true", help="print the values of each query too")
-    command.add_argument("-n", "--nosummary", action="store_true", help="print no summary of the queries")
+    command.add_argument("-n", "--nosummary", action="store_true", help="do not print the summary over all queries")
     command.add_argument(
         "-c", "--complete_rel_info_wanted", action="store_true",
-        help="take all judged queries, 0 where the run is silent, not those that it answers",
+        help="average over all judged queries, with 0 for queries that the run lacks",
     )  # fmt: skip
     command.add_argument(
-        "-J", "--Judged_docs_only", action="store_true", help="take documents that are not judged out of the run first"
+        "-J", "--Judged_docs_only", action="store_true", help="remove unjudged documents from the run first"
     )
     command.add_argument(
         "-l", "--level_for_rel", dest="rel", type=int, default=1, metavar="N",
-        help="the smallest relevant label (%(default)s)",
+        help="smallest relevant label (%(default)s)",
     )  # fmt: skip
     command.add_argument(
-        "-M", "--Max_retrieved_per_topic", type=_positive, metavar="N", help="take the first N documents of a query"
-    )
+        "-M", "--Max_retrieved_per_topic", type=_positive, metavar="N",
+        help="use only the first N documents of each query",
+    )  # fmt: skip
     command.add_argument(
         "-N", "--Number_docs_in_coll", type=int, default=0, metavar="N",
-        help="how many documents the collection has, for utility",
+        help="number of documents in the collection, for the measure utility",
     )  # fmt: skip
     command.add_argument(
         "-m", "--measure", action="append", metavar="MEASURE",
-        help="such as map, P.5,10, ndcg_cut, official or all_trec; repeatable (official)",
+        help="measures, such as map, P.5,10, ndcg_cut or all_trec; repeatable (default: official)",
     )  # fmt: skip
-    command.add_argument("-R", "--Rel_info_format", default="qrels", metavar="FORMAT", help="qrels, the only one")
-    command.add_argument("-T", "--Results_format", default="trec_results", metavar="FORMAT", help="trec_results")
+    command.add_argument(
+        "-R", "--Rel_info_format", default="qrels", metavar="FORMAT", help="format of QRELS; only qrels is supported"
+    )
+    command.add_argument(
+        "-T", "--Results_format", default="trec_results", metavar="FORMAT",
+        help="format of RUN; only trec_results is supported",
+    )  # fmt: skip
     options.add_ties(command, "trec_eval")
     options.add_reading(command)
     command.set_defaults(run=_run)
@@ -61,9 +69,7 @@ def _run(arguments: argparse.Namespace) -> str:
     one_of("Rel_info_format", arguments.Rel_info_format, ("qrels",))
     one_of("Results_format", arguments.Results_format, ("trec_results",))
     level = arguments.rel
-    wanted = lines(
-        requests(arguments.measure or ["official"]), level=level, n_collection=arguments.Number_docs_in_coll
-    )
+    wanted = lines(requests(arguments.measure or ["official"]), level=level, n_collection=arguments.Number_docs_in_coll)
     options.check_one_stdin(arguments.qrels, arguments.run_file)
     qrels = read_qrels(arguments.qrels)
     run = read_run(arguments.run_file, arguments.score_dtype, duplicates=arguments.duplicates)
@@ -71,32 +77,34 @@ def _run(arguments: argparse.Namespace) -> str:
         qrels, run, wanted, ties=arguments.ties, level=level, complete=arguments.complete_rel_info_wanted,
         judged_only=arguments.Judged_docs_only, deepest=arguments.Max_retrieved_per_topic,
     )  # fmt: skip
-    printed = [*_of_queries(evaluated)] if arguments.query_eval_wanted else []
-    return "".join(printed if arguments.nosummary else [*printed, *_of_all(evaluated, run.tag or run.name)])
+    printed = _query_lines(evaluated) if arguments.query_eval_wanted else []
+    if not arguments.nosummary:
+        printed += _summary_lines(evaluated, run.tag or run.name)
+    return "".join(printed)
 
 
-def _of_queries(evaluated: Evaluated) -> list[str]:
-    """Return the lines of each query, by the bytes of its name as trec_eval has it."""
+def _query_lines(evaluated: Evaluated) -> list[str]:
+    """Return the lines of all queries, sorted by the bytes of their names as in trec_eval."""
     order = sorted(range(len(evaluated.queries)), key=lambda q: evaluated.queries[q].encode("utf-8", "surrogateescape"))
     printed = []
     for q in order:
         for i, line in enumerate(evaluated.lines):
             if line.of_queries:
                 texts = evaluated.texts.get(i)
-                shown = f"'{texts[q]}'" if texts is not None else _shown(line, evaluated.values[q, i])
-                printed.append(f"{line.name:<22}\t{evaluated.queries[q]}\t{shown}\n")
+                value = f"'{texts[q]}'" if texts is not None else _formatted(line, evaluated.values[q, i])
+                printed.append(f"{line.name:<22}\t{evaluated.queries[q]}\t{value}\n")
     return printed
 
 
-def _of_all(evaluated: Evaluated, tag: str) -> list[str]:
-    """Return the lines of the summary."""
+def _summary_lines(evaluated: Evaluated, tag: str) -> list[str]:
+    """Return the lines of the summary over all queries."""
     summary = evaluated.summary()
     return [
-        f"{line.name:<22}\tall\t{tag if line.family == 'runid' else _shown(line, summary[i])}\n"
+        f"{line.name:<22}\tall\t{tag if line.is_tag else _formatted(line, summary[i])}\n"
         for i, line in enumerate(evaluated.lines)
         if line.of_all
     ]
 
 
-def _shown(line: Line, value: float) -> str:
+def _formatted(line: Line, value: float) -> str:
     return f"{value:.0f}" if line.is_count else f"{value:6.4f}"

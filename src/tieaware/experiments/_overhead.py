@@ -1,8 +1,7 @@
-"""What it costs to be exact under ties: against kernels that ignore ties, and against plain Python."""
+"""The overhead experiment: exact values under ties, timed against tie-oblivious kernels and plain Python."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,15 +19,16 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.plots import Drawing, label
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.tables import Cell, Table, significant
+from tieaware.runtime.timing import ratio, take_turns
 from tieaware.samples import DiscreteLists, discrete_lists
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Which kernels take the documents of a tie one by one: as they come, and the relevant ones first.
+# Tie rules that give each document of a tie its own rank: in run order, and the relevant ones first.
 OBLIVIOUS = ("run_order", "optimistic")
 
-# How many of the lists plain Python evaluates.
+# The number of lists that the reference in plain Python evaluates.
 _PLAIN = 20
 
 
@@ -39,21 +39,21 @@ def overhead(
     rounds: int = 15,
     seed: int = 2008,
 ) -> Overhead:
-    """Time the average over ties beside tie-oblivious kernels and beside the reference in Python.
+    """Time the average over ties against tie-oblivious kernels and against the reference in Python.
 
-    The lists have power-law lengths and a discrete score, as McSherry and Najork's had. All are evaluated in turn,
-    round by round, and each by its best round; the values are held against the reference first.
+    The lists have power-law lengths and a discrete score, as in McSherry and Najork's paper. The values are compared
+    with the reference first. Then all contenders take turns; a ratio is the median over the rounds.
 
     Parameters
     ----------
     measures : sequence of str or Measure
-        Those that the reference knows.
+        Measures of the reference.
     n_queries : int
         The number of lists, at least 20.
     rounds : int
-        How often each is timed, at least 1.
+        The number of rounds, at least 1.
     seed : int
-        What the lists are drawn from, at least 0.
+        The seed of the lists, at least 0.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def overhead(
 
 
 def _ratios(measure: Measure, lists: DiscreteLists, rounds: int) -> list[float]:
-    """The time of the average over that of each tie-oblivious rule, and that of plain Python over the average's."""
+    """Return the ratios average ÷ run order, average ÷ optimistic and Python ÷ average."""
     scores, labels, offsets = lists
     n_queries = len(offsets) - 1
     out = np.empty((n_queries, 1))
@@ -104,19 +104,12 @@ def _ratios(measure: Measure, lists: DiscreteLists, rounds: int) -> list[float]:
         _call(of_some, scores[:end], np.empty((_PLAIN, 1))),
         plain,
     ]
-    best = [min(times) for times in zip(*([_timed(each) for each in contenders] for _ in range(rounds)), strict=True)]
-    average, *oblivious, average_of_some, python = best
-    return [*(average / each for each in oblivious), python / average_of_some]
+    average, *oblivious, average_of_some, python = take_turns(contenders, rounds)
+    return [*(ratio(average, each) for each in oblivious), ratio(python, average_of_some)]
 
 
 def _call(evaluator: Evaluator, scores: Values, out: Values) -> Callable[[], object]:
     return lambda: evaluator(scores, out)
-
-
-def _timed(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +119,12 @@ class Overhead(Experiment):
     Attributes
     ----------
     measures : tuple of Measure
-        What was timed.
+        The measures that were timed.
     ratios : float64[n_measures, 3]
         The average over ties against run order; against the optimistic order; and the reference in Python against the
         average.
     n_queries, seed : int
-        The number of lists, and what they were drawn from.
+        The number of lists, and their seed.
     """
 
     measures: tuple[Measure, ...]
@@ -141,12 +134,12 @@ class Overhead(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What was timed, in a line."""
+        """The title of the table."""
         return f"The cost of exactness under ties: {self.n_queries} lists with discrete scores"
 
     @property
     def heading(self) -> str:
-        """What was asked: the heading of the report."""
+        """The heading of the report."""
         return "What does it cost to be exact under ties?"
 
     def verdict(self) -> str:
@@ -187,9 +180,9 @@ class Overhead(Experiment):
         ]
         columns = ("measure", "exact ÷ run order", "exact ÷ optimistic", "Python ÷ exact")
         notes = (
-            "exact: the average over all orders of tied documents. run order, optimistic: the same kernels, which take "
-            f"ties as they come, or the relevant first. Python: the readable reference, on the first {_PLAIN} lists. "
-            f"Best of several rounds, in turn, after the values were compared. Lists of seed {self.seed}.",
+            "exact: the average over all orders of tied documents. run order, optimistic: the same kernels, with ties "
+            f"in run order, or relevant documents first. Python: the readable reference, on the first {_PLAIN} lists. "
+            f"Medians over rounds in turns, after the values were compared. Lists of seed {self.seed}.",
         )
         return {"overhead": Table(self.title, columns, rows, notes)}
 
@@ -201,7 +194,7 @@ class Overhead(Experiment):
         dict of str to Drawing
             "overhead".
         """
-        caption = "Time of the exact average over that of tie-oblivious kernels, which at 1 would be the same."
+        caption = "Time of the exact average ÷ time of tie-oblivious kernels; 1 is equal time."
         return {"overhead": Drawing(caption, self._draw, (7.0, 1.6 + 0.3 * len(self.measures)))}
 
     def _draw(self, ax: Axes) -> None:

@@ -15,9 +15,9 @@ from tieaware.runtime.progress import stage
 Item = TypeVar("Item")
 
 
-def progress(items: Iterable[Item], label: str) -> Iterator[Item]:
+def progress(items: Iterable[Item], title: str) -> Iterator[Item]:
     """Go through the items, and show on a terminal how many have been gone through."""
-    with stage(label, len(items) if isinstance(items, Sized) else None) as advance:
+    with stage(title, len(items) if isinstance(items, Sized) else None) as advance:
         for item in items:
             yield item
             advance(1)

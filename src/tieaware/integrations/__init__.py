@@ -1,17 +1,18 @@
-"""One module per tool that people already use: change one line, and it runs on tieaware.
+"""One module for each tool that tieaware works with.
 
 =========================  ===========================================================================================
-``ir_measures``            ``install()`` puts tieaware first among its providers, which PyTerrier evaluates with
-``pytrec_eval``            takes the place of ``import pytrec_eval``
-``beir``                   takes the place of beir's ``EvaluateRetrieval``
-``mteb``                   ``install()`` puts tie-aware functions in the place of mteb's
-``sentence_transformers``  has its reranking and information-retrieval evaluators
-``lightgbm``               ``metric`` is for ``feval`` and ``eval_metric``
-``xgboost``                ``metric`` is for ``custom_metric``
-``sklearn``                ``scorer`` is for ``scoring``: it takes the documents of every query as a list
-``link_prediction``        takes the place of ``ogb.linkproppred.Evaluator``
-``spark``                  ``evaluate`` takes frames of Spark
+``ir_measures``            ``install()`` makes tieaware the first provider of ir_measures, which PyTerrier uses
+``pytrec_eval``            replaces ``import pytrec_eval``
+``beir``                   ``EvaluateRetrieval`` replaces the class of beir
+``mteb``                   ``install()`` replaces the functions with which mteb computes its metrics
+``sentence_transformers``  its evaluators for reranking and information retrieval
+``lightgbm``               ``metric`` for the parameters ``feval`` and ``eval_metric``
+``xgboost``                ``metric`` for the parameter ``custom_metric``
+``sklearn``                ``scorer`` for the parameter ``scoring``: each query is a list
+``link_prediction``        ``Evaluator`` replaces ``ogb.linkproppred.Evaluator``
+``spark``                  ``evaluate`` and ``means`` for data frames of Spark
 =========================  ===========================================================================================
 
-Nothing of it is imported by ``import tieaware``; a module whose tool is missing says which extra installs it.
+``import tieaware`` imports none of them. A module whose tool is not installed raises an error that names the extra to
+install.
 """

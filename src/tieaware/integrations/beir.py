@@ -1,40 +1,33 @@
-"""beir's evaluation: ``from tieaware.integrations.beir import EvaluateRetrieval`` in place of beir's own.
+"""Tie-aware evaluation with the interface of beir.
 
-beir's nDCG, MAP, recall and precision are pytrec_eval's, with ties by document id; its MRR, capped recall, hole and
-accuracy are its own, with ties in the order of the dict. Here all of them are averages over the orders that the scores
-allow. The functions need no beir; the class does.
+`EvaluateRetrieval` is a subclass of the class in beir; change the import. For nDCG, MAP, recall and precision beir uses
+pytrec_eval, which orders ties by document id. For MRR, capped recall, hole and accuracy it keeps the order of the dict.
+Here all values are averages over the orders of tied documents. Only the class needs beir; the functions `evaluate` and
+`evaluate_custom` do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieaware._evaluate import evaluate as _evaluate
-from tieaware.checks.arguments import one_of, shown, unexpected, whole_number
+from tieaware.checks.arguments import one_of, whole_numbers
 from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
 from tieaware.inputs import Qrels, RunDict
 from tieaware.measures import Measure
 from tieaware.measures.definitions import AP, RR, P, R, Success, nDCG
 from tieaware.runtime.extras import load
 
-# And EvaluateRetrieval, which is made when it is first asked for, as beir is imported then.
+# EvaluateRetrieval is not listed: a star import would import beir.
 __all__ = ["evaluate", "evaluate_custom"]
 
 _Judged = Mapping[str, Mapping[str, int]]
 _Scores = Mapping[str, Mapping[str, float]]
-
-# beir's names of a metric, and what its results are called.
-_CUSTOM = {
-    "MRR": ("mrr", "mrr@k", "mrr_cut"),
-    "R_cap": ("recall_cap", "r_cap", "r_cap@k"),
-    "Hole": ("hole", "hole@k"),
-    "Accuracy": ("acc", "top_k_acc", "accuracy", "accuracy@k", "top_k_accuracy"),
-}
-_BY_NAME = {name: title for title, names in _CUSTOM.items() for name in names}
 
 
 def evaluate(
@@ -45,29 +38,30 @@ def evaluate(
     *,
     ties: str = "average",
 ) -> tuple[dict[str, float], dict[str, float], dict[str, float], dict[str, float]]:
-    """Give nDCG, MAP, recall and precision, as ``EvaluateRetrieval.evaluate`` does.
+    """Compute nDCG, MAP, recall and precision, like ``EvaluateRetrieval.evaluate`` in beir.
 
     Parameters
     ----------
     qrels : dict as {query: {document: label}}
+        The judgments.
     results : dict as {query: {document: score}}
-        They are not changed; beir's function takes documents out of them.
+        The run. It is not changed; the function in beir removes documents from it.
     k_values : list of int
         The cut-offs.
     ignore_identical_ids : bool
-        Whether a document under the name of the query is left out.
+        Whether to leave out documents that have the name of their query.
     ties : str
-        The tie rule, one of `tieaware.ties.RULES`; beir's is "trec_eval", on scores in single precision.
+        The tie rule, one of `tieaware.ties.RULES`. beir uses "trec_eval", on scores in single precision.
 
     Returns
     -------
     tuple of four dicts
-        ``NDCG@k``, ``MAP@k``, ``Recall@k`` and ``P@k``: means over the queries in both, to five decimals.
+        ``NDCG@k``, ``MAP@k``, ``Recall@k`` and ``P@k``: means over the judged queries in the run, to five decimals.
 
     Raises
     ------
     InputError
-        If no query is in both, or an argument is of another form.
+        If no query of the run is judged, or an argument has a wrong type.
 
     Examples
     --------
@@ -88,69 +82,49 @@ def evaluate(
 def evaluate_custom(
     qrels: _Judged, results: _Scores, k_values: Sequence[int], metric: str, *, ties: str = "average"
 ) -> dict[str, float]:
-    """Give MRR, capped recall, hole or top-k accuracy, as ``EvaluateRetrieval.evaluate_custom`` does.
+    """Compute MRR, capped recall, hole or top-k accuracy, like ``EvaluateRetrieval.evaluate_custom`` in beir.
+
+    Parameters as for `evaluate`, and `metric`. beir uses the tie rule "run_order".
 
     Parameters
     ----------
-    qrels : dict as {query: {document: label}}
-    results : dict as {query: {document: score}}
-        Of queries that are judged.
-    k_values : list of int
-        The cut-offs.
     metric : str
-        "mrr", "recall_cap", "hole" or "accuracy", or another of beir's names for these.
-    ties : str
-        The tie rule, one of `tieaware.ties.RULES`; beir's is "run_order".
+        "mrr", "recall_cap", "hole" or "accuracy", or another name that beir has for one of these.
 
     Returns
     -------
     dict
-        ``MRR@k``, ``R_cap@k``, ``Hole@k`` or ``Accuracy@k``: means over all judged queries, to five decimals. A query
-        without a relevant document has the capped recall 0; beir divides by zero.
+        ``MRR@k``, ``R_cap@k``, ``Hole@k`` or ``Accuracy@k``: means over all judged queries, to five decimals. The
+        capped recall of a query without a relevant document is 0; beir divides by zero.
 
     Raises
     ------
     InputError
-        If there is no such metric, or an argument is of another form.
+        If the metric is unknown, an argument has a wrong type, or a query of the run is not judged (except for "hole").
 
     Examples
     --------
-    A scorer that says the same of every document, and lists the relevant one first:
+    All documents have the same score, and the relevant one is first in the dict:
 
     >>> qrels, constant = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5, "d3": 0.5}}
     >>> evaluate_custom(qrels, constant, [10], "mrr", ties="run_order"), evaluate_custom(qrels, constant, [10], "mrr")
     ({'MRR@10': 1.0}, {'MRR@10': 0.61111})
     """
-    title = _BY_NAME[one_of("metric", metric.lower() if isinstance(metric, str) else metric, _BY_NAME)]
+    custom = _BY_NAME[one_of("metric", metric.lower() if isinstance(metric, str) else metric, _BY_NAME)]
     cutoffs = _cutoffs(k_values)
-    if title == "Hole":
-        sums = _sums(_holes(qrels, results), results, [P @ k for k in cutoffs], ties)
-    else:
-        strange = next((query for query in results if query not in qrels), None)
-        if strange is not None:
-            raise unexpected("results", "queries that are judged", repr(strange))
-        if title == "R_cap":
-            # Hits / min(k, N): the greater of hits / k and hits / N, in every order.
-            each = _per_query(qrels, results, [*(P @ k for k in cutoffs), *(R @ k for k in cutoffs)], ties)
-            sums = np.maximum(each[:, : len(cutoffs)], each[:, len(cutoffs) :]).sum(axis=0)
-        else:
-            measure = {"MRR": RR, "Accuracy": Success}[title]
-            sums = _sums(qrels, results, [measure @ k for k in cutoffs], ties)
-    return {f"{title}@{k}": round(float(total) / len(qrels), 5) for k, total in zip(cutoffs, sums, strict=True)}
+    sums = custom.sums(qrels, results, cutoffs, ties)
+    return {f"{custom.title}@{k}": round(float(total) / len(qrels), 5) for k, total in zip(cutoffs, sums, strict=True)}
 
 
 def _cutoffs(k_values: Sequence[int]) -> list[int]:
-    try:
-        cutoffs = list(dict.fromkeys(whole_number("k_values", k, 1) for k in k_values))
-    except TypeError:
-        raise unexpected("k_values", "a list of whole numbers", shown(k_values)) from None
+    cutoffs = list(dict.fromkeys(whole_numbers("k_values", k_values, 1)))
     if not cutoffs:
-        raise unexpected("k_values", "at least one", "none")
+        raise InputError("k_values", "must not be empty")
     return cutoffs
 
 
 def _without_identical(results: _Scores) -> _Scores:
-    """Return results without documents under the name of their query."""
+    """Return results without documents that have the name of their query."""
     return {
         query: {document: score for document, score in scores.items() if document != query}
         if query in scores
@@ -159,10 +133,35 @@ def _without_identical(results: _Scores) -> _Scores:
     }
 
 
-def _holes(qrels: _Judged, results: _Scores) -> dict[str, dict[str, int]]:
-    """Return judgments to which a document is relevant that is judged for no query."""
-    known = {document for labels in qrels.values() for document in labels}
-    return {query: {document: 1 for document in scores if document not in known} for query, scores in results.items()}
+def _measure_sums(measure: Measure, qrels: _Judged, results: _Scores, cutoffs: list[int], ties: str) -> Values:
+    """Sum a measure at each cut-off over the queries."""
+    _check_judged(qrels, results)
+    return _sums(qrels, results, [measure @ k for k in cutoffs], ties)
+
+
+def _capped_recall_sums(qrels: _Judged, results: _Scores, cutoffs: list[int], ties: str) -> Values:
+    """Sum capped recall at each cut-off over the queries."""
+    _check_judged(qrels, results)
+    values = _per_query(qrels, results, [*(P @ k for k in cutoffs), *(R @ k for k in cutoffs)], ties)
+    # Capped recall, hits / min(k, N), is the maximum of hits / k and hits / N. For each query the same of the two is
+    # larger in all orders, so the maximum of the averages is the average of the maxima.
+    total: Values = np.maximum(values[:, : len(cutoffs)], values[:, len(cutoffs) :]).sum(axis=0)
+    return total
+
+
+def _hole_sums(qrels: _Judged, results: _Scores, cutoffs: list[int], ties: str) -> Values:
+    """Sum over the queries the share of the first k documents that are not judged for any query."""
+    judged = {document for labels in qrels.values() for document in labels}
+    # Precision counts relevant documents, so documents without a judgment take the label 1.
+    holes = {query: {document: 1 for document in scores if document not in judged} for query, scores in results.items()}
+    return _sums(holes, results, [P @ k for k in cutoffs], ties)
+
+
+def _check_judged(qrels: _Judged, results: _Scores) -> None:
+    """Raise InputError if a query of the results is not judged."""
+    for query in results:
+        if query not in qrels:
+            raise InputError("results", f"query {query!r} is not judged in qrels")
 
 
 def _sums(qrels: _Judged, results: _Scores, measures: list[Measure], ties: str) -> Values:
@@ -171,7 +170,7 @@ def _sums(qrels: _Judged, results: _Scores, measures: list[Measure], ties: str) 
 
 
 def _per_query(qrels: _Judged, results: _Scores, measures: list[Measure], ties: str) -> Values:
-    """Return the values of the queries with judgments and results: float64[n_queries, n_measures]."""
+    """Return the values of the queries that have judgments and results: float64[n_queries, n_measures]."""
     judged = {query: labels for query, labels in qrels.items() if labels and query in results}
     if not judged:
         return np.zeros((0, len(measures)))
@@ -179,12 +178,33 @@ def _per_query(qrels: _Judged, results: _Scores, measures: list[Measure], ties: 
     return values
 
 
+class _Custom(NamedTuple):
+    """A metric of `evaluate_custom`: its name in results, its names as an argument, and its sums over the queries."""
+
+    title: str
+    names: tuple[str, ...]
+    sums: Callable[[_Judged, _Scores, list[int], str], Values]
+
+
+_CUSTOM = (
+    _Custom("MRR", ("mrr", "mrr@k", "mrr_cut"), partial(_measure_sums, RR)),
+    _Custom("R_cap", ("recall_cap", "r_cap", "r_cap@k"), _capped_recall_sums),
+    _Custom("Hole", ("hole", "hole@k"), _hole_sums),
+    _Custom(
+        "Accuracy",
+        ("acc", "top_k_acc", "accuracy", "accuracy@k", "top_k_accuracy"),
+        partial(_measure_sums, Success),
+    ),
+)
+_BY_NAME = {name: custom for custom in _CUSTOM for name in custom.names}
+
+
 @lru_cache
 def _class() -> Any:
     base = load("beir.retrieval.evaluation", "beir").EvaluateRetrieval
 
     class EvaluateRetrieval(base):  # type: ignore[misc, valid-type]
-        """beir's EvaluateRetrieval, whose values are averages over the orders of tied documents."""
+        """EvaluateRetrieval of beir, with averages over the orders of tied documents."""
 
         evaluate = staticmethod(evaluate)
         evaluate_custom = staticmethod(evaluate_custom)
@@ -193,7 +213,7 @@ def _class() -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Make the class EvaluateRetrieval when it is asked for."""
+    """Make the class EvaluateRetrieval when it is first used, because that imports beir."""
     if name == "EvaluateRetrieval":
         return _class()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,8 @@
-"""What boosters ask for after every round: the means of measures, by evaluators that are kept as long as the data."""
+"""The base class of the metrics for LightGBM and XGBoost.
+
+A booster computes its metrics after every round, on the same data sets. So the labels of a data set are prepared once,
+and kept as long as the data set exists.
+"""
 
 from __future__ import annotations
 
@@ -9,49 +13,50 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Values
 from tieaware.engine.means import means
+from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.measures import Measure
 from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
 
 
-class _Kept(NamedTuple):
-    """What was prepared for a data set, and what it was prepared from."""
+class _Prepared(NamedTuple):
+    """The evaluator of a data set, with the labels and list sizes that it was made from."""
 
-    of: weakref.ref[Any]
+    # Its callback deletes the evaluator when the data set is deleted.
+    data: weakref.ref[Any]
     labels: npt.NDArray[Any]
     sizes: npt.NDArray[Any]
     evaluator: Evaluator
 
 
 class BoostingMetric:
-    """Measures of the scores of data sets, whose labels are prepared once.
+    """Means of measures over the lists of data sets.
 
-    An evaluator is kept for each data set while that is alive, and made anew when its labels or lists have changed. It
-    is not copied with the metric, to other processes neither.
+    The metric keeps an evaluator for each data set, and makes a new one if its labels or lists change. Copies and
+    pickles of the metric start without evaluators.
 
     Parameters
     ----------
     measures : str, Measure, or a sequence of them
-        What to compute.
+        The measures to compute.
     ties : str
-        The tie rule, one of `tieaware.ties.RULES` that does not go by document identifiers.
+        The tie rule, one of `tieaware.ties.RULES` that does not order by document identifier.
     precision : str or Coarsening, optional
-        What the scores are coarsened to first.
+        The precision to which scores are reduced first; see `tieaware.precision`.
     threads : int or None
-        How many threads a call may use; None for one per core.
+        The number of threads of a call; None for one per core.
     undefined : float
-        The value of a query without a relevant document; 1 in LightGBM and XGBoost. With NaN such a query is left out.
+        The value of a query without a relevant document. LightGBM and XGBoost use 1. NaN leaves such queries out.
 
     Raises
     ------
     MissingExtraError
         An ImportError, if the booster is not installed.
     InputError
-        If there is no such measure or option.
+        If a measure or option is unknown.
 
     Examples
     --------
@@ -62,7 +67,7 @@ class BoostingMetric:
     [0.8154648767857287]
     """
 
-    # The booster's package, which has the name of the extra that brings it.
+    # The name of the booster's package, and of the extra that installs it.
     tool: ClassVar[str] = ""
 
     def __init__(
@@ -80,10 +85,11 @@ class BoostingMetric:
             "ties": ties, "precision": precision, "threads": threads, "undefined": undefined,
         }  # fmt: skip
         self.measures: tuple[Measure, ...] = Evaluator([], measures, **self._options).measures
-        self._kept: dict[int, _Kept] = {}
+        # By the id of the data set.
+        self._prepared: dict[int, _Prepared] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (type(self), self.measures, self._options)
+        return _restored, (type(self), self.measures, self._options)
 
     def means(
         self,
@@ -93,20 +99,20 @@ class BoostingMetric:
         scores: npt.NDArray[Any],
         weights: npt.NDArray[Any] | None = None,
     ) -> list[float]:
-        """Average over the lists.
+        """Compute the mean of each measure over the lists of a data set.
 
         Parameters
         ----------
         data : object
-            The data set, to which weak references can be made.
+            The data set. It must support weak references.
         labels : shape (n_docs,)
-            Its labels.
+            The labels of the documents.
         sizes : shape (n_queries,)
-            The sizes of its lists.
+            The number of documents of each list.
         scores : shape (n_docs,)
-            What the booster says of its documents.
+            The scores that the booster predicts.
         weights : shape (n_queries,), optional
-            How much each list counts; all of them the same, if there are none.
+            The weight of each list. By default all lists count the same.
 
         Returns
         -------
@@ -116,33 +122,34 @@ class BoostingMetric:
         Raises
         ------
         InputError
-            If the labels or scores cannot be used, or there are weights for a geometric mean.
+            If labels or scores are invalid, or weights are given for a measure with a geometric mean.
         """
         evaluator = self._evaluator(data, labels, sizes)
-        averages = evaluator.mean(scores) if weights is None else self._weighted(evaluator(scores), weights)
+        averages = evaluator.mean(scores) if weights is None else self._weighted_means(evaluator(scores), weights)
         return [float(each) for each in averages]
 
-    def _weighted(self, values: Values, weights: npt.NDArray[Any]) -> Values:
-        """Average with weights, as the sum of weighted values by that of the weights, where there are values."""
-        geometric = [str(measure) for measure in self.measures if measure.definition.is_geometric]
-        if geometric:
-            raise unexpected("weight", f"none, for {geometric[0]} has a geometric mean", "some")
+    def _weighted_means(self, values: Values, weights: npt.NDArray[Any]) -> Values:
+        """Average over the queries with weights, leaving out NaN."""
+        for measure in self.measures:
+            if measure.definition.is_geometric:
+                raise InputError("weight", f"must not be given for {measure}, which has a geometric mean")
         counted = np.where(np.isnan(values), np.nan, np.asarray(weights, np.float64)[:, None])
         return means(values * counted, self.measures) / means(counted, self.measures)
 
     def _evaluator(self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Evaluator:
-        kept = self._kept.get(id(data))
-        if kept is None or not (np.array_equal(kept.labels, labels) and np.array_equal(kept.sizes, sizes)):
-            kept = self._kept[id(data)] = self._prepared(data, labels, sizes)
-        return kept.evaluator
+        prepared = self._prepared.get(id(data))
+        if prepared is None or not (np.array_equal(prepared.labels, labels) and np.array_equal(prepared.sizes, sizes)):
+            prepared = self._prepared[id(data)] = self._prepare(data, labels, sizes)
+        return prepared.evaluator
 
-    def _prepared(self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> _Kept:
-        """Prepare a data set; with it goes what was prepared, before another can have its id."""
-        number, everything = id(data), self._kept
-        of = weakref.ref(data, lambda _: everything.pop(number, None))
+    def _prepare(self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> _Prepared:
+        """Prepare a data set. When it is deleted, its evaluator is deleted too, before a new object can have its id."""
+        key, all_prepared = id(data), self._prepared
+        reference = weakref.ref(data, lambda _: all_prepared.pop(key, None))
         evaluator = Evaluator(labels, self.measures, group=sizes, **self._options)
-        return _Kept(of, labels.copy(), sizes.copy(), evaluator)
+        return _Prepared(reference, labels.copy(), sizes.copy(), evaluator)
 
 
-def _remade(kind: type[BoostingMetric], measures: tuple[Measure, ...], options: dict[str, Any]) -> BoostingMetric:
-    return kind(measures, **options)
+def _restored(cls: type[BoostingMetric], measures: tuple[Measure, ...], options: dict[str, Any]) -> BoostingMetric:
+    """Make the metric again from its pickle."""
+    return cls(measures, **options)

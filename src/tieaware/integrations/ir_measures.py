@@ -1,6 +1,7 @@
-"""tieaware among the providers of ir_measures: ``install()`` once, and everything that calls ir_measures runs on it.
+"""tieaware as a provider of ir_measures.
 
-PyTerrier's ``pt.Experiment`` does. What tieaware does not have goes to the other providers, as before.
+After `install`, everything that calls ir_measures uses tieaware, PyTerrier's ``pt.Experiment`` too. Measures that
+tieaware does not have stay with the other providers.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tieaware.checks.arguments import one_of
-from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run, match
 from tieaware.measures import Measure, parse_measure
 from tieaware.measures.definitions import Success
@@ -19,14 +20,14 @@ from tieaware.runtime.extras import load
 from tieaware.ties import RULES
 from tieaware.trec_eval import measured
 
-__all__ = ["install", "provider", "uninstall"]
+__all__ = ["as_measure", "install", "provider", "uninstall"]
 
 _EXTRA = "ir-measures"
 _NAME = "tieaware"
 
 
 def install(ties: str = "average") -> None:
-    """Put tieaware first among the providers that ir_measures asks; put there again, it takes the other rule.
+    """Make tieaware the first provider of ir_measures. Calling it again changes the tie rule.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def install(ties: str = "average") -> None:
     MissingExtraError
         An ImportError, if ir_measures is not installed.
     InputError
-        If there is no such rule.
+        If the tie rule is unknown.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def install(ties: str = "average") -> None:
 
 
 def uninstall() -> None:
-    """Take tieaware out of the providers that ir_measures asks, if it is there.
+    """Remove tieaware from the providers of ir_measures, if it is installed.
 
     Raises
     ------
@@ -77,7 +78,7 @@ def uninstall() -> None:
 
 @lru_cache
 def provider(ties: str = "average") -> Any:
-    """Return a provider, to be asked itself.
+    """Return tieaware's provider without installing it.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def provider(ties: str = "average") -> Any:
     MissingExtraError
         An ImportError, if ir_measures is not installed.
     InputError
-        If there is no such rule.
+        If the tie rule is unknown.
 
     Examples
     --------
@@ -107,7 +108,7 @@ def provider(ties: str = "average") -> Any:
     base = load("ir_measures.providers.base", _EXTRA)
 
     class Provider(tool.providers.Provider):  # type: ignore[misc, name-defined]
-        """Evaluates with tieaware."""
+        """A provider that evaluates with tieaware."""
 
         NAME = _NAME
         SUPPORTED_MEASURES = _supported(tool.measures, base.Any)
@@ -116,31 +117,76 @@ def provider(ties: str = "average") -> Any:
             return Evaluator(measures, qrels)
 
     class Evaluator(tool.providers.Evaluator):  # type: ignore[misc, name-defined]
-        """Measures and judgments, for several runs."""
+        """Measures and judgments, to evaluate several runs."""
 
         def __init__(self, measures: Iterable[Any], qrels: Any) -> None:
             judged = _as_dicts(qrels, "relevance", tool.util.QrelsConverter)
             super().__init__(list(measures), set(judged))
             self._tasks = _tasks(self.measures, judged)
-            # As in ir_measures, Accuracy alone has no value for a query without a relevant document.
-            self._defaults = any(measure.NAME != "Accuracy" for measure in self.measures)
+            conditions = [each.condition for task in self._tasks for each in task.computed]
+            self._fills_in = any(condition is None for condition in conditions)
 
         def iter_calc(self, run: Any) -> Iterator[Any]:
-            return super().iter_calc(run) if self._defaults else self._iter_calc(run)
+            # The method of the base class gives default values to queries that have none. As in ir_measures, these stay
+            # without values if all measures have conditions.
+            return super().iter_calc(run) if self._fills_in else self._iter_calc(run)
 
         def _iter_calc(self, run: Any) -> Iterator[Any]:
             scores = _as_dicts(run, "score", tool.util.RunConverter)
-            columns = Run.from_dict({query: found for query, found in scores.items() if query in self.qrel_qids})
-            if len(columns) > 0:
+            judged_only = {query: found for query, found in scores.items() if query in self.qrel_qids}
+            if judged_only:
+                run = Run.from_dict(judged_only)
                 for task in self._tasks:
-                    for query, measure, value in task.values(columns, ties):
+                    for query, measure, value in task.values(run, ties):
                         yield tool.Metric(query_id=query, measure=measure, value=value)
 
     return Provider()
 
 
+def as_measure(value: Any) -> Measure | None:
+    """Convert a measure object of ir_measures. `tieaware.parse_measure` calls this for objects of the tool's package.
+
+    Parameters
+    ----------
+    value : object
+        A measure of ir_measures, or any other object.
+
+    Returns
+    -------
+    Measure or None
+        None if the object is not a measure of ir_measures.
+
+    Raises
+    ------
+    InputError
+        If tieaware has no such measure, or if ir_measures or tieaware requires a parameter that is missing.
+
+    Examples
+    --------
+    >>> import ir_measures
+    >>> as_measure(ir_measures.AP(rel=2) @ 100), as_measure("AP")
+    (AP(rel=2)@100, None)
+    """
+    if not isinstance(value, load("ir_measures", _EXTRA).measures.Measure):
+        return None
+    name, parameters = value.NAME, dict(value.params)
+    for required, info in value.SUPPORTED_PARAMS.items():
+        if info.required and required not in parameters:
+            raise InputError(f"measure {value}", f"ir_measures requires the parameter {required}")
+    # Without rel, RBP of ir_measures uses gains, which tieaware's does not.
+    if name == "RBP" and "rel" not in parameters:
+        raise InputError(f"measure {value}", "requires rel, as in RBP(rel=1): tieaware has no RBP of gains")
+    if name == "NumRet" and "rel" in parameters:
+        name = "NumRelRet"
+    try:
+        family = parse_measure(name)
+    except InputError:
+        raise InputError("measure", f"tieaware does not have the measure {value} of ir_measures") from None
+    return family(**parameters)
+
+
 def _supported(measures: Any, anything: Any) -> list[Any]:
-    """Return the measures that tieaware has, with the parameters that any value may be given to."""
+    """Return the measures that tieaware supports, with any values of their parameters."""
     required = {"rel": anything(required=True)}
     return [
         family(**{name: anything() for name in family.SUPPORTED_PARAMS} | (required if family is measures._RBP else {}))
@@ -153,61 +199,73 @@ def _supported(measures: Any, anything: Any) -> list[Any]:
     ]  # fmt: skip
 
 
+class _Computed(NamedTuple):
+    """A measure of ir_measures, and the measure of tieaware that computes it.
+
+    Parameters
+    ----------
+    theirs : ir_measures.measures.Measure
+    ours : Measure
+    condition : Measure or None
+        The measure has a value only for queries for which this one is above 0.
+    """
+
+    theirs: Any
+    ours: Measure
+    condition: Measure | None
+
+
 class _Task(NamedTuple):
-    """Measures of the same judgments.
+    """Measures that use the same labels.
 
     Parameters
     ----------
     queries : list
-        As they were given.
+        The names of the queries, as the caller has them.
     qrels : Qrels
-    measures : dict
-        tieaware's, by ir_measures' measure.
+    computed : list of _Computed
     """
 
     queries: list[Any]
     qrels: Qrels
-    measures: dict[Any, Measure]
+    computed: list[_Computed]
 
     def values(self, run: Run, ties: str) -> Iterator[tuple[Any, Any, float]]:
         """Yield query, measure and value for the queries that a run answers."""
         answered = match(self.qrels, run).rows.tolist()
-        found = {each: _found(each) for measure, each in self.measures.items() if measure.NAME == "Accuracy"}
-        wanted = list(dict.fromkeys([*self.measures.values(), *found.values()]))
-        columns = measured(self.qrels, run, wanted, ties, recalls_up=True)
-        for measure, each in self.measures.items():
-            defined = columns[found[each]] > 0 if each in found else None
-            yield from self._of_measure(measure, columns[each], answered, defined)
-
-    def _of_measure(
-        self, measure: Any, column: Values, rows: list[int], defined: Any
-    ) -> Iterator[tuple[Any, Any, float]]:
-        values = column.tolist()
-        for row in rows:
-            if defined is None or defined[row]:
-                yield self.queries[row], measure, values[row]
-
-
-def _found(accuracy: Measure) -> Measure:
-    """Return what tells whether a relevant document is among those that Accuracy looks at."""
-    return Success(rel=int(accuracy["rel"]), cutoff=accuracy.cutoff)
+        needed = [measure for each in self.computed for measure in (each.ours, each.condition) if measure is not None]
+        columns = measured(self.qrels, run, list(dict.fromkeys(needed)), ties, recalls_up=True)
+        for theirs, ours, condition in self.computed:
+            values = columns[ours].tolist()
+            for row in answered:
+                if condition is None or columns[condition][row] > 0:
+                    yield self.queries[row], theirs, values[row]
 
 
 def _tasks(measures: Iterable[Any], judged: Mapping[Any, Mapping[Any, int]]) -> list[_Task]:
-    """Sort measures by the judgments that they take: as they are, or with other gains."""
-    by_gains: dict[Any, dict[Any, Measure]] = defaultdict(dict)
+    """Group measures by their parameter `gains`, which changes the labels."""
+    by_gains: dict[Any, list[_Computed]] = defaultdict(list)
     for measure in measures:
         parameters = dict(measure.params)
         gains = parameters.pop("gains", None) or {}
-        plain = parse_measure(type(measure)(**parameters))
-        # In ir_measures, documents under a negative label were judged.
-        by_gains[tuple(sorted(gains.items()))][measure] = plain(pool=True) if measure.NAME == "Judged" else plain
+        by_gains[tuple(sorted(gains.items()))].append(_computed(measure, parse_measure(type(measure)(**parameters))))
     queries = list(judged)
     return [_Task(queries, Qrels.from_dict(_relabelled(judged, dict(key))), each) for key, each in by_gains.items()]
 
 
+def _computed(theirs: Any, ours: Measure) -> _Computed:
+    """Return how a measure of ir_measures is computed, where it differs from tieaware's measure of that name."""
+    if theirs.NAME == "Judged":
+        # In ir_measures, documents with a negative label are judged.
+        return _Computed(theirs, ours(pool=True), None)
+    if theirs.NAME == "Accuracy":
+        # In ir_measures, it has no value if no relevant document is among those that it looks at.
+        return _Computed(theirs, ours, Success(rel=int(ours["rel"]), cutoff=ours.cutoff))
+    return _Computed(theirs, ours, None)
+
+
 def _relabelled(judged: Mapping[Any, Mapping[Any, int]], gains: Mapping[int, int]) -> Mapping[Any, Mapping[Any, int]]:
-    """Return judgments with other gains."""
+    """Return judgments with the gains in place of the labels."""
     if not gains:
         return judged
     return {
@@ -217,7 +275,10 @@ def _relabelled(judged: Mapping[Any, Mapping[Any, int]], gains: Mapping[int, int
 
 
 def _as_dicts(given: Any, value: str, converter: Any) -> Any:
-    """Return judgments or a run as dicts, whatever ir_measures takes; of a frame by its columns."""
+    """Return judgments or a run as dicts, from any form that ir_measures takes.
+
+    A data frame is read column by column; the converter of ir_measures takes longer, row by row.
+    """
     if not hasattr(given, "itertuples"):
         return converter(given).as_dict_of_dict()
     converted = converter(given)

@@ -1,4 +1,4 @@
-"""tieaware among the metrics of LightGBM: as ``feval``, and as ``eval_metric`` of its scikit-learn face."""
+"""Tie-aware metrics for LightGBM: `metric` is for its parameters ``feval`` and ``eval_metric``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tieaware.checks.arguments import unexpected
+from tieaware.errors import InputError
 from tieaware.integrations.boosting import BoostingMetric
 from tieaware.runtime.extras import load
 
@@ -14,27 +14,16 @@ __all__ = ["Metric", "metric"]
 
 
 class Metric(BoostingMetric):
-    """Measures that LightGBM calls after every round.
+    """Measures that LightGBM computes after every round.
 
-    It serves as ``feval`` of ``lightgbm.train`` and ``lightgbm.cv``, and as ``eval_metric`` of ``LGBMRanker.fit``.
+    An instance is for ``feval`` of ``lightgbm.train`` and ``lightgbm.cv``, and for ``eval_metric`` of
+    ``LGBMRanker.fit``. Early stopping watches all measures; with ``first_metric_only`` it watches the first.
 
-    Parameters
-    ----------
-    measures : str, Measure, or a sequence of them
-        What to compute; early stopping looks at each, or with ``first_metric_only`` at the first.
-    ties, precision, threads, undefined
-        As in `BoostingMetric`.
-
-    Raises
-    ------
-    MissingExtraError
-        An ImportError, if LightGBM is not installed.
-    InputError
-        If there is no such measure or option.
+    Parameters as for `BoostingMetric`.
 
     Examples
     --------
-    A model without a tree scores all documents alike; LightGBM takes them in the order of the rows.
+    A model without trees gives all documents the same score. LightGBM keeps tied documents in the order of the rows.
 
     >>> import lightgbm, numpy as np
     >>> rows = lightgbm.Dataset(np.eye(4), label=[1, 0, 0, 0], group=[4], params={"verbosity": -1})
@@ -52,21 +41,21 @@ class Metric(BoostingMetric):
         Parameters
         ----------
         first, second : array, and Dataset or array
-            Scores and the data set, as LightGBM calls ``feval``; or labels and scores, as it calls ``eval_metric``.
+            The scores and the data set, as LightGBM calls ``feval``; or labels and scores, as it calls ``eval_metric``.
         weight : array, optional
-            The weights of the rows, where they are not those of the data set. A query has the mean of its rows'.
+            The weight of each row, if `second` is an array. The weight of a query is the mean weight of its rows.
         group : array, optional
-            The sizes of the lists, where they are not those of the data set.
+            The number of documents of each query, if `second` is an array.
 
         Returns
         -------
         list of (str, float, bool)
-            The name of each measure, its mean, and whether more is better.
+            For each measure its name, its mean, and whether higher is better.
 
         Raises
         ------
         InputError
-            If the data set has no groups, or its labels or scores cannot be used.
+            If there are no groups, or labels or scores are invalid.
         """
         if isinstance(second, load(self.tool, self.tool).Dataset):
             data, labels, scores = second.construct(), np.asarray(second.get_label()), first
@@ -74,9 +63,9 @@ class Metric(BoostingMetric):
         else:
             data, labels, scores = first, first, second
         if group is None:
-            raise unexpected("group", "the sizes of the lists, which LightGBM has of a ranking task", "none")
+            raise InputError("group", "the data has no groups, so there are no queries; give group= with the data")
         sizes = np.asarray(group)
-        weights = None if weight is None else _of_lists(np.asarray(weight), sizes)
+        weights = None if weight is None else _mean_weights(np.asarray(weight), sizes)
         means = self.means(data, labels, sizes, scores, weights)
         return [
             (str(measure), mean, not measure.definition.less_is_better)
@@ -84,10 +73,10 @@ class Metric(BoostingMetric):
         ]
 
 
-def _of_lists(weight: Any, sizes: Any) -> Any:
-    """Return the mean weight of the rows of each list."""
-    lists = np.repeat(np.arange(len(sizes)), sizes)
-    return np.bincount(lists, weight, minlength=len(sizes)) / np.maximum(sizes, 1)
+def _mean_weights(weights: Any, sizes: Any) -> Any:
+    """Return the mean weight of the rows of each query."""
+    queries = np.repeat(np.arange(len(sizes)), sizes)
+    return np.bincount(queries, weights, minlength=len(sizes)) / np.maximum(sizes, 1)
 
 
 metric = Metric

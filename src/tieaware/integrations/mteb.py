@@ -278,4 +278,3 @@ def _by_query(qrels: Qrels, results: Results, measures: Sequence[str], ties: str
     outcome = evaluate(qrels, {"mteb": results}, list(measures), ties=ties, queries="both", threads=1)
     rows = dict(zip(outcome.queries, outcome.values[0].tolist(), strict=True))
     return {query: rows[query] for query in results if query in rows}
-

@@ -1,7 +1,8 @@
-"""pytrec_eval's interface: ``from tieaware.integrations import pytrec_eval`` in place of ``import pytrec_eval``.
+"""The interface of pytrec_eval, with a choice of tie rules.
 
-The original need not be installed. ``ties="trec_eval"`` gives its values, ``ties="average"`` their expectations over
-the orders of tied documents.
+Write ``from tieaware.integrations import pytrec_eval`` instead of ``import pytrec_eval``, which need not be installed.
+``ties="trec_eval"`` gives the values of the original; ``ties="average"`` gives their averages over the orders of tied
+documents.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tieaware.checks.arguments import flag, one_of, unexpected, whole_number
+from tieaware.checks.arguments import did_you_mean, flag, one_of, shown, unexpected, whole_number
+from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run, match
 from tieaware.lists.query_lists import Lists
 from tieaware.ties import RULES
@@ -27,20 +29,21 @@ __all__ = [
     "supported_nicknames",
 ]
 
-# Of trec_eval 9, which pytrec_eval wraps: without what 10 has added.
+# The measures that trec_eval 10 has added. pytrec_eval wraps trec_eval 9.
 _ADDED = {"rbp", "rbp_resid", "unj"}
 supported_measures = set(MEASURES) - _ADDED
-# As there, some nicknames stand for measures of other files than judgments and runs, and are refused.
+# As in the original, some nicknames are known although their measures, which need other files, are not supported.
 supported_nicknames = {nickname: set(names) - _ADDED for nickname, names in (NICKNAMES | OF_OTHER_INPUT).items()}
 
-# The tie rule of the original, which applies it to scores in single precision.
+# The tie rule of the original, which rounds scores to single precision.
 _ORIGINAL_TIES = "trec_eval"
 
+# Numbers with commas between them, after a dot or an underscore.
 _PARAMETERS = r"[._]([0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)"
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Read a run: lines of query, Q0, document, rank, score and tag.
+    """Read a run, whose lines are query, Q0, document, rank, score and tag.
 
     Parameters
     ----------
@@ -55,7 +58,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     Raises
     ------
     InputError
-        If a line has not six fields, its score is no number, or a document comes twice for a query.
+        If a line does not have six fields, a score is not a number, or a document occurs twice for a query.
 
     Examples
     --------
@@ -65,13 +68,13 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     run: dict[str, dict[str, float]] = {}
     for number, line in enumerate(f_run, start=1):
         query, _, document, _, score, _ = _fields(line, number, "query Q0 document rank score tag")
-        _once(run.setdefault(query, {}), document, number)
+        _check_new(document, run.setdefault(query, {}), number)
         run[query][document] = _converted(float, score, number)
     return run
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Read judgments: lines of query, iteration, document and label.
+    """Read judgments, whose lines are query, iteration, document and label.
 
     Parameters
     ----------
@@ -86,7 +89,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     Raises
     ------
     InputError
-        If a line has not four fields, its label is no whole number, or a document comes twice for a query.
+        If a line does not have four fields, a label is not a whole number, or a document occurs twice for a query.
 
     Examples
     --------
@@ -96,7 +99,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     qrel: dict[str, dict[str, int]] = {}
     for number, line in enumerate(f_qrel, start=1):
         query, _, document, label = _fields(line, number, "query iteration document label")
-        _once(qrel.setdefault(query, {}), document, number)
+        _check_new(document, qrel.setdefault(query, {}), number)
         qrel[query][document] = _converted(int, label, number)
     return qrel
 
@@ -104,13 +107,13 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
 def _fields(line: str, number: int, names: str) -> list[str]:
     fields = line.split()
     if len(fields) != len(names.split()):
-        raise unexpected(f"line {number}", f"the fields {names}", f"{len(fields)}")
+        raise InputError(f"line {number}", f"must have the fields {names}; it has {len(fields)} fields")
     return fields
 
 
-def _once(documents: Mapping[str, object], document: str, number: int) -> None:
+def _check_new(document: str, documents: Mapping[str, object], number: int) -> None:
     if document in documents:
-        raise unexpected(f"line {number}", "each document of a query once", f"{document!r} twice")
+        raise InputError(f"line {number}", f"document {document!r} occurs twice for its query")
 
 
 def _converted(kind: Any, text: str, number: int) -> Any:
@@ -121,14 +124,16 @@ def _converted(kind: Any, text: str, number: int) -> Any:
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
-    """Summarise the values of the queries: counts are added up, gm_ measures get the geometric mean, all else the mean.
+    """Combine the values of the queries.
+
+    The original decides by the name: num_ measures are added up, gm_ measures get the geometric mean, others the mean.
 
     Parameters
     ----------
     measure : str
         For example "map", "num_ret" or "gm_map".
     values : sequence of float
-        As `RelevanceEvaluator.evaluate` returns them: of gm_ measures the logarithms.
+        The values of the queries as `RelevanceEvaluator.evaluate` returns them. Those of gm_ measures are logarithms.
 
     Returns
     -------
@@ -148,26 +153,27 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
 
 class RelevanceEvaluator:
-    """Judgments and measures, for any number of runs.
+    """Judgments and measures, to evaluate any number of runs.
 
     Parameters
     ----------
     query_relevance : dict as {query: {document: label}}
+        The judgments.
     measures : iterable of str
-        trec_eval's names, as in ``{"map", "ndcg_cut.10", "recall.10,100", "P_5"}``, and the nicknames "official",
-        "set" and "all_trec".
+        trec_eval's names, as in ``{"map", "ndcg_cut.10", "recall.10,100", "P_5"}``, or the nicknames "official", "set"
+        and "all_trec".
     relevance_level : int
         The smallest relevant label, at least 1.
     judged_docs_only_flag : bool
-        Whether documents without judgment are taken out of a run first.
+        Whether to remove unjudged documents from a run first.
     ties : str
-        The tie rule, one of `tieaware.ties.RULES`. With "trec_eval" scores are rounded to single precision, as
-        pytrec_eval does; with any other they are taken as they are.
+        The tie rule, one of `tieaware.ties.RULES`. "trec_eval" also rounds scores to single precision, as the original
+        does; all other rules keep the scores as they are.
 
     Raises
     ------
     InputError
-        A ValueError, if a measure is none of pytrec_eval's, or an argument is out of range.
+        A ValueError, if pytrec_eval does not have a measure, or an argument is out of range.
 
     Examples
     --------
@@ -200,18 +206,19 @@ class RelevanceEvaluator:
         Parameters
         ----------
         scores : dict as {query: {document: score}}
+            The run.
 
         Returns
         -------
         dict
-            ``{query: {measure: value}}`` for the queries that are judged, in the order of the run. Of gm_map and
-            gm_bpref the values are logarithms, of runid and relstring 0, as pytrec_eval has them. A query without
-            documents is worth 0; pytrec_eval crashes.
+            ``{query: {measure: value}}`` for the judged queries, in the order of the run. As in the original, the
+            values of gm_map and gm_bpref are logarithms, and those of runid and relstring are 0. A query without
+            documents has the value 0; the original crashes.
 
         Raises
         ------
         InputError
-            If scores are no mapping of mappings to numbers, or one is NaN.
+            If the run is not a dict of dicts of numbers, or a score is NaN.
 
         Examples
         --------
@@ -234,21 +241,17 @@ class RelevanceEvaluator:
         geometric = [line.is_geometric for line in self._lines]
         values[:, geometric] = np.log(np.maximum(values[:, geometric], SMALLEST))
         keys = [_key(line) for line in self._lines]
-        of_query = dict(zip(evaluated.queries, values.tolist(), strict=True))
-        return {
-            query: dict(zip(keys, of_query[query], strict=True))
-            for query in run.queries.to_list()
-            if query in of_query
-        }
+        rows = dict(zip(evaluated.queries, values.tolist(), strict=True))
+        return {query: dict(zip(keys, rows[query], strict=True)) for query in run.queries.to_list() if query in rows}
 
 
 def _key(line: Line) -> str:
-    """Return what pytrec_eval calls a line: with cut-offs, but without other parameters."""
+    """Return the key that pytrec_eval gives a line: the name with cut-offs, but without other parameters."""
     return line.name if MEASURES[line.family].parameters in ("ranks", "fractions") else line.family
 
 
 def _combined(measures: Iterable[str]) -> list[Request]:
-    """Read measures as pytrec_eval does: parameters follow a dot or an underscore, and those of a family are united."""
+    """Parse measures as the original does, and join the parameters of measures that differ only in these."""
     if isinstance(measures, str):
         raise unexpected("measures", "a list or set of names such as 'map'", repr(measures))
     asked: dict[str, set[str]] = {}
@@ -264,8 +267,10 @@ def _combined(measures: Iterable[str]) -> list[Request]:
 
 
 def _split(measure: object) -> tuple[str, list[str]]:
+    """Divide a name such as "P_5,10" into the name of trec_eval's measure and its parameters."""
     for name in sorted(supported_measures):
         found = re.match(re.escape(name) + _PARAMETERS, measure) if isinstance(measure, str) else None
         if found:
             return name, found[1].split(",")
-    raise unexpected("measures", "names of trec_eval's measures", f"the unsupported measure {measure}")
+    hint = did_you_mean(measure, supported_measures) if isinstance(measure, str) else ""
+    raise InputError("measures", f"unknown measure {shown(measure)}{hint}")

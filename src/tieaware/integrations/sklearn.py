@@ -1,4 +1,4 @@
-"""tieaware among the scorers of scikit-learn: of every query by itself, wherever scikit-learn routes metadata."""
+"""Tie-aware scorers for scikit-learn, which evaluate the documents of each query as a list."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import unexpected
+from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.measures import Measure, parse_measure
 from tieaware.precision import Coarsening
@@ -27,36 +28,36 @@ def scorer(
     undefined: float = 0.0,
     response_method: str | Sequence[str] = ("decision_function", "predict_proba", "predict"),
 ) -> Any:
-    """Return a scorer that evaluates the documents of each query as a list.
+    """Make a scorer that evaluates the documents of each query as a list.
 
-    It needs the query of each document, and requests it as the metadata ``groups``, by which ``GroupKFold`` splits;
-    ``set_score_request(qid=…)`` asks for it by another name. Without it the scorer raises: all documents together are
-    no list. The rows of a query need not be adjacent.
+    The scorer needs the query of each document, and raises an error without it. It requests the queries as the metadata
+    ``groups``, which ``GroupKFold`` uses too; ``set_score_request(qid=…)`` requests them under another name. The rows
+    of a query need not be contiguous. Metadata routing must be enabled in scikit-learn.
 
     Parameters
     ----------
     measure : str or Measure
-        What to compute. For several, give scikit-learn a dict of scorers.
+        The measure to compute. For several measures, pass a dict of scorers to scikit-learn.
     ties : str
-        The tie rule, one of `tieaware.ties.RULES` that does not go by document identifiers.
+        The tie rule, one of `tieaware.ties.RULES` that does not order by document identifier.
     precision : str or Coarsening, optional
-        What the scores are coarsened to first.
+        The precision to which scores are reduced first; see `tieaware.precision`.
     undefined : float
-        The value of a query without a relevant document. With NaN such a query is left out.
+        The value of a query without a relevant document. NaN leaves such queries out.
     response_method : str or sequence of str
-        The method of the estimator that scores documents; of several, the first that it has.
+        The method of the estimator that scores documents. From a sequence, the first method that it has is used.
 
     Returns
     -------
     callable
-        For ``scoring`` of ``GridSearchCV``, ``cross_validate`` and whatever else takes scorers.
+        A scorer for ``scoring`` of ``GridSearchCV``, ``cross_validate`` and others.
 
     Raises
     ------
     MissingExtraError
         An ImportError, if scikit-learn is not installed.
     InputError
-        If there is no such measure or option, or metadata routing is not enabled.
+        If the measure or an option is unknown, or metadata routing is not enabled.
 
     Examples
     --------
@@ -69,7 +70,9 @@ def scorer(
     """
     tool, metrics = load("sklearn", _EXTRA), load("sklearn.metrics", _EXTRA)
     if not tool.get_config()["enable_metadata_routing"]:
-        raise unexpected("scorer", "sklearn.set_config(enable_metadata_routing=True) before", "it disabled")
+        raise InputError(
+            "scorer", "needs metadata routing; call sklearn.set_config(enable_metadata_routing=True) first"
+        )
     score = _Score(measure, ties=ties, precision=precision, undefined=undefined)
     made = metrics.make_scorer(
         score, response_method=response_method, greater_is_better=not score.measure.definition.less_is_better
@@ -78,21 +81,24 @@ def scorer(
 
 
 class _Score:
-    """A measure of labels and scores, with the name that scikit-learn shows."""
+    """A function of labels and scores that computes a measure. Its __name__ is shown by scikit-learn."""
 
     def __init__(self, measure: str | Measure, **options: Any) -> None:
         self.measure = parse_measure(measure)
         self.__name__ = str(self.measure)
         self._options = options
+        # Check the options now, not at the first call.
         Evaluator([], self.measure, **options)
 
     def __call__(self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, qid: npt.ArrayLike | None = None) -> float:
         labels, scores = np.asarray(y_true), np.asarray(y_pred)
         if qid is None:
-            raise unexpected("qid", "the query of each document, as groups= of fit or by set_score_request", "none")
-        of_query = np.unique(np.asarray(qid), return_inverse=True)[1]
-        if of_query.shape != labels.shape:
-            raise unexpected("qid", f"{len(labels)}, one for each document", f"shape {of_query.shape}")
-        order = np.argsort(of_query, kind="stable")
-        evaluator = Evaluator(labels[order], self.measure, qid=of_query[order], **self._options)
+            raise InputError(
+                "qid", "the query of each document is missing; pass groups=, or use set_score_request(qid=…)"
+            )
+        queries = np.unique(np.asarray(qid), return_inverse=True)[1]
+        if queries.shape != labels.shape:
+            raise unexpected("qid", f"shape {labels.shape}, a query for each document", f"shape {queries.shape}")
+        order = np.argsort(queries, kind="stable")
+        evaluator = Evaluator(labels[order], self.measure, qid=queries[order], **self._options)
         return float(evaluator.mean(scores[order])[0])

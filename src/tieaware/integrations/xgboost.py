@@ -1,4 +1,4 @@
-"""tieaware among the metrics of XGBoost: as ``custom_metric`` of ``xgboost.train``."""
+"""Tie-aware metrics for XGBoost: `metric` is for ``custom_metric`` of ``xgboost.train``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tieaware.checks.arguments import unexpected
+from tieaware.errors import InputError
 from tieaware.integrations.boosting import BoostingMetric
 from tieaware.runtime.extras import load
 
@@ -14,28 +14,16 @@ __all__ = ["Metric", "metric"]
 
 
 class Metric(BoostingMetric):
-    """Measures that XGBoost calls after every round.
+    """Measures that XGBoost computes after every round.
 
-    It serves as ``custom_metric`` of ``xgboost.train`` and ``xgboost.cv``. Early stopping must be told
-    ``maximize=True``: XGBoost minimises what it has no name for.
+    An instance is for ``custom_metric`` of ``xgboost.train`` and ``xgboost.cv``. Also pass ``maximize=True``, because
+    XGBoost minimises metrics that it does not know by name. Early stopping watches the last measure.
 
-    Parameters
-    ----------
-    measures : str, Measure, or a sequence of them
-        What to compute; early stopping looks at the last of them.
-    ties, precision, threads, undefined
-        As in `BoostingMetric`.
-
-    Raises
-    ------
-    MissingExtraError
-        An ImportError, if XGBoost is not installed.
-    InputError
-        If there is no such measure or option.
+    Parameters as for `BoostingMetric`.
 
     Examples
     --------
-    A model without a tree scores all documents alike; XGBoost takes them in the order of the rows.
+    A model without trees gives all documents the same score. XGBoost keeps tied documents in the order of the rows.
 
     >>> import numpy as np, xgboost
     >>> rows = xgboost.DMatrix(np.zeros((4, 1)), label=[1, 0, 0, 0], qid=[7, 7, 7, 7])
@@ -53,26 +41,27 @@ class Metric(BoostingMetric):
         Parameters
         ----------
         scores : array
-            What the booster predicts.
+            The scores that the booster predicts.
         data : DMatrix
-            The data set, with its queries, and their weights if it has any.
+            The data set. It must have queries, and may have weights of the queries.
 
         Returns
         -------
         list of (str, float)
-            The name of each measure, and its mean.
+            The name and the mean of each measure.
 
         Raises
         ------
         InputError
-            If the data set is none, as where ``XGBRanker`` calls with the arrays of one query; if it has no queries; or
-            if its labels or scores cannot be used.
+            If `data` is not a DMatrix (``XGBRanker`` passes the arrays of one query), it has no queries, or labels or
+            scores are invalid.
         """
         if not isinstance(data, load(self.tool, self.tool).DMatrix):
-            raise unexpected("data", "a DMatrix, as xgboost.train gives to custom_metric", type(data).__name__)
+            found = type(data).__name__
+            raise InputError("data", f"must be a DMatrix, not {found}; use xgboost.train instead of XGBRanker")
         edges = data.get_uint_info("group_ptr")
         if len(edges) == 0:
-            raise unexpected("data", "a DMatrix with qid or group", "neither")
+            raise InputError("data", "the DMatrix has no queries; give it qid= or group=")
         weights = data.get_weight()
         sizes = np.diff(edges.astype(np.int64))
         means = self.means(data, data.get_label(), sizes, scores, weights if len(weights) else None)

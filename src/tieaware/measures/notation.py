@@ -1,4 +1,4 @@
-"""The notation of measures, ``nDCG@10``, ``AP(rel=2)``, ``RBP(p=0.85)``, and their names in trec_eval."""
+"""The parser of measures in the notation of ir_measures, such as ``AP(rel=2)@10``, and by their names in trec_eval."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import copyreg
 import re
 from collections.abc import Callable, Sequence
 from functools import _lru_cache_wrapper, lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from tieaware.checks.arguments import did_you_mean, shown, unexpected
+from tieaware.errors import InputError
 from tieaware.measures.definition import Measure
 from tieaware.measures.definitions import DEFINITIONS, IPrec, SetP
 
@@ -17,20 +20,20 @@ _BY_NAME = {name: d for d in DEFINITIONS.values() for name in (d.name, *d.aliase
 _BY_TREC_NAME = {d.trec_name: d for d in DEFINITIONS.values() if d.trec_name}
 _BY_TREC_NAME_WITH_CUTOFF = {d.trec_name_with_cutoff: d for d in DEFINITIONS.values() if d.trec_name_with_cutoff}
 
-# trec_eval's names of measures with parameters.
+# The names in trec_eval that mean a measure with parameters.
 _BY_OTHER_TREC_NAME = {"set_relative_P": SetP(relative=True)}
 
 _NOTATION = re.compile(r"(?P<name>\w+)\s*(?:\((?P<parameters>.*)\))?\s*(?:@\s*(?P<cutoff>\S+))?", re.ASCII)
 _LONGEST = 200
-# One of several measures in a text whose spaces are single: commas and spaces end it, but for those in brackets, and
-# spaces before a bracket and around an @.
+# One measure in a text that lists several and has no two spaces in a row. A comma or a space ends the measure, except
+# inside brackets, and except for a space before a bracket or beside an @.
 _ONE_OF_SEVERAL = re.compile(r"(?:\([^)]*\)?|[^ ,(]| (?=[@(])|(?<=@) )+")
 
-Read = TypeVar("Read")
+Parsed = TypeVar("Parsed")
 
 
 def listed_measures(text: str) -> tuple[str, ...]:
-    """Cut a text into the measures that it names, with commas or spaces between them; at least one, be it empty.
+    """Split a text into the measures that it lists, separated by commas or spaces. An empty text is one measure.
 
     Examples
     --------
@@ -44,13 +47,13 @@ def listed_measures(text: str) -> tuple[str, ...]:
 
 
 def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
-    """Read one measure or several.
+    """Parse one measure or several.
 
     Parameters
     ----------
     measures : str or Measure, or a sequence of these
-        A string may name several, with commas or spaces between them. A set is refused: it has no order, which the
-        columns of values would follow.
+        A string may list several measures, separated by commas or spaces. A set is an error, because values follow the
+        order of the measures.
 
     Returns
     -------
@@ -59,73 +62,73 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     Raises
     ------
     InputError
-        If there is none, or one is none of `parse_measure`'s.
+        If there are no measures, or if `parse_measure` cannot parse one of them.
     """
-    return _cached(_parsed, measures)
+    return _cached(_parse_all, measures)
 
 
 def asked_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
-    """Read measures as `parse_measures` does, and keep what each is called: "map" is AP, and stays "map".
+    """Parse measures as `parse_measures` does, and return also the names that the caller gave: "map" stays "map".
 
     Raises
     ------
     InputError
-        Also if two are called the same, for one would stand in the place of the other.
+        As for `parse_measures`, and if two measures have the same name, because results are found by name.
     """
-    return _cached(_asked, measures)
+    return _cached(_parse_all_and_name, measures)
 
 
-def _cached(read: _lru_cache_wrapper[Read], measures: str | Measure | Sequence[str | Measure]) -> Read:
-    given = _several(measures)
+def _cached(parse: _lru_cache_wrapper[Parsed], measures: str | Measure | Sequence[str | Measure]) -> Parsed:
+    given = _separate(measures)
     try:
-        return read(given)
+        return parse(given)
     except TypeError:
-        # One that cannot be hashed is none, which needs words.
-        return read.__wrapped__(given)
+        # An element cannot be hashed, so it is not a measure. Parse without the cache, for a proper error.
+        return parse.__wrapped__(given)
 
 
-def _several(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | Measure, ...]:
-    """Measures as they were given, one or several."""
+def _separate(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | Measure, ...]:
+    """Return measures as the caller gave them, one by one."""
     if isinstance(measures, str):
         return listed_measures(measures)
-    if isinstance(measures, Measure):
-        return (measures,)
-    if _is_of_ir_measures(measures):
-        return (measures,)  # type: ignore[return-value]  # by what it has
+    if isinstance(measures, Measure) or _measure_of_tool(measures):
+        return (measures,)  # type: ignore[return-value]
     if isinstance(measures, set | frozenset):
-        raise unexpected("measures", "a list, whose order the values have", shown(measures))
+        raise InputError("measures", "must be a list instead of a set, because values follow their order")
     try:
         given = tuple(measures)
     except TypeError:
         raise unexpected("measures", "a list of names such as 'nDCG@10'", shown(measures)) from None
     if not given:
-        raise unexpected("measures", "at least one, such as 'nDCG@10'", "none")
+        raise InputError("measures", "must include at least one measure, such as 'nDCG@10'")
     return given
 
 
 @lru_cache(maxsize=256)
-def _parsed(measures: tuple[str | Measure, ...]) -> tuple[Measure, ...]:
+def _parse_all(measures: tuple[str | Measure, ...]) -> tuple[Measure, ...]:
     return tuple(map(parse_measure, measures))
 
 
 @lru_cache(maxsize=256)
-def _asked(measures: tuple[str | Measure, ...]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
+def _parse_all_and_name(
+    measures: tuple[str | Measure, ...],
+) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
     parsed = tuple(map(parse_measure, measures))
     names = tuple(" ".join(str(measure).split()) for measure in measures)
     for i, name in enumerate(names):
         if name in names[:i]:
-            raise unexpected("measures", "each of them once", f"{name} twice")
+            raise InputError("measures", f"must be different, but {name} is given twice")
     return parsed, names
 
 
 def parse_measure(text: str | Measure) -> Measure:
-    """Read a measure in the notation of ir_measures, or by its name in trec_eval.
+    """Parse a measure in the notation of ir_measures, or by its name in trec_eval.
 
     Parameters
     ----------
     text : str or Measure
-        For example ``"nDCG@10"``, ``"AP(rel=2)@100"``, ``"RBP(p=0.85)"``, ``"ndcg_cut_10"``, ``"map"``. A measure is
-        returned as it is; a measure object of ir_measures serves too.
+        For example ``"nDCG@10"``, ``"AP(rel=2)@100"``, ``"RBP(p=0.85)"``, ``"ndcg_cut_10"`` or ``"map"``. A measure is
+        returned as it is. A measure object of ir_measures is converted.
 
     Returns
     -------
@@ -135,7 +138,8 @@ def parse_measure(text: str | Measure) -> Measure:
     Raises
     ------
     InputError
-        If the text names no measure (the nearest names are given), or a parameter or cut-off has no meaning.
+        If the measure is unknown (the message gives the nearest names), or if a parameter or the cut-off is unknown
+        or out of range.
 
     Examples
     --------
@@ -145,26 +149,27 @@ def parse_measure(text: str | Measure) -> Measure:
     if isinstance(text, Measure):
         return text
     if not isinstance(text, str):
-        if _is_of_ir_measures(text):
-            return _of_ir_measures(text)
-        raise unexpected("measure", "a name such as 'nDCG@10', or a tieaware.Measure", shown(text))
+        measure = _measure_of_tool(text)
+        if measure is None:
+            raise unexpected("measure", "a name such as 'nDCG@10', or a tieaware.Measure", shown(text))
+        return measure
     if len(text) > _LONGEST:
-        raise unexpected("measure", "a name such as 'nDCG@10'", f"{len(text)} characters, {shown(text[:20])}…")
-    return _read(text)
+        raise InputError("measure", f"the name {shown(text[:20])}… is too long: it has {len(text)} characters")
+    return _parse(text)
 
 
 @lru_cache(maxsize=1024)
-def _read(text: str) -> Measure:
+def _parse(text: str) -> Measure:
     stripped = text.strip()
     by_trec_name = _by_trec_name(stripped)
     if by_trec_name is not None:
         return by_trec_name
     found = _NOTATION.fullmatch(stripped)
     if found is None:
-        raise unexpected("measure", "the form name(parameter=value)@cutoff, as in 'AP(rel=2)@100'", repr(text))
+        raise InputError("measure", f"{text!r} is not of the form name(parameter=value)@cutoff, as in 'AP(rel=2)@100'")
     name, parameters, cutoff = found["name"], found["parameters"], found["cutoff"]
     if name not in _BY_NAME:
-        raise unexpected("measure", "the name of one", f"{text!r}{_nearest(name)}")
+        raise InputError("measure", f"unknown measure {text!r}{_nearest(name)}")
     measure = Measure(_BY_NAME[name], **_parameters(text, parameters or ""))
     if cutoff is None:
         return measure
@@ -175,24 +180,27 @@ def _read(text: str) -> Measure:
     return measure @ int(cutoff)
 
 
-def _is_of_ir_measures(value: Any) -> bool:
-    """Tell ir_measures' measure objects, by what they have."""
-    return isinstance(getattr(value, "NAME", None), str) and isinstance(getattr(value, "params", None), dict)
+def _measure_of_tool(value: Any) -> Measure | None:
+    """Return the measure that a measure object of another tool means; None for objects of any other type.
+
+    The integration that has the name of the tool's package converts such objects, by its function `as_measure`.
+    """
+    for base in type(value).__mro__:
+        convert = _converter(str(base.__module__).partition(".")[0])
+        measure = convert(value) if convert else None
+        if measure is not None:
+            return measure
+    return None
 
 
-def _of_ir_measures(measure: Any) -> Measure:
-    """Return the measure that one of ir_measures' is; its own parameters say what it requires."""
-    name, given = measure.NAME, dict(measure.params)
-    for required, info in measure.SUPPORTED_PARAMS.items():
-        if info.required and required not in given:
-            raise unexpected(f"measure {measure}", f"{required}, which {name} requires in ir_measures", "none")
-    if name not in _BY_NAME:
-        raise unexpected("measure", "one that tieaware has", f"{measure} of ir_measures")
-    if name == "RBP" and "rel" not in given:
-        raise unexpected(f"measure {measure}", "rel, as in RBP(rel=1)", "none, for RBP of gains")
-    if name == "NumRet" and "rel" in given:
-        name = "NumRelRet"
-    return Measure(_BY_NAME[name], given.pop("cutoff", None), **given)
+@lru_cache(maxsize=256)
+def _converter(package: str) -> Callable[[Any], Measure | None] | None:
+    """Return the function `as_measure` of the integration for a package, if there is one."""
+    name = f"tieaware.integrations.{package}"
+    if package == "builtins" or not package.isidentifier() or find_spec(name) is None:
+        return None
+    # Imported only here: no other module of tieaware imports an integration, and the tool itself is already imported.
+    return getattr(import_module(name), "as_measure", None)
 
 
 def _by_trec_name(text: str) -> Measure | None:
@@ -210,28 +218,29 @@ def _by_trec_name(text: str) -> Measure | None:
 
 def _parameters(text: str, parameters: str) -> dict[str, Any]:
     parsed: dict[str, Any] = {}
-    for part in filter(None, (part.strip() for part in parameters.split(","))):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
+    for setting in filter(None, map(str.strip, parameters.split(","))):
+        name, equals, value = map(str.strip, setting.partition("="))
         if not equals or not name.isidentifier() or not value:
-            raise unexpected(f"measure {text!r}", "parameter=value", repr(part))
+            raise InputError(f"measure {text!r}", f"{setting!r} is not of the form parameter=value")
         if name in parsed:
-            raise unexpected(f"measure {text!r}", f"parameter {name!r} once", "it twice")
+            raise InputError(f"measure {text!r}", f"parameter {name!r} is given twice")
         try:
             parsed[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            parsed[name] = value  # a bare word, as in dcg=exp-log2
+            # A word without quotation marks, as in dcg=exp-log2.
+            parsed[name] = value
     return parsed
 
 
 def _nearest(name: str) -> str:
-    """Return the names nearest to an unknown one, or all."""
+    """Return a hint for an unknown name: the nearest names, or all of them."""
     known = [*_BY_NAME, *_BY_TREC_NAME, *(f"{each}_10" for each in _BY_TREC_NAME_WITH_CUTOFF)]
     return did_you_mean(name, known) or f"; the measures are {', '.join(DEFINITIONS)}"
 
 
-def _reduced(measure: Measure) -> tuple[Callable[[str], Measure], tuple[str]]:
+def _reduce(measure: Measure) -> tuple[Callable[[str], Measure], tuple[str]]:
     return parse_measure, (str(measure),)
 
 
-# A measure is pickled as it is written, for the functions of its definition may have no name to be found by.
-copyreg.pickle(Measure, _reduced)
+# A measure is pickled as its notation, because some functions in its definition are lambdas, which have no name.
+copyreg.pickle(Measure, _reduce)

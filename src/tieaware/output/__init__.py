@@ -1,1 +1,1 @@
-"""Tables as text, Markdown, HTML, CSV, LaTeX and data frames."""
+"""Tables, and their display and export as text, Markdown, HTML, CSV, JSON, LaTeX and data frames."""

@@ -1,4 +1,7 @@
-"""Named columns as other libraries' frames, and as a Parquet file."""
+"""Conversion of named columns to the data frames of other libraries, and to Parquet files.
+
+Each function raises MissingExtraError if the library is not installed.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arguments import shown
+from tieaware.errors import InputError
 from tieaware.runtime.atomic_files import whole_file
 from tieaware.runtime.extras import load
 
@@ -19,36 +23,36 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _in_utf8() -> Iterator[None]:
-    """Frames hold text in UTF-8; identifiers of other bytes, as a file may have them, have no such form."""
+    """Raise InputError for an identifier from a file that is not valid UTF-8, because data frames cannot hold it."""
     try:
         yield
     except UnicodeEncodeError as error:
-        raise unexpected("frame", "text in UTF-8, as frames hold it", shown(error.object)) from None
+        raise InputError("frame", f"data frames hold text in UTF-8 only, and {shown(error.object)} is not") from None
 
 
 def as_arrow(columns: Mapping[str, Any]) -> pyarrow.Table:
-    """Return a pyarrow.Table, or raise MissingExtraError."""
+    """Return a pyarrow.Table."""
     with _in_utf8():
         table: pyarrow.Table = load("pyarrow", "arrow").table(dict(columns))
     return table
 
 
 def as_pandas(columns: Mapping[str, Any]) -> pandas.DataFrame:
-    """Return a pandas.DataFrame, or raise MissingExtraError."""
+    """Return a pandas.DataFrame."""
     with _in_utf8():
         frame: pandas.DataFrame = load("pandas", "arrow").DataFrame(dict(columns))
     return frame
 
 
 def as_polars(columns: Mapping[str, Any]) -> polars.DataFrame:
-    """Return a polars.DataFrame, or raise MissingExtraError."""
+    """Return a polars.DataFrame."""
     with _in_utf8():
         frame: polars.DataFrame = load("polars", "arrow").DataFrame(dict(columns))
     return frame
 
 
 def write_parquet(columns: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a Parquet file, whole or not at all, or raise MissingExtraError."""
+    """Write a Parquet file, whole or not at all."""
     parquet = load("pyarrow.parquet", "arrow")
     table = as_arrow(columns)
     with whole_file(path) as file:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-# Brackets and stars would be taken for arguments of the line end before them, and straight quotes for others.
+# LaTeX would take brackets and stars for arguments of the line end before them, and straight quotes for curly ones.
 _ESCAPED = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -14,16 +14,8 @@ _ESCAPED = {
 }  # fmt: skip
 
 
-class Column(NamedTuple):
-    """What one column shows: all of it is text, yet to be escaped."""
-
-    name: str
-    is_text: bool
-    cells: Sequence[Shown]
-
-
 class Shown(NamedTuple):
-    """What one cell shows: its text, in bold, raised letters after it, and more beside it."""
+    """The text of one cell, not yet escaped: the main text, whether it is bold, raised letters, and text beside it."""
 
     text: str
     bold: bool = False
@@ -32,7 +24,7 @@ class Shown(NamedTuple):
 
 
 def escaped(text: str) -> str:
-    """Return text that LaTeX sets as it is: what cannot be set, such as control characters, is a question mark."""
+    """Escape text for LaTeX. Characters that LaTeX cannot print, such as control characters, become question marks."""
     return "".join(map(_escaped, text, text[1:] + " "))
 
 
@@ -41,12 +33,24 @@ def _escaped(c: str, following: str) -> str:
     return "-{}" if c == following == "-" else _ESCAPED.get(c, c if c.isprintable() else "?")
 
 
-def tabular(columns: Sequence[Column], notes: Iterable[str] = ()) -> str:
-    r"""Return a tabular with the rules of booktabs; the notes stand before it, as comments.
+def tabular(
+    names: Sequence[str], is_text: Sequence[bool], columns: Sequence[Sequence[Shown]], notes: Iterable[str] = ()
+) -> str:
+    """Return a tabular; the notes stand before it, as comments.
 
-    What is raised after a number, or stands beside it, has a column of its own, so that numbers stand below each other.
+    Raised letters after a number, and text beside it, go into columns of their own, so that the numbers are aligned.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of the columns.
+    is_text : sequence of bool
+        Whether each column is text.
+    columns : sequence of sequences of Shown
+        The cells of each column.
+    notes : iterable of str
     """
-    made = [_Tabular(column) for column in columns]
+    made = [_Tabular(*column) for column in zip(names, is_text, columns, strict=True)]
     lines = [
         *(f"% {escaped(' '.join(note.split()))}" for note in (*notes, "Needs the package booktabs.")),
         rf"\begin{{tabular}}{{{''.join(column.alignment for column in made)}}}",
@@ -65,22 +69,22 @@ def _row(cells: Iterable[str]) -> str:
 
 
 class _Tabular:
-    """How a column is set: its alignment, head and cells."""
+    """The LaTeX code of a column: its alignment, head and cells."""
 
-    def __init__(self, column: Column) -> None:
-        self.alignment, self.head = ("l" if column.is_text else "r"), escaped(column.name)
-        self.cells = [rf"\textbf{{{escaped(c.text)}}}" if c.bold else escaped(c.text) for c in column.cells]
-        raised = [rf"\textsuperscript{{{escaped(c.raised)}}}" if c.raised else "" for c in column.cells]
-        beside = [escaped(c.beside) for c in column.cells]
+    def __init__(self, name: str, is_text: bool, cells: Sequence[Shown]) -> None:
+        self.alignment, self.head = ("l" if is_text else "r"), escaped(name)
+        self.cells = [rf"\textbf{{{escaped(c.text)}}}" if c.bold else escaped(c.text) for c in cells]
+        raised = [rf"\textsuperscript{{{escaped(c.raised)}}}" if c.raised else "" for c in cells]
+        beside = [escaped(c.beside) for c in cells]
         for marks, gap in ((raised, ""), (beside, " ")):
             if any(marks):
-                self._append(marks, gap, column.is_text)
+                self._append(marks, gap, is_text)
         width = len(self.alignment.replace("@{}", "").replace("@{ }", ""))
         if width > 1:
             self.head = rf"\multicolumn{{{width}}}{{l}}{{{self.head}}}"
 
     def _append(self, marks: Sequence[str], gap: str, is_text: bool) -> None:
-        """Put marks after the cells: of text right there, of numbers into a column of their own."""
+        """Append marks to the cells: directly to text, but in a new column to numbers."""
         between = gap if is_text else " & "
         self.alignment += "" if is_text else f"@{{{gap}}}l"
         self.cells = [f"{cell}{between}{mark}".rstrip() for cell, mark in zip(self.cells, marks, strict=True)]

@@ -1,30 +1,24 @@
-"""Coarser scores: how precisely a ranking's scores are kept, before its ties are resolved.
+"""Coarser scores: reduce the precision of a ranking's scores before its ties are resolved.
 
-=================  ==================================================================================================
-``Bands(rho)``     the ranks of one band are equal: band g begins at rank b_g, b_1 = 1, b_{g+1} = ⌈rho b_g⌉
-``Decimals(d)``    d digits after the decimal point
-``Significant(d)`` d significant decimal digits
-``Float32()``      IEEE 754 single precision
-``Float16()``      IEEE 754 half precision
-``BFloat16()``     the upper half of single precision
-``Levels(n)``      n equal steps over the range of each list
-=================  ==================================================================================================
+| class | notation | coarse scores |
+|---|---|---|
+| `Decimals(N)` | `decimals:N` | N digits after the decimal point |
+| `Significant(N)` | `significant:N` | N significant decimal digits |
+| `Float32()` | `float32`, `fp32`, `f32` | IEEE 754 single precision |
+| `Float16()` | `float16`, `fp16`, `f16` | IEEE 754 half precision |
+| `BFloat16()` | `bfloat16`, `bf16` | the upper half of single precision |
+| `Levels(N)` | `levels:N` | N equal steps over the range of each list's scores |
+| `Bands(RHO)` | `bands:RHO` | one score for all ranks of a band; each band begins RHO times as deep as the last |
 
-All round to the nearest, ties to even, but for ``Levels``, which rounds down. None puts a lower score above a higher.
+All formats round to the nearest number, ties to even, except ``Levels``, which rounds down. No coarsening puts a lower
+score above a higher one.
 """
 
-from tieaware.precision.coarsening import (
-    Bands,
-    BFloat16,
-    Coarsening,
-    Decimals,
-    Float16,
-    Float32,
-    Levels,
-    Significant,
-    bands,
-    parse_precision,
-)
+from tieaware.precision.coarsening import Coarsening, parse_precision
+from tieaware.precision.digits import Decimals, Significant
+from tieaware.precision.floats import BFloat16, Float16, Float32
+from tieaware.precision.levels import Levels
+from tieaware.precision.rank_bands import Bands, bands
 
 __all__ = [
     "BFloat16",

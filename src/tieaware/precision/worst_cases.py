@@ -13,7 +13,7 @@ from tieaware.errors import InputError
 from tieaware.measures import DEFINITIONS, Measure, parse_measure, parse_measures
 from tieaware.measures.definition import Relevance
 from tieaware.output.tables import Cell, Table
-from tieaware.precision import bands
+from tieaware.precision.rank_bands import bands
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -1,39 +1,42 @@
 """Every measure in plain Python over lists, written to be read.
 
-A ranking without ties is a list of labels, the first-ranked document's first: ``[1, 0, 2]``. A ranking with
-ties is a list of groups, each the labels of the documents that share a score: ``[[1, 0], [2]]`` says that the
-first two documents may stand in either order. For every measure there are three functions, whose names follow
-from the first's:
+A ranking without ties is a list of labels, that of the first-ranked document first: ``[1, 0, 2]``. A ranking with ties
+is a list of groups, each the labels of the documents that share a score: ``[[1, 0], [2]]`` says that the first two
+documents may stand in either order. Every measure has three functions, with names such as these:
 
 ``reciprocal_rank``
-    takes a ranking, and gives its value.
+    takes a ranking and returns its value.
 ``mean_of_reciprocal_rank``
-    takes groups, and gives the mean of the value over every order of the documents inside their groups, all
-    equally likely, without enumerating those orders. (Never a mean over queries: here is one query.)
+    takes groups and returns the mean of the value over all orders of the documents inside their groups, each order
+    equally likely. It does not enumerate the orders. (There is only one query, so this is never a mean over queries.)
 ``variance_of_reciprocal_rank``
-    gives the variance of the value over those orders.
+    takes groups and returns the variance of the value over these orders.
 
-When each group holds one document, the first two agree and the third is 0. They stand in one module a family,
-and in its table ``MEASURES``; :func:`evaluate` and :func:`variance` take them by the measure's name. The word
-"expected" is left to the measure that has it in its name, the expected reciprocal rank of a user who stops (ERR,
-``expected_reciprocal_rank``). Measures of what is retrieved in any order are one function each, in ``sets``.
+If each group holds one document, the first two functions agree and the third returns 0. Each module has a family of
+measures, and a registry ``MEASURES`` in which :func:`evaluate` and :func:`variance` find the functions by the measure's
+name. Measures that do not depend on the order have one function each, in ``sets``. The word "expected" stands only in
+the name of the measure that is called so: the expected reciprocal rank (ERR, ``expected_reciprocal_rank``).
 
-The arguments mean the same everywhere:
+These parameters mean the same in all functions:
 
 ``ranking``, ``groups``
-    The labels of the retrieved documents, as above. None or a negative label marks an unjudged document,
-    which is neither relevant nor a gain.
+    The labels of the retrieved documents, as above. None or a negative label marks an unjudged document, which is not
+    relevant and has no gain.
+``label``, ``labels``
+    The label of one document, or the labels of several.
 ``judged``
-    The labels of all judged documents of the query, retrieved or not. N of them are relevant.
+    The labels of all judged documents of the query, retrieved or not. N of these documents are relevant.
 ``k``
-    The cut-off: only the first k ranks count; None is no cut-off. Where a measure divides by k, it does so
+    The cut-off, at least 1: only the first k ranks count. None means no cut-off. A measure that divides by k does so
     even if the list is shorter.
 ``rel``
-    The smallest label that is relevant.
+    The smallest relevant label.
 
-The variances are tieaware's own, but for that of AUC [7]_: groups are independent of each other, so those of their
-parts add up. A query without relevant judged documents is worth 0. In the formulas a group starts after t documents and
-holds n, of which r are relevant; m of its ranks, t+1 … t+m, lie within the cut-off.
+Means have the range of the value. A query without relevant judged documents has the value 0.
+
+The variances are tieaware's own, except that of AUC [7]_. Groups are independent of each other, so the variances of
+their contributions add up. In the formulas, a group starts after t documents and holds n documents, r of them relevant;
+m of its ranks, t+1 … t+m, are within the cut-off.
 
 References
 ----------
@@ -63,6 +66,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tieaware.checks.arguments import one_of, unexpected
+from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measure
 from tieaware.reference import (
     average_precision,
@@ -102,29 +106,29 @@ def evaluate(
     Parameters
     ----------
     measure : str or Measure
-        What to measure, for example ``"nDCG@10"``.
+        The measure, for example ``"nDCG@10"``.
     scores : sequence of float
-        Of the retrieved documents; infinities order as they should, and -0.0 equals 0.0.
+        The scores of the retrieved documents; -0.0 equals 0.0.
     labels : sequence of int or None
-        Of the same documents. None or a negative label marks an unjudged one.
+        The labels of the same documents. None or a negative label marks an unjudged document.
     judged : sequence of int or None, optional
-        The labels of all judged documents of the query, retrieved or not; by default, of those retrieved.
+        The labels of all judged documents of the query, retrieved or not. Default: the labels of the retrieved ones.
     ties : str
-        ``"average"``: the mean over every order of the documents that tie. The others put them in one order,
-        as :func:`rank` does.
+        ``"average"``: the mean over all orders of tied documents. The other rules put tied documents in one order, as
+        :func:`rank` does.
     docids : sequence of str or bytes, optional
-        The document ids, for the rules that go by them.
+        The document ids, for the rules that order by them.
 
     Returns
     -------
     float
-        0 for a query without relevant judged documents or without retrieved ones (but counts are counts).
+        Except for counts, 0 for a query without relevant judged documents or without retrieved ones.
 
     Raises
     ------
     InputError
-        If the lengths disagree, a score is NaN, the tie rule or the measure is unknown, or the document ids
-        that the rule needs are missing.
+        If the lengths differ, a score is NaN, the tie rule or the measure is unknown, or the document ids that the
+        rule needs are missing.
 
     Examples
     --------
@@ -157,28 +161,14 @@ def variance(
     labels: Sequence[Label],
     judged: Sequence[Label] | None = None,
 ) -> float:
-    """Give the variance of a measure for one query, over all orders of the documents that tie.
+    """Return the variance of a measure for one query, over all orders of the documents that tie.
 
-    Parameters
-    ----------
-    measure : str or Measure
-        What to measure, for example ``"nDCG@10"``.
-    scores : sequence of float
-        Of the retrieved documents.
-    labels : sequence of int or None
-        Of the same documents. None or a negative label marks an unjudged one.
-    judged : sequence of int or None, optional
-        The labels of all judged documents of the query, retrieved or not; by default, of those retrieved.
+    Parameters as for `evaluate`.
 
     Returns
     -------
     float
-        At least 0, in the unit of the measure squared. NaN for infAP, whose variance is not known.
-
-    Raises
-    ------
-    InputError
-        If the lengths disagree, a score is NaN, or the measure is unknown.
+        At least 0, in the squared unit of the measure. NaN for infAP, whose variance is not known.
 
     Examples
     --------
@@ -205,7 +195,7 @@ def _check(
 ) -> None:
     for name, values in (("labels", labels), ("docids", docids)):
         if values is not None and len(values) != len(scores):
-            raise unexpected(name, f"{len(scores)}, one for each score", f"{len(values)}")
+            raise InputError(name, f"must be as many as the scores, {len(scores)}; there are {len(values)}")
     for i, score in enumerate(scores):
         if math.isnan(score):
             raise unexpected(f"scores[{i}]", "a number", "NaN")
@@ -213,6 +203,6 @@ def _check(
 
 
 def _arguments(measure: Measure) -> dict[str, Any]:
-    """Return the measure's parameters as the functions take them."""
+    """Return the cut-off and the parameters of a measure by the names that the functions use."""
     cutoff = {"k": measure.cutoff} if measure.definition.has_cutoff else {}
     return {**measure.parameters, **cutoff}

@@ -1,4 +1,4 @@
-"""Average precision, and its kin: inferred, and with cumulated gains.
+"""Average precision, inferred average precision and the Q-measure.
 
 The numbers in brackets are those of the references of `tieaware.reference`.
 """
@@ -13,23 +13,9 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, grade_of, is
 
 
 def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the sum of the precision at each relevant document's rank, / N ([1]_, section 8.4).
+    """Return the sum of the precisions at the ranks of the relevant documents, / N ([1]_, section 8.4).
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -49,23 +35,13 @@ def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, r
 
 
 def mean_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the mean of :func:`average_precision`: (1/N) Σ_groups (r/n) Σ_j (R + 1 + a (j-t-1)) / j [2]_.
+    """Return the mean of `average_precision`: (1/N) Σ_groups (r/n) Σ_j (R + 1 + a (j-t-1)) / j [2]_.
 
-    Rank j holds a relevant document with probability r/n. If it does, the relevant documents up to there are
-    the R of earlier groups, itself, and of the j-t-1 that precede it in its group each with probability a =
-    (r-1)/(n-1). The last is 0 for a group of one, where the printed formula has 0/0.
+    Rank j holds a relevant document with probability r/n. If it does, the relevant documents down to rank j are the R
+    of earlier groups, this document, and each of the j-t-1 documents before it in its group with probability a =
+    (r-1)/(n-1). In a group of one document a is 0, where the printed formula has 0/0.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`average_precision`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `average_precision`.
 
     Examples
     --------
@@ -76,27 +52,27 @@ def mean_of_average_precision(groups: Groups, judged: Ranking, k: int | None = N
     if N == 0:
         return 0.0
     R = 0
-    parts: list[float] = []
+    terms: list[float] = []
     for ranks, labels in with_ranks(groups, k):
         n, r = len(labels), relevant(labels, rel)
         if r:
             a = (r - 1) / (n - 1) if n > 1 else 0.0
-            parts.extend(r / n * (R + 1 + a * (j - ranks.start)) / j for j in ranks)
+            terms.extend(r / n * (R + 1 + a * (j - ranks.start)) / j for j in ranks)
         R += r
-    return math.fsum(parts) / N
+    return math.fsum(terms) / N
 
 
 def chance_of_all(n: int, r: int, i: int) -> float:
-    """Give the probability that i given documents of a group are all relevant: r (r-1) over n (n-1), and so on.
+    """Return the probability that i given documents of a group are all relevant: r (r-1) … / (n (n-1) …).
 
     Parameters
     ----------
     n : int
-        The number of documents of the group.
+        The size of the group.
     r : int
-        How many of them are relevant, 0 … n.
+        The number of relevant documents in it, 0 … n.
     i : int
-        How many documents are given, at least 0.
+        The number of given documents, at least 0.
 
     Returns
     -------
@@ -112,22 +88,12 @@ def chance_of_all(n: int, r: int, i: int) -> float:
 
 
 def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`average_precision`, from the chances that two to four ranks are all relevant.
+    """Return the variance of `average_precision`, from the chances that two to four ranks are all relevant.
 
-    A relevant document at the x-th rank of its group, from 0, adds (c + those among the x ranks before it) / rank, with
-    c = R + 1.
+    A relevant document with x documents before it in its group adds (c + the relevant ones among these x) / its rank.
+    Here c is 1 + the number of relevant documents in earlier groups.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`average_precision`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `average_precision`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -157,22 +123,10 @@ def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None
 def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     """Infer average precision where documents of the pool (label -2) are not judged: infAP [11]_, as in trec_eval.
 
-    A relevant document at rank j adds 1/j, and (pooled documents before it)/j times the share of relevant ones among
-    those judged.
+    A relevant document at rank j adds 1/j + (pooled documents before it)/j · (the share of relevant documents among the
+    judged ones before it).
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -183,22 +137,12 @@ def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) 
 
 
 def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the mean of :func:`inferred_average_precision`.
+    """Return the mean of `inferred_average_precision`.
 
-    Any of n ranks may be that of a relevant document; a relevant, b judged nonrelevant and c pooled documents are then
-    among those of the group before it, with the chance of drawing so many of each.
+    Each of the n ranks of a group may hold a given relevant document. Before it in its group are i relevant, j judged
+    nonrelevant and v pooled documents, with the probability of drawing these numbers.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, rel
-        As in :func:`inferred_average_precision`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `inferred_average_precision`.
 
     Examples
     --------
@@ -214,33 +158,23 @@ def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int
         b, u = relevant(labels, 0) - r, sum(label is not None and label < -1 for label in labels)
         if r:
             for x in range(n):
-                part = 0.0
+                value = 0.0
                 for i, j, v in product(range(r), range(b + 1), range(u + 1)):
                     rest = x - i - j - v
                     if 0 <= rest <= n - r - b - u:
                         chance = math.comb(r - 1, i) * math.comb(b, j) * math.comb(u, v)
                         chance *= math.comb(n - r - b - u, rest)
                         share = (R + i + epsilon) / (R + i + B + j + 2 * epsilon)
-                        part += chance * (1 + (R + i + B + j + U + v) * share)
-                total += r / n * part / math.comb(n - 1, x) / (t + x + 1)
+                        value += chance * (1 + (R + i + B + j + U + v) * share)
+                total += r / n * value / math.comb(n - 1, x) / (t + x + 1)
         t, R, B, U = t + n, R + r, B + b, U + u
     return total / N if N else 0.0
 
 
 def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """NaN: the variance of :func:`inferred_average_precision` is not known.
+    """Return NaN: the variance of `inferred_average_precision` is not known.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, rel
-        As in :func:`inferred_average_precision`.
-
-    Returns
-    -------
-    float
-        NaN.
+    Parameters as for `inferred_average_precision`; the value is NaN.
 
     Examples
     --------
@@ -250,30 +184,16 @@ def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel:
     return math.nan
 
 
-def q_measure(
-    ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
-) -> float:
-    """Σ over relevant ranks j of (hits to j + beta gain to j) / (j + beta ideal gain to j), / N: Q-measure [12]_.
+def q_measure(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+    """Return the Q-measure [12]_: Σ_j (hits to j + beta gain to j) / (j + beta ideal gain to j), / N.
 
-    The gain of a relevant document is its label.
+    The sum is over the ranks j of relevant documents. The gain of a relevant document is its label.
 
     Parameters
     ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
     beta : float
         The weight of the gain against the hits, above 0.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -283,25 +203,13 @@ def q_measure(
     return mean_of_q_measure([[label] for label in ranking], judged, k, beta, rel)
 
 
-def mean_of_q_measure(
-    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
-) -> float:
-    """Give the mean of :func:`q_measure`: Σ_x w_x E[(R + 1 + beta C) I + beta g + I Σ (I + beta g before it)].
+def mean_of_q_measure(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+    """Return the mean of `q_measure`: Σ_x w_x E[(R + 1 + beta C) I + beta g + I Σ (I + beta g before it)].
 
-    I tells whether the document in slot x of the group is relevant, g is its gain, R and C are hits and gain before the
-    group, and w = 1/(j + beta ideal gain to j).
+    I is 1 if the document in slot x of the group is relevant, else 0; g is its gain. R and C are the hits and the gain
+    before the group, and w = 1/(j + beta ideal gain to j).
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, beta, rel
-        As in :func:`q_measure`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `q_measure`.
 
     Examples
     --------
@@ -310,7 +218,7 @@ def mean_of_q_measure(
     """
     N = relevant(judged, rel)
     total = 0.0
-    for weights, hit, u, h in _parts_of_q(groups, judged, k, beta, rel):
+    for weights, hit, u, h in _terms_of_q(groups, judged, k, beta, rel):
         one, two = mean_over_distinct(u), mean_over_distinct(hit, h)
         total += math.fsum(w * (one + x * two) for x, w in enumerate(weights))
     return total / N if N else 0.0
@@ -319,19 +227,9 @@ def mean_of_q_measure(
 def variance_of_q_measure(
     groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
 ) -> float:
-    """Give the variance of :func:`q_measure`: of Σ_x w_x (u_x + I_x Σ h before x), from means over up to four ranks.
+    """Return the variance of `q_measure`: that of Σ_x w_x (u_x + I_x Σ h before x), from means over up to four ranks.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, beta, rel
-        As in :func:`q_measure`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `q_measure`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -340,7 +238,7 @@ def variance_of_q_measure(
     """
     N = relevant(judged, rel)
     total = 0.0
-    for weights, hit, u, h in _parts_of_q(groups, judged, k, beta, rel):
+    for weights, hit, u, h in _terms_of_q(groups, judged, k, beta, rel):
         e, squares = mean_over_distinct, [x * x for x in h]
         uu, uh = [x * x for x in u], [x * y for x, y in zip(u, h, strict=True)]
         mean = math.fsum(w * (e(u) + x * e(hit, h)) for x, w in enumerate(weights))
@@ -348,7 +246,7 @@ def variance_of_q_measure(
             w * w * (e(uu) + 2 * x * e(u, h) + x * e(hit, squares) + x * (x - 1) * e(hit, h, h))
             for x, w in enumerate(weights)
         )
-        # Two ranks, with y documents of the group before the first and x before the second.
+        # For two ranks of the group: y documents of the group stand before the first, and x before the second.
         one, three, four = e(u, u) + e(uh, hit), e(u, hit, h), (e(hit, hit, squares) + e(h, hit, h), e(hit, hit, h, h))
         square += 2 * math.fsum(
             w * v * (one + (x - 1 + y) * three + y * (four[0] + (x - 2) * four[1]))
@@ -359,7 +257,7 @@ def variance_of_q_measure(
     return total / N**2 if N else 0.0
 
 
-def _parts_of_q(
+def _terms_of_q(
     groups: Groups, judged: Ranking, k: int | None, beta: float, rel: int
 ) -> Iterator[tuple[list[float], list[float], list[float], list[float]]]:
     """Yield, for each group, the weights of its ranks, and for its documents I, u = c I + beta g and h = I + beta g."""
@@ -381,17 +279,17 @@ def _parts_of_q(
 def sum_over_distinct(*worths: Sequence[float]) -> float:
     """Sum ``worths[0][d0] worths[1][d1] …`` over all choices of different documents d0, d1 and so on.
 
-    The last document may be any, less the cases in which it is one of the others.
+    The sum lets the last document be any, and then subtracts the cases in which it is one of the earlier documents.
 
     Parameters
     ----------
     *worths : sequences of float, of equal lengths
-        What each document is worth in the first place, the second and so on.
+        The worth of each document in the first place, in the second place, and so on.
 
     Returns
     -------
     float
-        0 where there are fewer documents than places.
+        0 if there are fewer documents than places.
 
     Examples
     --------
@@ -409,17 +307,9 @@ def sum_over_distinct(*worths: Sequence[float]) -> float:
 
 
 def mean_over_distinct(*worths: Sequence[float]) -> float:
-    """Give the mean that :func:`sum_over_distinct` is the sum of; 0 without a choice.
+    """Return `sum_over_distinct` / the number of choices; 0 if there is no choice.
 
-    Parameters
-    ----------
-    *worths : sequences of float, of equal lengths
-        As in :func:`sum_over_distinct`.
-
-    Returns
-    -------
-    float
-        0 where there are fewer documents than places.
+    Parameters as for `sum_over_distinct`.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Expected reciprocal rank: a user reads down the list, and stops at each document with a chance that its label gives.
+"""Expected reciprocal rank.
+
+A user reads down the list and stops at each document with a probability that depends on its label.
 
 The numbers in brackets are those of the references of `tieaware.reference`.
 """
@@ -12,19 +14,19 @@ from tieaware.reference.rankings import Functions, Groups, Label, Ranking, with_
 
 
 def stop_probability(label: Label, max_rel: int = 4) -> float:
-    """(2^label - 1) / 2^max_rel, the chance that a document makes the user stop; 0 for a label below 1 [10]_.
+    """Return (2^label - 1) / 2^max_rel, the chance that a document makes the user stop; 0 for a label below 1 [10]_.
 
     Parameters
     ----------
     label : int or None
-        The label of a document.
+        The document's label; None if it is unjudged.
     max_rel : int
-        The largest label that there is, at least 1.
+        The highest possible label, at least 1.
 
     Returns
     -------
     float
-        0 … 1.
+        At least 0, and below 1.
 
     Examples
     --------
@@ -34,26 +36,14 @@ def stop_probability(label: Label, max_rel: int = 4) -> float:
     return (2**label - 1) / 2**max_rel if label is not None and label > 0 else 0.0
 
 
-def expected_reciprocal_rank(
-    ranking: Ranking, judged: Ranking, k: int | None = None, max_rel: int = 4
-) -> float:
-    """Σ_j 1/j Π_{i<j} (1 - stop_i) stop_j: ERR, the expectation of 1 / the rank at which the user stops [10]_.
+def expected_reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
+    """Return Σ_j 1/j Π_{i<j} (1 - stop_i) stop_j, the expectation of 1 / the rank at which the user stops [10]_.
 
     Parameters
     ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
     max_rel : int
-        The largest label that there is, at least 1.
-
-    Returns
-    -------
-    float
-        0 … 1.
+        As for `stop_probability`.
+    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -69,21 +59,21 @@ def expected_reciprocal_rank(
 
 
 def mean_products(factors: Sequence[float], m: int) -> list[float]:
-    """Give the mean product of x of the factors, over all choices of x, for x = 0 … m.
+    """Return the mean product of x of the factors, over all choices of x factors, for x = 0 … m.
 
-    One factor q more, the i-th, makes of the mean A_x: ((i-x)/i) A_x + (x/i) q A_{x-1}.
+    The i-th factor q changes the mean A_x to ((i-x)/i) A_x + (x/i) q A_{x-1}.
 
     Parameters
     ----------
     factors : sequence of float
-        One of each document of the group.
+        One factor for each document of the group.
     m : int
-        The most factors of a product.
+        The largest number of factors in a product.
 
     Returns
     -------
     list of float
-        m + 1 means, the first of which is 1; 0 where there are not so many factors.
+        m + 1 means, the first of them 1; 0 where x is more than the number of factors.
 
     Examples
     --------
@@ -98,21 +88,11 @@ def mean_products(factors: Sequence[float], m: int) -> list[float]:
 
 
 def mean_of_expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
-    """Give the mean of :func:`expected_reciprocal_rank`: Σ P Σ_x (A_{x-1} - A_x)/(t+x).
+    """Return the mean of `expected_reciprocal_rank`: Σ P Σ_x (A_{x-1} - A_x)/(t+x).
 
-    A_x is the mean product of 1 - stop over x documents of the group, P the product over the groups before.
+    A_x is the mean product of 1 - stop over x documents of the group, and P the product over all earlier groups.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, max_rel
-        As in :func:`expected_reciprocal_rank`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `expected_reciprocal_rank`.
 
     Examples
     --------
@@ -129,17 +109,12 @@ def mean_of_expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | N
 
 
 def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[int, int], float]:
-    """Give the mean product of x factors squared and y others, over all choices, for x + y ≤ m.
+    """Return the mean product of x factors squared and y others, over all choices, for x + y ≤ m.
 
-    That is the mean of T_x T_{x+y}, where T_x is the product of the first x factors in an order. The recurrence is that
-    of :func:`mean_products`.
+    This is the mean of T_x T_{x+y}, where T_x is the product of the first x factors in an order. The recurrence is that
+    of `mean_products`.
 
-    Parameters
-    ----------
-    factors : sequence of float
-        One of each document of the group.
-    m : int
-        The most factors of a product.
+    Parameters as for `mean_products`.
 
     Returns
     -------
@@ -171,21 +146,11 @@ def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[in
 def variance_of_expected_reciprocal_rank(
     groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4
 ) -> float:
-    """Give the variance of :func:`expected_reciprocal_rank`: Σ P² Var Σ_x (T_{x-1} - T_x)/(t+x).
+    """Return the variance of `expected_reciprocal_rank`: Σ P² Var Σ_x (T_{x-1} - T_x)/(t+x).
 
-    T_x is the product of 1 - stop over the first x documents of the group, P that over the groups before.
+    T_x is the product of 1 - stop over the first x documents of the group, and P the product over the groups before it.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, max_rel
-        As in :func:`expected_reciprocal_rank`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `expected_reciprocal_rank`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -198,7 +163,7 @@ def variance_of_expected_reciprocal_rank(
         m = len(ranks)
         if len(set(factors)) > 1 and m:
             means = mean_products_of_prefixes(factors, m)
-            # The sum as Σ_x coefficient_x T_x.
+            # Write Σ_x (T_{x-1} - T_x)/(t+x) as Σ_x coefficient_x T_x.
             coefficients = [1 / ranks[0], *(1 / ranks[x] - 1 / ranks[x - 1] for x in range(1, m)), -1 / ranks[m - 1]]
             mean = math.fsum(coefficients[x] * means[0, x] for x in range(m + 1))
             square = math.fsum(
@@ -206,7 +171,7 @@ def variance_of_expected_reciprocal_rank(
                 for x in range(m + 1)
                 for y in range(m + 1)
             )
-            # No variance is negative, but for the rounding of its two terms.
+            # Rounding of the two terms can make their difference negative.
             total += goes_on**2 * max(square - mean**2, 0.0)
         goes_on *= math.prod(factors)
     return total

@@ -1,4 +1,4 @@
-"""Measures of where the first relevant documents stand.
+"""Measures of the ranks of the first relevant documents.
 
 The numbers in brackets are those of the references of `tieaware.reference`.
 """
@@ -13,23 +13,9 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant,
 
 
 def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """1 / the rank of the first relevant document, 0 if there is none within the cut-off [3]_.
+    """Return 1 / the rank of the first relevant document; 0 if none is within the cut-off [3]_.
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -43,18 +29,17 @@ def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel
 
 
 def chances_of_first_relevant(n: int, r: int) -> Iterator[float]:
-    """Yield p_1, p_2, …: the probability that the first relevant document of a group comes x-th.
+    """Yield p_1, p_2, …: the probability that the first relevant document of a group is its x-th document.
 
-    p_1 = r/n, and p_{x+1} = p_x (n-x-r+1)/(n-x). These are the differences of the survival function, the
-    probability that the first x documents are not relevant; the printed formula of [2]_ sums that function
-    itself.
+    p_1 = r/n, and p_{x+1} = p_x (n-x-r+1)/(n-x). These are the differences of the survival function, the probability
+    that none of the first x documents is relevant. The formula printed in [2]_ sums the survival function itself.
 
     Parameters
     ----------
     n : int
-        The number of documents of the group.
+        The number of documents in the group.
     r : int
-        How many of them are relevant, 1 … n.
+        The number of relevant documents in the group, 1 … n.
 
     Yields
     ------
@@ -74,19 +59,9 @@ def chances_of_first_relevant(n: int, r: int) -> Iterator[float]:
 
 
 def mean_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the mean of :func:`reciprocal_rank`: Σ p_x/(t+x) in the first group with a relevant one.
+    """Return the mean of `reciprocal_rank`: Σ p_x/(t+x) for the first group with a relevant document.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`reciprocal_rank`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `reciprocal_rank`.
 
     Examples
     --------
@@ -102,19 +77,9 @@ def mean_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = Non
 
 
 def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`reciprocal_rank`: of 1/(t+x), with probability p_x, and of 0 below the cut-off.
+    """Return the variance of `reciprocal_rank`: it is 1/(t+x) with probability p_x, and 0 below the cut-off.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`reciprocal_rank`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `reciprocal_rank`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -132,23 +97,9 @@ def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None =
 
 
 def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """1 if there is a relevant document within the cut-off, else 0: trec_eval's success.
+    """Return 1 if a relevant document is within the cut-off, else 0: trec_eval's success.
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -159,19 +110,9 @@ def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 
 
 
 def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the mean of :func:`success`: Σ p_x = 1 - C(n-r, m)/C(n, m), the hypergeometric chance of a hit.
+    """Return the mean of `success`: Σ p_x = 1 - C(n-r, m)/C(n, m), the hypergeometric chance of a hit.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`success`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `success`.
 
     Examples
     --------
@@ -187,19 +128,9 @@ def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: 
 
 
 def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give q (1 - q), where q is the mean of :func:`success`.
+    """Return the variance of `success`: q (1 - q), where q is its mean.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`success`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `success`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -211,25 +142,16 @@ def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, r
 
 
 def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -> float:
-    """Count the nonrelevant documents above the i-th relevant one: all, where there are fewer relevant ones [8]_.
+    """Count the nonrelevant documents above the i-th relevant one [8]_.
 
-    0 for a query without relevant judged documents.
+    If fewer than i relevant documents are retrieved, all nonrelevant ones count. The value is 0 for a query without
+    relevant judged documents.
 
     Parameters
     ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
     i : int
-        Which relevant document is wanted, from 1.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        A number of documents, at least 0.
+        The number of relevant documents that the user wants, at least 1.
+    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -240,19 +162,11 @@ def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -
 
 
 def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
-    """Give the mean of :func:`search_length`: j + i (n-r)/(r+1), i counted inside the group, j before it [8]_.
+    """Return the mean of `search_length`: j + i (n-r)/(r+1) [8]_.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, i, rel
-        As in :func:`search_length`.
+    The i-th relevant document is counted inside the group that contains it; j nonrelevant documents precede this group.
 
-    Returns
-    -------
-    float
-        A number of documents, at least 0.
+    Parameters as for `search_length`.
 
     Examples
     --------
@@ -272,19 +186,11 @@ def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int 
 
 
 def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
-    """Give i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one.
+    """Return the variance of `search_length`: i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)).
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, i, rel
-        As in :func:`search_length`.
+    The formula is for the group that contains the i-th relevant document, which is counted inside the group.
 
-    Returns
-    -------
-    float
-        In documents², at least 0.
+    Parameters as for `search_length`; the value is in documents².
 
     Examples
     --------

@@ -17,14 +17,14 @@ def gain(label: Label, dcg: str = "log2") -> int:
     Parameters
     ----------
     label : int or None
-        The label of a document.
+        The label; None if the document is unjudged.
     dcg : str
-        The gain of a label: "log2" is the label itself, "exp-log2" is 2^label - 1.
+        The definition of the gain: "log2" or "exp-log2".
 
     Returns
     -------
     int
-        At least 0.
+        A gain, at least 0.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def discount(j: int) -> float:
     Returns
     -------
     float
-        Above 0, at most 1.
+        Above 0, and at most 1.
 
     Examples
     --------
@@ -59,19 +59,7 @@ def discount(j: int) -> float:
 def ideal_gain(judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
     """Return the DCG of the judged documents in their best order.
 
-    Parameters
-    ----------
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    dcg : str
-        The gain of a label: "log2" is the label itself, "exp-log2" is 2^label - 1.
-
-    Returns
-    -------
-    float
-        In units of gain, at least 0.
+    Parameters as for `discounted_cumulative_gain`; the value is a gain of at least 0.
 
     Examples
     --------
@@ -82,18 +70,13 @@ def ideal_gain(judged: Ranking, k: int | None = None, dcg: str = "log2") -> floa
 
 
 def discounted_cumulative_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
-    """Σ gain_j / log2(1 + j) [4]_, in the form of [5]_, which discounts the second rank too.
+    """Return Σ gain_j / log2(1 + j) [4]_, in the form of [5]_, which discounts the second rank too.
 
     Parameters
     ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
     dcg : str
-        The gain of a label: "log2" is the label itself, "exp-log2" is 2^label - 1.
+        As for `gain`.
+    Others as for `tieaware.reference`.
 
     Returns
     -------
@@ -113,19 +96,9 @@ def discounted_cumulative_gain(ranking: Ranking, judged: Ranking, k: int | None 
 def mean_of_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Give the mean of :func:`discounted_cumulative_gain`: Σ_groups (mean gain) Σ_j 1/log2(1 + j) [2]_.
+    """Return the mean of `discounted_cumulative_gain`: Σ_groups (mean gain) Σ_j 1/log2(1 + j) [2]_.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, dcg
-        As in :func:`discounted_cumulative_gain`.
-
-    Returns
-    -------
-    float
-        In units of gain, at least 0.
+    Parameters as for `discounted_cumulative_gain`.
 
     Examples
     --------
@@ -143,19 +116,9 @@ def mean_of_discounted_cumulative_gain(
 def variance_of_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Give the variance of :func:`discounted_cumulative_gain`.
+    """Return the variance of `discounted_cumulative_gain`, a weighted sum.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, dcg
-        As in :func:`discounted_cumulative_gain`.
-
-    Returns
-    -------
-    float
-        In units of gain², at least 0.
+    Parameters as for `discounted_cumulative_gain`; the value is in units of gain².
 
     Examples
     --------
@@ -168,23 +131,9 @@ def variance_of_discounted_cumulative_gain(
 def normalised_discounted_cumulative_gain(
     ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """:func:`discounted_cumulative_gain` / that of the judged documents in their best order [4]_.
+    """Return `discounted_cumulative_gain` / that of the judged documents in their best order [4]_.
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    dcg : str
-        The gain of a label: "log2" is the label itself, "exp-log2" is 2^label - 1.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `discounted_cumulative_gain`; the value is 0 … 1.
 
     Examples
     --------
@@ -198,19 +147,9 @@ def normalised_discounted_cumulative_gain(
 def mean_of_normalised_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Give the mean of :func:`normalised_discounted_cumulative_gain`: the ideal gain does not depend on the order [2]_.
+    """Return the mean of `normalised_discounted_cumulative_gain`: that of DCG / the ideal gain [2]_.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, dcg
-        As in :func:`normalised_discounted_cumulative_gain`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `normalised_discounted_cumulative_gain`.
 
     Examples
     --------
@@ -224,19 +163,9 @@ def mean_of_normalised_discounted_cumulative_gain(
 def variance_of_normalised_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Give the variance of :func:`normalised_discounted_cumulative_gain`.
+    """Return the variance of `normalised_discounted_cumulative_gain`: that of DCG / the ideal gain squared.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, dcg
-        As in :func:`normalised_discounted_cumulative_gain`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `normalised_discounted_cumulative_gain`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -250,25 +179,13 @@ def variance_of_normalised_discounted_cumulative_gain(
 def rank_biased_precision(
     ranking: Ranking, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
 ) -> float:
-    """(1-p) Σ p^(j-1) over the ranks j of relevant documents: p is the reader's patience [6]_.
+    """Return (1-p) Σ p^(j-1), summed over the ranks j of relevant documents [6]_.
 
     Parameters
     ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
     p : float
-        The reader's patience, between 0 and 1: the chance to go on to the next rank.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+        The user's patience, between 0 and 1: the chance to go on to the next rank.
+    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -281,19 +198,9 @@ def rank_biased_precision(
 def mean_of_rank_biased_precision(
     groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
 ) -> float:
-    """Give the mean of :func:`rank_biased_precision`: (1-p) Σ_groups (r/n) Σ_j p^(j-1), additive as DCG is.
+    """Return the mean of `rank_biased_precision`: (1-p) Σ_groups (r/n) Σ_j p^(j-1).
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, p, rel
-        As in :func:`rank_biased_precision`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `rank_biased_precision`.
 
     Examples
     --------
@@ -310,19 +217,9 @@ def mean_of_rank_biased_precision(
 def variance_of_rank_biased_precision(
     groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
 ) -> float:
-    """Give the variance of :func:`rank_biased_precision`.
+    """Return the variance of `rank_biased_precision`, a weighted sum.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, p, rel
-        As in :func:`rank_biased_precision`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `rank_biased_precision`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -335,21 +232,11 @@ def variance_of_rank_biased_precision(
 
 
 def rank_biased_residual(ranking: Ranking, judged: Ranking, p: float = 0.8) -> float:
-    """1 - (1-p) Σ p^(j-1) over the ranks j of judged documents: what all others might add to RBP [6]_.
+    """Return 1 - (1-p) Σ p^(j-1), summed over the ranks j of judged documents [6]_.
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    p : float
-        The reader's patience, between 0 and 1: the chance to go on to the next rank.
+    This is the most that unjudged documents, and those below the end of the list, could add to RBP.
 
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `rank_biased_precision`; the value is 0 … 1.
 
     Examples
     --------
@@ -360,19 +247,9 @@ def rank_biased_residual(ranking: Ranking, judged: Ranking, p: float = 0.8) -> f
 
 
 def mean_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
-    """Give the mean of :func:`rank_biased_residual`.
+    """Return the mean of `rank_biased_residual`: 1 - that of RBP, where every judged document is relevant.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, p
-        As in :func:`rank_biased_residual`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `rank_biased_residual`.
 
     Examples
     --------
@@ -383,19 +260,9 @@ def mean_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8
 
 
 def variance_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
-    """Give the variance of :func:`rank_biased_residual`.
+    """Return the variance of `rank_biased_residual`: that of RBP, where every judged document is relevant.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, p
-        As in :func:`rank_biased_residual`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `rank_biased_residual`; the value is 0 … 1/4.
 
     Examples
     --------

@@ -23,19 +23,7 @@ from tieaware.reference.rankings import (
 def hits(ranking: Ranking, k: int | None = None, rel: int = 1) -> int:
     """Count the relevant documents within the cut-off.
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    int
-        A number of documents.
+    Parameters as for `tieaware.reference`.
 
     Examples
     --------
@@ -46,19 +34,9 @@ def hits(ranking: Ranking, k: int | None = None, rel: int = 1) -> int:
 
 
 def mean_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
-    """Σ m r/n: each of a group's ranks holds a relevant document with probability r/n [2]_.
+    """Return Σ m r/n: each rank of a group holds a relevant document with probability r/n [2]_.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    k, rel
-        As in :func:`hits`.
-
-    Returns
-    -------
-    float
-        A number of documents.
+    Parameters as for `hits`.
 
     Examples
     --------
@@ -71,26 +49,18 @@ def mean_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
 def variance_of_weighted_sum(
     groups: Groups, k: int | None, worth: Callable[[Label], float], weight: Callable[[int], float]
 ) -> float:
-    """Give the variance of Σ_j weight(j) worth(document at rank j): s² Σ_j (d_j - mean d)² for each group.
+    """Return the variance of Σ_j weight(j) worth(document at rank j): s² Σ_j (d_j - mean d)² for each group.
 
-    s² is the variance of the documents' worth, with the divisor n-1, and d_j the weight of the group's ranks, 0 below
-    the cut-off.
+    s² is the variance of the documents' worth, with the divisor n-1. d_j is the weight of the group's j-th rank, or 0
+    if that rank is below the cut-off.
 
     Parameters
     ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
     worth : callable
-        What a document is worth, from its label.
+        Takes a label and returns the worth of the document.
     weight : callable
-        What a rank weighs, from 1.
-
-    Returns
-    -------
-    float
-        At least 0.
+        Takes a rank, counted from 1, and returns its weight.
+    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -104,26 +74,15 @@ def variance_of_weighted_sum(
             worths = [worth(label) for label in labels]
             weights = [weight(j) for j in ranks] + [0.0] * (n - len(ranks))
             means = math.fsum(worths) / n, math.fsum(weights) / n
-            total += math.fsum((w - means[0]) ** 2 for w in worths) / (n - 1) * (
-                math.fsum((d - means[1]) ** 2 for d in weights)
-            )
+            squares = math.fsum((d - means[1]) ** 2 for d in weights)
+            total += math.fsum((w - means[0]) ** 2 for w in worths) / (n - 1) * squares
     return total
 
 
 def variance_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`hits`: each of the first k ranks weighs 1.
+    """Return the variance of `hits`: each of the first k ranks has weight 1.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    k, rel
-        As in :func:`hits`.
-
-    Returns
-    -------
-    float
-        In documents², at least 0.
+    Parameters as for `hits`; the value is in documents².
 
     Examples
     --------
@@ -134,23 +93,9 @@ def variance_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> floa
 
 
 def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Hits / k; without a cut-off, hits / retrieved documents ([1]_, section 8.3).
+    """Return hits / k; without a cut-off, hits / retrieved documents ([1]_, section 8.3).
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -162,19 +107,9 @@ def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int 
 
 
 def mean_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the mean of :func:`precision`: expected hits / k [2]_.
+    """Return the mean of `precision`: expected hits / k [2]_.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`precision`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `precision`.
 
     Examples
     --------
@@ -186,19 +121,9 @@ def mean_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel
 
 
 def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`precision`.
+    """Return the variance of `precision`: that of the hits / k².
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`precision`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `precision`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -210,23 +135,9 @@ def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None,
 
 
 def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Hits / N ([1]_, section 8.3).
+    """Return hits / N ([1]_, section 8.3).
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -238,19 +149,9 @@ def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1
 
 
 def mean_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the mean of :func:`recall`: expected hits / N [2]_; N is that of the judgments.
+    """Return the mean of `recall`: expected hits / N [2]_.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`recall`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `recall`.
 
     Examples
     --------
@@ -262,19 +163,9 @@ def mean_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: i
 
 
 def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`recall`.
+    """Return the variance of `recall`: that of the hits / N².
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`recall`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `recall`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -286,23 +177,9 @@ def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, re
 
 
 def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """2 P R / (P + R), the harmonic mean of precision and recall ([1]_, section 8.3, equation 8.6).
+    """Return 2 P R / (P + R), the harmonic mean of precision and recall ([1]_, section 8.3, equation 8.6).
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -315,19 +192,9 @@ def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) ->
 
 
 def mean_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the mean of :func:`f1`: 2 hits / (k + N), since P = hits/k and R = hits/N [2]_.
+    """Return the mean of `f1`: 2 expected hits / (k + N), since P = hits/k and R = hits/N [2]_.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`f1`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `f1`.
 
     Examples
     --------
@@ -340,19 +207,9 @@ def mean_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int =
 
 
 def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the variance of :func:`f1`, 2 hits / (k + N).
+    """Return the variance of `f1`, which is 2 hits / (k + N).
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`f1`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `f1`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -365,21 +222,9 @@ def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: i
 
 
 def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Give the precision at rank N, where precision and recall are equal ([1]_, section 8.4).
+    """Return the precision at rank N, where precision and recall are equal ([1]_, section 8.4).
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -391,19 +236,9 @@ def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
 
 
 def mean_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the mean of :func:`r_precision`: expected hits within the first N ranks, / N.
+    """Return the mean of `r_precision`: expected hits within the first N ranks, / N.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, rel
-        As in :func:`r_precision`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `r_precision`.
 
     Examples
     --------
@@ -415,19 +250,9 @@ def mean_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
 
 
 def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the variance of :func:`r_precision`.
+    """Return the variance of `r_precision`: that of the hits within the first N ranks, / N².
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, rel
-        As in :func:`r_precision`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `r_precision`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -439,24 +264,13 @@ def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> fl
 
 
 def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
-    """Give the share of judged documents within the cut-off, or of a list that is shorter.
+    """Return the share of judged documents within the cut-off; of all documents if the list is shorter.
 
     Parameters
     ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
     pool : bool
-        Whether documents of the pool (label -2) count as judged, as those of any label in the judgments do in
-        ir_measures.
-
-    Returns
-    -------
-    float
-        0 … 1.
+        Whether documents of the pool (label -2) count as judged: ir_measures counts every document of the judgments.
+    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -468,19 +282,9 @@ def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None, pool: 
 
 
 def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
-    """Give the mean of :func:`judged_share`: expected hits, where every judged document is one.
+    """Return the mean of `judged_share`: expected hits, where every judged document is a hit.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, pool
-        As in :func:`judged_share`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `judged_share`.
 
     Examples
     --------
@@ -492,19 +296,9 @@ def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None, 
 
 
 def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
-    """Give the variance of :func:`judged_share`.
+    """Return the variance of `judged_share`: that of the hits, where every judged document is a hit.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, pool
-        As in :func:`judged_share`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `judged_share`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -516,7 +310,7 @@ def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = No
 
 
 def _with_pool(labels: Ranking, pool: bool) -> Ranking:
-    """Return labels in which documents of the pool, -2, are judged nonrelevant, if they count."""
+    """Return the labels; if the pool counts, with 0 instead of the labels of the pool's documents, -2 and below."""
     return [0 if pool and label is not None and label < -1 else label for label in labels]
 
 

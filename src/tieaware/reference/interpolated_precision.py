@@ -1,4 +1,4 @@
-"""Interpolated precision: the greatest from a recall on.
+"""Interpolated precision: the largest precision from a given recall on.
 
 The numbers in brackets are those of the references of `tieaware.reference`.
 """
@@ -13,19 +13,19 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant,
 
 
 def wanted_at(recall: float, N: int) -> int:
-    """Count the relevant documents that reach a recall, rounded as trec_eval 10 does; at least 1.
+    """Return how many relevant documents reach a recall, rounded as in trec_eval 10; at least 1.
 
     Parameters
     ----------
     recall : float
-        The recall, 0 … 1.
+        The recall, from 0 to 1.
     N : int
         The number of relevant documents.
 
     Returns
     -------
     int
-        A number of documents.
+        A number of relevant documents.
 
     Examples
     --------
@@ -36,23 +36,15 @@ def wanted_at(recall: float, N: int) -> int:
 
 
 def interpolated_precision(ranking: Ranking, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
-    """Give the greatest precision from the rank on at which the recall is reached; 0 if it is not ([1]_, section 8.4).
+    """Return the largest precision from the rank on at which the recall is reached ([1]_, section 8.4).
+
+    The value is 0 if the recall is never reached.
 
     Parameters
     ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
     recall : float
         The recall from which on precision counts, 0 … 1.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -65,19 +57,19 @@ def interpolated_precision(ranking: Ranking, judged: Ranking, recall: float = 0.
 
 
 def chance_below(n: int, places: Sequence[int]) -> float:
-    """Give the probability that of the relevant documents of a group the i-th stands at places[i] or later, for all i.
+    """Return the probability that the i-th relevant document of a group stands at ``places[i]`` or later, for all i.
 
     Parameters
     ----------
     n : int
-        The number of documents of the group.
+        The number of documents of the group, relevant or not.
     places : sequence of int
-        For each relevant document of the group, its first place, from 1, in ascending order.
+        The first allowed place of each relevant document of the group, from 1, in ascending order.
 
     Returns
     -------
     float
-        0 … 1.
+        A probability.
 
     Examples
     --------
@@ -85,7 +77,8 @@ def chance_below(n: int, places: Sequence[int]) -> float:
     0.75
     """
     r = len(places)
-    chances = [1.0] + [0.0] * r  # that so many relevant documents are among the first x, none too early
+    # chances[a]: the probability that the first x documents include a relevant ones, none of them too early.
+    chances = [1.0] + [0.0] * r
     for x in range(1, n + 1):
         for a in reversed(range(min(r, x))):
             next_is_relevant = chances[a] * (r - a) / (n - x + 1)
@@ -96,19 +89,11 @@ def chance_below(n: int, places: Sequence[int]) -> float:
 
 
 def mean_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
-    """Give the mean of :func:`interpolated_precision`: Σ v P(max = v), from P(max ≤ v), a product over the groups.
+    """Return the mean of `interpolated_precision`: Σ v P(max = v).
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, recall, rel
-        As in :func:`interpolated_precision`.
+    P(max = v) is a difference of the probabilities P(max ≤ v), which are products over the groups.
 
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `interpolated_precision`.
 
     Examples
     --------
@@ -119,19 +104,9 @@ def mean_of_interpolated_precision(groups: Groups, judged: Ranking, recall: floa
 
 
 def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
-    """Give the variance of :func:`interpolated_precision`.
+    """Return the variance of `interpolated_precision`: E[max²] - E[max]².
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, recall, rel
-        As in :func:`interpolated_precision`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `interpolated_precision`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -141,25 +116,25 @@ def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: 
     return _moments_of_interpolated_precision(groups, judged, recall, rel)[1]
 
 
-def _moments_of_interpolated_precision(
-    groups: Groups, judged: Ranking, recall: float, rel: int
-) -> tuple[float, float]:
+def _moments_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float, rel: int) -> tuple[float, float]:
+    """Return the mean and the variance."""
     wanted = wanted_at(recall, relevant(judged, rel))
-    parts, R = [], 0
+    terms, R = [], 0
     values = {Fraction(0)}
     for ranks, labels in with_ranks(groups, None):
         r, n = relevant(labels, rel), len(labels)
-        parts.append((ranks[0] - 1, n, r, R))
+        terms.append((ranks[0] - 1, n, r, R))
         for h in range(max(R + 1, wanted), R + r + 1):
             values |= {Fraction(h, j) for j in ranks[h - R - 1 : n - r + h - R]}
         R += r
     mean = square = below = 0.0
     for v in sorted(values):
-        # The h-th relevant document may stand at rank h/v or later.
+        # The largest precision is at most v if the h-th relevant document stands at rank h/v or later, for each h that
+        # reaches the recall.
         chance = math.prod(
             chance_below(n, [math.ceil(h / v) - t if h >= wanted and v else 1 if h < wanted else n + 1
                              for h in range(R + 1, R + r + 1)])
-            for t, n, r, R in parts
+            for t, n, r, R in terms
         )  # fmt: skip
         mean += float(v) * (chance - below)
         square += float(v) ** 2 * (chance - below)
@@ -168,21 +143,9 @@ def _moments_of_interpolated_precision(
 
 
 def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Average :func:`interpolated_precision` over the recalls 0, 0.1 … 1 ([1]_, section 8.4).
+    """Average `interpolated_precision` over the recalls 0, 0.1 … 1 ([1]_, section 8.4).
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -193,19 +156,9 @@ def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> f
 
 
 def mean_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the mean of :func:`eleven_point_precision`.
+    """Return the mean of `eleven_point_precision`: the average of eleven means.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, rel
-        As in :func:`eleven_point_precision`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `eleven_point_precision`.
 
     Examples
     --------
@@ -216,21 +169,11 @@ def mean_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1
 
 
 def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the variance of :func:`eleven_point_precision`, of all values it can have: for short lists.
+    """Return the variance of `eleven_point_precision`, by enumerating its values; feasible for short lists only.
 
-    From the last rank up: the greatest precision so far is added where a recall is reached.
+    The function goes from the last rank up. Where a recall is reached, it adds the largest precision seen so far.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, rel
-        As in :func:`eleven_point_precision`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `eleven_point_precision`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -240,7 +183,8 @@ def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int
     N = relevant(judged, rel)
     points = [wanted_at(i / 10, N) for i in range(11)]
     h = sum(relevant(labels, rel) for labels in groups)
-    chances = {(h, Fraction(0), Fraction(0)): 1.0}  # of h relevant documents above, the greatest precision, and the sum
+    # The probability of each state: the relevant documents above, the largest precision so far, and the sum.
+    chances = {(h, Fraction(0), Fraction(0)): 1.0}
     for ranks, labels in reversed(list(with_ranks(groups, None))):
         h -= relevant(labels, rel)
         for j in reversed(ranks):
@@ -248,12 +192,12 @@ def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int
             for (above, best, points_sum), chance in before.items():
                 share = (above - h) / (j - ranks.start + 1)
                 higher = max(best, Fraction(above, j))
-                for state, part in (
+                for state, added in (
                     ((above, best, points_sum), 1 - share),
                     ((above - 1, higher, points_sum + higher * points.count(above)), share),
                 ):
-                    if part > 0:
-                        chances[state] = chances.get(state, 0.0) + chance * part
+                    if added > 0:
+                        chances[state] = chances.get(state, 0.0) + chance * added
     mean = sum(float(value) * chance for (_, _, value), chance in chances.items())
     return sum((float(value) - mean) ** 2 * chance for (_, _, value), chance in chances.items()) / 121
 

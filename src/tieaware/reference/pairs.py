@@ -1,4 +1,4 @@
-"""Measures of relevant documents against nonrelevant ones.
+"""Measures that compare relevant documents with nonrelevant ones.
 
 The numbers in brackets are those of the references of `tieaware.reference`.
 """
@@ -12,25 +12,12 @@ from tieaware.reference.rankings import Functions, Groups, Label, Ranking, relev
 
 
 def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the share of pairs of a retrieved relevant and a retrieved nonrelevant document in which the first leads.
+    """Return the share of pairs (relevant, nonrelevant) of retrieved documents in which the relevant one leads.
 
-    With a cut-off, of the documents within it. 0 without a relevant document, else 1 without a nonrelevant one.
+    With a cut-off, only documents within it count. The value is 0 without relevant documents. It is 1 if there are
+    relevant documents and no nonrelevant ones.
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -41,19 +28,9 @@ def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, re
 
 
 def mean_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Give the mean of :func:`area_under_curve`: a tied pair counts half [7]_.
+    """Return the mean of `area_under_curve`: a tied pair counts half [7]_.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`area_under_curve`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `area_under_curve`.
 
     Examples
     --------
@@ -64,19 +41,11 @@ def mean_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = No
 
 
 def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_, plus, with a cut-off, that of the mean over what may be above it.
+    """Return the variance of `area_under_curve`: Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, k, rel
-        As in :func:`area_under_curve`.
+    With a cut-off, the variance of the mean over the cases that `cut` yields is added.
 
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `area_under_curve`; the value is 0 … 1/4.
 
     Examples
     --------
@@ -89,18 +58,11 @@ def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None 
 
 
 def cut(groups: Groups, k: int | None, rel: int = 1) -> Iterator[tuple[float, Groups]]:
-    """Yield what may be above the cut-off, as groups, and how likely it is.
+    """Yield each possible content of the ranks above the cut-off, as groups, with its probability.
 
-    Of a group that the cut-off divides, x relevant documents are above it, with a hypergeometric chance.
+    If the cut-off divides a group, x of its relevant documents are above the cut-off with a hypergeometric probability.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
-    rel : int
-        The smallest label that is relevant.
+    Parameters as for `tieaware.reference`.
 
     Yields
     ------
@@ -128,7 +90,7 @@ def cut(groups: Groups, k: int | None, rel: int = 1) -> Iterator[tuple[float, Gr
 
 
 def _moments_of_pairs(groups: Groups, rel: int) -> tuple[float, float]:
-    """Mean and variance of the share of pairs; the variance of a group's part is that of a sum of ranks [7]_."""
+    """Return mean and variance of the share of pairs; each group adds the variance of a sum of ranks [7]_."""
     counts = [(relevant(labels, rel), len(labels)) for labels in groups]
     N = sum(r for r, _ in counts)
     others = sum(n for _, n in counts) - N
@@ -143,23 +105,12 @@ def _moments_of_pairs(groups: Groups, rel: int) -> tuple[float, float]:
 
 
 def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Σ (1 - min(x, M)/M) / N over relevant documents, x the judged nonrelevant ones above: bpref [9]_.
+    """Return Σ (1 - min(x, M)/M) / N: bpref [9]_.
 
-    M is the number of judged nonrelevant documents, and no more than N.
+    The sum is over the relevant documents; x is the number of judged nonrelevant documents above each. M is the number
+    of judged nonrelevant documents of the query, but at most N.
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -170,21 +121,11 @@ def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
 
 
 def mean_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the mean of :func:`binary_preference`.
+    """Return the mean of `binary_preference`.
 
-    Of s judged nonrelevant documents of a group, 0, 1 … s precede a relevant one, each with the same probability.
+    If s documents of a group are judged nonrelevant, 0, 1 … s of them precede a relevant one, with equal probability.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, rel
-        As in :func:`binary_preference`.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `binary_preference`.
 
     Examples
     --------
@@ -206,22 +147,12 @@ def mean_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> 
 
 
 def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Give the variance of :func:`binary_preference`.
+    """Return the variance of `binary_preference`.
 
-    Two relevant documents of a group have a and b ≥ a judged nonrelevant ones above them with the same probability for
-    each of the C(s+2, 2) choices.
+    Two relevant documents of a group have a and b ≥ a judged nonrelevant ones above them. Each of the C(s+2, 2) pairs
+    (a, b) has the same probability.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    judged, rel
-        As in :func:`binary_preference`.
-
-    Returns
-    -------
-    float
-        0 … 1/4.
+    Parameters as for `binary_preference`; the value is 0 … 1/4.
 
     Examples
     --------

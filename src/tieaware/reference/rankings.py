@@ -1,4 +1,4 @@
-"""From scores to a ranking or to groups, and what documents are."""
+"""Rankings and tie groups made from scores and labels, and functions of documents that all measures share."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from tieaware.checks.arguments import one_of, unexpected
+from tieaware.checks.arguments import one_of
+from tieaware.errors import InputError
 
 Label = int | None
 Ranking = Sequence[Label]
 Groups = Sequence[Sequence[Label]]
 
-# Of a measure: the value of a ranking; and of groups, the mean and the variance over the orders of tied documents.
+# The three functions of a measure: the value of a ranking, and the mean and the variance of the value for groups.
 Functions = tuple[Callable[..., float], Callable[..., float], Callable[..., float]]
 
 ORDERS = ("run_order", "trec_eval", "docid_ascending", "optimistic", "pessimistic")
@@ -24,20 +25,19 @@ def rank(
     ties: str = "run_order",
     docids: Sequence[str | bytes] | None = None,
 ) -> list[Label]:
-    """Put the documents in one order: by score, the highest first, and tied ones as the tie rule says.
+    """Rank the documents by score, the highest first, and tied documents in the order of a tie rule.
 
     Parameters
     ----------
     scores : sequence of float
-        Of the retrieved documents, in the order of the input.
+        The scores of the retrieved documents, in the order of the input.
     labels : sequence of int or None
-        Of the same documents.
+        The labels of the same documents.
     ties : str
-        ``"run_order"``: as they stand in the input. ``"trec_eval"``: by document id, descending, compared as
-        bytes; ``"docid_ascending"``: ascending. ``"optimistic"`` and ``"pessimistic"``: the best, or the worst, labels
-        first.
+        ``"run_order"``: the order of the input. ``"trec_eval"``: by document id, descending, compared as bytes;
+        ``"docid_ascending"``: ascending. ``"optimistic"`` and ``"pessimistic"``: the best, or the worst, labels first.
     docids : sequence of str or bytes, optional
-        The document ids, for ``"trec_eval"`` and ``"docid_ascending"``.
+        The document ids, which ``"trec_eval"`` and ``"docid_ascending"`` need.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def rank(
     Raises
     ------
     InputError
-        If the tie rule is none of these, or its document ids are missing.
+        If the tie rule is unknown, or it needs document ids and they are missing.
 
     Examples
     --------
@@ -61,25 +61,21 @@ def rank(
     documents = list(range(len(scores)))
     if ties in ("trec_eval", "docid_ascending"):
         if docids is None:
-            raise unexpected("docids", f"one for each score, by which ties={ties!r} orders", "none")
+            raise InputError("docids", f"must be given for the tie rule {ties!r}, which orders tied documents by id")
         names = [d.encode("utf-8", "surrogateescape") if isinstance(d, str) else d for d in docids]
         documents.sort(key=lambda d: names[d], reverse=ties == "trec_eval")
     elif ties in ("optimistic", "pessimistic"):
         grades = [-math.inf if label is None or label == -1 else label for label in labels]
         documents.sort(key=lambda d: grades[d], reverse=ties == "optimistic")
-    documents.sort(key=lambda d: scores[d], reverse=True)  # stable: the order inside a tie remains
+    # A stable sort keeps the order inside each tie.
+    documents.sort(key=lambda d: scores[d], reverse=True)
     return [labels[d] for d in documents]
 
 
 def group(scores: Sequence[float], labels: Sequence[Label]) -> list[list[Label]]:
-    """Gather the documents with equal scores, the highest score first.
+    """Group the documents with equal scores, the highest score first.
 
-    Parameters
-    ----------
-    scores : sequence of float
-        Of the retrieved documents.
-    labels : sequence of int or None
-        Of the same documents.
+    Parameters as for `rank`.
 
     Returns
     -------
@@ -96,19 +92,12 @@ def group(scores: Sequence[float], labels: Sequence[Label]) -> list[list[Label]]
 
 
 def is_relevant(label: Label, rel: int = 1) -> bool:
-    """Tell whether a document is judged, and its label at least ``rel``.
-
-    Parameters
-    ----------
-    label : int or None
-        The label of a document.
-    rel : int
-        The smallest label that is relevant.
+    """Return whether a document is judged, and its label at least ``rel``; parameters as for `tieaware.reference`.
 
     Returns
     -------
     bool
-        False for an unjudged document, whatever ``rel`` is.
+        Always False for an unjudged document.
 
     Examples
     --------
@@ -119,19 +108,7 @@ def is_relevant(label: Label, rel: int = 1) -> bool:
 
 
 def relevant(labels: Ranking, rel: int = 1) -> int:
-    """Count the relevant documents.
-
-    Parameters
-    ----------
-    labels : sequence of int or None
-        The labels of some documents.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    int
-        A number of documents.
+    """Count the relevant documents; parameters as for `tieaware.reference`.
 
     Examples
     --------
@@ -142,17 +119,7 @@ def relevant(labels: Ranking, rel: int = 1) -> int:
 
 
 def grade_of(label: Label) -> int:
-    """Return the label; 0 for an unjudged document.
-
-    Parameters
-    ----------
-    label : int or None
-        The label of a document.
-
-    Returns
-    -------
-    int
-        At least 0.
+    """Return the label; 0 if it is None or negative. Parameters as for `tieaware.reference`.
 
     Examples
     --------
@@ -163,14 +130,9 @@ def grade_of(label: Label) -> int:
 
 
 def with_ranks(groups: Groups, k: int | None) -> Iterator[tuple[range, Sequence[Label]]]:
-    """Yield each group with its ranks t+1 … t+m, those within the cut-off.
+    """Yield each group with those of its ranks that are within the cut-off, t+1 … t+m.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-    k : int or None
-        The cut-off, at least 1; None for the whole list.
+    Parameters as for `tieaware.reference`.
 
     Yields
     ------
@@ -193,17 +155,7 @@ def with_ranks(groups: Groups, k: int | None) -> Iterator[tuple[range, Sequence[
 
 
 def number_of_documents(groups: Groups) -> int:
-    """Count the retrieved documents.
-
-    Parameters
-    ----------
-    groups : sequence of sequences of int or None
-        The labels of each tied group, the highest score first.
-
-    Returns
-    -------
-    int
-        A number of documents.
+    """Count the retrieved documents of groups; parameters as for `tieaware.reference`.
 
     Examples
     --------

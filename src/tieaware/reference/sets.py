@@ -1,6 +1,7 @@
-"""Measures of the set of retrieved documents, and counts: no order changes them, so they have no mean or variance.
+"""Measures of the set of retrieved documents, and counts.
 
-They are those of trec_eval: set_P, set_recall, set_F, set_map, num_q, num_ret, num_rel and num_rel_ret.
+The order of the documents does not change their values, so they need no functions for the mean and the variance. They
+are trec_eval's set_P, set_recall, set_F, set_map, num_q, num_ret, num_rel and num_rel_ret.
 """
 
 from __future__ import annotations
@@ -12,23 +13,13 @@ from tieaware.reference.rankings import Ranking, relevant
 
 
 def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel: int = 1) -> float:
-    """Hits / retrieved documents; if relative, / the hits that there could be.
+    """Return hits / retrieved documents; if relative, hits / the most hits that the list could have.
 
     Parameters
     ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
     relative : bool
-        Whether to divide by the hits that there could be in a list of that length.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+        Whether to divide by the most hits that a list of this length could have.
+    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -42,21 +33,9 @@ def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel
 
 
 def set_recall(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Hits / N.
+    """Return hits / N.
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -67,23 +46,13 @@ def set_recall(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
 
 
 def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: int = 1) -> float:
-    """(1 + beta) P R / (R + beta P) of set precision and recall, as trec_eval has it.
+    """Return (1 + beta) P R / (R + beta P) for set precision P and set recall R, as trec_eval does.
 
     Parameters
     ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
     beta : float
         The weight of recall against precision, above 0.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -95,21 +64,9 @@ def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: int = 1) ->
 
 
 def set_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Set precision times set recall.
+    """Return set precision times set recall.
 
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        0 … 1.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -120,19 +77,7 @@ def set_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> fl
 
 
 def number_of_queries(ranking: Ranking, judged: Ranking) -> float:
-    """Count this query.
-
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-
-    Returns
-    -------
-    float
-        1.
+    """Return 1: there is one query. Parameters as for `tieaware.reference`.
 
     Examples
     --------
@@ -143,19 +88,7 @@ def number_of_queries(ranking: Ranking, judged: Ranking) -> float:
 
 
 def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
-    """Count the retrieved documents.
-
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-
-    Returns
-    -------
-    float
-        A number of documents.
+    """Count the retrieved documents. Parameters as for `tieaware.reference`.
 
     Examples
     --------
@@ -166,21 +99,7 @@ def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
 
 
 def number_relevant(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Count the relevant documents, N.
-
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        A number of documents.
+    """Return N, the number of relevant documents. Parameters as for `tieaware.reference`.
 
     Examples
     --------
@@ -191,21 +110,7 @@ def number_relevant(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
 
 
 def number_relevant_retrieved(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Count the relevant documents that were retrieved.
-
-    Parameters
-    ----------
-    ranking : sequence of int or None
-        The labels by rank, as in `tieaware.reference`.
-    judged : sequence of int or None
-        The labels of all judged documents of the query, retrieved or not.
-    rel : int
-        The smallest label that is relevant.
-
-    Returns
-    -------
-    float
-        A number of documents.
+    """Count the relevant retrieved documents. Parameters as for `tieaware.reference`.
 
     Examples
     --------

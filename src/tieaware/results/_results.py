@@ -176,12 +176,7 @@ class Results:
         >>> [(column.name, column.summary.item()) for column in result.columns()]
         [('RR', 0.75), ('RR_std', 0.25), ('RR_min', 0.5), ('RR_max', 1.0)]
         """
-        values, summary = {"value": self.values}, {"value": self.summary()}
-        if self.std is not None and self.min is not None and self.max is not None:
-            values |= {"std": self.std, "min": self.min, "max": self.max}
-            summary |= {"std": self.mean_std()}
-            summary |= {kind: means(values[kind], self.measures) for kind in ("min", "max")}
-        return exports.columns_of(self.measures, self.names, values, summary)
+        return exports.columns_of(self.measures, self.names, self.cubes())
 
     def means(self) -> Table:
         """Return the summary over the queries as a table: a row for each run, a column for each of `columns`.
@@ -203,7 +198,7 @@ class Results:
         >>> result.means().to_dict()
         {'run': ['bm25'], 'RR': [0.75], 'P_1': [0.5]}
         """
-        return exports.table_of_means(export_of(self))
+        return exports.table_of_means(self.title, self.runs, self.columns())
 
     @property
     def title(self) -> str:
@@ -353,7 +348,7 @@ class Results:
         given = sequence("results", results, "Results")
         for i, result in enumerate(given):
             if not isinstance(result, Results):
-                raise unexpected(f"results[{i}]", "Results", shown(result))
+                raise unexpected(f"results[{i}]", "Results", shown(result), "results")
         joinable = [
             combining.Joinable(each.runs, each.queries, each.measures, each.names, each.cubes(), each.provenance)
             for each in given
@@ -486,21 +481,11 @@ class Results:
         return data_frames.as_arrow(exports.as_columns(export_of(self)))
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a pandas.DataFrame; rows and columns as for `to_arrow`.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """Return a pandas.DataFrame; rows and columns as for `to_arrow`."""
         return data_frames.as_pandas(exports.as_columns(export_of(self)))
 
     def to_polars(self) -> polars.DataFrame:
-        """Return a polars.DataFrame; rows and columns as for `to_arrow`.
-
-        Returns
-        -------
-        polars.DataFrame
-        """
+        """Return a polars.DataFrame; rows and columns as for `to_arrow`."""
         return data_frames.as_polars(exports.as_columns(export_of(self)))
 
     def to_trec_eval(self, *, per_query: bool = False, digits: int = 4, header: bool = False) -> str:

@@ -86,7 +86,7 @@ def _overlaid(results: Sequence[Joinable]) -> Joinable:
         if taken[places].any():
             run, query = (int(own[taken[places].argmax()]) for own in own_places)
             again = f"run {result.runs[run]!r} on query {result.queries[query]!r}"
-            raise InputError(f"results[{i}]", f"an earlier result already has {again}")
+            raise _error(i, f"an earlier result already has {again}")
         taken[places] = True
         for kind, array in arrays.items():
             array[places] = result.arrays[kind][answered]
@@ -136,17 +136,16 @@ def _reordered(result: Joinable, axis: str, names: tuple[Any, ...]) -> Joinable:
 
 def _check_alike(i: int, result: Joinable, first: Joinable) -> None:
     """Raise InputError unless a result has the measures of the first, and was computed with the same options."""
-    where = f"results[{i}]"
     if result.measures != first.measures:
         own, others = ", ".join(result.names), ", ".join(first.names)
-        raise InputError(where, f"has other measures than results[0]: {own} instead of {others}")
+        raise _error(i, f"has other measures than results[0]: {own} instead of {others}")
     if result.provenance is None or first.provenance is None:
         return
     options = {"ties": "tie rule", "precision": "precision", "queries": "choice of queries"}
     for field, title in options.items():
         own, other = getattr(result.provenance, field), getattr(first.provenance, field)
         if own != other:
-            raise InputError(where, f"has another {title} than results[0]: {own} instead of {other}")
+            raise _error(i, f"has another {title} than results[0]: {own} instead of {other}")
 
 
 def _has_answered_only(results: Sequence[Joinable]) -> bool:
@@ -167,25 +166,30 @@ def _along_queries(results: Sequence[Joinable]) -> bool:
     along = "queries" if all(same["runs"]) else "runs"
     if along == "runs" and not all(same["queries"]):
         i = next(i for i, pair in enumerate(zip(*same.values(), strict=True)) if pair != (True, True))
-        raise InputError(
-            f"results[{i}]", "must have the same runs or the same queries as results[0], but both differ: "
-            f"{_in_common(results[i], first)}",
-        )  # fmt: skip
+        shared = _in_common(results[i], first)
+        raise _error(
+            i, f"all results must have the same runs, or all the same queries; this one shares {shared} with results[0]"
+        )
     holders: dict[Any, int] = {}
     for i, result in enumerate(results):
         for name in getattr(result, along):
             holder = holders.setdefault(name, i)
             if holder != i:
                 kind = "query" if along == "queries" else "run"
-                raise InputError(f"results[{i}]", f"results[{holder}] already has the {kind} {name!r}")
+                raise _error(i, f"results[{holder}] already has the {kind} {name!r}")
     return along == "queries"
 
 
 def _in_common(result: Joinable, other: Joinable) -> str:
-    """Describe what two results have in common."""
+    """Describe the runs and queries that two results have in common."""
     both = {axis: set(getattr(result, axis)) & set(getattr(other, axis)) for axis in _AXES}
     examples = [f"{axis} such as {min(map(str, names))!r}" for axis, names in both.items() if names]
-    return f"they share {' and '.join(examples)} only" if examples else "they share none"
+    return " and ".join(examples) or "no runs and no queries"
+
+
+def _error(i: int, problem: str) -> InputError:
+    """Return an error about one of the results to join."""
+    return InputError(f"results[{i}]", problem, argument="results")
 
 
 def _joined_provenance(results: Sequence[Joinable]) -> Provenance | None:

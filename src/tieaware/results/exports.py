@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
+from tieaware.engine.means import means
 from tieaware.measures import Measure
 from tieaware.output.tables import Cell, Table
+from tieaware.results import summaries
 
 
 class Column(NamedTuple):
@@ -74,12 +76,7 @@ class Export(NamedTuple):
     has_spread: bool
 
 
-def columns_of(
-    measures: Sequence[Measure],
-    names: Sequence[str],
-    values: Mapping[str, Values],
-    summaries: Mapping[str, Values],
-) -> list[Column]:
+def columns_of(measures: Sequence[Measure], names: Sequence[str], arrays: Mapping[str, Values]) -> list[Column]:
     """Return the columns of measures: the value of each, then its std, min and max where they are known.
 
     Counts have a value only, and geometric means have no std.
@@ -89,21 +86,25 @@ def columns_of(
     measures : sequence of Measure
     names : sequence of str
         The name of each measure.
-    values : dict of str to float64[n_runs, n_queries, n_measures]
-        The arrays of the kinds "value", and with a spread "std", "min" and "max".
-    summaries : dict of str to float64[n_runs, n_measures]
-        The summaries of the same kinds.
+    arrays : dict of str to float64[n_runs, n_queries, n_measures]
+        "values", and with a spread "std", "min" and "max".
     """
+    values = arrays["values"]
+    kinds = {"value": (values, summaries.sums_or_means(values, measures))}
+    if all(kind in arrays for kind in ("std", "min", "max")):
+        kinds["std"] = arrays["std"], summaries.std_of_means(arrays["std"], values, measures)
+        kinds |= {kind: (arrays[kind], means(arrays[kind], measures)) for kind in ("min", "max")}
     columns = []
     for i, (name, measure) in enumerate(zip(names, measures, strict=True)):
-        for kind in values:
+        for kind, (array, summary) in kinds.items():
             if kind == "value" or _has_spread(measure, kind):
                 full_name = name if kind == "value" else f"{name}_{kind}"
-                columns.append(Column(full_name, values[kind][..., i], summaries[kind][:, i], measure, kind))
+                columns.append(Column(full_name, array[..., i], summary[:, i], measure, kind))
     return columns
 
 
 def _has_spread(measure: Measure, kind: str) -> bool:
+    """Return whether the std, min or max of a measure is known."""
     definition = measure.definition
     if definition.is_count or not definition.has_spread:
         return False
@@ -134,12 +135,10 @@ def as_columns(export: Export) -> dict[str, Any]:
     return columns | {column.name: column.values[runs, queries] for column in export.columns}
 
 
-def table_of_means(export: Export) -> Table:
-    """Return the table with a row for each run, and its summary in each column."""
-    cells = [
-        [int(value) if column.is_count else value for value in column.summary.tolist()] for column in export.columns
-    ]
-    rows: list[tuple[Cell, ...]] = list(zip(export.runs, *cells, strict=True))
-    counts = [column.name for column in export.columns if column.is_count]
+def table_of_means(title: str, runs: Sequence[str], columns: Sequence[Column]) -> Table:
+    """Return a table of the summaries of columns, with a row for each run."""
+    cells = [[int(value) if column.is_count else value for value in column.summary.tolist()] for column in columns]
+    rows: list[tuple[Cell, ...]] = list(zip(runs, *cells, strict=True))
+    counts = [column.name for column in columns if column.is_count]
     notes = [f"{', '.join(counts)}: summed over the queries."] if counts else []
-    return Table(export.title, ("run", *(column.name for column in export.columns)), rows, tuple(notes))
+    return Table(title, ("run", *(column.name for column in columns)), rows, tuple(notes))

@@ -1,1 +1,1 @@
-"""Threads, progress, atomic files and optional packages."""
+"""The thread pool, the progress display, atomic files and optional packages."""

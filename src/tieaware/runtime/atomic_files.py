@@ -1,4 +1,4 @@
-"""Files that are there whole, or not at all."""
+"""Atomic writing of files and folders: complete, or not at all."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import IO
 from tieaware.errors import InputError
 
 _UNFINISHED = ".unfinished-"
-# On Windows: a file in the folder, open as long as its process is at work there.
+# On Windows, this file in the folder stays open while the process that made the folder works there.
 _HELD = ".held"
 
 
 @contextmanager
 def unfinished_folder(folder: str | os.PathLike[str]) -> Iterator[str]:
-    """Make a folder inside the folder, to write in it what is then renamed; in the end, whatever is left in it goes.
+    """Make a temporary folder inside `folder`, and remove it and its content at the end.
 
-    What others have left that were killed at their work goes as well. A lock tells theirs from those of the living: it
-    ends with its process, however that ends.
+    Write files there, and rename them to their places when they are complete. Temporary folders of processes that were
+    killed are removed, too. A lock tells them from folders in use: the system releases it when its process ends.
     """
     import shutil
 
@@ -42,7 +42,7 @@ def _new_folder(folder: str | os.PathLike[str]) -> str:
 
     if sys.platform != "win32":
         return tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder)
-    # Windows has the files of a temporary folder for its owner alone, wherever they are moved.
+    # Do not use mkdtemp: on Windows, files keep its private permissions when they are moved elsewhere.
     made = os.path.join(folder, f"{_UNFINISHED}{os.getpid()}-{os.urandom(8).hex()}")
     os.mkdir(made)
     return made
@@ -50,7 +50,7 @@ def _new_folder(folder: str | os.PathLike[str]) -> str:
 
 @contextmanager
 def _held(folder: str) -> Iterator[bool]:
-    """Lock a folder; False, if another has taken it for one that was left before it had its lock."""
+    """Lock a new folder; yield False if another process removed the folder as abandoned before it was locked."""
     try:
         if sys.platform == "win32":
             lock = os.open(os.path.join(folder, _HELD), os.O_CREAT | os.O_WRONLY)
@@ -63,7 +63,7 @@ def _held(folder: str) -> Iterator[bool]:
         if sys.platform != "win32":
             import fcntl
 
-            # Some file systems have no locks; what is left there stays.
+            # Some file systems have no locks. Abandoned folders are never removed there.
             with suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_EX)
         yield os.path.isdir(folder)
@@ -72,7 +72,7 @@ def _held(folder: str) -> Iterator[bool]:
 
 
 def _clear(folder: str | os.PathLike[str]) -> None:
-    """Remove unfinished folders that nobody holds."""
+    """Remove the temporary folders of processes that have ended."""
     with suppress(OSError):
         for entry in list(os.scandir(folder)):
             if entry.name.startswith(_UNFINISHED) and entry.is_dir(follow_symlinks=False):
@@ -87,7 +87,7 @@ def _clear_one(path: str) -> None:
             if not os.path.exists(os.path.join(path, _HELD)):
                 os.rmdir(path)
                 return
-            # An error, as long as it is open.
+            # Windows refuses to remove a file that is open: the folder is still in use then.
             os.remove(os.path.join(path, _HELD))
             shutil.rmtree(path, ignore_errors=True)
             return
@@ -103,10 +103,10 @@ def _clear_one(path: str) -> None:
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that takes its name, and the place of the one before it, once all is written.
+    """Open a file for writing, and put it in its place only when it is complete.
 
-    It is written beside its place, so that to rename it is one step, and after an error nothing of it is left. What is
-    no ordinary file, such as a pipe, is written to as it is.
+    The content is written to a temporary file in the same folder, which is then renamed, and removed after an error.
+    A path that is not a regular file, such as a pipe, is written to directly.
 
     Raises
     ------
@@ -125,9 +125,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 yield file
             return
         folder, name = os.path.split(target)
-        # Made without a temporary file's own permissions: those of any new file, or of the file that it replaces.
-        with unfinished_folder(folder) as beside:
-            unfinished = os.path.join(beside, name)
+        # The file gets the permissions of any new file, or of the file that it replaces, not those of mkstemp.
+        with unfinished_folder(folder) as temporary:
+            unfinished = os.path.join(temporary, name)
             with open(unfinished, "wb") as file:
                 yield file
                 file.flush()

@@ -1,4 +1,4 @@
-"""Packages that only some parts of tieaware need: loaded when they are, with a line that says what to install."""
+"""Import of optional packages, with an error that names the extra to install."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ class MissingExtraError(ImportError):
 
 
 def load(module: str, extra: str) -> Any:
-    """Import a module of a package that the core does not depend on.
+    """Import a module of an optional package.
 
     Raises
     ------
     MissingExtraError
-        An ImportError whose one line names the extra to install.
+        If the package is not installed: an ImportError whose one line names the extra to install.
     """
     package = module.partition(".")[0]
     try:

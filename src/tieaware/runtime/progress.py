@@ -1,7 +1,7 @@
-"""How far something is that takes long, for who waits at a terminal.
+"""One-line progress display for terminals.
 
-One line on standard error says which stages are open, how far each is, and for how long this takes; from the second
-second on, and only until it is over. A thread writes it, so that it goes on also while a step takes long.
+The line on standard error shows the open stages, the progress of each, and the elapsed and estimated time. It appears
+after one second and disappears at the end. A thread draws it, so that the time advances during a long step, too.
 """
 
 from __future__ import annotations
@@ -13,35 +13,33 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from threading import Event, Lock, Thread
 
-__all__ = ["aside", "stage"]
-
-# Seconds: what ends before then is not spoken of; and from one line to the next.
+# In seconds: when the line first appears, and how often it is redrawn.
 _DELAY, _STEP = 1.0, 0.2
 
 
 class _Stage:
-    """Something that takes long: what it is, how many steps are done, of how many if that is known."""
+    """A stage of the work: its title, the number of steps that are done, and the total number if it is known."""
 
-    def __init__(self, label: str, total: float | None, done: float, unit: str) -> None:
-        self._label, self._total, self._unit = label, total, unit
+    def __init__(self, title: str, total: float | None, done: float, unit: str) -> None:
+        self._title, self._total, self._unit = title, total, unit
         self._first = self.done = done
         self._since = time.monotonic()
 
     def __str__(self) -> str:
         if self._total is None and self.done == 0:
-            return self._label
+            return self._title
         of = "" if self._total is None else f" of {self._total:,.0f}"
-        return f"{self._label} {self.done:,.0f}{of}{self._unit}"
+        return f"{self._title} {self.done:,.0f}{of}{self._unit}"
 
     def left(self) -> float:
-        """Return how many seconds the rest takes if it goes on as before; NaN if nobody knows."""
+        """Estimate the remaining seconds from the speed so far; NaN if there is nothing to estimate from."""
         if self._total is None or self.done <= self._first:
             return float("nan")
         return (time.monotonic() - self._since) * (self._total - self.done) / (self.done - self._first)
 
 
 class _Line:
-    """The line, with all stages that are open: the outer ones first."""
+    """The progress line, with all open stages, the outermost first."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -54,11 +52,11 @@ class _Line:
 
     @contextmanager
     def opened(self, stage: _Stage) -> Iterator[Callable[[float], None]]:
-        """Have a stage in the line, which begins and ends with the outermost."""
+        """Add a stage to the line. The outermost stage starts the thread that draws it, and erases it at the end."""
         with self._lock:
             if not self._stages:
                 self._over = Event()
-                with suppress(RuntimeError):  # there can be no more threads: then nobody is told
+                with suppress(RuntimeError):  # no more threads can be started: work without a progress line
                     Thread(target=self._write_on, args=(self._over,), name="tieaware-progress", daemon=True).start()
             self._stages.append(stage)
 
@@ -78,16 +76,17 @@ class _Line:
                     self._stages.remove(stage)
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
+        """Erase the line, and do not draw it within this context."""
         with self._lock:
             self._erase()
             yield
 
     def _write_on(self, over: Event) -> None:
-        """Write the line over and over, until it is over."""
+        """Redraw the line again and again, until the event is set."""
         since = time.monotonic()
         wait = _DELAY
-        with suppress(OSError, ValueError):  # nobody is there to be told
+        with suppress(OSError, ValueError):  # the terminal is gone
             while not over.wait(wait):
                 wait = _STEP
                 with self._lock:
@@ -104,7 +103,7 @@ class _Line:
         self._width = len(text)
 
     def _erase(self) -> None:
-        """Leave nothing of the line, nor of what a terminal has added to it: ^C."""
+        """Overwrite the whole row with blanks, also the ^C that a terminal may have added to the line."""
         if self._width:
             self._width = 0
             with suppress(OSError, ValueError):
@@ -115,7 +114,7 @@ _line = _Line()
 
 
 def _forget_line() -> None:
-    """A forked child has none of its parent's threads, and does not know who held the lock."""
+    """Give a forked child a line of its own: it has none of its parent's threads, and must not wait for their lock."""
     global _line
     _line = _Line()
 
@@ -124,28 +123,30 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_line)
 
 
-def _ignored(_: float) -> None:
-    """Nobody is told."""
+def _ignore(_: float) -> None:
+    """No-op progress callback."""
 
 
-_UNTOLD = nullcontext(_ignored)
+_HIDDEN = nullcontext(_ignore)
 
 
 def stage(
-    label: str, total: float | None = None, done: float = 0, *, unit: str = "", shown: bool = True
+    title: str, total: float | None = None, done: float = 0, *, unit: str = "", shown: bool = True
 ) -> AbstractContextManager[Callable[[float], None]]:
-    """Say on a terminal that this is under way; give what says, from any thread, that so many more steps are done.
+    """Show a stage of the work on a terminal while the context is open.
+
+    The context gives a callback that adds a number of steps to those that are done; any thread may call it.
 
     Parameters
     ----------
-    label : str
-        What is under way.
+    title : str
+        The name of the stage.
     total, done : float
-        How many steps there are, if that is known, and how many of them have been done before.
+        The total number of steps, if it is known, and the number of steps that were done before.
     unit : str
-        What follows the numbers, such as " MB".
+        The text after the numbers, such as " MB".
     shown : bool
-        Whether to show it in any case; else only within a stage that is.
+        Whether this stage can be the outermost one. If not, it is shown only within another stage.
 
     Examples
     --------
@@ -154,18 +155,18 @@ def stage(
     ...         advance(1)
     """
     line = _line
-    if line.is_shown() or (shown and _is_told()):
-        return line.opened(_Stage(label, total, done, unit))
-    return _UNTOLD
+    if line.is_shown() or (shown and _is_terminal()):
+        return line.opened(_Stage(title, total, done, unit))
+    return _HIDDEN
 
 
-def aside() -> AbstractContextManager[None]:
-    """Return a context in which something else may be written to the terminal: the line makes room, and waits."""
-    return _line.aside()
+def paused() -> AbstractContextManager[None]:
+    """Return a context that hides the progress line, so that something else can be written to the terminal."""
+    return _line.paused()
 
 
-def _is_told() -> bool:
-    """Whether standard error is a terminal on which a line can be written over."""
+def _is_terminal() -> bool:
+    """Return whether standard error is a terminal on which a line can be overwritten."""
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 

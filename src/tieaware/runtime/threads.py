@@ -1,4 +1,8 @@
-"""Work over the threads of one pool. The kernels release the GIL; the result never depends on who does what."""
+"""The thread pool, which all calls in a process share.
+
+The kernels release the GIL, so that threads run in parallel. Results never depend on the number of threads, nor on the
+thread that does a part of the work.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +25,14 @@ Result = TypeVar("Result")
 
 
 def checked_threads(threads: int | None) -> int:
-    """Return the number of threads; None stands for one per core."""
+    """Check the number of threads, and return it; None means one per core."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return whole_number("threads", threads, 1, 1024)
 
 
 class _Pool:
-    """Threads that wait for work: as many as the largest call so far has needed beside the one that makes it."""
+    """Threads that wait for work. The pool grows to the largest number that a call has asked for, and never shrinks."""
 
     def __init__(self) -> None:
         self._waiting: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -36,9 +40,12 @@ class _Pool:
         self._size = 0
 
     def ask(self, work: Callable[[], None], threads: int) -> None:
-        """Have so many threads call `work`, each once, when they are free. No one may wait for them to begin."""
+        """Ask `threads` threads to call `work` once each, when they are free.
+
+        The caller must not wait for these calls to begin: the threads may be busy with another call.
+        """
         with self._lock, suppress(RuntimeError):
-            # An error: there can be no more threads, and those that there are do what is to be done.
+            # If no more threads can be started, the existing ones do the work.
             while self._size < threads:
                 Thread(target=self._serve, name=f"tieaware-{self._size}", daemon=True).start()
                 self._size += 1
@@ -47,30 +54,30 @@ class _Pool:
 
     def _serve(self) -> None:
         while True:
-            # Nothing keeps the work while this waits for more.
+            # Without a local variable, an idle thread keeps no reference to its last work.
             self._waiting.get()()
 
 
 _pool = _Pool()
-# The call that this thread is at work for, if any, so that one within it does not ask for others.
+# The call for which this thread works, if any. A call within that call then does not use other threads.
 _thread = local()
 
 
-class _GivenUp(BaseException):
-    """Nobody waits for this thread's work any more: raised within it, by a kernel that asks."""
+class _Abandoned(BaseException):
+    """Ends the work of a thread of the pool whose call was interrupted; a kernel raises it."""
 
 
-def _check_awaited() -> None:
+def _check_abandoned() -> None:
     call = getattr(_thread, "call", None)
-    if call is not None and call.given_up:
-        raise _GivenUp
+    if call is not None and call.abandoned:
+        raise _Abandoned
 
 
-_interruption.ask_also(_check_awaited)
+_interruption.ask_also(_check_abandoned)
 
 
 def _forget_pool() -> None:
-    """A forked child has none of its parent's threads."""
+    """Give a forked child an empty pool: it has none of its parent's threads."""
     global _pool
     _pool = _Pool()
 
@@ -80,11 +87,11 @@ if hasattr(os, "register_at_fork"):  # Windows has no forks.
 
 
 class _Call(Generic[Item, Result]):
-    """Items that several threads take one after another, and what comes of them.
+    """The items of one call, which several threads take one after another, and the results.
 
-    The thread that makes the call takes items as the others do, and waits for those that have begun alone; so calls
-    that share the pool never wait for one another. An interruption, which reaches only the main thread, may come
-    anywhere: so the thread that makes the call is not counted among those at work, lest it be counted for ever.
+    The calling thread takes items like the threads of the pool. At the end it waits only for threads that have begun,
+    so calls that share the pool never wait for one another. Only threads of the pool are counted as helping: an
+    interruption can reach the calling thread, if it is the main thread, anywhere, even before it could be uncounted.
     """
 
     def __init__(self, work: Callable[[Item], Result], items: Iterable[Item]) -> None:
@@ -92,16 +99,16 @@ class _Call(Generic[Item, Result]):
         self._items = iter(items)
         self._taking = Lock()
         self._taken = 0
-        # Whether there is nothing more to take; and whether what has begun need not end either.
+        # `_over`: no more items are taken. `abandoned`: the results of items in progress are not needed either.
         self._over = False
-        self.given_up = False
+        self.abandoned = False
         self._changed = Condition()
         self._helping = 0
         self._results: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
 
     def help(self) -> None:
-        """Take items in a thread of the pool, if it is not too late."""
+        """Take items in a thread of the pool, unless the call is over."""
         with self._changed:
             if self._over:
                 return
@@ -114,28 +121,28 @@ class _Call(Generic[Item, Result]):
                 self._changed.notify_all()
 
     def results(self) -> list[Result]:
-        """Take items too, wait for the others, and return the results in the order of the items, or raise an error.
+        """Take items in the calling thread, wait for the helping threads, and return the results in order.
 
-        That is the first in the order of the items, unless this thread was interrupted: then the others end as soon as
-        they ask. A second interruption does not wait for them.
+        If items fail, the error of the first of them is raised. If the calling thread is interrupted, the kernels in
+        the other threads end at their next check for interruption; a second interruption does not wait for them.
         """
         try:
             self._take_items()
             self._wait()
         except BaseException:
-            self._over = self.given_up = True
+            self._over = self.abandoned = True
             self._wait()
             self._errors.clear()
             raise
         if self._errors:
-            # Items are taken in order, so that the first is the error that one thread would have met.
+            # Items are taken in order, so the first error is the one that a single thread would have met.
             interruptions = [number for number, error in self._errors.items() if not isinstance(error, Exception)]
             error = self._errors[min(interruptions or self._errors)]
             self._errors.clear()
             try:
                 raise error
             finally:
-                # It holds this frame.
+                # The error's traceback refers to this frame: break the reference cycle.
                 del error
         return [self._results[number] for number in range(len(self._results))]
 
@@ -145,16 +152,16 @@ class _Call(Generic[Item, Result]):
             self._over = True
 
     def _take_items(self) -> None:
-        """Take items as long as there are any."""
+        """Take items and work on them until none are left."""
         _thread.call = self
         try:
-            while self._one():
+            while self._take_one():
                 pass
         finally:
             _thread.call = None
 
-    def _one(self) -> bool:
-        """Take an item and work on it; return whether to go on."""
+    def _take_one(self) -> bool:
+        """Take an item and work on it; return whether there may be more."""
         with self._taking:
             if self._over:
                 return False
@@ -175,19 +182,19 @@ class _Call(Generic[Item, Result]):
 
     def _failed(self, number: int, error: BaseException) -> bool:
         if not isinstance(error, Exception):
-            self.given_up = True
-        if not isinstance(error, _GivenUp):
+            self.abandoned = True
+        if not isinstance(error, _Abandoned):
             self._errors[number] = error
         self._over = True
         return False
 
 
 def over_items(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
-    """Call ``work(item)`` for each item, in as many threads, and return the results in order.
+    """Call ``work(item)`` for each item, in up to `threads` threads, and return the results in order.
 
-    Each thread takes the next item when it is done with one; one thread at a time does so. The first error, in the
-    order of the items, ends the call once all that has begun has ended. Within such a call, another does its work in
-    its own thread.
+    Each thread takes the next item when it has finished one; only one thread at a time advances the iterator. After an
+    error no more items are taken; when those in progress have ended, the error that is first in the order of the items
+    is raised. A call within such a call works in its own thread alone.
     """
     if threads == 1 or getattr(_thread, "call", None) is not None:
         return [work(item) for item in items]
@@ -197,7 +204,7 @@ def over_items(work: Callable[[Item], Result], items: Iterable[Item], threads: i
 
 
 def over_chunks(work: Callable[[int, int], Result], edges: npt.NDArray[np.int64], threads: int) -> list[Result]:
-    """Call ``work(edges[i], edges[i + 1])`` for each chunk that is not empty, as `over_items` does."""
+    """Call ``work(edges[i], edges[i + 1])`` for each non-empty chunk, and return the results as `over_items` does."""
     chunks = [(a, b) for a, b in pairwise(edges.tolist()) if a < b]
     if threads == 1 or len(chunks) < 2:
         return list(starmap(work, chunks))
@@ -205,7 +212,7 @@ def over_chunks(work: Callable[[int, int], Result], edges: npt.NDArray[np.int64]
 
 
 def even_chunks(offsets: npt.NDArray[np.int64], threads: int) -> npt.NDArray[np.int64]:
-    """Cut the lists between offsets into a few chunks a thread, of about the same number of documents each."""
+    """Divide lists into chunks of about the same number of documents, four per thread; return the chunks' edges."""
     n_lists = len(offsets) - 1
     if threads == 1:
         return np.array([0, n_lists])

@@ -1,7 +1,8 @@
-"""Comparing systems: paired tests, rank correlation, smoothing, agreement of assessors. Needs `tieaware[analysis]`.
+"""Statistics for comparing systems and assessors; most functions need `tieaware[analysis]`.
 
-SciPy does what SciPy has. Where two samples are equal, its tests have no answer, and these have: nothing was shown,
-p = 1.
+The package has paired tests, rank correlation, smoothing and standardising of scores, agreement of assessors, and
+counts of ties. SciPy computes the distributions. For two equal samples SciPy's paired tests return NaN; the tests here
+return p = 1, because such samples show no difference.
 """
 
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table

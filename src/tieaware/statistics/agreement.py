@@ -1,4 +1,4 @@
-"""How much assessors agree beyond chance: kappa."""
+"""Agreement of assessors beyond chance: kappa."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import one_of, sequence, unexpected
 from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
 from tieaware.statistics.values import finite
 
 _MARGINALS = ("pooled", "separate", "uniform")
 
 
 class Kappa(NamedTuple):
-    """How far assessors agree beyond chance.
+    """The agreement of assessors beyond chance.
 
     Attributes
     ----------
@@ -27,7 +28,7 @@ class Kappa(NamedTuple):
     pairs : float64[n_assessors, n_assessors]
         Each pair's kappa; 1 on the diagonal.
     meaning : str
-        The textbook's scale: "good" above 0.8, "fair" from 0.67, "dubious" below; "undefined" where the value is NaN.
+        The value in words: "good" above 0.8, "fair" from 0.67, "dubious" below, and "undefined" if it is NaN.
     """
 
     value: float
@@ -36,26 +37,28 @@ class Kappa(NamedTuple):
 
 
 def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
-    """Measure how far assessors agree beyond chance: (P(agree) - P(chance)) / (1 - P(chance)).
+    """Measure the agreement of assessors beyond chance: (P(agree) - P(chance)) / (1 - P(chance)).
 
     Parameters
     ----------
     *assessors : sequences, each of n_documents
         The labels that each assessor gave to the same documents, of any hashable type; at least two assessors.
     marginals : str
-        What chance is taken to be. "pooled": both assessors draw labels as often as they gave them together (Scott).
-        "separate": each as often as they did alone (Cohen). "uniform": all labels that occur are equally likely.
+        The model of chance. "pooled": both assessors draw each label with its share among the labels of both (Scott).
+        "separate": each assessor draws it with its share among that assessor's own labels (Cohen). "uniform": all
+        labels that occur are equally likely.
 
     Returns
     -------
     Kappa
-        Its values are at most 1, and 0 where they agree as often as by chance; NaN where chance alone would make them
-        agree always.
+        The values are at most 1, and 0 if the assessors agree as often as by chance. They are NaN if the model of
+        chance makes the assessors always agree.
 
     Raises
     ------
     InputError
-        If there are fewer than two assessors, no document, or not the same number of them; or for other marginals.
+        If there are fewer than two assessors or no documents, the assessors differ in the number of documents, a label
+        is not hashable, or the marginals are unknown.
 
     References
     ----------
@@ -65,7 +68,7 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
 
     See Also
     --------
-    kappa_of_table : from counts, with the textbook's example.
+    kappa_of_table : the same from a table of counts.
 
     Examples
     --------
@@ -83,12 +86,12 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
     assessors = tuple(sequence(f"assessors[{i}]", labels, "labels") for i, labels in enumerate(assessors))
     sizes = {len(labels) for labels in assessors}
     if len(sizes) > 1 or 0 in sizes:
-        raise unexpected("assessors", "the same number of labels from each, at least one", f"{sorted(sizes)}")
+        raise InputError("assessors", f"must each give the same number of labels, at least one; found {sorted(sizes)}")
     codes: dict[Hashable, int] = {}
     try:
         coded = np.array([[codes.setdefault(label, len(codes)) for label in labels] for labels in assessors])
     except TypeError as error:
-        raise unexpected("assessors", "labels such as words and numbers", f"{error}") from None
+        raise InputError("assessors", f"must give hashable labels, such as words and numbers: {error}") from None
     pairs = np.eye(len(assessors))
     shares = [np.bincount(labels, minlength=len(codes)) / len(labels) for labels in coded]
     for i, j in combinations(range(len(assessors)), 2):
@@ -99,29 +102,29 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
 
 
 def kappa_of_table(table: npt.ArrayLike, marginals: str = "pooled") -> Kappa:
-    """Measure how far two assessors agree beyond chance, from how often each pair of labels occurred.
+    """Measure the agreement of two assessors beyond chance, from the number of documents with each pair of labels.
 
     Parameters
     ----------
     table : array_like[n_labels, n_labels]
-        In row i and column j: how many documents got label i from the first assessor and j from the second.
+        Row i, column j: the number of documents with label i from the first assessor and label j from the second.
     marginals : str
-        What chance is taken to be, as in `kappa`; "uniform": all labels of the table are equally likely.
+        The model of chance, as in `kappa`. With "uniform", all labels of the table are equally likely.
 
     Returns
     -------
     Kappa
-        As from `kappa`: of two assessors.
+        As `kappa` returns it for two assessors.
 
     Raises
     ------
     InputError
-        If the table is not square, a count is negative or not finite, or all are 0; or for other marginals.
+        If the table is not square, a count is negative or not finite, all counts are 0, or the marginals are unknown.
 
     References
     ----------
-    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5, whose
-    example is below; its last steps are rounded there.
+    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5. The example
+    below is theirs; they round its last steps.
 
     Examples
     --------
@@ -134,17 +137,16 @@ def kappa_of_table(table: npt.ArrayLike, marginals: str = "pooled") -> Kappa:
     one_of("marginals", marginals, _MARGINALS)
     counts = finite(table, "table")
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
-        raise unexpected("table", "a row and a column for each label", f"shape {counts.shape}")
+        raise InputError("table", f"must have one row and one column for each label; its shape is {counts.shape}")
     if (counts < 0.0).any() or not counts.any():
-        found = f"{counts.min()}" if counts.size else "no labels"
-        raise unexpected("table", "counts of at least 0, and one above", found)
+        raise InputError("table", "must hold counts of at least 0, and one of them must be above 0")
     joint = counts / counts.sum()
     value = _beyond_chance(float(joint.trace()), joint.sum(axis=1), joint.sum(axis=0), marginals)
     return Kappa(value, np.array([[1.0, value], [value, 1.0]]), _meaning(value))
 
 
 def _beyond_chance(agree: float, first: Values, second: Values, marginals: str) -> float:
-    """(P(agree) - P(chance)) / (1 - P(chance)), from the shares of the labels of either assessor."""
+    """Return (P(agree) - P(chance)) / (1 - P(chance)), from each assessor's shares of the labels."""
     if marginals == "uniform":
         chance = 1.0 / len(first)
     elif marginals == "pooled":

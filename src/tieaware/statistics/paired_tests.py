@@ -1,4 +1,4 @@
-"""Paired tests of two systems, many at once, and a correction for many tests."""
+"""Paired tests of two systems, for many pairs at once, and Holm's correction for multiple tests."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import is_integer, number, one_of, shown, unexpected, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.values import ROUNDING, finite
 
 
 class PairedTest(NamedTuple):
-    """The outcome of a paired test; every field has the shape of the samples without the axis of the pairs.
+    """The outcome of paired tests; every field has the shape of the samples without the axis of the pairs.
 
     Attributes
     ----------
     difference : float64[...]
         The mean of a − b.
     statistic : float64[...]
-        Student's t; Wilcoxon's smaller sum of ranks (one-sided: that of the positive differences); the number of
-        positive differences; or the mean difference.
+        "t": Student's t. "wilcoxon": the smaller sum of ranks; if one-sided, the sum of the ranks of the positive
+        differences. "sign": the number of positive differences. "permutation": the mean difference.
     p : float64[...]
-        The probability of a statistic as extreme or more, were there no difference; 0 … 1.
+        The probability of a statistic at least as extreme if there were no difference; 0 … 1.
     low, high : float64[...] or None
-        The confidence interval of the mean difference, from the t-test only. One end of a one-sided interval is
-        infinite.
+        The confidence interval of the mean difference; None for tests other than the t-test. One end of a one-sided
+        interval is infinite.
     """
 
     difference: Values
@@ -50,35 +51,35 @@ def paired_test(
     repeats: int = 10_000,
     seed: int = 0,
 ) -> PairedTest:
-    """Test whether the differences of paired values centre on 0, for many pairs of samples at once.
+    """Test whether paired differences are centred on 0, for many pairs of samples at once.
 
     Parameters
     ----------
     a, b : float[..., n_pairs]
-        The values, e.g. of two systems on the same topics; broadcast against each other. The pairs are along `axis`.
+        The values, for example of two systems on the same topics, broadcast against each other.
     method : str
-        "t": Student's t-test. "wilcoxon": the signed-rank test, zeros left out. "sign": the binomial test of the
-        signs, zeros left out. "permutation": the mean difference under random signs, all of them where there are no
-        more than `repeats`.
+        "t": Student's t-test. "wilcoxon": the signed-rank test, without zeros. "sign": the binomial test of the signs,
+        without zeros. "permutation": the mean difference under random signs, or under all combinations of signs if
+        there are at most `repeats`.
     alternative : str
-        "two-sided"; "greater": a is more than b; "less".
+        "two-sided"; "greater": a is greater than b; "less": a is less than b.
     axis : int
-        The axis of the pairs.
+        The axis along which the pairs are.
     confidence : float
-        Of the interval of the t-test, between 0 and 1.
+        The confidence level of the interval of the t-test, between 0 and 1.
     repeats, seed : int
-        Of the permutation test: how many random signs of all differences, at least 1, and what they are drawn from.
+        For the permutation test: the number of random assignments of signs, at least 1, and the seed of the generator.
 
     Returns
     -------
     PairedTest
-        Where all differences are equal, t is infinite and p is 0; where all are 0, the statistic is 0 and p is 1.
+        If all differences are equal, t is infinite and p is 0. If all are 0, the statistic is 0 and p is 1.
 
     Raises
     ------
     InputError
-        If a value is not finite, a difference exceeds 1e150, there are fewer than two pairs, or an argument has no
-        meaning.
+        If a value is not finite, a difference exceeds 1e150, there are fewer than two pairs, or an argument is out of
+        range.
 
     References
     ----------
@@ -100,32 +101,33 @@ def paired_test(
     repeats, seed = whole_number("repeats", repeats, 1, 10**9), whole_number("seed", seed, 0)
     differences = _differences(finite(a, "a"), finite(b, "b"))
     if differences.ndim == 0:
-        raise unexpected("a", "at least two pairs", "an array of shape ()")
+        raise InputError("a", "must have at least two pairs; a and b are single numbers")
     if not is_integer(axis) or not -differences.ndim <= axis < differences.ndim:
         raise unexpected("axis", f"an axis of an array of shape {differences.shape}", shown(axis))
     if differences.shape[axis] < 2:
-        raise unexpected("a", "at least two pairs", f"an array of shape {differences.shape}")
+        raise InputError("a", f"must have at least two pairs; the differences have shape {differences.shape}")
     return _METHODS[method](np.moveaxis(differences, axis, -1), alternative, confidence, repeats, seed)
 
 
 def _differences(a: Values, b: Values) -> Values:
+    """Return a - b, or raise InputError if the shapes or the sizes of the differences do not permit tests."""
     try:
         with np.errstate(over="ignore"):
             differences: Values = np.asarray(a - b)
     except ValueError:
-        raise unexpected("a, b", "shapes that broadcast", f"{a.shape} and {b.shape}") from None
-    # The squares of larger ones overflow.
+        raise InputError("a, b", f"must have shapes that broadcast: {a.shape} and {b.shape} do not") from None
+    # The squares of larger differences overflow.
     if (np.abs(differences) > 1e150).any():
         raise unexpected("a, b", "differences of at most 1e150", f"{np.abs(differences).max()}")
     return differences
 
 
 def _t(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
-    """Student's t; by hand, for SciPy's has no answer without a variance, and warns of it."""
+    """Apply Student's t-test. SciPy's own test is not used: without variance it returns NaN and warns."""
     student = load("scipy.stats", "analysis").t
     n = differences.shape[-1]
     mean = np.asarray(differences.mean(axis=-1))
-    # Equal differences have no variance, whatever the rounding of their mean makes of it.
+    # Rounding of the mean can give equal differences a standard deviation above 0.
     constant = (differences == differences[..., :1]).all(axis=-1)
     error = np.where(constant, 0.0, differences.std(axis=-1, ddof=1) / math.sqrt(n))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -142,6 +144,7 @@ def _t(differences: Values, alternative: str, confidence: float, repeats: int, s
 
 
 def _wilcoxon(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+    """Apply Wilcoxon's signed-rank test."""
     stats = load("scipy.stats", "analysis")
     mean = np.asarray(differences.mean(axis=-1))
     samples = differences.reshape(mean.size, -1)
@@ -152,10 +155,11 @@ def _wilcoxon(differences: Values, alternative: str, confidence: float, repeats:
 
 
 def _alike(samples: Values) -> Iterator[npt.NDArray[np.intp]]:
-    """The samples that are not 0 throughout, a few at a time: of these all hold zeros or none, and likewise ties.
+    """Yield the samples that are not all 0, in batches of up to 64 that agree in whether they have zeros and ties.
 
-    SciPy goes by zeros and ties when it chooses between the exact distribution and an approximate one, and chooses once
-    for all samples of a call. A few dozen at a time cost hardly more than one, and their permutations fit into memory.
+    SciPy chooses between the exact distribution and an approximation once for all samples of a call, and the choice
+    depends on zeros and ties. A call with 64 samples costs hardly more than a call with one, and the permutations of 64
+    samples fit into memory.
     """
     sizes = np.sort(np.abs(samples), axis=-1)
     zeros = sizes[:, 0] == 0.0
@@ -168,6 +172,7 @@ def _alike(samples: Values) -> Iterator[npt.NDArray[np.intp]]:
 
 
 def _sign(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+    """Apply the sign test."""
     binomial = load("scipy.stats", "analysis").binom
     positive = (differences > 0.0).sum(axis=-1)
     n = (differences != 0.0).sum(axis=-1)
@@ -178,6 +183,7 @@ def _sign(differences: Values, alternative: str, confidence: float, repeats: int
 
 
 def _permutation(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+    """Apply the permutation test of the mean difference."""
     stats = load("scipy.stats", "analysis")
     mean = np.asarray(differences.mean(axis=-1))
     samples = differences.reshape(mean.size, -1)
@@ -187,7 +193,7 @@ def _permutation(differences: Values, alternative: str, confidence: float, repea
         return np.asarray(sample.mean(axis=axis))
 
     for alike in _alike(samples):
-        # A sample that may be paired with nothing: SciPy's way to say random signs. Every call draws the same ones.
+        # permutation_type="samples" with a single sample gives it random signs. Every call draws the same signs.
         test = stats.permutation_test(
             (samples[alike],), mean_of, permutation_type="samples", vectorized=True, axis=-1, batch=100,
             n_resamples=repeats, alternative=alternative, rng=np.random.default_rng(seed),
@@ -197,13 +203,13 @@ def _permutation(differences: Values, alternative: str, confidence: float, repea
 
 
 def _share_as_extreme(drawn: Values, samples: Values, alternative: str, repeats: int) -> Values:
-    """Return how often a mean under random signs, of drawn[n_drawn, n_samples], is as extreme as that of the sample.
+    """Return the share of the drawn means, drawn[n_drawn, n_samples], that are as extreme as the sample's own mean.
 
-    Means that differ by less than rounding are one: rounding of the differences, not of their mean, which may be 0, and
-    of which SciPy's own tolerance is a share.
+    Means that differ by less than rounding count as equal. The tolerance is relative to the differences; SciPy's is
+    relative to their mean, which may be 0.
     """
     observed, rounding = samples.mean(axis=-1), ROUNDING * np.abs(samples).mean(axis=-1)
-    # Signs that were drawn at random may have missed those of the sample, which are one of their orders.
+    # Signs drawn at random may not include the sample's own signs, so these are counted in addition.
     missed = 0 if 2.0 ** samples.shape[-1] <= repeats else 1
     less, greater = (
         ((sign * (drawn - observed) <= rounding).sum(axis=0) + missed) / (len(drawn) + missed) for sign in (1, -1)
@@ -219,7 +225,7 @@ _METHODS: dict[str, Callable[[Values, str, float, int, int], PairedTest]] = {
 
 
 def holm(p: npt.ArrayLike) -> Values:
-    """Adjust the p values of several tests, so that the chance of any false finding stays below the level.
+    """Adjust the p values of several tests by Holm's method, which limits the chance of any false positive.
 
     Parameters
     ----------
@@ -229,7 +235,7 @@ def holm(p: npt.ArrayLike) -> Values:
     Returns
     -------
     float64[...]
-        Holm's step-down values, in the same order and shape, at most 1.
+        The adjusted p values, in the same order and shape, at most 1.
 
     Raises
     ------
@@ -248,7 +254,7 @@ def holm(p: npt.ArrayLike) -> Values:
     values = finite(p, "p")
     outside = values[(values < 0.0) | (values > 1.0)]
     if outside.size:
-        raise unexpected("p", "p values, 0 … 1", f"{outside[0]}")
+        raise unexpected("p", "p values from 0 to 1", f"{outside[0]}")
     flat = values.ravel()
     order = np.argsort(flat, kind="stable")
     steps = flat[order] * np.arange(len(flat), 0, -1)

@@ -1,4 +1,4 @@
-"""How much two rankings agree, with ties: Kendall's τ, AP correlation, rank-biased overlap."""
+"""Rank correlation with ties: Kendall's τ, AP correlation and rank-biased overlap."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import flag, number, one_of, unexpected, whole_number
+from tieaware.checks.arguments import flag, number, one_of, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.values import finite
 
@@ -19,33 +20,38 @@ Ranking = Mapping[Any, float] | npt.ArrayLike
 
 
 def _paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Values, Values]:
+    """Return the scores of the same items in two orderings as arrays, or raise InputError."""
     first, second = finite(a, "a"), finite(b, "b")
     if first.ndim != 1 or first.shape != second.shape or len(first) < 2:
-        shapes = f"shapes {first.shape} and {second.shape}"
-        raise unexpected("a, b", "scores of the same items, at least two", shapes)
+        raise _not_of_same_items("a, b", first, second)
     return first, second
 
 
+def _not_of_same_items(arguments: str, first: Values, second: Values) -> InputError:
+    shapes = f"their shapes are {first.shape} and {second.shape}"
+    return InputError(arguments, f"must be scores of the same items, at least two; {shapes}")
+
+
 def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: str = "b") -> float:
-    """Correlate two orderings of the same items: Kendall's τ.
+    """Return Kendall's τ, the correlation of two orderings of the same items.
 
     Parameters
     ----------
     a, b : float[n_items]
-        The scores of the items, at least two.
+        The scores of at least two items.
     variant : str
-        "b": corrected for ties, (C − D) / √((pairs not tied in a) (pairs not tied in b)).
-        "a": (C − D) / (all pairs). C and D count the pairs in the same and in opposite order.
+        "b": (C − D) / √((pairs not tied in a) (pairs not tied in b)), which corrects for ties. "a": (C − D) / (all
+        pairs). C and D are the numbers of pairs in the same order and in opposite order.
 
     Returns
     -------
     float
-        −1 … 1; τ_b is NaN where an ordering ties all items.
+        −1 … 1; τ_b is NaN if an ordering ties all items.
 
     Raises
     ------
     InputError
-        If a score is not finite, the shapes do not fit, or there is no such variant.
+        If a score is not finite, the shapes differ, or the variant is unknown.
 
     References
     ----------
@@ -67,24 +73,24 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: str = "b") -> float
 
 
 def kendall_taus(reference: npt.ArrayLike, orderings: npt.ArrayLike) -> Values:
-    """Correlate one ordering with many others of the same items, all at once: Kendall's τ_b.
+    """Return Kendall's τ_b between one ordering and each of many others of the same items.
 
     Parameters
     ----------
     reference : float[n_items]
-        The scores of the items, at least two.
+        The scores of at least two items in the one ordering.
     orderings : float[..., n_items]
-        The scores of the same items in each of the others.
+        The scores of the same items in the other orderings.
 
     Returns
     -------
     float64[...]
-        −1 … 1, as `kendall_tau`; NaN where an ordering ties all items.
+        −1 … 1, as `kendall_tau` returns; NaN if the reference or the other ordering ties all items.
 
     Raises
     ------
     InputError
-        If a score is not finite, or the shapes do not fit.
+        If a score is not finite, or the orderings differ in the number of items.
 
     Examples
     --------
@@ -93,8 +99,7 @@ def kendall_taus(reference: npt.ArrayLike, orderings: npt.ArrayLike) -> Values:
     """
     truth, scores = finite(reference, "reference"), finite(orderings, "orderings")
     if truth.ndim != 1 or scores.shape[-1:] != truth.shape or len(truth) < 2:
-        shapes = f"shapes {truth.shape} and {scores.shape}"
-        raise unexpected("reference, orderings", "scores of the same items, at least two", shapes)
+        raise _not_of_same_items("reference, orderings", truth, scores)
     first, second = np.triu_indices(len(truth), 1)
     of_truth = np.sign(truth[first] - truth[second])
     signs = np.sign(scores[..., first] - scores[..., second])
@@ -104,36 +109,37 @@ def kendall_taus(reference: npt.ArrayLike, orderings: npt.ArrayLike) -> Values:
 
 
 def _tied_pairs(scores: Values) -> float:
+    """Count the pairs of items with equal scores."""
     sizes = np.unique(scores, return_counts=True)[1]
     return float((sizes * (sizes - 1)).sum() / 2)
 
 
 def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> float:
-    """Correlate two orderings of the same items, with more weight at the top: AP correlation, with ties.
+    """Return the AP correlation of two orderings of the same items, which gives the top more weight; ties may occur.
 
     Parameters
     ----------
     reference : float[n_items]
-        The scores of the items in the true ordering, higher ones first.
+        The scores of the items in the true ordering; a higher score stands first.
     scores : float[n_items]
-        Those in the ordering to be judged.
+        The scores of the items in the ordering to evaluate.
     ties : str
-        "a": the mean over all orders of the tied items of `scores` (and of `reference`, if it has any): how accurate
-        the ordering is.
-        "b": how well the two orderings agree on what they do not tie, where neither is the truth. Each item below the
-        first group has the share of the items above its group that the other ordering puts above it too, and does not
-        tie with it; the mean share is scaled to −1 … 1, and the two directions are averaged, so that the arguments may
-        be exchanged. Without ties it is the symmetric AP correlation.
+        "a": the mean over all orders of the tied items, in `scores` and in `reference`. It measures how accurate the
+        ordering is.
+        "b": the agreement of the two orderings on the items that they do not tie, if neither is the truth. For each
+        item below the first group, it takes the items above the item's group, and the share of them that the other
+        ordering also puts above the item. The mean share is scaled to −1 … 1 and averaged over both directions, so the
+        arguments may be exchanged. Without ties, "b" is the symmetric AP correlation.
 
     Returns
     -------
     float
-        −1 … 1; with "b" NaN where an ordering ties all items.
+        −1 … 1; with "b", NaN if an ordering ties all items.
 
     Raises
     ------
     InputError
-        If a score is not finite, the shapes do not fit, or `ties` is neither "a" nor "b".
+        If a score is not finite, the numbers of items differ, or `ties` is neither "a" nor "b".
 
     References
     ----------
@@ -154,10 +160,10 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> 
 
 
 def _tau_ap_mean(truth: Values, given: Values) -> float:
-    """2/(n-1) Σ_i [C_i/t_i Σ_{k=1…t_i} 1/(p_i+k-2) + 1/(2 t_i) Σ_{k=1…t_i-1} k/(p_i+k-1)] - 1, over items i.
+    """Return 2/(n-1) Σ_i [C_i/t_i Σ_{k=1…t_i} 1/(p_i+k-2) + 1/(2 t_i) Σ_{k=1…t_i-1} k/(p_i+k-1)] - 1.
 
-    Item i's group starts at rank p_i and has t_i items; of those above it C_i precede i in the truth too, and half of
-    those that the truth ties with i do.
+    The sum is over all items i. The group of item i starts at rank p_i and has t_i items. C_i is the number of items
+    above this group that precede i in the truth, too; an item that the truth ties with i counts half.
     """
     n = len(given)
     total = 0.0
@@ -174,7 +180,7 @@ def _tau_ap_mean(truth: Values, given: Values) -> float:
 
 
 def _tau_ap_agreement(other: Values, given: Values) -> float:
-    """2 mean(C_i / (p_i-1)) - 1 over the items i below the first group of `given`, which starts its group at p_i."""
+    """Return 2 mean(C_i / (p_i-1)) - 1 over the items i below the first group of `given`; i's group starts at p_i."""
     shares = []
     for score in np.unique(given)[:-1]:
         above, group = other[given > score], other[given == score]
@@ -185,29 +191,30 @@ def _tau_ap_agreement(other: Values, given: Values) -> float:
 def rbo(
     a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a", *, depth: int | None = None, extrapolate: bool = True
 ) -> float:
-    """Compare two rankings of items that need not be the same: rank-biased overlap, with ties.
+    """Return the rank-biased overlap of two rankings, which may have different items and ties.
 
-    RBO = (1-p)/p Σ_d p^d A_d, where A_d is how well the rankings agree down to rank d.
+    RBO = (1-p)/p Σ_d p^d A_d, where A_d is the agreement of the rankings down to rank d.
 
     Parameters
     ----------
     a, b : dict of score by item, or float[n_items] of the same items
-        Higher scores first. An item that only one ranking holds is no part of the overlap, and takes its place in the
-        ranking that holds it.
+        The scores of the items; a higher score stands first. An item of only one ranking occupies its rank there and
+        adds nothing to the overlap.
     p : float
-        The persistence, between 0 and 1: the reader goes on to the next rank with this probability.
+        The persistence, between 0 and 1: the probability that the reader goes on to the next rank.
     ties : str
-        How items count that are tied across rank d.
-        "w": those of a group that starts by rank d are all seen: A_d = 2 |both| / (|seen in a| + |seen in b|).
-        "a": the mean over all orders of the tied items: A_d = |overlap| / d, each item with its share in the top d.
-        "b": the same overlap over what it could be at most, √(Σ share_a² Σ share_b²), so that a ranking with ties
-        agrees fully with itself.
+        The treatment of a group of tied items that rank d divides.
+        "w": all items of the group count: A_d = 2 |both| / (|seen in a| + |seen in b|).
+        "a": the mean over all orders of the tied items: A_d = |overlap| / d, where each item of the group counts with
+        the share of the group that is above rank d.
+        "b": the overlap of "a" divided by its largest possible value, √(Σ share_a² Σ share_b²), so that a ranking with
+        ties agrees fully with itself.
     depth : int, optional
-        Compare down to this rank; at most, and by default, to the end of the longer ranking.
+        The rank at which the comparison ends. Default, and at most: the end of the longer ranking.
     extrapolate : bool
-        True: where one ranking has ended, and below both, they go on to agree as well as they did (RBO_EXT). False: the
-        sum over the ranks compared of the agreement that is seen, without anything below: less than the least that it
-        can be, for what both hold stays common to them; `rbo_bounds` has that.
+        True: below the end of a ranking, assume the agreement that was seen up to there (RBO_EXT). False: sum the
+        agreement over the compared ranks only. This is less than the least possible overlap, which `rbo_bounds`
+        returns, because items that both rankings have remain common to them below.
 
     Returns
     -------
@@ -218,7 +225,7 @@ def rbo(
     ------
     InputError
         If p or depth is out of range, a ranking is empty, a score is not finite, two arrays differ in length, or `ties`
-        is neither "w", "a" nor "b".
+        is not "w", "a" or "b".
 
     References
     ----------
@@ -246,16 +253,16 @@ def rbo(
 
 
 class OverlapBounds(NamedTuple):
-    """What the overlap of two rankings is, as far as they are seen.
+    """The rank-biased overlap of two rankings of which only the beginning is known.
 
     Attributes
     ----------
     extrapolated : float
-        Where they go on to agree as well as they did: RBO_EXT, which `rbo` returns.
+        The overlap if the rankings continue to agree as before: RBO_EXT, which `rbo` returns.
     least : float
-        Where they have nothing more in common: RBO_MIN.
+        The overlap if the rankings have no further items in common: RBO_MIN.
     greatest : float
-        Where they have all in common that they can have: RBO_MAX.
+        The overlap if the rankings have as many further items in common as possible: RBO_MAX.
     """
 
     extrapolated: float
@@ -264,30 +271,18 @@ class OverlapBounds(NamedTuple):
 
     @property
     def residual(self) -> float:
-        """How much is open: greatest − least, RBO_RES."""
+        """The width of the bounds: greatest − least, RBO_RES."""
         return self.greatest - self.least
 
 
 def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a") -> OverlapBounds:
-    """Compare two rankings by rank-biased overlap, and bound what it would be if they were longer.
+    """Return the rank-biased overlap of two rankings, with bounds on its value if the rankings were longer.
 
-    Parameters
-    ----------
-    a, b : dict of score by item, or float[n_items] of the same items
-        As for `rbo`. Either is the beginning of a ranking that goes on without end.
-    p : float
-        The persistence, between 0 and 1.
-    ties : str
-        "w", "a" or "b", as for `rbo`.
+    Parameters as for `rbo`; a and b are the beginnings of infinite rankings.
 
     Returns
     -------
     OverlapBounds
-
-    Raises
-    ------
-    InputError
-        As by `rbo`.
 
     References
     ----------
@@ -304,11 +299,12 @@ def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a") -> Overl
     rankings = _groups(a, b)
     read = _read(rankings.longer, p)
     agreement = _agreement(rankings, read, ties)
-    extrapolated, least, greatest = (_summed(part, p) for part in agreement)
+    extrapolated, least, greatest = (_summed(values, p) for values in agreement)
     if read == rankings.longer:
         longer, common = rankings.longer, rankings.common
         extrapolated += p**longer * float(agreement.extrapolated[-1])
-        # Below both, as many items stay common; or each new one is found in the other, until all are.
+        # Below the end of both rankings, the least overlap has no further common items. For the greatest, each new item
+        # is in the other ranking too, until all items are common.
         least += (1.0 - p) / p * common * _reciprocal_tail(longer, p)
         both = longer + rankings.shorter - common
         d = np.arange(longer + 1, both + 1)
@@ -317,25 +313,25 @@ def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a") -> Overl
 
 
 def _read(last: int, p: float) -> int:
-    """How many ranks to read: what is deeper weighs less than rounding."""
+    """Return the number of ranks to compare: deeper ranks have less weight than rounding."""
     return min(last, math.ceil(math.log(1e-17) / math.log(p)))
 
 
 def _summed(agreement: Values, p: float) -> float:
-    """(1-p)/p Σ_d p^d A_d."""
+    """Return (1-p)/p Σ_d p^d A_d."""
     return (1.0 - p) / p * float((p ** np.arange(1, len(agreement) + 1) * agreement).sum())
 
 
 def _reciprocal_tail(n: int, p: float) -> float:
-    """Σ_{d > n} p^d / d."""
+    """Return Σ_{d > n} p^d / d."""
     d = np.arange(1, n + 1)
     return max(-math.log1p(-p) - float((p**d / d).sum()), 0.0)
 
 
 class _Rankings(NamedTuple):
-    """Two rankings, the shorter first: the first rank and the size of each item's group in both, [2, n_items].
+    """The first rank and the size of each item's group in two rankings, the shorter first: float64[2, n_items].
 
-    An item that a ranking does not hold is infinitely deep there.
+    An item that a ranking lacks has an infinite rank in it.
     """
 
     tops: Values
@@ -355,15 +351,16 @@ class _Rankings(NamedTuple):
 
 
 def _groups(a: Ranking, b: Ranking) -> _Rankings:
-    """Number the items of both rankings, and find their groups."""
+    """Number the items of both rankings, and find the group of each item."""
     rankings: list[Mapping[Any, float]] = []
     for name, ranking in (("a", a), ("b", b)):
         given = ranking if isinstance(ranking, Mapping) else _numbered(ranking, name)
         if not given:
-            raise unexpected(name, "at least one item", "none")
+            raise InputError(name, "must have at least one item")
         rankings.append(given)
     if not isinstance(a, Mapping) and not isinstance(b, Mapping) and len(rankings[0]) != len(rankings[1]):
-        raise unexpected("a, b", "scores of the same items", f"{len(rankings[0])} and {len(rankings[1])} scores")
+        lengths = f"{len(rankings[0])} and {len(rankings[1])}"
+        raise InputError("a, b", f"must be scores of the same items; they have {lengths} scores")
     place: dict[Hashable, int] = {item: i for i, item in enumerate({**rankings[0], **rankings[1]})}
     tops, sizes = np.full((2, len(place)), np.inf), np.ones((2, len(place)))
     for i, (name, ranking) in enumerate(zip("ab", rankings, strict=True)):
@@ -378,18 +375,24 @@ def _groups(a: Ranking, b: Ranking) -> _Rankings:
 
 
 def _numbered(ranking: npt.ArrayLike, name: str) -> dict[int, float]:
+    """Return an array of scores as a dict of the scores by position; `name` is the argument in the message."""
     scores = finite(ranking, name)
     if scores.ndim != 1:
-        raise unexpected(name, "{item: score}, or a score for each item", f"an array of {scores.ndim} dimensions")
+        raise InputError(
+            name, f"must be a dict of scores by item, or a flat array of scores; found {scores.ndim} dimensions"
+        )
     return dict(enumerate(scores.tolist()))
 
 
-# So many shares of items are worked out at once.
+# The number of array elements that _agreement computes at once.
 _AT_ONCE = 1 << 18
 
 
 class _Agreement(NamedTuple):
-    """A_d for each depth: as in `OverlapBounds`, where the shorter ranking has ended; the same before."""
+    """A_d for each depth d; the three fields differ below the end of the shorter ranking, as in `OverlapBounds`.
+
+    `seen` counts only common items of the known ranks.
+    """
 
     extrapolated: Values
     seen: Values
@@ -399,22 +402,22 @@ class _Agreement(NamedTuple):
 def _agreement(rankings: _Rankings, read: int, ties: str) -> _Agreement:
     """Compare two rankings at the depths 1 … read.
 
-    Where the shorter has ended, at s, its next d - s items are not known. Each may be one that it shares with the
-    longer, which counts with its share there: with the chance A_s, or certainly, best the first that the longer alone
-    holds; or with none.
+    Below the end s of the shorter ranking, its next d - s items are unknown. For `extrapolated`, each of them is in the
+    longer ranking with probability A_s; for `seen`, none is; for `greatest`, they are the first items that only the
+    longer ranking has. Such an item counts with its share in the longer ranking.
     """
     ended = rankings.shorter
     reached = (rankings.tops <= read).any(axis=0)
     tops, sizes = rankings.tops[:, reached], rankings.sizes[:, reached]
     alone = np.flatnonzero(np.isinf(tops[0]))
     alone = alone[np.argsort(tops[1, alone], kind="stable")]
-    # An item without ties is seen from a rank on; of the others, the share has to be worked out for each depth.
+    # An untied item counts fully from its rank on. The share of a tied item is computed for each depth.
     tied = (sizes > 1.0).any(axis=0)
     untied_common = _seen_by(tops[:, ~tied].max(axis=0, initial=0.0), read)
     untied = np.stack([_seen_by(of[~tied], read) for of in tops], axis=1)
     found = np.empty((3, read))
     step = max(1, _AT_ONCE // max(1, tops.size))
-    # Below where the shorter one has ended, it takes what was found there.
+    # The depths below the end of the shorter ranking use the agreement at its end, so that end begins a batch.
     for start, stop in pairwise(sorted({*range(0, read, step), min(ended, read), read})):
         d = np.arange(start + 1.0, stop + 1.0)
         share = _shares(tops[:, tied], sizes[:, tied], d, ties)
@@ -437,13 +440,13 @@ def _agreement(rankings: _Rankings, read: int, ties: str) -> _Agreement:
 
 
 def _seen_by(tops: Values, read: int) -> Values:
-    """Return how many of these ranks are reached at each depth 1 … read."""
+    """Return how many of the ranks `tops` are at or above each depth 1 … read."""
     reached = tops[tops <= read].astype(np.int64)
     return np.bincount(reached, minlength=read + 1)[1:].cumsum().astype(np.float64)
 
 
 def _shares(tops: Values, sizes: Values, d: Values, ties: str) -> Values:
-    """Return how much of each item counts at each of these depths, in front of whatever axes the items have."""
+    """Return the share with which each item counts at each depth `d`; the depths are the first axis."""
     d = d.reshape(-1, *(1,) * tops.ndim)
     shares: Values = (tops <= d).astype(np.float64) if ties == "w" else np.clip((d - tops + 1.0) / sizes, 0.0, 1.0)
     return shares

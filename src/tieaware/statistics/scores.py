@@ -1,25 +1,26 @@
-"""The scores of systems on topics: smoothed by prior scores, and standardised."""
+"""Smoothing and standardising of the values of systems on topics."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, unexpected
+from tieaware.checks.arguments import number
 from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.values import finite
 
 
 def smooth(values: npt.ArrayLike, prior: npt.ArrayLike, alpha: float) -> Values:
-    """Mix the values of systems on topics with what is known of the systems: α value + (1-α) prior.
+    """Mix the values of systems on topics with prior values of the systems: α value + (1-α) prior.
 
     Parameters
     ----------
     values : float[..., n_systems, n_topics]
-        For example average precision.
+        The values of a measure, for example average precision.
     prior : float[..., n_systems]
-        Each system's mean over the topics of an earlier experiment.
+        The mean of each system over the topics of an earlier experiment.
     alpha : float
         The weight of the values, 0 … 1.
 
@@ -46,23 +47,25 @@ def smooth(values: npt.ArrayLike, prior: npt.ArrayLike, alpha: float) -> Values:
     alpha = number("alpha", alpha, 0, 1)
     array, means = finite(values, "values"), finite(prior, "prior")
     if array.ndim < 2 or means.shape[-1:] != array.shape[-2:-1]:
-        raise unexpected("prior", f"one for each system of values, of shape {array.shape}", f"shape {means.shape}")
+        raise InputError(
+            "prior", f"must have one value for each system; its shape is {means.shape}, that of values {array.shape}"
+        )
     smoothed: Values = alpha * array + (1.0 - alpha) * means[..., None]
     return smoothed
 
 
 def standardize(values: npt.ArrayLike) -> Values:
-    """Make topics comparable: Φ((value - μ) / σ), with mean and standard deviation over the systems of each topic.
+    """Standardise each topic: Φ((value - μ) / σ), where μ and σ are its mean and standard deviation over the systems.
 
     Parameters
     ----------
     values : float[..., n_systems, n_topics]
-        At least two systems.
+        The values of at least two systems.
 
     Returns
     -------
     float64[..., n_systems, n_topics]
-        0 … 1. σ has the divisor n_systems - 1. A topic on which all systems are equal says nothing, and is NaN.
+        0 … 1. σ has the divisor n_systems - 1. A topic on which all systems have the same value gives NaN.
 
     Raises
     ------
@@ -83,7 +86,9 @@ def standardize(values: npt.ArrayLike) -> Values:
     """
     array = finite(values, "values")
     if array.ndim < 2 or array.shape[-2] < 2:
-        raise unexpected("values", "at least two systems in the last axis but one", f"shape {array.shape}")
+        raise InputError(
+            "values", f"must have at least two systems, in the last axis but one; found shape {array.shape}"
+        )
     equal = (array == array[..., :1, :]).all(axis=-2, keepdims=True)
     deviation = np.where(equal, np.nan, array.std(axis=-2, ddof=1, keepdims=True))
     standardized: Values = load("scipy.special", "analysis").ndtr(

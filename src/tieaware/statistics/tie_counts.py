@@ -1,4 +1,4 @@
-"""How often scores tie: counts of groups of equal scores, and of lists whose order contradicts their scores."""
+"""Counts of tied scores, and of lists whose order or ranks contradict their scores."""
 
 from __future__ import annotations
 
@@ -15,29 +15,32 @@ from tieaware.inputs.ranks import RankColumn
 
 
 class Ties(NamedTuple):
-    """The ties of one run, counted.
+    """Counts of the ties of one run.
 
     Attributes
     ----------
     lists, documents : int
+        The number of lists, and of documents in all lists.
     tied_lists, tied_documents : int
-        Lists in which any documents tie, and documents that tie with another.
+        The number of lists with at least one tie, and of documents that tie with another document.
     sizes : int64[n_tied_groups]
-        The sizes of all groups of two or more.
+        The sizes of all groups of at least two documents.
     within, across : tuple of int
-        For each cut-off, the lists with a tie among the documents up to it, and with a group that it cuts.
+        For each cut-off, the number of lists with a tie among the documents above it, and of lists in which the cut-off
+        divides a group.
     float32_lists, float32_documents : int
-        The same as tied_lists and tied_documents for the scores in single precision.
+        tied_lists and tied_documents for the scores in single precision.
     common_length : int or None
-        The length at which the run seems to have been cut: that of its longest lists, where at least two lists have it,
-        and a tenth of all; else None. Of several runs together the longest.
+        The length at which the run was probably cut: the length of its longest lists, if at least two lists and a tenth
+        of all lists have it; otherwise None. For several runs, the largest of their common lengths.
     cut_lists : int
-        Lists of the common length whose last document, by score, ties with the one before it. If the run was cut
-        there, documents of the same score may have been dropped, and what they were no expectation can recover.
+        The number of lists of the common length whose last two documents tie. If the run was cut there, documents with
+        the same score may be missing, and no expectation can account for them.
     unordered : int
-        Lists whose order in the input puts a lower score before a higher one.
+        The number of lists that put a lower score before a higher one.
     misranked, repeated : int or None
-        Lists whose rank column does, and lists whose rank column has a rank twice; None without a column of numbers.
+        The number of lists whose rank column puts a lower score before a higher one, and of lists with a repeated rank;
+        None if the run has no column of numeric ranks.
     """
 
     lists: int
@@ -72,13 +75,13 @@ def count_ties(
     Parameters
     ----------
     scores : float[n_documents]
-        List by list, in the order of the input.
+        The scores of all lists, one list after the other.
     offsets : int64[n_lists + 1]
-        Where each list starts, and where the last ends.
+        The positions where the lists begin, and the end of the last list.
     cutoffs : sequence of int
-        Ties are counted within and across these ranks, at least 1.
+        The ranks, at least 1, for which to count ties above and across the cut-off.
     ranks : RankColumn, optional
-        The rank column of the run's file, to be held against its scores.
+        The rank column of the run, to compare with its scores.
 
     Returns
     -------
@@ -87,7 +90,7 @@ def count_ties(
     Raises
     ------
     InputError
-        For a cut-off below 1, or offsets that do not divide the scores.
+        If a cut-off is below 1, or the offsets do not divide the scores.
 
     Examples
     --------
@@ -131,14 +134,14 @@ def count_ties(
 
 
 def _common_length(lengths: Offsets) -> int | None:
-    """Return the length that many lists have and none exceeds; None where there is none, or it is 0."""
+    """Return the length of the longest lists if at least two lists and a tenth of all have it; None otherwise."""
     longest = int(lengths.max(initial=0))
     n_longest = int((lengths == longest).sum())
     return longest if longest and n_longest >= max(2, len(lengths) / 10) else None
 
 
 def _groups(scores: Scores, offsets: Offsets) -> tuple[Integers, Integers, Integers]:
-    """Return the list of each group, how many documents precede it there, and its size."""
+    """Return the list of each group, the number of documents of the list before the group, and the group's size."""
     list_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     order = np.lexsort((-scores, list_of))
     ordered = scores[order]
@@ -149,20 +152,20 @@ def _groups(scores: Scores, offsets: Offsets) -> tuple[Integers, Integers, Integ
 
 
 def _check_ranks(column: RankColumn) -> tuple[int | None, int | None]:
-    """Count the lists whose ranks contradict the scores, and those with a rank twice."""
+    """Count the lists whose ranks contradict their scores, and the lists with a repeated rank."""
     if np.isnan(column.ranks).any():
         return None, None
     order = np.lexsort((column.scores * -1.0, column.ranks, column.queries))
     query, rank, score = column.queries[order], column.ranks[order], column.scores[order]
     same = query[1:] == query[:-1]
-    # Where a rank is repeated, its documents come in the order of their scores, the better first.
+    # The sort puts documents with the same rank in descending order of score, so they do not count as misranked.
     misranked = np.unique(query[1:][same & (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])])
     repeated = np.unique(query[1:][same & (rank[1:] == rank[:-1])])
     return len(misranked), len(repeated)
 
 
 def added_up(several: Sequence[Ties]) -> Ties:
-    """Return the counts of several runs together."""
+    """Return the sums of the counts of several runs."""
 
     def known(counts: Sequence[int | None]) -> int | None:
         numbers = [count for count in counts if count is not None]

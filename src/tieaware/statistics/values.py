@@ -1,4 +1,4 @@
-"""Numbers, as all of these functions take them, and when two are one."""
+"""Validation of numbers, and the tolerance for rounding."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Values, as_numpy
+from tieaware.errors import InputError
 
-# Differences of values below this are rounding: another order of adding the same numbers.
+# Adding the same numbers in another order changes their mean by less than this, so smaller differences count as 0.
 ROUNDING = 1e-12
 
 
 def finite(values: npt.ArrayLike, name: str) -> Values:
-    """Return numbers as an array, or raise InputError."""
+    """Return finite numbers as float64 array, or raise InputError; `name` is the argument in the message."""
     values = as_numpy(values, name)
     try:
         if np.iscomplexobj(values):
             raise TypeError("complex numbers")
-        # What is too large becomes infinite.
+        # A number that is too large for float64 becomes infinite, which the check below reports.
         with np.errstate(over="ignore"):
             array: Values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, LookupError) as error:
-        raise unexpected(name, "numbers", " ".join(str(error).split())) from None
+        raise InputError(name, f"must be numbers: {' '.join(str(error).split())}") from None
     if not np.isfinite(array).all():
         raise unexpected(name, "finite numbers", f"{array[~np.isfinite(array)][0]}")
     return array

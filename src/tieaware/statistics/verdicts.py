@@ -1,4 +1,4 @@
-"""Verdicts between systems, by the paired t-test: of all pairs, what changes them, and what ties can make of them."""
+"""Verdicts on pairs of systems by the paired t-test, their changes, and the influence of ties on them."""
 
 from __future__ import annotations
 
@@ -9,44 +9,45 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, unexpected
+from tieaware.checks.arguments import number
 from tieaware.checks.arrays import Values, as_integers
+from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.values import ROUNDING, finite
 
 
 class PairTests(NamedTuple):
-    """The tests of all pairs of systems, the earlier one against the later: 0 and 1, 0 and 2 …, 1 and 2 ….
+    """The tests of all pairs of systems, in the order (0, 1), (0, 2) … (1, 2) ….
 
     Attributes
     ----------
     difference : float64[n_measures, n_pairs]
-        Of the means; 0 where it is rounding.
+        The differences of the means, the first system's minus the second's; 0 if only rounding differs.
     p : float64[n_measures, n_pairs]
-        Of the paired t-test, two-sided.
+        The p values of the two-sided paired t-test.
     """
 
     difference: Values
     p: Values
 
     def verdicts(self, alpha: float) -> Values:
-        """Return the sign of each significant difference, and 0 of the others.
+        """Return the sign of each significant difference, and 0 for a difference that is not significant.
 
         Parameters
         ----------
         alpha : float
-            The level of the tests.
+            The significance level.
 
         Returns
         -------
-        float64, of the shape of ``p``
+        float64, in the shape of ``p``
         """
         return np.where(self.p < alpha, np.sign(self.difference), 0.0)
 
 
 def all_pairs(values: npt.ArrayLike) -> PairTests:
-    """Test the differences of all pairs of systems, by each measure.
+    """Test the differences between all pairs of systems for each measure.
 
     Parameters
     ----------
@@ -69,47 +70,50 @@ def all_pairs(values: npt.ArrayLike) -> PairTests:
     """
     cube = finite(values, "values")
     if cube.ndim != 3 or cube.shape[1] < 2:
-        raise unexpected("values", "systems × topics × measures, of at least two topics", f"shape {cube.shape}")
+        raise InputError(
+            "values",
+            f"must have the axes systems, topics and measures, and at least two topics; the shape is {cube.shape}",
+        )
     n_systems, n_topics, n_measures = cube.shape
     first, second = np.triu_indices(n_systems, 1)
     differences = np.empty((n_measures, len(first)))
     p = np.empty_like(differences)
-    # So many pairs at a time, that their values stay within the cache's reach.
+    # Test the pairs in batches whose values fit into the cache.
     step = max(1, 2**20 // n_topics)
     for m in range(n_measures):
         of_measure = np.ascontiguousarray(cube[:, :, m])
         for start in range(0, len(first), step):
-            some = slice(start, start + step)
-            test = paired_test(of_measure[first[some]], of_measure[second[some]])
-            differences[m, some], p[m, some] = test.difference, test.p
+            batch = slice(start, start + step)
+            test = paired_test(of_measure[first[batch]], of_measure[second[batch]])
+            differences[m, batch], p[m, batch] = test.difference, test.p
     differences[np.abs(differences) < ROUNDING] = 0.0
     return PairTests(differences, p)
 
 
-#: What may become of a pair: the same verdict; a verdict only after; only before; another sign, both times significant;
-#: and another sign of the difference, significant or not.
+#: The possible changes of a pair. "agree": the same verdict. "appear": significant only after. "vanish": significant
+#: only before. "flip": significant both times, with opposite signs. "signs": opposite signs, significant or not.
 CHANGES = ("agree", "appear", "vanish", "flip", "signs")
 
 
 def shares_of_changes(before: PairTests, after: PairTests, alpha: float) -> Values:
-    """Count what became of the verdicts between all pairs of systems.
+    """Return how often the verdicts on pairs of systems change in each way.
 
     Parameters
     ----------
     before, after : PairTests
-        The same pairs by the same measures, tested with other values.
+        Tests of the same pairs and measures with different values.
     alpha : float
-        The level at which a difference is called significant.
+        The significance level, between 0 and 1.
 
     Returns
     -------
     float64[5, n_measures]
-        The shares of `CHANGES`; NaN without a pair.
+        The share of each of `CHANGES`; NaN if there are no pairs.
 
     Raises
     ------
     InputError
-        If alpha is not between 0 and 1, or the two are not of the same pairs and measures.
+        If alpha is not between 0 and 1, or the tests are not of the same pairs and measures.
 
     Examples
     --------
@@ -120,7 +124,7 @@ def shares_of_changes(before: PairTests, after: PairTests, alpha: float) -> Valu
     """
     alpha = number("alpha", alpha, 0, 1, ends=False)
     if before.p.shape != after.p.shape:
-        raise unexpected("after", f"tests of the same pairs, {before.p.shape}", f"{after.p.shape}")
+        raise InputError("after", f"must test the same pairs as before, {before.p.shape}; the shape is {after.p.shape}")
     if not before.p.shape[1]:
         return np.full((len(CHANGES), len(before.p)), np.nan)
     old, new = before.verdicts(alpha), after.verdicts(alpha)
@@ -131,16 +135,16 @@ def shares_of_changes(before: PairTests, after: PairTests, alpha: float) -> Valu
 
 @dataclass(frozen=True)
 class Resolutions:
-    """What the orders of the tied documents make of each pair of runs; every field has one element a pair.
+    """The influence of the order of tied documents on each pair of runs; every field has one element for each pair.
 
     Attributes
     ----------
     lowest, highest : float64
-        The least and the largest difference of means; both occur.
+        The smallest and the largest difference of means over all orders; both are attained.
     sign_flips : bool
-        Whether an order gives the difference another sign than the average over ties has.
+        Whether some order gives the difference another sign than the average over all orders.
     verdict_flips : int8
-        Whether an order changes the verdict: 1 if one was found that does, 0 if none can, -1 if that is open.
+        1 if some order changes the verdict, 0 if none does, -1 if this is undecided.
     """
 
     lowest: Values
@@ -152,18 +156,18 @@ class Resolutions:
 def resolve_ties(
     test: PairedTest, least: npt.ArrayLike, greatest: npt.ArrayLike, first: Any, second: Any, alpha: float = 0.05
 ) -> Resolutions:
-    """Bound what the orders of tied documents can do to the paired t-tests between systems.
+    """Bound the effect of the order of tied documents on paired t-tests between systems.
 
     Parameters
     ----------
     test : PairedTest
-        Of all pairs of systems, by the average over the orders: `paired_test` of rows `first` and `second`.
+        The result of `paired_test` for all pairs, from the averages over the orders.
     least, greatest : float64[n_systems, n_topics]
-        The least and the greatest value of each system on each topic; both occur, whatever the others do.
+        The least and the greatest value of each system on each topic. Each is attained independently of the others.
     first, second : int64[n_pairs]
-        The rows of each pair.
+        The systems of each pair, as rows of `least` and `greatest`.
     alpha : float
-        The level at which a difference is called significant, between 0 and 1.
+        The level of significance, between 0 and 1.
 
     Returns
     -------
@@ -172,7 +176,7 @@ def resolve_ties(
     Raises
     ------
     InputError
-        If alpha is out of range, a value is not finite, or the shapes do not fit.
+        If alpha is out of range, a value is not finite, or the shapes do not match.
 
     Examples
     --------
@@ -186,10 +190,13 @@ def resolve_ties(
     least, greatest = finite(least, "least"), finite(greatest, "greatest")
     first, second = as_integers(first, "first"), as_integers(second, "second")
     if least.ndim != 2 or least.shape != greatest.shape:
-        raise unexpected("least, greatest", "systems × topics, twice", f"shapes {least.shape} and {greatest.shape}")
+        shapes = f"the shapes are {least.shape} and {greatest.shape}"
+        raise InputError(
+            "least, greatest", f"must both have a row for each system and a column for each topic; {shapes}"
+        )
     if not test.p.shape == first.shape == second.shape:
         shapes = f"{test.p.shape}, {first.shape} and {second.shape}"
-        raise unexpected("test, first, second", "one of each for a pair", f"shapes {shapes}")
+        raise InputError("test, first, second", f"must each have one element for each pair; the shapes are {shapes}")
     difference = np.where(np.abs(test.difference) < ROUNDING, 0.0, test.difference)
     lowest = (least[first] - greatest[second]).mean(axis=1)
     highest = (greatest[first] - least[second]).mean(axis=1)
@@ -197,7 +204,7 @@ def resolve_ties(
     sign_flips = np.where(difference > 0, falls, np.where(difference < 0, rises, falls | rises))
     flips = np.zeros(len(first), dtype=np.int8)
     verdict = np.where(test.p < alpha, np.sign(difference), 0.0)
-    # Ties that change no value change no verdict.
+    # A verdict can only change if ties change some value.
     open_pairs = np.flatnonzero(highest - lowest > ROUNDING)
     critical = _critical_cosine(least.shape[1], alpha)
     for i in open_pairs:
@@ -212,25 +219,26 @@ def resolve_ties(
 
 
 def _critical_cosine(n: int, alpha: float) -> float:
-    """The t-test is significant where the cosine of the differences with (1, …, 1) exceeds this."""
+    """Return the cosine between the differences and (1, …, 1) above which the t-test is significant."""
     t = float(load("scipy.stats", "analysis").t.ppf(1.0 - alpha / 2.0, n - 1))
     return t / math.sqrt(n - 1 + t * t)
 
 
 def _cosines(differences: Values) -> Values:
-    """The cosine of each row with (1, …, 1), which grows with its t: 0 for the zero vector."""
+    """Return the cosine between each row and (1, …, 1), which grows with the t of the row; 0 for a row of zeros."""
     length = np.sqrt((differences**2).sum(axis=1) * differences.shape[1])
     cosines: Values = np.divide(differences.sum(axis=1), length, out=np.zeros(len(length)), where=length > 0.0)
     return cosines
 
 
 def _can_lose(ends: Values, critical: float) -> int:
-    """Whether a positive verdict can be lost: 1, 0, or -1 if that is open.
+    """Return 1 if some order of tied documents removes a positive verdict, 0 if none does, -1 if undecided.
 
-    ends: float64[4, n], values that each topic's difference takes, the least and the largest among them. Where all
-    sums T are positive the cosine T / √(n Q), Q the sum of squares, is quasi-concave, so the least is at a corner of
-    the box. For any s > 0, √Q ≤ (Q/s + s)/2, so T - k √Q, k = critical √n, is at least
-    Σ_i min over the ends of (d - k d²/(2 s)) - k s/2: if that is positive for one s, no corner loses the verdict.
+    `ends`, float64[4, n], has for each topic four attained values of the difference, among them the least and the
+    largest. Let T be the sum of the differences d and Q the sum of their squares. If T is positive in the whole box of
+    possible differences, the cosine T / √(n Q) is quasi-concave there, so it is least at a corner of the box. For any
+    s > 0, √Q ≤ (Q/s + s)/2. With k = critical √n, T - k √Q is therefore at least Σ_i min(d - k d²/(2 s)) - k s/2, with
+    the minimum over the two ends of topic i. If this bound is positive for some s, no corner removes the verdict.
     """
     low, high = ends.min(axis=0), ends.max(axis=0)
     if low.sum() <= 0.0:
@@ -248,11 +256,12 @@ def _can_lose(ends: Values, critical: float) -> int:
 
 
 def _can_gain(ends: Values, critical: float) -> int:
-    """Whether a positive verdict can arise: 1, 0, or -1 if that is open.
+    """Return 1 if some order of tied documents gives a positive verdict, 0 if none does, -1 if undecided.
 
-    The cosine over the whole box is largest where every difference is as near to one level c as it can come: clip(c,
-    low, high). Between two ends of intervals, where A and B are the sum and the sum of squares of those that are at an
-    end, it is stationary at c = B/A.
+    `ends` is as in `_can_lose`. The cosine is largest in the box where every difference is as close as possible to one
+    level c: clip(c, low, high). Take c between two neighbouring ends of the topics' intervals, and let A and B be the
+    sum and the sum of squares of those differences that are at an end of their interval. The cosine is then stationary
+    at c = B/A.
     """
     low, high = ends.min(axis=0), ends.max(axis=0)
     levels = np.unique(np.concatenate((low, high)))
@@ -264,7 +273,7 @@ def _can_gain(ends: Values, critical: float) -> int:
     levels = np.concatenate((levels, np.clip(inner, levels[:-1], levels[1:])))
     if _cosines(np.clip(levels[:, None], low, high)).max() < critical - ROUNDING:
         return 0
-    # What does occur: for each topic the end that is nearest to the level.
+    # The box may contain combinations that no order attains, so take for each topic the attained value nearest to c.
     nearest = np.abs(ends[:, None, :] - levels[:, None]).argmin(axis=0)
     occurring = np.take_along_axis(ends, nearest, axis=0)
     return 1 if (_cosines(occurring) > critical).any() else -1

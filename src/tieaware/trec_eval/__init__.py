@@ -1,12 +1,18 @@
-"""trec_eval's measures under its own names: those of tieaware, and the others that its families print.
+"""trec_eval's measures under its own names, with its output and its order of tied documents.
 
-families.py has the names, in trec_eval's order, with what it takes where a name comes without parameters; lines.py says
-what each printed number is made of; rankings.py has the measures that tieaware's own notation lacks; evaluation.py
-evaluates a run. The command ``tieaware trec_eval`` and `tieaware.integrations.pytrec_eval` are made of these.
+==================  ============================================================================================
+families.py         the names, in trec_eval's order, with their default parameters
+lines.py            the measures that each printed line shows
+kernel_measures.py  definitions of the measures that tieaware's notation lacks but its kernels can compute
+own_measures.py     the measures that no kernel computes
+evaluation.py       evaluation of a run
+==================  ============================================================================================
+
+The command ``tieaware trec_eval`` and `tieaware.integrations.pytrec_eval` are built on this package.
 """
 
-from tieaware.trec_eval.evaluation import SMALLEST, Evaluated, evaluate_lines, measured
-from tieaware.trec_eval.families import MEASURES, NICKNAMES, OF_OTHER_INPUT, Request, requests
+from tieaware.trec_eval.evaluation import Evaluated, evaluate_lines, measured
+from tieaware.trec_eval.families import MEASURES, NICKNAMES, OF_OTHER_INPUT, SMALLEST, Request, requests
 from tieaware.trec_eval.lines import Line, lines
 
 __all__ = [

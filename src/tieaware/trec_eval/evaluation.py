@@ -1,4 +1,4 @@
-"""The lines of trec_eval for a run: a number for each query, and for all."""
+"""Evaluation of a run as trec_eval does it: the value of each line for each query, and for all queries together."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware._evaluate import evaluate
-from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Values
+from tieaware.errors import InputError
 from tieaware.inputs import Matched, Qrels, Run, match
 from tieaware.kernels import _means
 from tieaware.lists.identifiers import quoted
+from tieaware.lists.judgments import POOLED
 from tieaware.lists.query_lists import Lists
 from tieaware.measures import Measure
 from tieaware.ties import TieRule, tie_rule
+from tieaware.trec_eval.kernel_measures import documents_at
 from tieaware.trec_eval.lines import Line
-from tieaware.trec_eval.rankings import OUTSIDE, POOLED, Ranking
-
-# What trec_eval raises smaller values to, before it takes a geometric mean.
-SMALLEST = 0.00001
+from tieaware.trec_eval.own_measures import OUTSIDE, Ranking
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The lines of a run.
+    """The values of lines for a run.
 
     Parameters
     ----------
     queries : list of str
-        Those that count, in the order of the judgments.
+        The evaluated queries, in the order of the judgments.
     lines : tuple of Line
     values : float64[n_queries, n_lines]
+        The value of each line; 0 for a line of text.
     texts : dict of int to list of str
-        What is text, for each query, by the number of the line.
+        The texts of the queries, by the index of the line.
     """
 
     queries: list[str]
@@ -44,7 +44,7 @@ class Evaluated:
     texts: dict[int, list[str]]
 
     def summary(self) -> Values:
-        """Summarise the queries: counts are added up, all else is averaged.
+        """Summarise the queries: add up counts, and average all other lines.
 
         Returns
         -------
@@ -81,14 +81,14 @@ def evaluate_lines(
     level : int
         The smallest relevant label.
     complete : bool
-        Whether all judged queries count; otherwise those which the run answers as well.
+        Whether to evaluate all judged queries; otherwise only those that the run answers as well.
     judged_only : bool
-        Whether documents without judgment are taken out first.
+        Whether to remove unjudged documents from the run first.
     deepest : int, optional
-        How many documents of each query count; the others are taken out before anything else.
+        The number of documents to keep of each query. The others are removed before anything else.
     recalls_up : bool
-        How recall · relevant documents becomes a number of documents: as in trec_eval 9, which adds 0.9 and cuts off,
-        or as in 10, which rounds.
+        How to convert a recall to a number of documents: True adds 0.9 to recall · N and truncates the sum, as
+        trec_eval 9 does; False rounds recall · N, as trec_eval 10 does.
 
     Returns
     -------
@@ -97,12 +97,13 @@ def evaluate_lines(
     Raises
     ------
     InputError
-        If the run answers no judged query, or a tie is open that decides which documents count.
+        If the run answers no judged query, or `deepest` cuts through tied documents and the tie rule does not order
+        them.
     """
     rule = tie_rule(ties)
     matched = match(qrels, run)
     if not (matched.rows >= 0).any():
-        raise unexpected(run.name, f"a query in common with {qrels.name}", "none that is judged")
+        raise InputError(run.name, f"has no query in common with {qrels.name}")
     if deepest is not None:
         run = _without(run, _below(run, matched, rule, deepest))
         matched = match(qrels, run)
@@ -112,34 +113,30 @@ def evaluate_lines(
     measures = list(dict.fromkeys(measure for line in lines for measure in line.measures))
     columns = measured(qrels, run, measures, ties, recalls_up=recalls_up)
     rows = np.arange(len(qrels)) if complete else np.unique(matched.rows[matched.rows >= 0])
-    rankings = list(_rankings(qrels, run, matched, rule, level, rows)) if _walked(lines) else []
+    own = any(line.walk is not None or line.text is not None for line in lines)
+    rankings = list(_rankings(qrels, run, matched, rule, level, rows)) if own else []
     values = np.zeros((len(rows), len(lines)))
     texts = {}
     for i, line in enumerate(lines):
-        if line.measures:
-            values[:, i] = line.combine(*(columns[measure][rows] for measure in line.measures))
+        found = [columns[measure][rows] for measure in line.measures]
+        if found:
+            values[:, i] = line.combine(*found) if line.combine is not None else found[0]
         elif line.walk is not None:
             values[:, i] = [line.walk(ranking) for ranking in rankings]
         elif line.text is not None:
             texts[i] = [line.text(ranking) for ranking in rankings]
-        elif line.family == "num_q":
-            values[:, i] = 1.0
     names = qrels.queries.to_list()
     return Evaluated([names[row] for row in rows], tuple(lines), values, texts)
 
 
-def _walked(lines: Sequence[Line]) -> bool:
-    return any(line.walk is not None or line.text is not None for line in lines)
-
-
-def _without(run: Run, gone: NDArray[np.bool_]) -> Run:
-    """Return the run without these documents; queries that have none left are still answered."""
-    lists = Lists(run.queries, run.offsets, run.documents, run.scores).without(np.flatnonzero(gone))
+def _without(run: Run, removed: NDArray[np.bool_]) -> Run:
+    """Return the run without some documents. A query that has no documents left stays in the run."""
+    lists = Lists(run.queries, run.offsets, run.documents, run.scores).without(np.flatnonzero(removed))
     return Run.of(replace(lists, sources=None), run.name, run.tag)
 
 
 def _labels(matched: Matched) -> Integers:
-    """Return the label of each document of a run, or that it has none."""
+    """Return the label of each document of a run, POOLED if its label is negative, and OUTSIDE if it has none."""
     lists = matched.lists
     labels = np.full(lists.offsets[-1], OUTSIDE, dtype=np.int64)
     starts = np.repeat(lists.offsets[:-1], np.diff(lists.judged_offsets))
@@ -148,39 +145,32 @@ def _labels(matched: Matched) -> Integers:
 
 
 def _ordered(run: Run, matched: Matched, rule: TieRule) -> Integers:
-    """Return the documents of a run, query by query, by score and within ties as the rule has them: int64[n_rows]."""
-    n = len(run.scores)
+    """Return the rows of a run, int64[n_rows], by query, score and, among tied documents, the rule's order."""
     query = np.repeat(np.arange(len(run.queries)), np.diff(run.offsets))
-    place = np.arange(n)
-    if rule.by_document:
-        starts = np.repeat(run.offsets[:-1], np.diff(run.offsets))
-        place[starts + rule.order(run.documents, run.offsets)] = np.arange(n)
-    elif rule.extreme:
-        place = np.maximum(_labels(matched), OUTSIDE) * (-1 if rule.extreme == "max" else 1)
-    return np.lexsort((place, -run.scores, query))
+    return np.lexsort((rule.places(run.documents, run.offsets, _labels(matched)), -run.scores, query))
 
 
 def _below(run: Run, matched: Matched, rule: TieRule, deepest: int) -> NDArray[np.bool_]:
-    """Tell which documents are below a rank, or raise InputError if that is left open."""
+    """Return which documents are below a rank, or raise InputError if a tie leaves it open."""
     order = _ordered(run, matched, rule)
     rank = np.arange(len(order)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
-    if rule.averages or rule.extreme:
+    if rule.by_score_alone:
         scores = run.scores[order]
         first = np.flatnonzero(rank == deepest)
         divided = first[scores[first] == scores[first - 1]] if deepest > 0 else first[:0]
         if len(divided):
             query = quoted(run.queries[int(np.searchsorted(run.offsets, divided[0], side="right")) - 1])
-            where = f"rank {deepest} of query {query}"
-            raise unexpected(where, "no tie there, or a rule that orders it", f"one, and {rule.name}")
-    gone = np.zeros(len(order), dtype=np.bool_)
-    gone[order] = rank >= deepest
-    return gone
+            raise InputError(
+                f"rank {deepest} of query {query}",
+                f"a tie crosses this rank; use a tie rule that orders the documents of a tie, not {rule.name!r}",
+            )
+    removed = np.zeros(len(order), dtype=np.bool_)
+    removed[order] = rank >= deepest
+    return removed
 
 
-def _rankings(
-    qrels: Qrels, run: Run, matched: Matched, rule: TieRule, level: int, rows: Integers
-) -> Iterator[Ranking]:
-    """Yield the rankings of these queries of the judgments."""
+def _rankings(qrels: Qrels, run: Run, matched: Matched, rule: TieRule, level: int, rows: Integers) -> Iterator[Ranking]:
+    """Yield the ranking of each of these rows of the judgments."""
     order = _ordered(run, matched, rule)
     labels, scores = _labels(matched)[order], run.scores[order]
     answers = dict(zip(matched.rows.tolist(), range(len(matched.rows)), strict=True))
@@ -204,12 +194,12 @@ def measured(
     ----------
     qrels : Qrels
     run : Run
-        It answers some judged query.
+        A run that answers at least one judged query.
     measures : sequence of Measure
     ties : str
         The tie rule.
     recalls_up : bool
-        As in `evaluate_lines`.
+        As for `evaluate_lines`.
 
     Returns
     -------
@@ -222,37 +212,41 @@ def measured(
         table = evaluate(qrels, run, plain, ties=ties).values[0]
         values |= {measure: table[:, i] for i, measure in enumerate(plain)}
     if by_recall:
-        _interpolated(qrels, run, values, by_recall, ties)
+        _interpolate_as_9(qrels, run, values, by_recall, ties)
     return values
 
 
-def _interpolated(
+def _interpolate_as_9(
     qrels: Qrels, run: Run, values: dict[Measure, Values], measures: Sequence[Measure], ties: str
 ) -> None:
-    """Write interpolated precisions as of trec_eval 9: at the recalls that rounding takes to the same documents."""
+    """Write interpolated precisions as trec_eval 9 defines them.
+
+    The kernel rounds recall · N as trec_eval 10 does, so queries with the same N are evaluated together, at the recall
+    that rounding takes to the number of documents of trec_eval 9.
+    """
     judged = Lists(qrels.queries, qrels.offsets, qrels.documents, qrels.labels)
     retrieved = Lists(run.queries, run.offsets, run.documents, run.scores)
     matched = match(qrels, run)
-    # Where nothing judged was retrieved, they are 0.
+    # A query whose judged documents are not retrieved keeps the value 0.
     answers = np.where(np.diff(matched.lists.judged_offsets) > 0, matched.rows, -1)
     answered = np.unique(answers[answers >= 0])
     query = np.repeat(np.arange(len(qrels)), np.diff(qrels.offsets))
     for level in dict.fromkeys(int(measure["rel"]) for measure in measures):
-        those = [measure for measure in measures if measure["rel"] == level]
+        at_level = [measure for measure in measures if measure["rel"] == level]
         relevant = np.bincount(query[qrels.labels >= level], minlength=len(qrels))[answered]
         for n in np.unique(relevant[relevant > 0]).tolist():
             rows = answered[relevant == n]
-            some = Qrels.of(_taken(judged, rows), qrels.name)
-            lists = Run.of(_taken(retrieved, np.flatnonzero(np.isin(answers, rows))), run.name)
-            as_in_9 = {measure: measure(recall=int(float(measure["recall"]) * n + 0.9) / n) for measure in those}
+            some_qrels = Qrels.of(_taken(judged, rows), qrels.name)
+            some_run = Run.of(_taken(retrieved, np.flatnonzero(np.isin(answers, rows))), run.name)
+            as_in_9 = {measure: measure(recall=documents_at(float(measure["recall"]), n) / n) for measure in at_level}
             wanted = list(dict.fromkeys(as_in_9.values()))
-            table = evaluate(some, lists, wanted, ties=ties).values[0]
-            for measure, other in as_in_9.items():
-                values[measure][rows] = table[:, wanted.index(other)]
+            table = evaluate(some_qrels, some_run, wanted, ties=ties).values[0]
+            for measure, equivalent in as_in_9.items():
+                values[measure][rows] = table[:, wanted.index(equivalent)]
 
 
 def _taken(lists: Lists, queries: Integers) -> Lists:
-    """Return the lists of these queries."""
+    """Return the lists of some queries."""
     sizes = np.diff(lists.offsets)[queries]
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     kept = np.repeat(lists.offsets[queries] - offsets[:-1], sizes) + np.arange(offsets[-1])

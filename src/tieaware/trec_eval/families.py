@@ -1,14 +1,22 @@
-"""The names of trec_eval's measures: in its order, with default parameters, and its nicknames for several."""
+"""trec_eval's names of measures, in its order, with their default parameters and its nicknames for several of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tieaware.checks.arguments import did_you_mean, unexpected
+from tieaware.checks.arguments import did_you_mean
+from tieaware.errors import InputError
 
 _RANKS = "5,10,15,20,30,100,200,500,1000"
 _RECALLS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
+
+# The default of p, for rbp and rbp_resid.
+PATIENCE = 0.9
+
+# trec_eval raises smaller values to this one before it takes their logarithm for a geometric mean. The kernel
+# ext/engine/_means.pxd, which computes geometric means, has the same constant.
+SMALLEST = 0.00001
 
 
 class Family(NamedTuple):
@@ -18,10 +26,10 @@ class Family(NamedTuple):
     ----------
     name : str
     parameters : str
-        What may follow the name after a dot: "none" (and is ignored), "ranks" or "fractions" (a line for each),
-        "numbers" (one line), or "pairs" (one line, as in ``ndcg.1=3,2=9``).
+        The form of the parameters that may follow the name after a dot: "none" (they are ignored), "ranks" or
+        "fractions" (each makes a line), "numbers" (all make one line), or "pairs" (one line, as in ``ndcg.1=3,2=9``).
     defaults : str
-        The parameters, where none are given.
+        The parameters to use if none are given.
     """
 
     name: str
@@ -60,7 +68,8 @@ NICKNAMES = {
     "all_trec": tuple(MEASURES),
 }  # fmt: skip
 
-# Nicknames for what trec_eval computes from preferences, or from judgments of several people, which are not read here.
+# trec_eval computes the measures of these nicknames from preferences, or from the judgments of several assessors.
+# tieaware reads neither of these file formats.
 _PREFERENCES = (
     "runid", "num_q", "prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret", "prefs_simp",
     "prefs_pair", "prefs_avgjg",
@@ -74,40 +83,55 @@ OF_OTHER_INPUT = {
     "qrels_jg": ("runid", "num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
 }  # fmt: skip
 
+# The parameter of a line: a rank, a fraction, several numbers, or numbers by name.
+LineParameter = int | float | list[float] | dict[str, float] | None
+
 
 class Request(NamedTuple):
-    """A family that was asked for, with its parameters as they were written; empty for the defaults."""
+    """A family that a user asks for, with its parameters as written; an empty text means the defaults."""
 
     family: Family
     written: str = ""
 
     @property
     def parameters(self) -> str:
-        """The parameters, as written or as they are by default."""
+        """The parameters as written, or the defaults."""
         return self.written or self.family.defaults
 
+    def by_line(self) -> list[tuple[str, LineParameter]]:
+        """Return the name and the parameter of each line that trec_eval prints for the request."""
+        name, kind = self.family.name, self.family.parameters
+        if kind == "ranks":
+            return [(f"{name}_{k}", k) for k in self.ranks()]
+        if kind == "fractions":
+            return [(f"{name}_{x:.2f}", x) for x in self.fractions()]
+        if kind == "none":
+            return [(name, None)]
+        named = f"{name}_{self.written}" if self.written else name
+        return [(named, self.pairs() if kind == "pairs" else self.numbers())]
+
     def ranks(self) -> list[int]:
-        """Return the parameters as cut-offs, ascending; of a number with decimals the whole part, as trec_eval does."""
+        """Return the parameters as cut-offs, ascending; decimals are cut off, as in trec_eval."""
         ranks = sorted(int(number) for number in self.numbers())
         if ranks[0] < 1 or len(set(ranks)) < len(ranks):
-            raise unexpected(self._where, "ranks from 1, each once", repr(self.parameters))
+            raise self._error("must be ranks of at least 1, none of them twice")
         return ranks
 
     def fractions(self) -> list[float]:
         """Return the parameters as fractions, ascending."""
         fractions = sorted(self.numbers())
         if len(set(fractions)) < len(fractions):
-            raise unexpected(self._where, "numbers, each once", repr(self.parameters))
+            raise self._error("must be numbers, none of them twice")
         return fractions
 
     def numbers(self) -> list[float]:
-        """Return the parameters as numbers, in their order."""
+        """Return the parameters as numbers, in the order in which they are written."""
         try:
             numbers = [float(part) for part in self.parameters.split(",")]
         except ValueError:
             numbers = []
         if not numbers or not all(abs(number) < 1e15 for number in numbers):
-            raise unexpected(self._where, "numbers with commas between them", repr(self.parameters))
+            raise self._error("must be numbers with commas between them")
         return numbers
 
     def pairs(self) -> dict[str, float]:
@@ -118,15 +142,14 @@ class Request(NamedTuple):
             named = [part.split("=") for part in self.parameters.split(",")]
             return {name: float(value) for name, value in named}
         except ValueError:
-            raise unexpected(self._where, "name=number, with commas between them", repr(self.parameters)) from None
+            raise self._error("must have the form name=number, with commas between them") from None
 
-    @property
-    def _where(self) -> str:
-        return f"parameters of measure {self.family.name!r}"
+    def _error(self, problem: str) -> InputError:
+        return InputError(f"parameters of measure {self.family.name!r}", f"{problem}; found {self.parameters!r}")
 
 
 def requests(texts: Iterable[str]) -> list[Request]:
-    """Read measures as trec_eval's option -m takes them, each ``name``, ``name.parameters``, or a nickname.
+    """Read measures in the form of trec_eval's option -m: ``name``, ``name.parameters`` or a nickname.
 
     Parameters
     ----------
@@ -135,21 +158,27 @@ def requests(texts: Iterable[str]) -> list[Request]:
     Returns
     -------
     list of Request
-        In trec_eval's order, each family once; of several parameters for a family, the first count.
+        In trec_eval's order, each family once. If a family is given parameters several times, the first ones count.
 
     Raises
     ------
     InputError
-        If a name is none of trec_eval's, or stands for what needs another input than judgments and a run.
+        If trec_eval has no such name, or the measure needs other input than judgments and a run.
     """
     asked: dict[str, str] = {}
     for text in texts:
         name, _, written = text.partition(".")
         if name not in NICKNAMES and name not in MEASURES:
-            if name in OF_OTHER_INPUT or any(name in names for names in OF_OTHER_INPUT.values()):
-                raise unexpected("measure", "one of judgments and a run", f"{name!r}, which is of other files")
-            hint = did_you_mean(name, [*NICKNAMES, *MEASURES]) or f"; there are {', '.join([*NICKNAMES, *MEASURES])}"
-            raise unexpected("measure", "one of trec_eval's", f"{text!r}{hint}")
+            raise _unknown(text, name)
         for each in NICKNAMES.get(name, (name,)):
             asked[each] = asked.get(each) or (written if each == name else "")
     return [Request(family, asked[name]) for name, family in MEASURES.items() if name in asked]
+
+
+def _unknown(text: str, name: str) -> InputError:
+    """Return the error for a name that is not in NICKNAMES or MEASURES."""
+    if name in OF_OTHER_INPUT or any(name in names for names in OF_OTHER_INPUT.values()):
+        return InputError("measure", f"{name!r} needs other input than judgments and a run")
+    known = [*NICKNAMES, *MEASURES]
+    hint = did_you_mean(name, known) or f"; the measures of trec_eval are {', '.join(known)}"
+    return InputError("measure", f"unknown measure {text!r}{hint}")

@@ -1,79 +1,104 @@
-"""What each line of trec_eval is made of: measures of tieaware, or a walk down the ranking."""
+"""The lines that trec_eval prints: the measures, or the function of a ranking, that give each line its value."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Values
-from tieaware.measures import Measure, parse_measure
-from tieaware.measures.definitions import AP, IPrec, NumRel, NumRelRet, NumRet, P, R, SetF
-from tieaware.trec_eval import rankings
-from tieaware.trec_eval.families import Request
-from tieaware.trec_eval.rankings import Ranking
+from tieaware.errors import InputError
+from tieaware.measures import Definition, Measure, parse_measure
+from tieaware.measures.definitions import IPrec, NumRel, NumRelRet, NumRet, P, R, SetF
+from tieaware.trec_eval import kernel_measures, own_measures
+from tieaware.trec_eval.families import PATIENCE, Request
+from tieaware.trec_eval.kernel_measures import gains_text
+from tieaware.trec_eval.own_measures import Ranking
 
 _Combination: TypeAlias = Callable[..., Values]
 
 
-def _alone(values: Values) -> Values:
-    return values
-
-
 @dataclass(frozen=True)
 class Line:
-    """One number that trec_eval prints for a query, or of all.
+    """One number or text that trec_eval prints for a query, or for all queries.
+
+    A line has measures, or a function of a ranking, or neither: then it shows the tag of the run.
 
     Parameters
     ----------
     name : str
-        As it is printed, with the parameters.
+        The printed name, with the parameters.
     family : str
-        Without parameters.
+        The name without the parameters.
     measures : tuple of Measure
-        What its value is computed from, if not by a walk.
-    combine : callable
-        Makes it of their values; by default, it is the value of the only one.
+        The measures that the value is computed from.
+    combine : callable, optional
+        Takes the values of the measures, float64[n_queries] each, and returns those of the line. A line without it has
+        one measure, whose values it shows.
     walk : callable, optional
-        Makes it of a ranking.
+        Takes the ranking of a query and returns the value.
     text : callable, optional
-        Makes text of a ranking, for the line of a query; the value is 0.
+        Takes the ranking of a query and returns the text to print; the value is 0.
     """
 
     name: str
     family: str
     measures: tuple[Measure, ...] = ()
-    combine: _Combination = _alone
+    combine: _Combination | None = None
     walk: Callable[[Ranking], float] | None = None
     text: Callable[[Ranking], str] | None = None
 
     @property
+    def definition(self) -> Definition | None:
+        """The definition of the measure that the line shows; None if the line combines several, or has none."""
+        return self.measures[0].definition if self.measures and self.combine is None else None
+
+    @property
+    def is_tag(self) -> bool:
+        """Whether the line shows the tag of the run."""
+        return not self.measures and self.walk is None and self.text is None
+
+    @property
     def is_count(self) -> bool:
-        """Whether it is a whole number, added up over the queries."""
-        return self.family.startswith("num_")
+        """Whether the value is a count, which is summed over the queries."""
+        return self.definition is not None and self.definition.is_count
 
     @property
     def is_geometric(self) -> bool:
-        """Whether its summary is the geometric mean."""
-        return self.family.startswith("gm_")
+        """Whether the queries are summarised by their geometric mean."""
+        return self.definition is not None and self.definition.is_geometric
 
     @property
     def of_queries(self) -> bool:
-        """Whether it is printed for a query."""
-        return self.family not in ("runid", "num_q", "gm_map", "gm_bpref")
+        """Whether trec_eval prints the line for each query."""
+        return not self.is_tag and not (self.definition is not None and self.definition.summary_only)
 
     @property
     def of_all(self) -> bool:
-        """Whether it is printed for all queries together."""
+        """Whether trec_eval prints the line for all queries together."""
         return self.text is None
 
 
+class _Wanted(NamedTuple):
+    """A line to make: its name, its parameter, and the options of trec_eval that it depends on."""
+
+    name: str
+    family: str
+    parameter: Any
+    level: int
+    n_collection: int
+
+    def of(self, *measures: Measure, combine: _Combination | None = None) -> Line:
+        """Return the line for these measures, which take the smallest relevant label if they depend on one."""
+        levelled = [measure(rel=self.level) if "rel" in measure.parameters else measure for measure in measures]
+        return Line(self.name, self.family, tuple(levelled), combine)
+
+
 def lines(requested: Iterable[Request], *, level: int = 1, n_collection: int = 0) -> list[Line]:
-    """Return the lines of the families that were asked for.
+    """Return the lines for the families that are asked for.
 
     Parameters
     ----------
@@ -81,7 +106,7 @@ def lines(requested: Iterable[Request], *, level: int = 1, n_collection: int = 0
     level : int
         The smallest relevant label: trec_eval's option -l.
     n_collection : int
-        How many documents the collection has, for utility: option -N.
+        The number of documents in the collection, for utility: option -N.
 
     Returns
     -------
@@ -90,85 +115,131 @@ def lines(requested: Iterable[Request], *, level: int = 1, n_collection: int = 0
     Raises
     ------
     InputError
-        If the parameters of a family are none that it can have.
+        If a family cannot have the parameters that are given.
     """
-    return [line for request in requested for line in _of_family(request, level, n_collection)]
+    return [
+        _BUILDERS.get(request.family.name, _known)(_Wanted(name, request.family.name, parameter, level, n_collection))
+        for request in requested
+        for name, parameter in request.by_line()
+    ]
 
 
-def _of_family(request: Request, level: int, n_collection: int) -> list[Line]:
-    name, kind = request.family.name, request.family.parameters
-    if name in ("runid", "num_q"):
-        return [Line(name, name)]
-    if kind == "ranks":
-        return [_at_rank(f"{name}_{k}", name, k, level) for k in request.ranks()]
-    if kind == "fractions":
-        return [_at_fraction(f"{name}_{x:.2f}", name, x, level) for x in request.fractions()]
-    named = f"{name}_{request.written}" if request.written and kind != "none" else name
-    if kind == "pairs" and (name != "ndcg" or request.written):
-        return [Line(named, name, walk=partial(_WALKS[name], parameters=request.pairs()))]
-    if name == "binG":
-        return [Line(name, name, walk=rankings.binary_gain)]
-    if name == "relstring":
-        return [Line(named, name, text=partial(rankings.relevance_string, length=int(request.numbers()[0])))]
-    return [Line(named, name, *_of_measures(request, level, n_collection))]
+def _known(wanted: _Wanted) -> Line:
+    """Return the line of a measure that `tieaware.parse_measure` knows by trec_eval's name."""
+    return wanted.of(parse_measure(wanted.name))
 
 
-_WALKS: dict[str, Callable[..., float]] = {
-    "G": rankings.normalised_gain,
-    "ndcg": rankings.ndcg,
-    "ndcg_rel": rankings.ndcg_at_relevant,
-    "Rndcg": rankings.ndcg_at_levels,
-    "rbp": rankings.rbp,
-    "rbp_resid": rankings.rbp_residual,
-}
+def _tag(wanted: _Wanted) -> Line:
+    return Line(wanted.name, wanted.family)
 
 
-def _at_rank(named: str, name: str, k: int, level: int) -> Line:
-    if name == "unj":
-        return Line(named, name, walk=partial(rankings.unjudged, k=k))
-    if name == "relative_P":
-        # Hits / min(k, N): the greater of hits / k and hits / N, in every order.
-        return Line(named, name, (_relevant(P @ k, level), _relevant(R @ k, level)), np.maximum)
-    return Line(named, name, (_relevant(parse_measure(named), level),))
+def _interpolated_precision(wanted: _Wanted) -> Line:
+    # The printed name rounds the recall to two decimals.
+    return wanted.of(IPrec @ wanted.parameter)
 
 
-def _at_fraction(named: str, name: str, x: float, level: int) -> Line:
-    if name == "Rprec_mult":
-        return Line(named, name, walk=partial(rankings.precision_at_multiple, multiple=x))
-    return Line(named, name, (_relevant(IPrec @ x, level),))
+def _mean_interpolated_precision(wanted: _Wanted) -> Line:
+    measures = [IPrec @ recall for recall in wanted.parameter]
+    return wanted.of(*measures, combine=lambda *values: reduce(np.add, values) / len(values))
 
 
-def _of_measures(request: Request, level: int, n_collection: int) -> tuple[tuple[Measure, ...], _Combination]:
-    """Return the measures that a line without a cut-off is made of, and how."""
-    name = request.family.name
-    if name == "11pt_avg":
-        recalls = request.numbers()
-        return tuple(_relevant(IPrec @ x, level) for x in recalls), lambda *at: reduce(np.add, at) / len(at)
-    if name == "utility":
-        return (NumRelRet(rel=level), NumRet, NumRel(rel=level)), _utility(request, n_collection)
-    if name == "num_nonrel_judged_ret":
-        return (NumRelRet(rel=0), NumRelRet(rel=level)), np.subtract
-    if name == "set_F":
-        return (SetF(beta=request.numbers()[0], rel=level),), _alone
-    if name == "gm_map":
-        return (AP(rel=level),), _alone
-    return (_relevant(parse_measure(name.removeprefix("gm_")), level),), _alone
+def _precision_at_multiple(wanted: _Wanted) -> Line:
+    return wanted.of(kernel_measures.RPREC_MULT(multiple=wanted.parameter))
 
 
-def _utility(request: Request, n_collection: int) -> _Combination:
-    """Weigh the four kinds of documents: relevant or not, retrieved or not."""
-    weights = request.numbers()
+def _relative_precision(wanted: _Wanted) -> Line:
+    # Hits / min(k, N) is the larger one of hits / k and hits / N, in every order of tied documents.
+    return wanted.of(P @ wanted.parameter, R @ wanted.parameter, combine=np.maximum)
+
+
+def _unjudged(wanted: _Wanted) -> Line:
+    k = wanted.parameter
+    return wanted.of(
+        NumRet,
+        kernel_measures.JUDGED_RETRIEVED @ k,
+        combine=lambda retrieved, judged: (np.minimum(retrieved, k) - judged) / k,
+    )
+
+
+def _utility(wanted: _Wanted) -> Line:
+    """Return the line of utility: a weighted sum of the documents that are (not) relevant and (not) retrieved."""
+    weights = wanted.parameter
     if len(weights) != 4:
-        raise unexpected("parameters of measure 'utility'", "four numbers", repr(request.parameters))
+        found = ",".join(f"{weight:g}" for weight in weights)
+        raise InputError("parameters of measure 'utility'", f"must be four numbers; found {found!r}")
 
     def combine(hits: Values, retrieved: Values, relevant: Values) -> Values:
-        others = n_collection + hits - retrieved - relevant
+        others = wanted.n_collection + hits - retrieved - relevant
         kinds = hits, retrieved - hits, relevant - hits, others
         return np.asarray(sum(weight * kind for weight, kind in zip(weights, kinds, strict=True)))
 
-    return combine
+    return wanted.of(NumRelRet, NumRet, NumRel, combine=combine)
 
 
-def _relevant(measure: Measure, level: int) -> Measure:
-    """Return the measure with that level of relevance, if it looks at one."""
-    return measure(rel=level) if "rel" in measure.parameters else measure
+def _nonrelevant_retrieved(wanted: _Wanted) -> Line:
+    return wanted.of(kernel_measures.NONRELEVANT_RETRIEVED)
+
+
+def _set_f(wanted: _Wanted) -> Line:
+    return wanted.of(SetF(beta=wanted.parameter[0]))
+
+
+def _geometric_bpref(wanted: _Wanted) -> Line:
+    return wanted.of(kernel_measures.GM_BPREF)
+
+
+def _ndcg(wanted: _Wanted) -> Line:
+    gains = gains_text(wanted.parameter)
+    return wanted.of(kernel_measures.NDCG(gains=gains) if wanted.parameter else parse_measure(wanted.family))
+
+
+def _rbp(wanted: _Wanted) -> Line:
+    pairs = wanted.parameter
+    return wanted.of(kernel_measures.RBP(p=pairs.get("p", PATIENCE), gains=gains_text(pairs)))
+
+
+def _rbp_residual(wanted: _Wanted) -> Line:
+    """Return the line of rbp_resid, which is 0 for a query without unjudged documents, unlike RBPResidual."""
+    return wanted.of(
+        kernel_measures.RBP_RESIDUAL(p=wanted.parameter.get("p", PATIENCE)),
+        NumRet,
+        kernel_measures.JUDGED_RETRIEVED,
+        combine=lambda residual, retrieved, judged: np.where(retrieved > judged, residual, 0.0),
+    )
+
+
+def _relevance_string(wanted: _Wanted) -> Line:
+    length = int(wanted.parameter[0])
+    return Line(wanted.name, wanted.family, text=partial(own_measures.relevance_string, length=length))
+
+
+def _binary_gain(wanted: _Wanted) -> Line:
+    return Line(wanted.name, wanted.family, walk=own_measures.binary_gain)
+
+
+def _of_gains(measure: Callable[..., float]) -> Callable[[_Wanted], Line]:
+    """Return the builder for one of trec_eval's own measures that depends on gains."""
+    return lambda wanted: Line(wanted.name, wanted.family, walk=partial(measure, gains=gains_text(wanted.parameter)))
+
+
+# The families that `tieaware.parse_measure` does not know, or not with their parameters.
+_BUILDERS: dict[str, Callable[[_Wanted], Line]] = {
+    "runid": _tag,
+    "iprec_at_recall": _interpolated_precision,
+    "11pt_avg": _mean_interpolated_precision,
+    "Rprec_mult": _precision_at_multiple,
+    "relative_P": _relative_precision,
+    "unj": _unjudged,
+    "utility": _utility,
+    "num_nonrel_judged_ret": _nonrelevant_retrieved,
+    "set_F": _set_f,
+    "gm_bpref": _geometric_bpref,
+    "ndcg": _ndcg,
+    "rbp": _rbp,
+    "rbp_resid": _rbp_residual,
+    "relstring": _relevance_string,
+    "binG": _binary_gain,
+    "G": _of_gains(own_measures.normalised_gain),
+    "ndcg_rel": _of_gains(own_measures.ndcg_at_relevant),
+    "Rndcg": _of_gains(own_measures.ndcg_at_levels),
+}

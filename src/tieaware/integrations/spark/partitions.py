@@ -1,4 +1,4 @@
-"""Lists whose parts were brought together, evaluated: what runs where Spark has shuffled them to."""
+"""Evaluation of a partition's chunks, in the workers that Spark has shuffled them to."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware._evaluate import over_passes
-from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.errors import InputError
-from tieaware.integrations.spark.packing import EXTRA, content, names_of, numbered
+from tieaware.integrations.spark.installation import EXTRA
+from tieaware.integrations.spark.packing import numbered, unpacked, unpacked_names
+from tieaware.integrations.spark.sums import VALUE_COLUMNS
 from tieaware.kernels import _join
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.judgments import JudgedLists, Judgments
@@ -23,55 +24,52 @@ from tieaware.measures import Measure
 from tieaware.runtime.extras import load
 from tieaware.ties import TieRule
 
-# So many documents are evaluated at a time, if the last list does not take more.
-CHUNK = 1 << 18
+# The number of documents that are evaluated together. It is larger if a single list is longer.
+DOCUMENTS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What is asked of lists.
+    """The measures and options of an evaluation.
 
     Parameters
     ----------
     measures : tuple of Measure
     view : View
-        How scores are taken.
-    silent : bool
-        Whether every run has a value for every judged query.
+        The tie rule, the precision, and whether there is a spread.
+    unanswered : bool
+        Whether a run gets a row for each judged query that it does not answer.
     dtype : str
-        Of the scores.
-    named : str
-        Of which documents the parts have names: "judged" ones, or "all".
+        The type of the scores: float32 or float64.
     runs_name : str
-        What messages call the runs.
+        The name of the runs' frame in messages.
     """
 
     measures: tuple[Measure, ...]
     view: View
-    silent: bool
+    unanswered: bool
     dtype: str
-    named: str
     runs_name: str
 
     def of_partition(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Evaluate a partition.
+        """Evaluate the chunks of a partition.
 
         Parameters
         ----------
         batches : iterable of pyarrow.RecordBatch
-            Parts of lists, in the order of query and run; and before them, without a run, the judgments of the query:
-            its name, all its labels, and the names of all runs. Those whose query is null are passed over.
+            Rows sorted by query and run: for each query a row of its judgments, whose run is null (the query's name,
+            all labels, the names of all runs), then the chunks of its lists. Rows whose query is null are skipped.
 
         Yields
         ------
         pyarrow.RecordBatch
-            run, query_id and a column for each number of the values, a list in each row. Of an error, which is the last
-            that comes, there is the message alone, in the column error.
+            One row for each list: run, query_id, the columns of `columns`, and error, which is null. If the input is
+            wrong, the last batch has one row with the message in the column error, and null in all other columns.
         """
         pa = load("pyarrow", EXTRA)
         partition = _Partition(self)
         held: list[Any] = []
-        n = 0
+        n_documents = 0
         try:
             for batch in batches:
                 if batch.column("query").null_count:
@@ -79,123 +77,132 @@ class Evaluation:
                 if batch.num_rows == 0:
                     continue
                 held.append(batch)
-                n += batch.column("scores").nbytes // np.dtype(self.dtype).itemsize
-                if n >= CHUNK:
-                    complete, rest = partition.divided(pa.Table.from_batches(held))
+                n_documents += batch.column("scores").nbytes // np.dtype(self.dtype).itemsize
+                if n_documents >= DOCUMENTS_AT_ONCE:
+                    complete, rest = partition.complete(pa.Table.from_batches(held))
                     if complete.num_rows:
                         yield from partition.values(complete, rest)
-                    # What is left is of one list, or its first part.
-                    held, n = rest.to_batches(), 0
+                    # The rest is not counted: it holds the chunks of one list, or only its first chunk.
+                    held, n_documents = rest.to_batches(), 0
             if held:
                 yield from partition.values(pa.Table.from_batches(held), None)
         except InputError as error:
             yield self._failure(str(error), held[0].schema)
 
-    def _failure(self, message: str, parts: Any) -> Any:
+    def _failure(self, message: str, schema: Any) -> Any:
         pa = load("pyarrow", EXTRA)
-        types = {name: parts.field(name).type for name in ("run", "query_id")}
-        nothing = {name: pa.nulls(1, kind) for name, kind in types.items()}
-        numbers = {name: pa.nulls(1, pa.float64()) for name in self.columns()}
-        return pa.RecordBatch.from_pydict({**nothing, **numbers, "error": pa.array([message])})
+        names = {name: pa.nulls(1, schema.field(name).type) for name in ("run", "query_id")}
+        values = {name: pa.nulls(1, pa.float64()) for name in self.columns()}
+        return pa.RecordBatch.from_pydict({**names, **values, "error": pa.array([message])})
 
     def columns(self) -> list[str]:
-        """Name the columns of values: of each measure the value, and with a spread std, min and max."""
+        """Return the names of the columns of values: value_0, value_1 … by measure; then std, min and max likewise."""
         return [f"{kind}_{i}" for kind in self.kinds for i in range(len(self.measures))]
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What there is of each measure."""
-        return ("value", "std", "min", "max")[: self.view.n_outputs]
+        """The kinds of values for each measure: the value; with a spread also std, min and max."""
+        return VALUE_COLUMNS[: self.view.n_outputs]
 
 
 class _Rows(NamedTuple):
-    """The rows of a table of parts: of which query each is, by number, and which has its judgments."""
+    """Numbers for the rows of a table of judgments and chunks."""
 
+    # The number of each row's query.
     queries: Integers
-    judged: npt.NDArray[np.bool_]
-    # Where the rows of one list begin, or judgments are.
+    # Whether a row has the judgments of its query.
+    are_judgments: npt.NDArray[np.bool_]
+    # The first row of each list's chunks, and the rows of judgments.
     starts: Integers
 
     @classmethod
     def of(cls, table: Any) -> _Rows:
         n = table.num_rows
         query, run = (table.column(name).combine_chunks() for name in ("query", "run"))
-        judged = run.is_null().to_numpy(zero_copy_only=False)
+        are_judgments = run.is_null().to_numpy(zero_copy_only=False)
         query_starts, query_numbers = numbered([query], n)
         run_starts, run_numbers = numbered([run.fill_null("")], n)
         queries = np.repeat(query_numbers, np.diff(np.append(query_starts, n)))
         runs = np.repeat(run_numbers, np.diff(np.append(run_starts, n)))
-        runs[judged] = -1
+        runs[are_judgments] = -1
         differs = (queries[1:] != queries[:-1]) | (runs[1:] != runs[:-1])
-        return cls(queries, judged, np.flatnonzero(np.concatenate(([True], differs))))
+        return cls(queries, are_judgments, np.flatnonzero(np.concatenate(([True], differs))))
 
 
 @dataclass
 class _Partition:
-    """A partition, of which some lists are evaluated at a time."""
+    """The evaluation of one partition, and what it must remember from one table of rows to the next."""
 
-    asked: Evaluation
-    # The names of all runs; and which of them were seen to answer the first query of what comes next.
+    evaluation: Evaluation
+    # The names of all runs, once the first judgments were read.
     runs: Any = None
+    # The runs that answer the first query of the next table, as far as was seen: bool[n_runs].
     answered: npt.NDArray[np.bool_] | None = None
     _passes: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self._passes = passes([self.asked.view])
+        self._passes = passes([self.evaluation.view])
 
-    def divided(self, table: Any) -> tuple[Any, Any]:
-        """Return the parts of lists that are complete; and the others, after the judgments of their query."""
+    def complete(self, table: Any) -> tuple[Any, Any]:
+        """Divide rows before the last list, which may continue in the next batch.
+
+        Returns the rows of complete lists; and the rows of the last list, after the judgments of its query.
+        """
         pa = load("pyarrow", EXTRA)
         rows = _Rows.of(table)
         last = int(rows.starts[-1])
-        of_query = np.flatnonzero(rows.judged & (rows.queries == rows.queries[last]))
+        judgments = np.flatnonzero(rows.are_judgments & (rows.queries == rows.queries[last]))
         rest = table.slice(last)
-        if len(of_query) and of_query[0] < last:
-            rest = pa.concat_tables([table.slice(int(of_query[0]), 1), rest])
-            if last == of_query[0] + 1:
-                last = int(of_query[0])
+        if len(judgments) and judgments[0] < last:
+            rest = pa.concat_tables([table.slice(int(judgments[0]), 1), rest])
+            if last == judgments[0] + 1:
+                last = int(judgments[0])
         return table.slice(0, last), rest
 
     def values(self, table: Any, rest: Any) -> Iterator[Any]:
-        """Evaluate parts of complete lists; yield their values.
+        """Evaluate the lists of a table, and yield their values.
 
         Parameters
         ----------
         table : pyarrow.Table
+            Judgments, and the chunks of complete lists.
         rest : pyarrow.Table or None
-            The parts that come next.
+            The rows that follow, as far as they were read; None at the end of the partition.
         """
         rows = _Rows.of(table)
-        of_judged_query = np.isin(rows.queries, rows.queries[rows.judged])
+        of_judged_query = np.isin(rows.queries, rows.queries[rows.are_judgments])
         if not of_judged_query.all():
             table = table.filter(load("pyarrow", EXTRA).array(of_judged_query))
             if table.num_rows == 0:
                 return
             rows = _Rows.of(table)
-        judged_rows = np.flatnonzero(rows.judged)
-        row_queries = np.cumsum(rows.judged) - 1
+        judgment_rows = np.flatnonzero(rows.are_judgments)
+        query_of_row = np.cumsum(rows.are_judgments) - 1
         if self.runs is None:
-            self.runs = table.column("runs").combine_chunks().take([int(judged_rows[0])]).flatten()
-        judgments = table.filter(rows.judged)
-        labels = content(judgments.column("judged"), np.int32)
-        totals = Totals.of(self.asked.measures, Judgments(labels.values, labels.offsets))
-        firsts = rows.starts[~rows.judged[rows.starts]]
-        queries = row_queries[firsts]
-        silent_queries, silent_runs = self._silent(judgments, rest, queries, table, firsts)
-        of_queries = np.concatenate((queries, silent_queries))
+            self.runs = table.column("runs").combine_chunks().take([int(judgment_rows[0])]).flatten()
+        judgments = table.filter(rows.are_judgments)
+        labels = unpacked(judgments.column("judged"), np.int32)
+        totals = Totals.of(self.evaluation.measures, Judgments(labels.values, labels.offsets))
+        firsts = rows.starts[~rows.are_judgments[rows.starts]]
+        queries = query_of_row[firsts]
+        unanswered_queries, their_runs = self._unanswered(judgments, rest, queries, table, firsts)
+        all_queries = np.concatenate((queries, unanswered_queries))
         names = {
-            "run": _both(table.column("run"), firsts, self.runs, silent_runs),
-            "query_id": judgments.column("query_id").take(of_queries).combine_chunks(),
+            "run": _joined(table.column("run"), firsts, self.runs, their_runs),
+            "query_id": judgments.column("query_id").take(all_queries).combine_chunks(),
         }
-        of_lists = totals.rows(of_queries)
-        n_parts = np.diff(np.append(rows.starts, table.num_rows))[~rows.judged[rows.starts]]
-        yield self._evaluated(table.filter(~rows.judged), n_parts, len(silent_queries), of_lists, names)
+        n_chunks = np.diff(np.append(rows.starts, table.num_rows))[~rows.are_judgments[rows.starts]]
+        chunks = table.filter(~rows.are_judgments)
+        yield self._evaluated(chunks, n_chunks, len(unanswered_queries), totals.rows(all_queries), names)
 
-    def _silent(
+    def _unanswered(
         self, judgments: Any, rest: Any, queries: Integers, table: Any, firsts: Integers
     ) -> tuple[Integers, Integers]:
-        """Return (query, run) of every judged query on which a run is silent, as far as that is known."""
-        if not self.asked.silent:
+        """Return the numbers of unanswered queries, and for each of them the run that does not answer it.
+
+        The last query of the table is left for the next table if `rest` continues it.
+        """
+        if not self.evaluation.unanswered:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         compute = load("pyarrow.compute", EXTRA)
         answered = np.zeros((judgments.num_rows, len(self.runs)), bool)
@@ -204,35 +211,37 @@ class _Partition:
         if self.answered is not None:
             answered[0] |= self.answered
         self.answered = None
-        known = judgments.num_rows
-        if rest is not None and rest.column("query")[0].equals(judgments.column("query")[known - 1]):
+        n_finished = judgments.num_rows
+        if rest is not None and rest.column("query")[0].equals(judgments.column("query")[n_finished - 1]):
             self.answered = answered[-1]
-            known -= 1
-        silent = np.nonzero(~answered[:known])
-        return silent[0], silent[1]
+            n_finished -= 1
+        found = np.nonzero(~answered[:n_finished])
+        return found[0], found[1]
 
-    def _evaluated(self, parts: Any, n_parts: Integers, n_silent: int, totals: Totals, names: dict[str, Any]) -> Any:
-        """Evaluate lists, so many parts of each, and after them empty ones."""
-        asked = self.asked
-        starts = np.cumsum(n_parts) - n_parts
-        list_of_part = np.repeat(np.arange(len(n_parts)), n_parts)
+    def _evaluated(
+        self, chunks: Any, n_chunks: Integers, n_unanswered: int, totals: Totals, names: dict[str, Any]
+    ) -> Any:
+        """Evaluate lists, each of a number of chunks, and after them empty lists for unanswered queries."""
+        evaluation = self.evaluation
+        starts = np.cumsum(n_chunks) - n_chunks
+        list_of_chunk = np.repeat(np.arange(len(n_chunks)), n_chunks)
 
-        def over_lists(sizes: Integers) -> Offsets:
-            total = np.bincount(list_of_part, weights=sizes, minlength=len(n_parts)).astype(np.int64)
-            return np.concatenate(([0], np.cumsum(total), np.full(n_silent, sizes.sum()))).astype(np.int64)
+        def list_offsets(sizes: Integers) -> Offsets:
+            total = np.bincount(list_of_chunk, weights=sizes, minlength=len(n_chunks)).astype(np.int64)
+            return np.concatenate(([0], np.cumsum(total), np.full(n_unanswered, sizes.sum()))).astype(np.int64)
 
-        scores = content(parts.column("scores"), asked.dtype)
-        positions, labels = (content(parts.column(name), np.int32) for name in ("positions", "labels"))
-        before = scores.offsets[:-1] - scores.offsets[starts][list_of_part]
+        scores = unpacked(chunks.column("scores"), evaluation.dtype)
+        positions, labels = (unpacked(chunks.column(name), np.int32) for name in ("positions", "labels"))
+        place_in_list = scores.offsets[:-1] - scores.offsets[starts][list_of_chunk]
         lists = JudgedLists(
-            over_lists(scores.sizes),
-            over_lists(positions.sizes),
-            positions.values + np.repeat(before, positions.sizes),
+            list_offsets(scores.sizes),
+            list_offsets(positions.sizes),
+            positions.values + np.repeat(place_in_list, positions.sizes),
             labels.values,
         )
-        documents, n_named = names_of(parts.column("lengths"), parts.column("names"))
-        self._check_documents(documents, over_lists(n_named), names)
-        places = content(parts.column("places"), np.int64).values if "places" in parts.schema.names else None
+        documents, n_named = unpacked_names(chunks.column("lengths"), chunks.column("names"))
+        self._check_documents(documents, list_offsets(n_named), names)
+        places = unpacked(chunks.column("places"), np.int64).values if "places" in chunks.schema.names else None
 
         def order(rule: TieRule) -> Integers | None:
             if rule.by_document:
@@ -244,30 +253,31 @@ class _Partition:
             ordered: Integers = by_place - np.repeat(lists.offsets[:-1], sizes)
             return ordered
 
-        values: dict[str, Values] = {}
-        tables = over_passes(asked.measures, lists, scores.values, totals, self._passes, order)
-        for table, of_table in sorted(tables, key=lambda each: each[0]):
-            for i in range(len(asked.measures)):
-                values[f"{asked.kinds[table]}_{i}"] = np.ascontiguousarray(of_table[:, i])
+        columns: dict[str, Values] = {}
+        outputs = over_passes(evaluation.measures, lists, scores.values, totals, self._passes, order)
+        for output, values in sorted(outputs, key=lambda each: each[0]):
+            for i in range(len(evaluation.measures)):
+                columns[f"{evaluation.kinds[output]}_{i}"] = np.ascontiguousarray(values[:, i])
         pa = load("pyarrow", EXTRA)
-        return pa.RecordBatch.from_pydict({**names, **values, "error": pa.nulls(len(lists.offsets) - 1, pa.string())})
+        no_error = pa.nulls(len(lists.offsets) - 1, pa.string())
+        return pa.RecordBatch.from_pydict({**names, **columns, "error": no_error})
 
     def _check_documents(self, documents: Identifiers, offsets: Offsets, names: dict[str, Any]) -> None:
-        """Raise InputError at a document that comes twice for a query."""
-        found = _join.duplicates(documents.data, documents.offsets, offsets, True)
-        if not len(found):
+        """Raise InputError if a document occurs twice in a list."""
+        duplicates = _join.duplicates(documents.data, documents.offsets, offsets, True)
+        if not len(duplicates):
             return
-        row = int(found[0, 0])
-        of_list = int(np.searchsorted(offsets, row, side="right")) - 1
-        query, run = (names[name][of_list].as_py() for name in ("query_id", "run"))
-        name = quoted(documents[row])
-        raise unexpected(
-            self.asked.runs_name, "each document once for a query", f"{name} twice for query {query!r} of run {run!r}"
+        row = int(duplicates[0, 0])
+        i = int(np.searchsorted(offsets, row, side="right")) - 1
+        query, run = (names[name][i].as_py() for name in ("query_id", "run"))
+        document = quoted(documents[row])
+        raise InputError(
+            self.evaluation.runs_name, f"document {document} occurs twice for query {query!r} of run {run!r}"
         )
 
 
-def _both(column: Any, rows: Integers, others: Any, other_rows: Integers) -> Any:
-    """Return some rows of a column, and then some of another."""
+def _joined(column: Any, rows: Integers, others: Any, other_rows: Integers) -> Any:
+    """Return some rows of a column, followed by some rows of another column."""
     pa = load("pyarrow", EXTRA)
     chosen = [column.take(pa.array(rows)), others.take(pa.array(other_rows))]
     return pa.concat_arrays([chunk for each in chosen for chunk in getattr(each, "chunks", [each])])

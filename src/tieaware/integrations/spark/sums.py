@@ -1,4 +1,8 @@
-"""Means of values in frames: sums of parts in twice the precision, put together."""
+"""Means of the values in a data frame: partial sums of each partition, and their combination.
+
+A sum has a high and a low part, which together have twice the precision of float64. So means do not depend on how rows
+are partitioned.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,24 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.integrations.spark.packing import EXTRA, numbered
+from tieaware.integrations.spark.installation import EXTRA
+from tieaware.integrations.spark.packing import numbered
 from tieaware.kernels import _means
 from tieaware.measures import Measure, parse_measure
 from tieaware.runtime.extras import load
 
-# So many values are summed up at a time.
-ROWS = 1 << 20
+# The columns of values; all but the first only with a spread.
+VALUE_COLUMNS = ("value", "std", "min", "max")
+
+# The number of values that are added up together.
+ROWS_AT_ONCE = 1 << 20
 
 
 def partial_sums(batches: Iterable[Any]) -> Iterator[Any]:
-    """Sum up values by run and measure.
+    """Sum the values of a partition by run and measure.
 
     Parameters
     ----------
@@ -28,28 +37,28 @@ def partial_sums(batches: Iterable[Any]) -> Iterator[Any]:
     Yields
     ------
     pyarrow.RecordBatch
-        run, measure, and of each number its sum, as its high and its low part, and how many there are.
+        run, measure, and for each column of values the high and the low part of its sum, and the number of values.
     """
-    for table in _tables(batches):
+    for table in _joined_batches(batches):
         groups, firsts = _groups(table)
-        geometric = _geometric(_measures(table, firsts))
+        geometric = _are_geometric(_measures(table, firsts))
         found = {name: table.column(name).take(firsts).combine_chunks() for name in ("run", "measure")}
-        for kind in _kinds(table):
+        for kind in value_columns(table.schema.names):
             values = table.column(kind).to_numpy().astype(np.float64)
-            # Deviations of independent queries add up as their squares.
-            added = values**2 if kind == "std" else values
-            sums, counts = _means.sums(added, groups, geometric if kind != "std" else np.zeros_like(geometric))
+            # The variance of a sum of independent values is the sum of their variances.
+            terms = values**2 if kind == "std" else values
+            sums, counts = _means.sums(terms, groups, geometric if kind != "std" else np.zeros_like(geometric))
             found.update({f"{kind}_high": sums[:, 0].copy(), f"{kind}_low": sums[:, 1].copy(), f"{kind}_n": counts})
         yield load("pyarrow", EXTRA).RecordBatch.from_pydict(found)
 
 
-def sums_merged(batches: Iterable[Any]) -> Iterator[Any]:
-    """Put all sums together, and return the means by run and measure, in the order of their names.
+def merged_means(batches: Iterable[Any]) -> Iterator[Any]:
+    """Merge all partial sums, and yield the means by run and measure, in the order of their names.
 
     Parameters
     ----------
     batches : iterable of pyarrow.RecordBatch
-        What `partial_sums` yields, all that there is.
+        All that `partial_sums` yielded for all partitions.
 
     Yields
     ------
@@ -65,15 +74,24 @@ def sums_merged(batches: Iterable[Any]) -> Iterator[Any]:
     measures = _measures(table, firsts)
     found = {name: table.column(name).take(firsts).combine_chunks() for name in ("run", "measure")}
     for kind in (name.removesuffix("_n") for name in table.schema.names if name.endswith("_n")):
-        parts = np.stack([table.column(f"{kind}_{part}").to_numpy() for part in ("high", "low")], axis=1)
-        sums, counts = _means.merged(parts, table.column(f"{kind}_n").to_numpy().copy(), groups, len(measures))
+        partial = np.stack([table.column(f"{kind}_{half}").to_numpy() for half in ("high", "low")], axis=1)
+        sums, counts = _means.merged(partial, table.column(f"{kind}_n").to_numpy().copy(), groups, len(measures))
         found[kind] = _summary(kind, measures, sums, counts)
     yield pa.Table.from_pydict(found).sort_by([("run", "ascending"), ("measure", "ascending")]).to_batches()[0]
 
 
+def value_columns(names: Iterable[str]) -> list[str]:
+    """Return the columns of values that a frame with columns of these names has."""
+    present = set(names)
+    return [name for name in VALUE_COLUMNS if name in present]
+
+
 def _summary(kind: str, measures: list[Measure], sums: Values, counts: Integers) -> Values:
-    """Return of each run and measure what `Results.means` shows: counts are added up, and have no spread."""
-    geometric = _geometric(measures)
+    """Return the numbers that `Results.means` shows for each run and measure: sums of counts, means of all else.
+
+    Counts have no spread, and geometric means have no standard deviation: NaN.
+    """
+    geometric = _are_geometric(measures)
     is_count = np.array([measure.definition.is_count for measure in measures])
     total = sums.sum(axis=1)
     if kind == "std":
@@ -85,8 +103,8 @@ def _summary(kind: str, measures: list[Measure], sums: Values, counts: Integers)
     return np.where(is_count, total if kind == "value" else np.nan, means)
 
 
-def _tables(batches: Iterable[Any]) -> Iterator[Any]:
-    """Put batches together to so many rows."""
+def _joined_batches(batches: Iterable[Any]) -> Iterator[Any]:
+    """Join batches into tables of at least ROWS_AT_ONCE rows, and one smaller table for the rest."""
     pa = load("pyarrow", EXTRA)
     held: list[Any] = []
     n = 0
@@ -94,7 +112,7 @@ def _tables(batches: Iterable[Any]) -> Iterator[Any]:
         if batch.num_rows:
             held.append(batch)
             n += batch.num_rows
-        if n >= ROWS:
+        if n >= ROWS_AT_ONCE:
             yield pa.Table.from_batches(held)
             held, n = [], 0
     if held:
@@ -102,7 +120,7 @@ def _tables(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _groups(table: Any) -> tuple[Integers, Integers]:
-    """Return the number of the run and measure of each row, and a row of each number."""
+    """Number the pairs of run and measure; return the number of each row, and the first row of each number."""
     n = table.num_rows
     starts, numbers = numbered([table.column(name).combine_chunks() for name in ("run", "measure")], n)
     _, firsts, groups = np.unique(numbers, return_index=True, return_inverse=True)
@@ -113,9 +131,5 @@ def _measures(table: Any, rows: Integers) -> list[Measure]:
     return [parse_measure(name) for name in table.column("measure").take(rows).to_pylist()]
 
 
-def _geometric(measures: list[Measure]) -> Any:
+def _are_geometric(measures: list[Measure]) -> npt.NDArray[np.bool_]:
     return np.array([measure.definition.is_geometric for measure in measures], np.bool_)
-
-
-def _kinds(table: Any) -> list[str]:
-    return [name for name in ("value", "std", "min", "max") if name in table.schema.names]

@@ -1,0 +1,134 @@
+"""Rounding to decimal digits: after the decimal point, or significant ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tieaware.checks.arguments import whole_number
+from tieaware.checks.arrays import Offsets, Scores
+from tieaware.precision.coarsening import Precision, whole_number_for
+
+_MOST_DIGITS = 300
+# This number of significant digits identifies every double.
+_ENOUGH_DIGITS = 17
+
+
+@dataclass(frozen=True)
+class Decimals(Precision):
+    """Round scores to a number of digits after the decimal point.
+
+    The result is the double nearest to the decimal number nearest to the score.
+
+    Parameters
+    ----------
+    digits : int
+        The number of digits, 0 … 300.
+
+    Raises
+    ------
+    InputError
+        If the number of digits is out of range.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1], ["RR"], precision="decimals:1")([0.52, 0.49])
+    array([[0.75]])
+    """
+
+    digits: int
+
+    names = ("decimals",)
+    number = "N"
+    example = "decimals:2"
+
+    def __post_init__(self) -> None:
+        whole_number("decimals", self.digits, 0, _MOST_DIGITS)
+
+    @classmethod
+    def from_number(cls, number: str | None) -> Self:
+        """Return the coarsening with the number of digits that stands after the colon."""
+        return cls(whole_number_for(cls, number))
+
+    def __str__(self) -> str:
+        return f"decimals:{self.digits}"
+
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
+        """Round each score as Python's ``round(x, digits)`` does.
+
+        Examples
+        --------
+        >>> Decimals(1).coarsen(np.array([0.52, 0.49]), np.array([0, 2]))
+        array([0.5, 0.5])
+        """
+        wide = scores.astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Where neighbouring doubles are further apart than decimals, the score is already the nearest double.
+            inexact = np.isfinite(wide) & (np.spacing(np.abs(wide)) < 2.0 * 10.0**-self.digits)
+            scaled = wide * 10.0**self.digits
+            whole = np.rint(scaled)
+            # The product has a rounding error, so the whole number is certain only if it is not near a half.
+            from_half = np.abs(np.abs(scaled - whole) - 0.5)
+            certain = (np.abs(scaled) < 2.0**50) & (from_half > 2.0**-48 * np.abs(scaled) + 1e-9)
+            quick = inexact & certain & (self.digits <= 22)
+            wide[quick] = whole[quick] / 10.0**self.digits
+        for i in np.flatnonzero(inexact & ~quick):
+            wide[i] = round(float(wide[i]), self.digits)
+        return wide
+
+
+@dataclass(frozen=True)
+class Significant(Precision):
+    """Round scores to a number of significant decimal digits. With 17 digits, no two doubles become equal.
+
+    Parameters
+    ----------
+    digits : int
+        The number of digits, 1 … 300.
+
+    Raises
+    ------
+    InputError
+        If the number of digits is out of range.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1], ["RR"], precision="significant:1")([12.0, 11.0])
+    array([[0.75]])
+    """
+
+    digits: int
+
+    names = ("significant",)
+    number = "N"
+    example = "significant:3"
+
+    def __post_init__(self) -> None:
+        whole_number("significant", self.digits, 1, _MOST_DIGITS)
+
+    @classmethod
+    def from_number(cls, number: str | None) -> Self:
+        """Return the coarsening with the number of digits that stands after the colon."""
+        return cls(whole_number_for(cls, number))
+
+    def __str__(self) -> str:
+        return f"significant:{self.digits}"
+
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
+        """Round the decimal notation of each score. With 17 digits or more, return the scores themselves.
+
+        Examples
+        --------
+        >>> Significant(2).coarsen(np.array([1234.0, 0.05678]), np.array([0, 2]))
+        array([1.2e+03, 5.7e-02])
+        """
+        if self.digits >= _ENOUGH_DIGITS:
+            return scores
+        distinct, place = np.unique(scores.astype(np.float64), return_inverse=True)
+        rounded = np.array([float(f"{x:.{self.digits - 1}e}") for x in distinct.tolist()])
+        coarse: Scores = rounded[place.reshape(-1)] if len(scores) else scores
+        return coarse

@@ -1,0 +1,100 @@
+"""Binary floating-point formats: single precision, half precision and bfloat16.
+
+All of them round to the nearest number, ties to even, and return float32 scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tieaware.checks.arrays import Offsets, Scores
+from tieaware.precision.coarsening import Precision
+
+
+@dataclass(frozen=True)
+class Float32(Precision):
+    """Round scores to single precision, which has 24 significant bits.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1], ["RR"], precision="float32")([1.0 + 2.0**-30, 1.0])
+    array([[0.75]])
+    """
+
+    names = ("float32", "fp32", "f32")
+    example = "float32"
+
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
+        """Convert the scores to float32.
+
+        Examples
+        --------
+        >>> Float32().coarsen(np.array([1.0 + 2.0**-30, 1e40]), np.array([0, 2]))
+        array([ 1., inf], dtype=float32)
+        """
+        with np.errstate(over="ignore", under="ignore"):
+            return scores.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Float16(Precision):
+    """Round scores to half precision, which has 11 significant bits. Scores of 65,520 or more become infinite.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1], ["RR"], precision="float16")([1.0001, 1.0])
+    array([[0.75]])
+    """
+
+    names = ("float16", "fp16", "f16")
+    example = "float16"
+
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
+        """Convert the scores to float16, and the result to float32.
+
+        Examples
+        --------
+        >>> Float16().coarsen(np.array([1.0001, 70000.0]), np.array([0, 2]))
+        array([ 1., inf], dtype=float32)
+        """
+        with np.errstate(over="ignore", under="ignore"):
+            return scores.astype(np.float16).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class BFloat16(Precision):
+    """Round scores to bfloat16, which has the range of single precision and 8 significant bits.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1], ["RR"], precision="bfloat16")([1.001, 1.0])
+    array([[0.75]])
+    """
+
+    names = ("bfloat16", "bf16")
+    example = "bfloat16"
+
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
+        """Round each score once, although the conversion passes through single precision.
+
+        Examples
+        --------
+        >>> BFloat16().coarsen(np.array([1.001, 1.01]), np.array([0, 2]))
+        array([1.       , 1.0078125], dtype=float32)
+        """
+        wide = np.abs(scores.astype(np.float64))
+        with np.errstate(over="ignore", under="ignore"):
+            single = wide.astype(np.float32)
+        bits = single.view(np.uint32)
+        # Truncate to float32, and set the last bit where anything was cut off (a sticky bit). Then a score just above
+        # or below a half of the last bfloat16 digit cannot look like that half, and rounding again is exact.
+        bits -= single > wide
+        bits |= single != wide
+        bits += np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+        bits &= np.uint32(0xFFFF0000)
+        return np.copysign(single, scores).astype(np.float32)

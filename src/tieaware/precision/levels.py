@@ -1,0 +1,74 @@
+"""Levels: equal steps over the range of each list's scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+
+from tieaware.checks.arguments import whole_number
+from tieaware.checks.arrays import Offsets, Scores
+from tieaware.precision.coarsening import Precision, whole_number_for
+
+
+@dataclass(frozen=True)
+class Levels(Precision):
+    """Divide the range from the lowest to the highest finite score of each list into equal steps.
+
+    Parameters
+    ----------
+    n : int
+        The number of steps, 1 … 2^53.
+
+    Raises
+    ------
+    InputError
+        If the number of steps is out of range.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1, 0], ["RR"], precision="levels:2")([0.9, 0.8, 0.1])
+    array([[0.75]])
+    """
+
+    n: int
+
+    names = ("levels",)
+    number = "N"
+    example = "levels:11"
+    whole_list = True
+
+    def __post_init__(self) -> None:
+        whole_number("levels", self.n, 1, 2**53)
+
+    @classmethod
+    def from_number(cls, number: str | None) -> Self:
+        """Return the coarsening with the number of steps that stands after the colon."""
+        return cls(whole_number_for(cls, number))
+
+    def __str__(self) -> str:
+        return f"levels:{self.n}"
+
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
+        """Replace each finite score by the number of its step in the list, 0 … n - 1.
+
+        Examples
+        --------
+        >>> Levels(2).coarsen(np.array([0.9, 0.8, 0.1, 7.0]), np.array([0, 3, 4]))
+        array([1., 1., 0., 0.])
+        """
+        coarse = scores.astype(np.float64)
+        for start, end in pairwise(offsets.tolist()):
+            of_list = coarse[start:end]
+            finite = np.isfinite(of_list)
+            if not finite.any():
+                continue
+            # Halved, so that the difference of two finite scores is finite.
+            halves = of_list[finite] / 2.0
+            low, high = halves.min(), halves.max()
+            share = (halves - low) / (high - low) if high > low else np.zeros(len(halves))
+            of_list[finite] = np.minimum(np.floor(share * self.n), self.n - 1)
+        return coarse

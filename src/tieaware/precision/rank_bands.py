@@ -1,0 +1,163 @@
+"""Bands: contiguous ranks of a list that are treated as tied."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from numbers import Number
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from tieaware.checks.arguments import shown, unexpected, whole_number
+from tieaware.checks.arrays import Integers, Offsets, Scores
+from tieaware.errors import InputError
+from tieaware.precision.coarsening import Precision
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+_DEEPEST = 2**31 - 1
+_GREATEST_RHO = 2**62
+_LONGEST_RHO = 100
+_LONG_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4}")
+
+
+def _is_too_long(number: str) -> bool:
+    return len(number) > _LONGEST_RHO or _LONG_EXPONENT.search(number) is not None
+
+
+def _exact_growth(rho: str | float | Fraction) -> Fraction:
+    """Return a growth factor exactly: a float stands for the decimal number that Python prints."""
+    # Imported here because the import takes a tenth of the time that importing tieaware takes.
+    from fractions import Fraction
+
+    wanted = f"a number from 1 to 2^62 of at most {_LONGEST_RHO} digits, such as '1.5'"
+    if isinstance(rho, bool) or not isinstance(rho, str | Number):
+        raise unexpected("rho", wanted, shown(rho))
+    try:
+        written = rho if isinstance(rho, int | Fraction) else repr(float(rho)) if isinstance(rho, float) else str(rho)
+        # As a fraction, 1e100000000 would have a hundred million digits.
+        if isinstance(written, str) and _is_too_long(written):
+            raise ValueError
+        exact = Fraction(written)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        raise unexpected("rho", wanted, shown(rho)) from None
+    if not 1 <= exact <= _GREATEST_RHO or exact.denominator.bit_length() > 4 * _LONGEST_RHO:
+        raise unexpected("rho", wanted, shown(rho))
+    return exact
+
+
+def bands(rho: str | float | Fraction, depth: int) -> Integers:
+    """Return the first rank of each band of a ranking: b_1 = 1, b_{g+1} = ⌈rho b_g⌉.
+
+    Parameters
+    ----------
+    rho : str, Fraction, int or float
+        The growth factor, at least 1, taken as the rational number that it is written as: computed in doubles,
+        ``ceil(1.1 * b)`` is wrong for 54 of the b up to 1000. With 1, each rank is a band of its own.
+    depth : int
+        The number of ranks.
+
+    Returns
+    -------
+    int64[n_bands]
+        The first rank, from 1, of each band that begins within the depth.
+
+    Raises
+    ------
+    InputError
+        If rho is not a number of at least 1, or if the depth is negative.
+
+    Examples
+    --------
+    >>> bands("1.5", 20)
+    array([ 1,  2,  3,  5,  8, 12, 18])
+    >>> bands(2, 20)
+    array([ 1,  2,  4,  8, 16])
+    """
+    growth = _exact_growth(rho)
+    depth = whole_number("depth", depth, 0, _DEEPEST)
+    numerator, denominator = growth.numerator, growth.denominator
+    # Up to this rank, ⌈rho b⌉ is b + 1.
+    single = depth if growth == 1 else min(depth, math.ceil(1 / (growth - 1)))
+    starts = np.arange(1, single + 1, dtype=np.int64)
+    later = []
+    b = -(-numerator * single // denominator) if growth > 1 and single else depth + 1
+    while b <= depth:
+        later.append(b)
+        b = -(-numerator * b // denominator)
+    return np.concatenate((starts, np.array(later, dtype=np.int64)))
+
+
+@dataclass(frozen=True)
+class Bands(Precision):
+    """Treat all ranks of one band as tied, regardless of their scores. Ranks are those of the run order.
+
+    Parameters
+    ----------
+    rho : str, Fraction, int or float
+        The growth factor of the bands, at least 1, read exactly; see `bands`.
+
+    Raises
+    ------
+    InputError
+        If rho is not a number of at least 1.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 1, 0], ["RR"], precision="bands:2")([3.0, 2.0, 1.0])
+    array([[0.41666667]])
+    """
+
+    rho: Fraction
+
+    names = ("bands",)
+    number = "RHO"
+    example = "bands:1.5"
+    whole_list = True
+    groups_ranks = True
+
+    def __init__(self, rho: str | float | Fraction) -> None:
+        object.__setattr__(self, "rho", _exact_growth(rho))
+
+    @classmethod
+    def from_number(cls, number: str | None) -> Self:
+        """Return the bands with the growth factor that stands after the colon."""
+        if number is None:
+            raise InputError("precision", f"bands needs a growth factor, as in {cls.example}")
+        return cls(number)
+
+    def __str__(self) -> str:
+        decimal = f"{float(self.rho)!r}"
+        exact = decimal.removesuffix(".0") if _exact_growth(decimal) == self.rho else str(self.rho)
+        return f"bands:{exact}"
+
+    def starts(self, depth: int) -> Integers:
+        """Return the first rank of each band; parameters and errors as for `bands`.
+
+        Examples
+        --------
+        >>> Bands(2).starts(10)
+        array([1, 2, 4, 8])
+        """
+        return bands(self.rho, depth)
+
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
+        """Give each document of band g the score 1/g. Documents with equal scores keep their order in the array.
+
+        Examples
+        --------
+        >>> Bands(2).coarsen(np.array([9.0, 8.0, 7.0, 6.0]), np.array([0, 4]))
+        array([1.        , 0.5       , 0.5       , 0.33333333])
+        """
+        sizes = np.diff(offsets)
+        query = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.lexsort((np.arange(len(scores)), -scores, query))
+        rank = np.empty(len(scores), dtype=np.int64)
+        rank[order] = np.arange(len(scores)) - np.repeat(offsets[:-1], sizes) + 1
+        band = np.searchsorted(self.starts(int(sizes.max(initial=0))), rank, side="right")
+        coarse: Scores = 1.0 / band
+        return coarse

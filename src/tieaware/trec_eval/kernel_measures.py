@@ -1,0 +1,130 @@
+"""Definitions for measures of trec_eval that tieaware's notation lacks but its kernels can compute.
+
+A definition here serves a line of trec_eval only: `tieaware.parse_measure` does not know its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tieaware.checks.arrays import Labels, Values
+from tieaware.kernels import _slots
+from tieaware.lists.judgments import Judgments
+from tieaware.measures import Definition, Measure
+from tieaware.measures.definition import Weighting
+from tieaware.measures.definitions import Bpref, NumRelRet, RBPResidual
+from tieaware.measures.formulas import (
+    JUDGED,
+    RELEVANCE,
+    by_total,
+    discounted_slots,
+    every_query,
+    one,
+    patient_slots,
+    relevant_documents,
+)
+from tieaware.measures.parameters import Number, WholeNumber
+from tieaware.trec_eval.families import PATIENCE
+
+
+@dataclass(frozen=True, eq=False)
+class _Gains:
+    """The gains of some labels, as text: ``1=3.0,2=9.0``."""
+
+    default: str = ""
+    description: str = "the gains of labels whose gain is not the label itself"
+    range: str = "label=gain, separated by commas"
+
+    def checked(self, where: str, value: str) -> str:
+        """Return the text, which `gains_text` wrote."""
+        return value
+
+
+_REL = {"rel": WholeNumber(1, 0, 2**31, "the smallest relevant label")}
+_GAINS = {"gains": _Gains()}
+# Like trec_eval, accept any number for p, although RBP is meant for 0 < p < 1.
+_ANY_PATIENCE = {"p": Number(PATIENCE, -1e15, 1e15, "how likely the user goes on to the next document")}
+
+
+def gains_text(pairs: dict[str, float]) -> str:
+    """Write gains by label, {"1": 3.0}, as a parameter of a measure; names that are not labels are left out."""
+    return ",".join(f"{int(label)}={gain!r}" for label, gain in pairs.items() if label.isdecimal())
+
+
+def gains_of(labels: NDArray[np.integer[Any]], gains: str) -> Values:
+    """Return the gain of each label, float64[n]: the label itself unless `gains` has another, and 0 if unjudged."""
+    worth: Values = np.maximum(labels, 0).astype(np.float64)
+    for pair in filter(None, gains.split(",")):
+        label, gain = pair.split("=")
+        worth[labels == int(label)] = float(gain)
+    return worth
+
+
+def documents_at(share: float, relevant: Values | int) -> Values:
+    """Return how many documents a share of the relevant ones is: truncated after adding 0.9, as in trec_eval 9."""
+    documents: Values = np.trunc(share * relevant + 0.9)
+    return documents
+
+
+def _nonrelevant(labels: Labels, rel: int) -> Values:
+    """Return 1 for a document judged nonrelevant, else 0."""
+    return ((labels >= 0) & (labels < rel)).astype(np.float64)
+
+
+def _documents_at_multiple(measure: Measure, judgments: Judgments) -> Values:
+    """Return the rank to which Rprec_mult counts."""
+    return np.maximum(documents_at(float(measure["multiple"]), relevant_documents(measure, judgments)), 0.0)
+
+
+def _largest_gain(measure: Measure, judgments: Judgments) -> Values:
+    """Return the largest gain of a judged document, or 1 if that is larger: rbp divides gains by it."""
+    largest = np.ones(judgments.n_queries)
+    np.maximum.at(largest, judgments.query, gains_of(judgments.labels, str(measure["gains"])))
+    return largest
+
+
+def _ideal(measure: Measure, judgments: Judgments) -> Values:
+    """Return the discounted sum of the positive gains, the largest first."""
+    gains = np.maximum(gains_of(judgments.labels, str(measure["gains"])), 0.0)
+    slots = discounted_slots(measure, judgments.deepest(None))
+    documents = np.arange(len(gains), dtype=np.int32)
+    return _slots.ideal(documents, gains, judgments.offsets, slots, len(slots) - 1)
+
+
+GAINED = Weighting(gains_of, ("gains",))
+NONRELEVANT = Weighting(_nonrelevant, ("rel",))
+
+# fmt: off
+RPREC_MULT = Measure(Definition(
+    name="Rprec_mult", title="precision at a multiple of N, the number of relevant documents",
+    kernel="hits_at_r", weighting=RELEVANCE, total=_documents_at_multiple, norm=by_total,
+    parameters={"multiple": Number(1.0, -1e15, 1e15, "the rank, as a multiple of N"), **_REL}, has_cutoff=False,
+))
+JUDGED_RETRIEVED = Measure(Definition(
+    name="num_judged_ret", title="judged documents retrieved",
+    kernel="hits", weighting=JUDGED, total=every_query, norm=one,
+))
+NONRELEVANT_RETRIEVED = Measure(replace(
+    NumRelRet.definition, name="num_nonrel_judged_ret", title="documents retrieved that are judged nonrelevant",
+    weighting=NONRELEVANT, trec_name=None,
+))
+NDCG = Measure(Definition(
+    name="ndcg", title="normalised discounted cumulative gain with other gains than the labels",
+    kernel="discounted_to_ideal", weighting=GAINED, total=_ideal, norm=by_total, slots=discounted_slots,
+    parameters=_GAINS, has_cutoff=False,
+))
+RBP = Measure(Definition(
+    name="rbp", title="rank-biased precision of gains, scaled to at most 1",
+    kernel="patience", weighting=GAINED, total=_largest_gain, norm=by_total, slots=patient_slots,
+    parameters={**_ANY_PATIENCE, **_GAINS}, has_cutoff=False,
+))
+RBP_RESIDUAL = Measure(replace(RBPResidual.definition, name="rbp_resid", parameters=_ANY_PATIENCE))
+GM_BPREF = Measure(replace(
+    Bpref.definition, name="gm_bpref", title="Bpref, summarised by the geometric mean", summary="geometric",
+    summary_only=True, aliases=(), trec_name=None,
+))
+# fmt: on

@@ -1,0 +1,221 @@
+"""trec_eval's own measures: those that no kernel computes, as expectations over the orders of tied documents.
+
+A kernel sees, for each tie group, its first rank, its size and the sum of its documents' weights. The measures here
+need more: each document's own label, or what stands above a document inside its group. Each function says what it
+needs. They work on a `Ranking`, a sequence of tie groups. A tie rule that orders all documents makes each of them its
+own group, and the expectation is then trec_eval's value. Inside a group of n documents, each document stands in each
+slot with probability 1/n.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from math import comb, log, log2, prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tieaware.checks.arrays import Integers, Values
+from tieaware.errors import InputError
+from tieaware.lists.judgments import POOLED
+from tieaware.trec_eval.kernel_measures import gains_of
+
+# The label of a retrieved document that is not in the judgments.
+OUTSIDE = -1
+
+# The most steps that G may take in one tie group: about a second.
+_MOST_STEPS = 10_000_000
+
+
+class Ranking(NamedTuple):
+    """The list of one query, and its judgments.
+
+    Parameters
+    ----------
+    labels : int64[n]
+        The label of each document from the first rank on; in any order inside a tie group.
+    edges : int64[n_groups + 1]
+        Tie group ``g`` has the ranks ``edges[g]`` to ``edges[g + 1]``, counted from 0.
+    judged : int64[n_judged]
+        The labels of all judged documents, at least 0.
+    level : int
+        The smallest relevant label.
+    """
+
+    labels: Integers
+    edges: Integers
+    judged: Integers
+    level: int
+
+    @property
+    def n_relevant(self) -> int:
+        """The number of relevant documents, retrieved or not."""
+        return int((self.judged >= self.level).sum())
+
+    def groups(self) -> Iterator[Integers]:
+        """Yield the labels of each tie group."""
+        for start, end in pairwise(self.edges.tolist()):
+            yield self.labels[start:end]
+
+    def expected(self, worth: NDArray[np.generic]) -> Values:
+        """Return the expected worth of the document in each slot, float64[n]: the mean over the slot's tie group."""
+        if len(self.labels) == 0:
+            return np.zeros(0)
+        sizes = np.diff(self.edges)
+        sums: Values = np.add.reduceat(worth.astype(np.float64), self.edges[:-1])
+        return np.repeat(sums / sizes, sizes)
+
+    def gains(self, changed: str) -> tuple[Values, Values]:
+        """Return the gain of each document of the list, and the positive gains of the judged documents, descending.
+
+        Parameters
+        ----------
+        changed : str
+            The gains of labels whose gain is not the label itself, as in "1=3.0,2=9.0".
+        """
+        ideal = np.sort(gains_of(self.judged, changed))[::-1]
+        return gains_of(self.labels, changed), ideal[ideal > 0]
+
+
+def _discounts(n: int) -> Values:
+    discounts: Values = 1.0 / np.log2(np.arange(2.0, n + 2.0))
+    return discounts
+
+
+def ndcg_at_levels(ranking: Ranking, gains: str) -> float:
+    """Rndcg: the mean of nDCG at the ranks where the ideal gain changes, and at the end of a list longer than those.
+
+    No kernel: the cut-offs depend on the gains of the query.
+    """
+    worth, ideal = ranking.gains(gains)
+    if ranking.n_relevant == 0 or len(ideal) == 0:
+        return 0.0
+    n = len(worth)
+    found = np.concatenate(([0.0], np.cumsum(ranking.expected(worth) * _discounts(n))))
+    best = np.cumsum(ideal * _discounts(len(ideal)))
+    ranks = np.flatnonzero(np.append(ideal[1:] != ideal[:-1], True)) + 1
+    values = list(found[np.minimum(ranks, n)] / best[ranks - 1])
+    if n > len(ideal) + 1:
+        values.append(found[-1] / best[-1])
+    return float(np.mean(values))
+
+
+def ndcg_at_relevant(ranking: Ranking, gains: str) -> float:
+    """ndcg_rel: the mean of nDCG at the rank of each document with a gain; at the last rank if it is not retrieved.
+
+    In a group of n documents, r have gains, with the sum s. A document with a gain in slot i contributes s/n · d_i with
+    its own gain, and s (r-1)/(n(n-1)) · d_j with that of the document in each slot j before it.
+
+    No kernel: the value depends on pairs of documents inside a group.
+    """
+    worth, ideal = ranking.gains(gains)
+    if len(ideal) == 0:
+        return 0.0
+    best = np.cumsum(ideal * _discounts(len(ideal)))
+    discounts = _discounts(len(worth))
+    before = total = 0.0
+    for start, end in pairwise(ranking.edges.tolist()):
+        group, d = worth[start:end], discounts[start:end]
+        n, r, own, s = end - start, np.count_nonzero(group > 0), group[group > 0].sum(), group.sum()
+        pairs = (r * s - own) / (n * (n - 1)) if n > 1 else 0.0
+        reached = before * r / n + own / n * d + pairs * (np.cumsum(d) - d)
+        total += float((reached / best[np.minimum(np.arange(start, end), len(best) - 1)]).sum())
+        before += s / n * d.sum()
+    missed = len(ideal) - np.count_nonzero(worth > 0)
+    return max(float(total + missed * before / best[-1]) / len(ideal), 0.0)
+
+
+def binary_gain(ranking: Ranking) -> float:
+    """binG: the mean over the relevant documents of 1 / log2(2 + nonrelevant documents before).
+
+    If s documents of a group are nonrelevant, then 0, 1 … s of them stand before a relevant one, equally likely.
+
+    No kernel: the discount depends on the number of nonrelevant documents above, not on the rank.
+    """
+    total, above = 0.0, 0
+    for labels in ranking.groups():
+        relevant = int((labels >= ranking.level).sum())
+        s = len(labels) - relevant
+        total += relevant * float(np.mean(1.0 / np.log2(np.arange(above + 2.0, above + s + 3.0)))) if relevant else 0.0
+        above += s
+    return total / ranking.n_relevant if ranking.n_relevant else 0.0
+
+
+def normalised_gain(ranking: Ranking, gains: str) -> float:
+    """G: Σ gain / log2(2 + I - C), divided by the sum of the ideal gains.
+
+    At each rank, I is the sum of the ideal gains and C the sum of the gains from the first rank to this one. An ideal
+    gain counts at least 1.
+
+    No kernel: the discount depends on the sum of the gains above, which differs between the orders of a tie group.
+    """
+    worth, ideal = ranking.gains(gains)
+    if len(ideal) == 0:
+        return 0.0
+    cost = np.maximum(np.concatenate((ideal, np.zeros(len(worth))))[: len(worth)], 1.0).cumsum()
+    total = found = 0.0
+    for start, end in pairwise(ranking.edges.tolist()):
+        group = worth[start:end]
+        if group.any():
+            total += _gain_of_group(group, cost[start:end] - found)
+        found += group.sum()
+    return float(total / ideal.sum())
+
+
+def _gain_of_group(group: Values, left: Values) -> float:
+    """Return the expectation of Σ gain / log2(2 + left - C) over the orders of a group; C is the gain to this slot.
+
+    Given the document in slot x, the x documents before it are any of the others: a of them with gains, which add up to
+    s in a number of ways that `_ways` counts, and the rest without.
+    """
+    n = len(group)
+    if n == 1:
+        return float(group[0] / log2(2 + left[0] - group[0]))
+    counts = Counter(group[group != 0].tolist())
+    zeros, total = n - counts.total(), 0.0
+    if n * len(counts) * prod(count + 1 for count in counts.values()) > _MOST_STEPS:
+        raise InputError("G", f"a group of {n} tied documents takes too long; use a tie rule that orders them")
+    factorials = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1.0, n)))))
+    orders = factorials[n - 1] - factorials - factorials[::-1]  # log C(n - 1, x) for each x
+    for gain, count in counts.items():
+        for (a, s), number in _ways(counts - Counter([gain])).items():
+            # For x = a … a + zeros, the other x - a documents before have no gain.
+            before = slice(a, a + zeros + 1)
+            fill = factorials[zeros] - factorials[: zeros + 1] - factorials[zeros::-1]
+            weights = np.exp(log(number) + fill - orders[before])
+            total += count / n * gain * float((weights / np.log2(2 + left[before] - s - gain)).sum())
+    return total
+
+
+def _ways(counts: Counter[float]) -> dict[tuple[int, float], int]:
+    """Count the subsets of documents with gains, by their size and the sum of their gains."""
+    ways = {(0, 0.0): 1}
+    for gain, count in counts.items():
+        more: dict[tuple[int, float], int] = {}
+        for (a, s), number in ways.items():
+            for taken in range(count + 1):
+                key = a + taken, s + taken * gain
+                more[key] = more.get(key, 0) + number * comb(count, taken)
+        ways = more
+    return ways
+
+
+def relevance_string(ranking: Ranking, length: int) -> str:
+    """relstring: the labels of the first documents, one character each; ``?`` where tied documents differ.
+
+    No kernel: the result is text.
+    """
+    shown = ""
+    for labels in ranking.groups():
+        if len(shown) >= length:
+            break
+        characters = {_character(label) for label in labels.tolist()}
+        shown += (characters.pop() if len(characters) == 1 else "?") * len(labels)
+    return shown[: max(length, 0)]
+
+
+def _character(label: int) -> str:
+    return {OUTSIDE: "-", POOLED: "."}.get(label) or (str(label) if label <= 9 else ">")

@@ -1,0 +1,32 @@
+"""Measure objects of other tools are converted by the integration of the tool, which the core does not import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError
+
+CONVERT = """
+import sys
+import tieaware
+assert not any(name.startswith(("ir_measures", "tieaware.integrations")) for name in sys.modules)
+from ir_measures import AP, nDCG
+print(tieaware.parse_measure(AP(rel=2) @ 10), tieaware.Evaluator([1, 0], nDCG @ 5).measures)
+"""
+
+
+def test_a_measure_of_ir_measures_needs_no_import_of_the_integration():
+    pytest.importorskip("ir_measures")
+    done = subprocess.run([sys.executable, "-c", CONVERT], capture_output=True, text=True, check=True)
+    assert done.stdout == "AP(rel=2)@10 (nDCG@5,)\n"
+
+
+@pytest.mark.parametrize("value", [3, None, {"AP": 1}, np.array(3), type("Odd", (), {"__module__": "no package"})()])
+def test_other_objects_are_not_measures(value):
+    with pytest.raises(InputError, match=r"^measure: expected a name such as 'nDCG@10', or a tieaware\.Measure, found"):
+        tieaware.parse_measure(value)

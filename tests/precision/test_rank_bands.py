@@ -1,0 +1,78 @@
+"""Bands begin at the ranks of the recurrence, and the kernel averages over them."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tieaware import Evaluator, InputError, reference
+from tieaware.precision import Bands, bands
+
+MEASURES = ["AP", "AP@5", "RR", "P@10", "R@7", "nDCG@10", "nDCG", "RBP", "Success@3", "Rprec", "F1@4", "NumRelRet"]
+
+
+@pytest.mark.parametrize("rho", ["1.1", "1.002", "1.01", "1.05", "1.5", "1.62", "2", "3.7", "10"])
+def test_bands_follow_the_recurrence_exactly(rho):
+    """The starts satisfy b_{g+1} = ⌈rho b_g⌉ in exact integers."""
+    growth, starts = Fraction(rho), [1]
+    while math.ceil(growth * starts[-1]) <= 5000:
+        starts.append(math.ceil(growth * starts[-1]))
+    assert bands(rho, 5000).tolist() == starts
+    assert bands(growth, 5000).tolist() == starts
+    assert bands(float(rho), 5000).tolist() == starts
+
+
+def test_the_first_band_of_several_documents_begins_where_the_formula_says():
+    """The first band with several ranks begins at 1 + ⌊1/(rho - 1)⌋, or at 1 if rho is above 2."""
+    for rho in (Fraction(n, 500) for n in range(501, 1800)):
+        starts = bands(rho, 2000)
+        sizes = np.diff(starts)
+        v = 1 + math.floor(1 / (rho - 1)) if rho <= 2 else 1
+        assert starts[np.argmax(sizes > 1)] == v
+
+
+def test_a_rounded_golden_ratio_departs_from_the_fibonacci_numbers():
+    """With rho = 1.62, the first difference is at band 13."""
+    fibonacci = [1, 2]
+    while len(fibonacci) < 30:
+        fibonacci.append(fibonacci[-1] + fibonacci[-2])
+    expected = [f - 1 for f in fibonacci[1:]]
+    wrong = np.flatnonzero(bands("1.62", 700)[:13] != expected[:13])
+    assert (wrong[0] + 1, bands("1.62", 700)[12], expected[12]) == (13, 610, 609)
+
+
+def test_rho_1_gives_each_rank_its_own_band():
+    assert bands(1, 5).tolist() == [1, 2, 3, 4, 5]
+    assert bands("1.5", 0).tolist() == []
+    assert len(bands("1.000001", 10**7)) > 10**6
+
+
+@pytest.mark.parametrize("rho", [0.99, "-1", "nan", "inf", "x", "1/0", None, True, [], float("nan")])
+def test_rho_must_be_a_number_of_at_least_1(rho):
+    with pytest.raises(InputError, match=r"rho: expected a number from 1 to"):
+        bands(rho, 10)
+
+
+@pytest.mark.parametrize("depth", [-1, 1.5, True, None])
+def test_depth_must_be_a_whole_number(depth):
+    with pytest.raises(InputError, match=rf"^depth: expected a whole number from 0 to [\d,]+, found {depth}$"):
+        bands("1.5", depth)
+
+
+@pytest.mark.parametrize("rho", ["1", "1.1", "1.5", "2", "5", "1000"])
+def test_the_kernel_averages_over_bands_as_the_reference_does(lists, rho):
+    """The kernel and the reference agree, also where a cut-off divides a band."""
+    sizes, labels, scores = lists
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    for measures in (MEASURES, ["P@10"], ["AP@5", "nDCG@10"]):
+        values = Evaluator(labels, measures, offsets=offsets, precision=Bands(rho))(scores)
+        by_scores = Evaluator(labels, measures, offsets=offsets)(Bands(rho).coarsen(scores, offsets))
+        np.testing.assert_array_equal(values, by_scores)
+        for q, (start, end) in enumerate(pairwise(offsets)):
+            ranked = reference.rank(scores[start:end].tolist(), labels[start:end].tolist(), "run_order")
+            band = np.searchsorted(bands(rho, max(len(ranked), 1)), np.arange(1, len(ranked) + 1), side="right")
+            judged = [label for label in labels[start:end].tolist() if label >= 0]
+            expected = [reference.evaluate(m, (-band).tolist(), ranked, judged) for m in measures]
+            np.testing.assert_allclose(values[q], expected, atol=1e-12)
