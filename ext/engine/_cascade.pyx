@@ -152,7 +152,7 @@ cdef inline double graded_of(const Query* q, Py_ssize_t g) noexcept nogil:
 
 
 cdef inline bint differ(const Query* q, Py_ssize_t g) noexcept nogil:
-    """Whether the documents of a group have different grades, where ungraded counts as a grade."""
+    """Return whether the documents of a group have different grades; ungraded counts as a grade."""
     cdef int c
     for c in range(q.measure.n_weightings):
         if q.weight[c * q.groups.stride + g] == q.groups.size[g]:

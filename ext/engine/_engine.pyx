@@ -31,10 +31,10 @@ cdef struct Workspace:
     double* numbers
     int64_t size
     Interruption interruption
-    # Whether memory was exhausted; and the measure whose kernel refused because it would take too long.
+    # True if memory was exhausted; and the measure whose kernel refused because it would take too long, or NULL.
     bint exhausted
     const Measure* refused
-    # Whether the call was interrupted or one of the two has happened, so that the values do not matter.
+    # True if the call has to stop: it was interrupted, memory was exhausted, or a kernel refused.
     bint failed
 
 
@@ -418,7 +418,7 @@ cdef class Engine:
 
     cdef bint write_groups(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
                            GroupingScratch* scratch) noexcept nogil:
-        """Write the groups of one query, and if needed those without unjudged documents; False if a score is NaN."""
+        """Write the groups of one query, and condensed ones if a measure has judged_only; False if a score is NaN."""
         cdef int64_t start = self.lists.offsets[query]
         cdef bint good
         if single:
@@ -471,7 +471,7 @@ cdef class Engine:
             most[i] = max(most[i], mean[i])
 
     cdef inline Query view_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups) noexcept nogil:
-        """What the kernel of measure i sees of a query."""
+        """Return the data of one query for the kernel of measure i."""
         cdef const Measure* measure = &self.measure[i]
         cdef Query q
         q.measure = measure

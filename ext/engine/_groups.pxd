@@ -35,7 +35,7 @@ cdef struct GroupingScratch:
     # The number of weighted documents in the tied groups before group g, and how many of group g already have a place.
     int64_t* first
     int64_t* taken
-    # Whether each group is a single weighted document, document[g]; `group` is then not written.
+    # True if each group is a single weighted document, document[g]; `group` is then not written.
     bint untied
     int64_t* document
     # Working memory of sorting, with room for a whole list.
@@ -60,7 +60,7 @@ cdef class PreparedLists:
     cdef const int64_t* weighted_rank
     cdef const double* weight
     cdef const int64_t* order
-    # Whether `order` is the order of every list.
+    # True if `order` has the length of one list and is the order of every list.
     cdef bint one_order
     cdef const int64_t* excluded_offsets
     cdef const int64_t* excluded_position

@@ -193,9 +193,9 @@ cdef class PreparedLists:
 
 
 cdef inline int64_t limit_of(PreparedLists self, Py_ssize_t query, Py_ssize_t n) noexcept nogil:
-    """How many documents of a list of n must precede a document that no measure looks at.
+    """Return the number of scores above a document, in a list of n, from which on no measure looks at the document.
 
-    Excluded documents may be among those that precede it. Short lists are counted to the end.
+    Excluded documents may be among the documents above. Short lists are always counted to the end.
     """
     return self.depth + n_excluded(self, query) if n > SHORT else NO_LIMIT
 
@@ -284,7 +284,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     if n_weighted <= LANES:
         n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group)
     else:
-        # A weighted document below `depth` others lies below every cut-off.
+        # A weighted document below `depth` other weighted documents is below every cut-off.
         n_values = distinct(scratch.value, highest(scratch.value, scratch.score, n_weighted, self.depth))
     limit = limit_of(self, query, n)
     nan = tally(self, scores, n, scratch, n_values, True, limit, scratch.greater, scratch.equal)
@@ -334,7 +334,7 @@ cdef inline const int64_t* order_of(PreparedLists self, Py_ssize_t query) noexce
 
 
 cdef inline bint is_sorted(PreparedLists self, Py_ssize_t query) noexcept nogil:
-    """Whether a list is to be sorted, is short enough for that, and has no excluded documents."""
+    """Return whether a list is to be sorted, is short enough for that, and has no excluded documents."""
     return (self.sorted_lists != NULL and self.sorted_lists[query] and n_excluded(self, query) == 0
             and length(self, query) <= TIEAWARE_LONGEST_SORTED)
 
@@ -488,7 +488,7 @@ cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_
 
 
 cdef inline bint is_tied(const GroupingScratch* scratch, Py_ssize_t i) noexcept nogil:
-    """Whether weighted document i is in a group with another document."""
+    """Return whether weighted document i is in a group with another document."""
     return scratch.group[i] >= 0 and scratch.equal[scratch.n_values - 1 - scratch.group[i]] > 1
 
 

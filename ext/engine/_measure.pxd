@@ -20,7 +20,7 @@ cdef struct Query:
     # The divisor of the sum over the groups, not 0; and a second number of the query, which some kernels need.
     double norm
     double query_number
-    # Where the numbers of the query start in the measure's lookup array.
+    # The index in the measure's lookup array where the numbers of the query start.
     int64_t lookup_start
     # Working memory for as many numbers as the kernel's `workspace_size` says.
     double* workspace
@@ -35,8 +35,8 @@ ctypedef double (*Statistic)(const Query*) noexcept nogil
 # The smallest and the largest value over the orders of tied documents.
 ctypedef void (*Extremes)(const Query*, double* least, double* most) noexcept nogil
 
-# How many numbers of working memory the mean (with `spread`, the variance) needs for this query; TOO_MANY if the kernel
-# refuses.
+# The size of the working memory, in numbers, that the mean (with `spread`, the variance) needs for this query; TOO_MANY
+# if the kernel refuses.
 ctypedef int64_t (*WorkspaceSize)(const Query*, bint spread) noexcept nogil
 
 cdef enum:
@@ -67,13 +67,13 @@ cdef struct Measure:
     # For the variance: the weighting by squared weights, and the prefix sums of squared slot weights.
     int squared_weighting
     const double* squares
-    # Whether the measure has a value for every query, even where `norm` is 0.
+    # True if the measure has a value for every query, even where `norm` is 0.
     bint always_defined
-    # Whether unjudged documents are removed from the list first.
+    # True if unjudged documents are removed from the list first.
     bint judged_only
-    # Whether the best order of tied documents gives the smallest value.
+    # True if the best order of tied documents gives the smallest value.
     bint less_is_better
-    # Whether the mean over the queries is the geometric mean.
+    # True if the mean over the queries is the geometric mean.
     bint geometric
 
 

@@ -23,7 +23,7 @@ cdef extern from *:
     Sort tieaware_sort_of_doubles()
     bint tieaware_wide()
 
-# Whether NumPy's sort uses vectors of 512 bits.
+# True if NumPy's sort uses vectors of 512 bits.
 WIDE = tieaware_wide()
 
 # The sort is looked up once, here, because the lookup needs the GIL; the sort does not.

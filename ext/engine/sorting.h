@@ -44,10 +44,10 @@ static inline int64_t tieaware_place_bits(ptrdiff_t n) {
 /* word: an integer that is smaller for a higher score and, for equal scores, for a lower place.
  *
  * The bits of the negated score are transformed so that they ascend with it: all bits of a negative number are
- * inverted, and the sign bit of others. (0 - x gives the same zero for both zeros.) The place replaces the last bits.
- * This rounds the score; `close` finds the scores that become equal by it. The bits are then moved into the middle of
- * the positive doubles, so that the word is also a double of the same order, neither NaN nor subnormal: doubles sort
- * faster than integers, above all with AVX2.
+ * inverted, and only the sign bit of other numbers. (0 - x gives the same zero for both zeros.) The place replaces the
+ * last bits. This rounds the score; `close` finds the scores that become equal by it. The bits are then moved into the
+ * middle of the positive doubles, so that the word is also a double of the same order, neither NaN nor subnormal:
+ * doubles sort faster than integers, above all with AVX2.
  */
 static inline int64_t tieaware_word(double score, int64_t place, int64_t place_bits) {
     const double x = 0.0 - score;

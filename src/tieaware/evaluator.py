@@ -216,7 +216,7 @@ class Evaluator:
         self._prepared_for_spread: Prepared | None = None
         # (parent, first, last) if this evaluator is a range of another evaluator's lists.
         self._rows_of: tuple[Evaluator, int, int] | None = None
-        # Whether `Engine.call` alone can serve a call.
+        # True if `Engine.call` alone can serve a call.
         self._short = threads == 1 and self._prepared.in_kernel
 
     def rows(self, first: int, last: int) -> Evaluator:

@@ -64,22 +64,22 @@ class TieRule:
 
     @property
     def averages(self) -> bool:
-        """Whether the value is an average over all orders of tied documents, so that it has a spread."""
+        """True if the value is an average over all orders of tied documents, so that it has a spread."""
         return self.placement == AVERAGE
 
     @property
     def extreme(self) -> str | None:
-        """Which extreme over all orders of tied documents the rule gives: "max", "min" or None."""
+        """The extreme over all orders of tied documents that the rule gives: "max", "min" or None."""
         return {BEST_FIRST: "max", WORST_FIRST: "min"}.get(self.placement)
 
     @property
     def by_position(self) -> bool:
-        """Whether tied documents keep the order of the input."""
+        """True if tied documents keep the order of the input."""
         return self.placement == IN_ORDER and self.by_document is None
 
     @property
     def by_score_alone(self) -> bool:
-        """Whether the rule needs neither document identifiers nor the order of the input."""
+        """True if the rule needs neither document identifiers nor the order of the input."""
         return self.placement != IN_ORDER
 
     def order(self, documents: Identifiers, offsets: Offsets) -> Integers:

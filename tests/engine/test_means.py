@@ -71,8 +71,8 @@ def test_the_order_of_queries_and_nan_do_not_change_the_mean(geometric):
     values = random.random((3_000, 4)) ** 20 * random.choice([1.0, 1e-3, 1e5], (3_000, 4))
     wanted = means(values, [geometric] * 4)
     for _ in range(20):
-        silent = np.full((100, 4), NAN)
-        shuffled = random.permutation(np.concatenate([values, silent]), axis=0)
+        missing = np.full((100, 4), NAN)
+        shuffled = random.permutation(np.concatenate([values, missing]), axis=0)
         assert means(shuffled, [geometric] * 4).tobytes() == wanted.tobytes()
 
 

@@ -154,7 +154,7 @@ def test_threads_and_the_order_of_the_input_change_no_bit_of_other_measures(dtyp
     assert len(bits) == 1
 
 
-# What must not change the values.
+# Changes of the input that must not change the values.
 
 
 @given(query=queries(longest=12), seed=st.integers(0, 2**32))

@@ -27,7 +27,7 @@ _FEW_RANKS = 24
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """Which engine groups each list. The values of an evaluation do not depend on it.
+    """A choice of the engine that groups each list. The values of an evaluation do not depend on it.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ class Prepared:
 
     @property
     def in_kernel(self) -> bool:
-        """Whether the engine alone gives the values: without coarsening, bands or a search for extremes."""
+        """True if the engine alone gives the values: there is no coarsening, no bands, and no search for extremes."""
         return self.wanted.coarsening is None and not self.bands and self.extremes is None
 
     @cached_property

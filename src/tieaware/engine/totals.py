@@ -16,12 +16,12 @@ _CACHE_SIZE = 16
 
 
 class Totals(NamedTuple):
-    """What the judged documents of each query are worth to each of several measures, one measure per column.
+    """Totals of several measures over the judged documents of each query, one measure per column.
 
     Parameters
     ----------
     totals : float64[n_queries, n_measures]
-        0 where the measure is undefined for the query.
+        The total weight of all judged documents; 0 where the measure is undefined for the query.
     query_numbers : float64[n_queries, n_measures]
         A second number per query, for the kernels that need one.
     lookups : list of (float64[n] or None)
@@ -62,7 +62,7 @@ class Totals(NamedTuple):
 
     @property
     def has_no_lookup(self) -> bool:
-        """Whether no measure has a lookup array."""
+        """True if no measure has a lookup array."""
         return all(lookup is None for lookup in self.lookups)
 
     def rows(self, rows: Integers) -> Totals:

@@ -44,7 +44,7 @@ class Pass(NamedTuple):
 
     @property
     def needs_whole_list(self) -> bool:
-        """Whether the coarsened score of a document depends on the other documents of its list, judged or not."""
+        """True if the coarsened score of a document depends on the other documents of its list, judged or not."""
         return bool(getattr(self.coarsening, "whole_list", False))
 
 

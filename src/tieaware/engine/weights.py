@@ -1,4 +1,4 @@
-"""What documents of each label weigh to several measures together, and the divisors of the measures' sums."""
+"""Weights of documents by label for several measures together, and the divisors of the measures' sums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_CUTOFF = 2**62
 
 
 class Weights(NamedTuple):
-    """What a document of each label weighs to several measures, and everything else that depends on measures alone.
+    """Weights of a document of each label for several measures, and everything else that depends on measures alone.
 
     Measures with equal weights share a *weighting*: a row of `by_label`, or several adjacent rows.
 
@@ -103,7 +103,7 @@ class Weights(NamedTuple):
         return _engine.Measures(kernels)
 
     def norms(self, measures: Sequence[Measure], totals: Values, retrieved: Integers, judged: Integers) -> Values:
-        """Return what each sum is divided by: float64[n_queries, n_measures], 0 where a measure is undefined.
+        """Return the divisor of each sum: float64[n_queries, n_measures], 0 where a measure is undefined.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Weights(NamedTuple):
 def also_weighted(measures: tuple[Measure, ...]) -> dict[str, bool]:
     """Return whether documents of label 0 ("zeros") and pooled, unjudged documents ("pool") weigh anything.
 
-    Documents with labels of at least 1 are always taken to weigh something.
+    Documents with labels of at least 1 always count as weighted.
     """
     weights = _weights_up_to(measures, 0, False)
     zeros = bool(weights.by_label[:, -weights.first].any())
