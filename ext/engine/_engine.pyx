@@ -53,7 +53,7 @@ cdef inline double evaluated(Statistic statistic, Query* q, bint spread, Workspa
     """The mean of a measure (with `spread`, the variance); infinite if the workspace now holds a reason to stop."""
     cdef int64_t size = 0
     cdef double value = INFINITY
-    # Poll for interruption here, as kernels that take one step per group do not.
+    # Poll here too: in a call with many short lists, nothing else polls.
     if not workspace.failed and not interrupted(&workspace.interruption, q.n_docs):
         if q.measure.kernel.workspace_size != NULL:
             size = q.measure.kernel.workspace_size(q, spread)

@@ -425,7 +425,7 @@ class Evaluator:
         return averages
 
     def _means(self, candidates: Scores, name: Callable[[int], str]) -> Values:
-        """Return the means of each candidate, float64[n_candidates, n_measures]; `name` names the candidate of an error."""
+        """Return the means of each candidate, float64[n_candidates, n_measures]; `name` gives its name in errors."""
         if self.n_queries == 0:
             raise InputError("mean", "needs at least one query")
         averages, failure = self._prepared.means(candidates)
