@@ -1,11 +1,11 @@
-"""The engines and the doors against each other, and against the readable reference, on generated lists.
+"""Differential fuzzing: compare all engines and input formats with each other and with the reference.
 
     python fuzz/differential.py --seconds 60 [--seed 1] [--batch 7]
 
-A batch is thousands of lists, of one kind, with some measures, one tie rule, and scores that are hard to tell apart.
-Every list of it goes through every engine, through one thread and several, flat and in two dimensions, and through four
-of the doors: the bits must be the same. A few lists of each batch are held against the reference. A batch is
-drawn from the seed and its number alone, so that these reproduce what was found.
+A batch has thousands of lists, some measures, one tie rule, and scores that are hard to tell apart. Every list is
+evaluated by every engine, with one thread and several, as a flat array and as a two-dimensional one, and in four input
+formats. All values must be equal bit for bit. A few lists of each batch are compared with the reference. The seed and
+the number of a batch determine its content, so these two numbers reproduce a failure.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ENGINES = (
     EngineChoice(10**9, False), EngineChoice(0, False), EngineChoice(3, False), EngineChoice(16, False),
     EngineChoice(sorting=True), EngineChoice(0, sorting=True), EngineChoice(),
 )  # fmt: skip
-# How many lists there are in a batch, and how long the longest; long ones are rare, as they take long.
+# The number of lists in a batch and the length of the longest. Long lists take long, so they are drawn rarely.
 KINDS = (*[(20_000, 12)] * 8, (2_000, 150), (60, 3_000))
 NUMBERS = np.array(
     [
@@ -60,12 +60,12 @@ NUMBERS = np.array(
     ]
 )  # fmt: skip
 LONGEST_OF_ALL_VALUES = 16
-# The reference sums in another order.
+# The reference adds in another order, so it differs from the kernels by rounding.
 TOLERANCE = 1e-12
 
 
 class Lists(NamedTuple):
-    """Lists of documents, one after another, and the labels of documents that no list has."""
+    """Lists of documents, one after another, and the labels of judged documents that are in no list."""
 
     offsets: NDArray[np.int64]
     scores: NDArray[np.floating[Any]]
@@ -87,7 +87,7 @@ class Lists(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Lists, and how they are evaluated."""
+    """Lists, and the options with which to evaluate them."""
 
     lists: Lists
     measures: list[str]
@@ -96,8 +96,8 @@ class Batch(NamedTuple):
     spread: bool
     rectangular: bool
 
-    def tables(self, evaluator: Evaluator, scores: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the values, in one table, or in the four of a spread."""
+    def outputs(self, evaluator: Evaluator, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the outputs for some scores: one array of values, or the four arrays of a spread."""
         return np.stack(evaluator.spread(scores)) if self.spread else evaluator(scores)[None]
 
     def evaluator(self, threads: int = 1, in_rows: bool = False) -> Evaluator:
@@ -111,11 +111,11 @@ class Batch(NamedTuple):
         )  # fmt: skip
 
 
-# ---- what is evaluated ---------------------------------------------------------------------------
+# ---- Generating batches --------------------------------------------------------------------------
 
 
-def drawn(seed: int, number: int) -> Batch:
-    """Draw a batch."""
+def draw_batch(seed: int, number: int) -> Batch:
+    """Draw a batch of lists, with measures, a tie rule, a precision and scores."""
     rng = np.random.default_rng([seed, number])
     n, longest = KINDS[rng.integers(len(KINDS))]
     rectangular = rng.random() < 0.4
@@ -123,7 +123,7 @@ def drawn(seed: int, number: int) -> Batch:
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     n_others = rng.integers(1, 4, n)
     other_offsets = np.concatenate([[0], np.cumsum(n_others)]).astype(np.int64)
-    # The first document that no list has makes its query a judged one.
+    # Give every query a judged document outside its list: a query without judgments would not be in the judgments file.
     others = rng.integers(-1, 5, other_offsets[-1])
     others[other_offsets[:-1]] = 0
     query = np.repeat(np.arange(n), lengths)
@@ -138,18 +138,18 @@ def drawn(seed: int, number: int) -> Batch:
     ties = str(rng.choice(list(RULES)))
     lists = Lists(offsets, scores, labels, others, other_offsets, identifiers(rng, offsets))
     measures = rng.choice(MEASURES, 12, replace=False).tolist()
-    # That of ERR is quadratic in the documents that tie.
+    # The variance of ERR takes time quadratic in the size of a tie group, so it is computed for short lists only.
     spread = ties == "average" and longest < 1000 and rng.random() < 0.5
     return Batch(lists, usable(measures, ties, precision, spread), ties, precision, spread, rectangular)
 
 
 def hard_to_tell_apart(rng: np.random.Generator, query: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """Draw scores, each list's of a few values: neighbours in their last bits, zeros, infinities, any bits."""
+    """Draw scores, a few values for each list: neighbours in their last bits, zeros, infinities, random bits."""
     width = 8
     bases = rng.choice(NUMBERS, (n, 1)).view(np.int64)
     several = rng.choice(NUMBERS, (n, width)).view(np.int64)
     any_bits = rng.integers(-(2**63), 2**63 - 1, (n, width))
-    # Up to a few units in the last place of float64, or of float32, or any power of two of them.
+    # Steps of a few units in the last place of float64, in that of float32, or in a higher bit.
     steps = rng.integers(-4, 5, (n, width)) << rng.choice([0, 0, 29, 45, 52], (n, 1))
     kind = rng.integers(0, 5, (n, 1))
     pool = np.select([kind <= 1, kind == 2, kind == 3], [bases + steps, several, any_bits], several + steps)
@@ -157,7 +157,7 @@ def hard_to_tell_apart(rng: np.random.Generator, query: NDArray[np.int64], n: in
     values[np.isnan(values)] = 1.0
     chosen = rng.integers(0, 2**31, len(query)) % rng.integers(1, width + 1, n)[query]
     scores = values[query, chosen]
-    # Where the whole list is a ladder, every score may be another.
+    # In a fifth of the lists, all scores may differ: successive floats from 1 up, in random order.
     ladder = (rng.random(n) < 0.2)[query]
     rungs = rng.permutation(np.flatnonzero(ladder) % 997)
     scores[ladder] = (np.ones(1).view(np.int64) + rungs).view(np.float64)
@@ -165,7 +165,7 @@ def hard_to_tell_apart(rng: np.random.Generator, query: NDArray[np.int64], n: in
 
 
 def identifiers(rng: np.random.Generator, offsets: NDArray[np.int64]) -> list[str]:
-    """Name the documents, each list's differently, so that their order is not that of the list."""
+    """Name the documents so that the order of the names differs from the order of the list."""
     numbers = rng.permutation(offsets[-1]).tolist()
     styles = ("{}", "d{:06}", "a-prefix-of-more-than-sixteen-bytes-{}", "é{}")
     style = styles[rng.integers(len(styles))]
@@ -173,7 +173,7 @@ def identifiers(rng: np.random.Generator, offsets: NDArray[np.int64]) -> list[st
 
 
 def usable(measures: list[str], ties: str, precision: str | None, spread: bool) -> list[str]:
-    """Return the measures that this rule and precision allow, and of which a spread is known; of none of them, AP."""
+    """Return the measures that accept the options, and have a spread if one is wanted; AP if none does."""
     found = []
     for measure in measures:
         try:
@@ -185,11 +185,11 @@ def usable(measures: list[str], ties: str, precision: str | None, spread: bool) 
     return found or ["AP"]
 
 
-# ---- how it is evaluated -------------------------------------------------------------------------
+# ---- Evaluating a batch in all ways --------------------------------------------------------------
 
 
 def by_engines(batch: Batch) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Give the values of every engine, of several threads, of rows, in tables: one, or four of a spread."""
+    """Yield the outputs of every engine, of several threads, of rows, and of two-dimensional arrays, with a name."""
     lists = batch.lists
     n = len(lists.offsets) - 1
     evaluator = batch.evaluator()
@@ -202,23 +202,23 @@ def by_engines(batch: Batch) -> Iterator[tuple[str, NDArray[np.float64]]]:
         assert failed == -1, f"query {failed} has a NaN"
         yield str(choice), values
 
-    yield "an evaluator", batch.tables(evaluator, lists.scores)
-    yield "threads", batch.tables(batch.evaluator(threads=3), lists.scores)
+    yield "an evaluator", batch.outputs(evaluator, lists.scores)
+    yield "threads", batch.outputs(batch.evaluator(threads=3), lists.scores)
     middle = n // 3
-    parts = [
-        batch.tables(evaluator.rows(first, last), lists.scores[lists.offsets[first] : lists.offsets[last]])
+    chunks = [
+        batch.outputs(evaluator.rows(first, last), lists.scores[lists.offsets[first] : lists.offsets[last]])
         for first, last in ((0, middle), (middle, n))
     ]
-    yield "rows", np.concatenate(parts, axis=1)
+    yield "rows", np.concatenate(chunks, axis=1)
     if batch.rectangular:
         in_rows = batch.evaluator(in_rows=True)
-        yield "two dimensions", batch.tables(in_rows, lists.scores.reshape(n, -1))
-        yield "two dimensions, of columns", batch.tables(in_rows, np.asfortranarray(lists.scores.reshape(n, -1)))
-        yield "two dimensions, given flat", batch.tables(in_rows, lists.scores)
+        yield "two dimensions", batch.outputs(in_rows, lists.scores.reshape(n, -1))
+        yield "two dimensions, column-major", batch.outputs(in_rows, np.asfortranarray(lists.scores.reshape(n, -1)))
+        yield "two dimensions, given flat", batch.outputs(in_rows, lists.scores)
 
 
 def check_catalogue(batch: Batch, rng: random.Random) -> None:
-    """Hold dense scores of catalogues against the same lists, and against those without the excluded items."""
+    """Compare dense scores for a catalogue with the same lists given flat, with and without excluded items."""
     lists = batch.lists
     n = len(lists.offsets) - 1
     labels, scores = lists.labels.reshape(n, -1), lists.scores.reshape(n, -1)
@@ -237,17 +237,17 @@ def check_catalogue(batch: Batch, rng: random.Random) -> None:
         )  # fmt: skip
         exclude = csr_array(excluded.astype(np.int8)) if excluded.any() else None
         dense = Evaluator.from_sparse(relevance, batch.measures, exclude=exclude, docids=items, threads=2, **options)
-        expected, found = batch.tables(flat, scores[left]), batch.tables(dense, scores)
+        expected, found = batch.outputs(flat, scores[left]), batch.outputs(dense, scores)
         if expected.tobytes() != found.tobytes():
-            table, query, measure = np.argwhere(found.view(np.int64) != expected.view(np.int64))[0].tolist()
+            output, query, measure = np.argwhere(found.view(np.int64) != expected.view(np.int64))[0].tolist()
             raise AssertionError(
-                f"a catalogue gives {found[table, query, measure]!r} instead of {expected[table, query, measure]!r}, "
-                f"excluded {np.flatnonzero(excluded[query]).tolist()}, {said(batch, query, measure)}"
+                f"a catalogue gives {found[output, query, measure]!r} instead of {expected[output, query, measure]!r}, "
+                f"excluded {np.flatnonzero(excluded[query]).tolist()}, {description(batch, query, measure)}"
             )
 
 
 def check_means(batch: Batch) -> None:
-    """Hold means, those of many candidates and those of columns, against the means of the values."""
+    """Compare mean, many and columns with the means of the values."""
     scores = batch.lists.scores
     evaluator = batch.evaluator(threads=2)
     candidates = np.stack([scores, -scores, np.zeros_like(scores)])
@@ -258,11 +258,11 @@ def check_means(batch: Batch) -> None:
         "mean": np.stack([evaluator.mean(candidate) for candidate in candidates]),
     }
     for name, values in found.items():
-        assert values.tobytes() == expected.tobytes(), f"{name} are not the means of the values"
+        assert values.tobytes() == expected.tobytes(), f"evaluator.{name} does not return the means of the values"
 
 
-def by_doors(batch: Batch, rng: random.Random, folder: Path) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Give the values of the same lists as files, dicts, frames and columns: four of these forms."""
+def by_inputs(batch: Batch, rng: random.Random, folder: Path) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Yield the outputs for four forms of the same lists, such as files, dicts, frames and columns, with a name."""
     lists = batch.lists
     queries = [f"q{q}" for q in range(len(lists.offsets) - 1)]
     of_row = [queries[q] for q in lists.query.tolist()]
@@ -287,7 +287,7 @@ def by_doors(batch: Batch, rng: random.Random, folder: Path) -> Iterator[tuple[s
         return path
 
     def scattered() -> Path:
-        # Every other line, and then the others: every query comes back, and its documents in another order.
+        # Write the lines with even numbers first. Then the rows of a query are not together, and in another order.
         lines = text.splitlines(keepends=True)
         return written(b"".join(lines[::2] + lines[1::2]))
 
@@ -310,12 +310,12 @@ def by_doors(batch: Batch, rng: random.Random, folder: Path) -> Iterator[tuple[s
                 judged, form, batch.measures, ties=batch.ties, precision=batch.precision, spread=batch.spread,
                 threads=threads,
             )  # fmt: skip
-            tables = (results.values, results.std, results.min, results.max) if batch.spread else (results.values,)
-            yield f"{name}, threads={threads}", np.stack([table[0] for table in tables])
+            outputs = (results.values, results.std, results.min, results.max) if batch.spread else (results.values,)
+            yield f"{name}, threads={threads}", np.stack([output[0] for output in outputs])
 
 
 def written_judgments(lists: Lists, queries: list[str], of_row: list[str]) -> bytes:
-    """Write the judgments as a file: documents outside the pool, of label -1, are not in it."""
+    """Return the content of a judgments file. It lacks the documents of label -1, which are outside the pool."""
     rows = [
         f"{query} 0 {document} {max(label, -1)}\n"
         for query, document, label in zip(of_row, lists.documents, lists.labels.tolist(), strict=True)
@@ -326,18 +326,18 @@ def written_judgments(lists: Lists, queries: list[str], of_row: list[str]) -> by
         f"{queries[q]} 0 other-{i} {label}\n"
         for i, (q, label) in enumerate(zip(others, lists.others.tolist(), strict=True))
     ]
-    # All queries have one of the others, in their order.
+    # Every query has a judged document outside its list. These lines come first, so they fix the order of the queries.
     return "".join(first + rows).encode()
 
 
 def check_reference(batch: Batch, values: NDArray[np.float64], rng: random.Random) -> int:
-    """Hold a few lists against the reference; return how many."""
+    """Compare a few lists with the reference; return how many."""
     lists = batch.lists
     judged, judged_offsets = lists.judgments
     lengths = np.diff(lists.offsets)
     short = np.flatnonzero(lengths <= 200).tolist()
-    some = rng.sample(short, min(4, len(short))) if batch.precision is None else []
-    for q in some:
+    chosen = rng.sample(short, min(4, len(short))) if batch.precision is None else []
+    for q in chosen:
         rows = slice(lists.offsets[q], lists.offsets[q + 1])
         scores, labels = lists.scores[rows].tolist(), lists.labels[rows].tolist()
         documents = lists.documents[rows]
@@ -345,41 +345,41 @@ def check_reference(batch: Batch, values: NDArray[np.float64], rng: random.Rando
         for i, measure in enumerate(batch.measures):
             parsed = parse_measure(measure)
             if RULES[batch.ties].extreme and parsed.definition.own_extremes(parsed):
-                # The reference only knows orders by label.
+                # For the extremes, the reference orders by label, which is not the best order for these measures.
                 continue
             expected = reference.evaluate(measure, scores, labels, all_labels, batch.ties, documents)
             found = values[0, q, i]
             assert abs(found - expected) <= TOLERANCE * max(1, abs(expected)), (
                 f"{measure}: {found!r}, and {expected!r} in the reference; {scores} {labels} {all_labels} {documents}"
             )
-            # That of infAP is not known, and that of IAP11 goes through all the values that there can be.
+            # The reference has no variance for infAP, and for IAP11 it enumerates all possible values.
             known = parsed.name != "infAP" and (parsed.name != "IAP11" or len(labels) <= LONGEST_OF_ALL_VALUES)
             if batch.spread and known:
                 variance = reference.variance(measure, scores, labels, all_labels)
                 assert abs(values[1, q, i] ** 2 - variance) <= 1e-13 + 1e-8 * variance, (
                     f"{measure}: std {values[1, q, i]!r}, and {variance**0.5!r}; {scores} {labels} {all_labels}"
                 )
-    return len(some)
+    return len(chosen)
 
 
 def check(batch: Batch, rng: random.Random, folder: Path) -> Counter[str]:
-    """Evaluate a batch in every way; raise AssertionError with the first list of which two ways differ."""
+    """Evaluate a batch in every way; raise AssertionError with the first list whose values differ between two ways."""
     counts = Counter(batches=1, lists=len(batch.lists.offsets) - 1, documents=len(batch.lists.scores))
     first_name, first = None, np.empty(0)
-    # Small files are read by several threads too, in small pieces.
+    # Lower the limits at random, so that several threads also read small files, in small chunks.
     run_file.SMALLEST = rng.choice((1 << 10, 1 << 16, 1 << 20))
     run_file.PIECE = rng.choice((1 << 10, 1 << 16, 1 << 22))
     trec.STREAMED_ROWS = rng.choice((100, 1 << 16))
-    ways = [*by_engines(batch), *by_doors(batch, rng, folder)]
+    ways = [*by_engines(batch), *by_inputs(batch, rng, folder)]
     for name, values in ways:
         if first_name is None:
             first_name, first = name, values
             assert not np.isnan(values).any(), "a value is NaN"
         if values.tobytes() != first.tobytes():
-            table, query, measure = np.argwhere(values.view(np.int64) != first.view(np.int64))[0].tolist()
+            output, query, measure = np.argwhere(values.view(np.int64) != first.view(np.int64))[0].tolist()
             raise AssertionError(
-                f"{first_name} and {name} differ: {first[table, query, measure]!r} and "
-                f"{values[table, query, measure]!r}, table {table}, {said(batch, query, measure)}"
+                f"{first_name} and {name} differ: {first[output, query, measure]!r} and "
+                f"{values[output, query, measure]!r}, output {output}, {description(batch, query, measure)}"
             )
         counts["evaluations"] += len(values[0])
     if not batch.spread:
@@ -390,8 +390,8 @@ def check(batch: Batch, rng: random.Random, folder: Path) -> Counter[str]:
     return counts
 
 
-def said(batch: Batch, query: int, measure: int) -> str:
-    """Say what a list is."""
+def description(batch: Batch, query: int, measure: int) -> str:
+    """Describe one list and its options, for a message."""
     lists = batch.lists
     rows = slice(lists.offsets[query], lists.offsets[query + 1])
     others = lists.others[lists.other_offsets[query] : lists.other_offsets[query + 1]]
@@ -403,22 +403,22 @@ def said(batch: Batch, query: int, measure: int) -> str:
 
 
 def main() -> int:
-    """Run batches until the time is over; return 1 if two ways differ."""
+    """Evaluate batches until the time is over; return 1 if two ways differ."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--batch", type=int, help="this one alone")
+    parser.add_argument("--batch", type=int, help="evaluate only the batch with this number")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     numbers = iter([options.batch]) if options.batch is not None else iter(range(10**9))
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
-            batch = drawn(options.seed, number)
+            batch = draw_batch(options.seed, number)
             try:
                 counts += check(batch, random.Random(number), Path(folder))
             except Exception as error:
-                # What docs/measures.md says of measures of large tied groups.
+                # docs/measures.md says which measures refuse large tie groups.
                 if isinstance(error, InputError) and "takes too long" in str(error):
                     counts["refused"] += 1
                     continue

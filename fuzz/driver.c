@@ -1,11 +1,11 @@
-/* libFuzzer with Python inside: a target is a module of this folder, with a function one_input(bytes).
+/* libFuzzer with an embedded Python. A target is a module in this folder with the functions one_input(bytes) and tally().
 
-   An executable of its own, and not Python with the sanitizers loaded first, so that the kernels find in it the one
-   runtime of libFuzzer, of the address sanitizer and of the undefined behaviour sanitizer, and report to that what they
-   cover. What one_input raises is a find: it is printed, and the process aborts, upon which libFuzzer keeps the input.
+   This is an executable of its own, instead of a Python with preloaded sanitizers, so that the kernels link to a single
+   runtime of libFuzzer, the address sanitizer and the undefined-behaviour sanitizer, and report their coverage to it.
+   If one_input raises an exception, the driver prints it and aborts, and libFuzzer saves the input.
 
-   The environment: FUZZ_TARGET is the module, FUZZ_PYTHON the interpreter whose packages are taken, FUZZ_FOLDER where the
-   module is. */
+   Environment variables: FUZZ_TARGET is the name of the module, FUZZ_FOLDER its folder, and FUZZ_PYTHON the interpreter
+   whose packages are imported. */
 
 #include <Python.h>
 #include <stdint.h>
@@ -14,17 +14,17 @@
 
 static PyObject *one_input, *tally;
 
-static void must(int good)
+static void require(int condition)
 {
-    if (!good) {
+    if (!condition) {
         PyErr_Print();
         fflush(NULL);
         abort();
     }
 }
 
-/* libFuzzer ends by exit(), which Python does not hear of. */
-static void tell(void)
+/* Calls tally() at exit: libFuzzer ends the process by exit(), which does not run Python's own exit handlers. */
+static void print_tally(void)
 {
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *done = PyObject_CallNoArgs(tally);
@@ -39,11 +39,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     PyObject *module, *path;
     (void)argc;
     if (!getenv("FUZZ_TARGET") || !getenv("FUZZ_PYTHON") || !getenv("FUZZ_FOLDER")) {
-        fputs("to be started by fuzz/run\n", stderr);
+        fputs("start this program with fuzz/run\n", stderr);
         exit(2);
     }
     PyConfig_InitPythonConfig(&config);
-    /* Ctrl-C ends libFuzzer, with its report. */
+    /* Leave Ctrl-C to libFuzzer, which then prints its report. */
     config.install_signal_handlers = 0;
     PyConfig_SetBytesString(&config, &config.program_name, getenv("FUZZ_PYTHON"));
     PyStatus status = Py_InitializeFromConfig(&config);
@@ -51,13 +51,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         Py_ExitStatusException(status);
     PyConfig_Clear(&config);
     path = PyUnicode_FromString(getenv("FUZZ_FOLDER"));
-    must(path != NULL && PyList_Append(PySys_GetObject("path"), path) == 0);
+    require(path != NULL && PyList_Append(PySys_GetObject("path"), path) == 0);
     module = PyImport_ImportModule(getenv("FUZZ_TARGET"));
-    must(module != NULL);
+    require(module != NULL);
     one_input = PyObject_GetAttrString(module, "one_input");
     tally = PyObject_GetAttrString(module, "tally");
-    must(one_input != NULL && tally != NULL);
-    atexit(tell);
+    require(one_input != NULL && tally != NULL);
+    atexit(print_tally);
     (void)argv;
     return 0;
 }
@@ -65,9 +65,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     PyObject *input = PyBytes_FromStringAndSize((const char *)data, (Py_ssize_t)size);
-    must(input != NULL);
+    require(input != NULL);
     PyObject *done = PyObject_CallOneArg(one_input, input);
-    must(done != NULL);
+    require(done != NULL);
     Py_DECREF(done);
     Py_DECREF(input);
     return 0;

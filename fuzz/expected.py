@@ -1,4 +1,4 @@
-"""What a file of judgments or of a run says, read line by line in plain Python: it shares no code with the parser."""
+"""A line-by-line reader of run and judgments files in plain Python, which shares no code with the parser."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITE = (b"inf", b"infinity")
 
 
-class Refused(Exception):  # noqa: N818 (what is expected of the file, no error of ours)
-    """The file is to raise an InputError, that names the line, if one is to blame."""
+class Refused(Exception):  # noqa: N818 (an expected outcome, not an error of the fuzzer)
+    """The file must raise an InputError, which names this line if a line is at fault."""
 
     def __init__(self, line: int | None = None) -> None:
         super().__init__(line)
@@ -21,7 +21,7 @@ class Refused(Exception):  # noqa: N818 (what is expected of the file, no error 
 
 
 class Row(NamedTuple):
-    """A line that counts: its number, and what it says."""
+    """A line that is neither blank nor a comment: its number and its fields."""
 
     line: int
     query: bytes
@@ -29,12 +29,12 @@ class Row(NamedTuple):
     value: float
 
 
-# {query: {document: value}}, in the order of their first appearance.
+# {query: {document: value}}, both in the order of their first appearance.
 Lists = dict[bytes, dict[bytes, float]]
 
 
 class Columns(NamedTuple):
-    """The same, as columns of identifiers and values: what is quick to compare."""
+    """Lists as columns of identifiers and values, which are quick to compare."""
 
     queries: bytes
     query_sizes: list[int]
@@ -54,20 +54,20 @@ class Columns(NamedTuple):
 
 
 def number(text: bytes) -> float | None:
-    """Return what a score is, or None if it is none. Python rounds it correctly, by an algorithm of its own."""
+    """Return the value of a score, correctly rounded by Python's own algorithm; None if the text is not a score."""
     if text[text[:1] in (b"+", b"-") :].lower() in INFINITE:
         return float(text)
     if not NUMBER.fullmatch(text):
         return None
     value = float(text)
     if INTEGER.fullmatch(text) and (len(text) > 400 or abs(value) == float("inf") or int(text) != int(value)):
-        # A whole number that float64 does not hold.
+        # float64 cannot represent this whole number.
         return None
     return value
 
 
 def label(text: bytes) -> float | None:
-    """Return what a label is, or None if it is none."""
+    """Return the value of a label; None if the text is not a label."""
     if not INTEGER.fullmatch(text):
         return None
     digits = text.lstrip(b"+-").lstrip(b"0")
@@ -77,7 +77,7 @@ def label(text: bytes) -> float | None:
 
 
 def rows_of(content: bytes, judgments: bool) -> tuple[list[Row], bytes | None]:
-    """Read all lines, and the tag of the first; raise Refused at one that cannot be used, or if there is none."""
+    """Read all lines, and the tag of the first; raise Refused at a malformed line, or if there are no lines."""
     if content.startswith(b"\xef\xbb\xbf"):
         content = content[3:]
     rows = []
@@ -103,7 +103,7 @@ def rows_of(content: bytes, judgments: bool) -> tuple[list[Row], bytes | None]:
 
 
 def judgments(content: bytes) -> Lists:
-    """Return the judgments of a file; raise Refused at one that contradicts an earlier one."""
+    """Return the judgments of a file; raise Refused at a line that contradicts an earlier one."""
     by_query: dict[bytes, list[Row]] = {}
     for row in rows_of(content, judgments=True)[0]:
         by_query.setdefault(row.query, []).append(row)
@@ -117,7 +117,10 @@ def judgments(content: bytes) -> Lists:
 
 
 class Run(NamedTuple):
-    """A run: its lists; the tag; the first line that repeats a document, by query; and whether queries come back."""
+    """A run: its lists, its tag, the first line that repeats a document, and whether the rows of a query are apart.
+
+    `repeated` is the first such line of the first query that has one.
+    """
 
     lists: Lists
     tag: bytes | None
@@ -126,7 +129,7 @@ class Run(NamedTuple):
 
 
 def run(content: bytes) -> Run:
-    """Return the run in a file, the first of repeated documents."""
+    """Return the run in a file, with the first score of each repeated document."""
     rows, tag = rows_of(content, judgments=False)
     lists: Lists = {}
     repeats: dict[bytes, int] = {}
@@ -143,12 +146,15 @@ def run(content: bytes) -> Run:
     return Run(lists, tag, first, scattered)
 
 
-# Of gzip, xz and zstd.
+# The first bytes of gzip, xz and zstd files.
 MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 
 
 def is_compressed(content: bytes) -> bool:
-    """Whether a file begins as a compressed one does. Text may begin with BZh, but not with what follows it there."""
+    """Return whether a file begins like a compressed one.
+
+    Text may begin with BZh, so bzip2 is recognised by the bytes that follow as well.
+    """
     if content.startswith(b"BZh"):
         return content[4:10] in (b"1AY&SY", b"\x17rE8P\x90")
     skippable = content[1:4] == b"\x2a\x4d\x18" and content[0] >> 4 == 5

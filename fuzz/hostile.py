@@ -1,4 +1,4 @@
-"""Arguments that do not fit: numbers, texts, arrays, collections and objects, drawn by bytes of libFuzzer's."""
+"""Unsuitable arguments: numbers, texts, arrays, collections and objects, chosen by the bytes of an input."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ import pyarrow
 T = TypeVar("T")
 
 
-class Own(Exception):  # noqa: N818 (what a hostile object raises, and whoever called it may let through)
-    """An error of the caller's."""
+class Own(Exception):  # noqa: N818 (the exception of a hostile object, which a call may let through)
+    """The exception that hostile objects raise."""
 
 
 class Draw:
-    """Decisions, a byte each; 0 where the bytes are used up."""
+    """Decisions made by the bytes of an input, one byte each; 0 when the bytes are used up."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
         self._next = 0
 
     def below(self, n: int) -> int:
-        """Return a number from 0 to n - 1, of up to 256."""
+        """Return a number from 0 to n - 1; n is at most 256."""
         self._next += 1
         return self._content[self._next - 1] % n if self._next <= len(self._content) else 0
 
@@ -37,31 +37,31 @@ class Draw:
         return options[self.below(len(options))]
 
     def text(self) -> str:
-        """Take a few bytes as they are."""
+        """Return a text of up to 63 of the next bytes."""
         n = self.below(64)
         taken = self._content[self._next : self._next + n]
         self._next += n
         return taken.decode(self.pick(("utf-8", "latin-1")), "surrogateescape")
 
     def good_or_hostile(self, good: Any) -> Any:
-        """Return mostly what fits; a function is called for it."""
+        """Return `good`, or what it returns if it is callable, in three of four cases; else a hostile argument."""
         if self.below(4) == 3:
             return anything(self)
         return good() if callable(good) else good
 
     def some(self, **options: Any) -> dict[str, Any]:
-        """Return some of the arguments, mostly what fits."""
+        """Return some of the keyword arguments, most of them suitable."""
         return {name: self.good_or_hostile(good) for name, good in options.items() if self.below(3) == 2}
 
 
-# ---- objects -------------------------------------------------------------------------------------
+# ---- Objects -------------------------------------------------------------------------------------
 
 
 def _raise(*_: object, **__: object) -> Any:
-    raise Own("an error of the caller's")
+    raise Own("raised by a hostile object")
 
 
-_ASKED = (
+_METHODS = (
     "__len__", "__iter__", "__getitem__", "__float__", "__index__", "__int__", "__repr__", "__str__", "__eq__",
     "__hash__", "__lt__", "__array__", "__bool__", "__contains__", "__fspath__", "__next__", "__arrow_c_stream__",
     "__dlpack__",
@@ -69,12 +69,12 @@ _ASKED = (
 
 
 def raising(*names: str) -> Any:
-    """Return an object of which these methods raise."""
+    """Return an object whose methods of these names raise."""
     return type("Raising", (), dict.fromkeys(names, _raise))()
 
 
 class Lies:
-    """A sequence that is not as long as it says."""
+    """A sequence that reports a wrong length."""
 
     def __init__(self, said: int, elements: Sequence[Any]) -> None:
         self.said, self.elements = said, elements
@@ -90,7 +90,7 @@ class Lies:
 
 
 class Shifting(dict[Any, Any]):
-    """A dict that loses an item whenever it is asked for them."""
+    """A dict that loses an item whenever its items or keys are read."""
 
     def items(self) -> Any:
         if self:
@@ -104,7 +104,7 @@ class Shifting(dict[Any, Any]):
 
 
 class Emptying(str):
-    """A text that empties a dict whose key it is, when it is compared."""
+    """A string that empties a dict when it is compared; it is meant as a key of this dict."""
 
     target: dict[Any, Any]
 
@@ -116,7 +116,7 @@ class Emptying(str):
 
 
 class AsArray:
-    """What gives an array."""
+    """An object whose method __array__ returns the given object."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -126,7 +126,7 @@ class AsArray:
 
 
 class AnyMapping(Mapping[Any, Any]):
-    """A mapping that is no dict."""
+    """A mapping that is not a dict."""
 
     def __init__(self, inner: dict[Any, Any]) -> None:
         self.inner = inner
@@ -142,14 +142,14 @@ class AnyMapping(Mapping[Any, Any]):
 
 
 def objects(draw: Draw) -> Any:
-    """Return an object whose methods raise or lie, or that is nothing of the kind."""
+    """Return an object whose methods raise or lie, or an object of an unsuitable type."""
     itself: list[Any] = [1]
     itself.append(itself)
     emptying = {Emptying("d1"): 1, "d2": 2}
     next(iter(emptying)).target = emptying
     kind = draw.below(14)
     if kind < 4:
-        return raising(*{draw.pick(_ASKED) for _ in range(1 + draw.below(4))})
+        return raising(*{draw.pick(_METHODS) for _ in range(1 + draw.below(4))})
     return (
         lambda: Lies(draw.pick((0, 1, 5, 1000, 2**62)), [number(draw) for _ in range(draw.below(4))]),
         lambda: Shifting({"q1": Shifting({"d1": 1, "d2": 2}), "q2": {"d1": 1}}),
@@ -169,7 +169,7 @@ def objects(draw: Draw) -> Any:
     )[kind - 4]()
 
 
-# ---- numbers, texts, arrays ----------------------------------------------------------------------
+# ---- Numbers, texts and arrays -------------------------------------------------------------------
 
 NUMBERS = (
     0, 1, -1, 2, 3, 10, 2**31 - 1, 2**31, -(2**31) - 1, 2**53 + 1, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30,
@@ -240,7 +240,7 @@ def array(draw: Draw) -> Any:
 
 
 def frame(draw: Draw) -> Any:
-    """Return a table with columns that may be none of those that are wanted."""
+    """Return a data frame or Arrow table, with columns that may not be the required ones."""
     names = draw.pick(
         (("query_id", "doc_id", "score"), ("query_id", "doc_id", "relevance"), ("a", "b", "doc", "c"), ())
     )
@@ -259,7 +259,7 @@ def frame(draw: Draw) -> Any:
 
 
 def collection(draw: Draw) -> Any:
-    """Return a list, tuple, set or dict, perhaps of others."""
+    """Return a list, tuple, set, dict or bytearray, which may be nested."""
     n = draw.below(5)
     kind = draw.below(7)
     inner: Callable[[Draw], Any] = draw.pick((number, text, anything, array))

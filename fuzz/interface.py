@@ -1,4 +1,4 @@
-"""The public interface with arguments that do not fit: values come back, or an error of one line."""
+"""Calls of the public interface with unsuitable arguments, which must return values or raise a one-line error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tieaware.ties import RULES
 
 warnings.simplefilter("error")
 warnings.simplefilter("ignore", UserWarning)
-# pandas and polars warn of what they are given, and NumPy of what it is asked to make of it.
+# pandas, polars and pyarrow warn about some hostile frames, and NumPy warns while hostile.py makes arrays.
 warnings.filterwarnings("ignore", module="hostile|pandas|polars|pyarrow")
 
 FOLDER = tempfile.mkdtemp(prefix="tieaware-fuzz-")
@@ -50,7 +50,7 @@ CALLS: list[Callable[[Draw], Any]] = []
 
 
 def call(function: Callable[[Draw], Any]) -> Callable[[Draw], Any]:
-    """Enter what calls a part of the interface."""
+    """Register a function that calls a part of the interface."""
     CALLS.append(function)
     return function
 
@@ -59,8 +59,8 @@ def measures(draw: Draw) -> Any:
     return draw.good_or_hostile(lambda: [draw.pick(MEASURES) for _ in range(1 + draw.below(3))])
 
 
-def how(draw: Draw) -> dict[str, Any]:
-    """Return options that several functions have."""
+def common_options(draw: Draw) -> dict[str, Any]:
+    """Return some options that several functions have."""
     return draw.some(
         ties=lambda: draw.pick(list(RULES)),
         precision=lambda: draw.pick(("bands:1.5", "decimals:1", "float16", "levels:3")),
@@ -69,17 +69,17 @@ def how(draw: Draw) -> dict[str, Any]:
 
 
 def depth(draw: Draw) -> Any:
-    """Return a number of ranks, but none that only takes long."""
+    """Return a number of ranks, but not a large one that is valid: it would only take long."""
     value = draw.good_or_hostile(lambda: draw.below(200))
     return 7 if isinstance(value, int | float | np.number) and 1000 < value < 2**50 else value
 
 
-# ---- what is called ------------------------------------------------------------------------------
+# ---- Calls ---------------------------------------------------------------------------------------
 
 
 @call
 def evaluator(draw: Draw) -> None:
-    options = how(draw) | draw.some(
+    options = common_options(draw) | draw.some(
         offsets=lambda: [0, 1, 3], group=lambda: [1, 2], qid=lambda: [1, 1, 2],
         judgments=lambda: ([0, 1, 1, 2], [0, 4]), docids=lambda: ["a", "b", "c"], undefined=float("nan"),
     )  # fmt: skip
@@ -91,12 +91,12 @@ def evaluator(draw: Draw) -> None:
 def catalogue(draw: Draw) -> None:
     relevance = draw.good_or_hostile(lambda: scipy.sparse.csr_array(([1, 2], ([0, 1], [3, 0])), shape=(2, 5)))
     seen = scipy.sparse.csr_array(([1], ([0], [1])), shape=(2, 5))
-    options = how(draw) | draw.some(exclude=lambda: seen, docids=lambda: list("abcde"))
+    options = common_options(draw) | draw.some(exclude=lambda: seen, docids=lambda: list("abcde"))
     use(draw, Evaluator.from_sparse(relevance, measures(draw), **options), (2, 5))
 
 
 def use(draw: Draw, one: Evaluator, shape: tuple[int, ...]) -> None:
-    """Call an evaluator a few times."""
+    """Call methods of an evaluator."""
     for _ in range(1 + draw.below(3)):
         scores = draw.good_or_hostile(lambda: np.arange(np.prod(shape)).reshape(shape) % 2 * 0.5)
         rows = one if draw.below(3) else one.rows(number(draw), number(draw))
@@ -153,7 +153,7 @@ def columns(draw: Draw) -> None:
 def evaluation(draw: Draw) -> None:
     qrels = draw.good_or_hostile(lambda: draw.pick((QRELS, "qrels", Qrels.from_dict(QRELS), frame(draw))))
     runs = draw.good_or_hostile(lambda: draw.pick((RUN, "run", Run.from_dict(RUN), {"a": RUN, "b": RUN}, frame(draw))))
-    options = how(draw) | draw.some(spread=True, queries="both")
+    options = common_options(draw) | draw.some(spread=True, queries="both")
     results = tieaware.evaluate(qrels, runs, measures(draw), **options)
     for _ in range(draw.below(4)):
         use_results(draw, results)
@@ -225,11 +225,11 @@ def statistic(draw: Draw) -> None:
     elif kind == 4:
         statistics.rbo_bounds(some(), some(), **draw.some(p=0.5))
     elif kind == 5:
-        statistics.paired_test(some(), some(), **draw.some(test="sign"))
+        statistics.paired_test(some(), some(), **draw.some(method="sign"))
     elif kind == 6:
         statistics.holm(some())
     elif kind == 7:
-        statistics.kappa(some(), some(), **draw.some(marginals="own"))
+        statistics.kappa(some(), some(), **draw.some(marginals="separate"))
     elif kind == 8:
         statistics.count_ties(some(), draw.good_or_hostile([0, 1, 3]), **draw.some(cutoffs=lambda: [1, 5]))
     elif kind == 9:
@@ -264,7 +264,7 @@ def experiment(draw: Draw) -> None:
 
 @call
 def command(draw: Draw) -> None:
-    """The command line: a status, one line for each error, and what is printed has no control characters."""
+    """Run a command; check the exit status, and that an error is one line without control characters."""
     name = draw.pick(("eval", "trec_eval", "ties", "curve", "worst-case", "eval"))
     files = ["qrels", "run"] if name in ("eval", "trec_eval", "curve") else ["run"] if name == "ties" else []
     words = (
@@ -282,18 +282,18 @@ def command(draw: Draw) -> None:
             status = main(argv)
         except SystemExit as end:
             status = end.code
-    said = err.getvalue()
-    assert status in (0, 2), (argv, status, said)
-    assert status == 0 or said.count("\n") == 1, (argv, status, said)
-    assert all(each.isprintable() or each == "\n" for each in said), (argv, said)
+    printed = err.getvalue()
+    assert status in (0, 2), (argv, status, printed)
+    assert status == 0 or printed.count("\n") == 1, (argv, status, printed)
+    assert all(each.isprintable() or each == "\n" for each in printed), (argv, printed)
 
 
-# ---- what comes of it ----------------------------------------------------------------------------
+# ---- The target ----------------------------------------------------------------------------------
 
 
 @cache
 def enter_folder() -> None:
-    """Work where nothing else is: not before there is work, for libFuzzer calls itself by a relative path."""
+    """Change to an empty folder, at the first input only: before, libFuzzer may start itself by a relative path."""
     os.chdir(FOLDER)
     for name, content in FILES.items():
         with open(name, "w") as file:
@@ -301,7 +301,7 @@ def enter_folder() -> None:
 
 
 def one_input(content: bytes) -> None:
-    """Make one call; raise what it should not have raised."""
+    """Make one call; let an exception through if the call must not raise it."""
     enter_folder()
     draw = Draw(content)
     COUNTS["calls"] += 1
@@ -315,12 +315,13 @@ def one_input(content: bytes) -> None:
     except (Own, MemoryError):
         COUNTS["passed on"] += 1
     except TypeError as error:
-        # Of names and numbers of arguments, and of types that no annotation names.
+        # Python itself raises TypeError for wrong names or numbers of arguments, and for operations on types that the
+        # annotations rule out.
         COUNTS["type errors"] += 1
         assert "\n" not in str(error), error
 
 
 def tally() -> None:
-    """Say how much was called, and leave nothing."""
+    """Print the counts of the calls, and remove the folder."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     print(json.dumps({"target": "interface", **COUNTS}), file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
-"""The parser of TREC runs and judgments: every input is a file, read in every way and compared with what it says.
+"""The parser of TREC runs and judgments: each input is a file, read in all ways and compared with expected.py.
 
-What varies besides (sizes of blocks and pieces, the format of compression) is drawn from the input's own checksum, so
-that a file alone reproduces what it found.
+The checksum of the input determines the sizes of buffers and chunks and the format of compression, so the input alone
+reproduces a failure.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from tieaware.lists.query_lists import NotContiguous
 
 warnings.simplefilter("ignore", UserWarning)
 
-# In memory, where the machine has a file system there.
+# Use a file system in memory if there is one.
 FOLDER = tempfile.mkdtemp(prefix="tieaware-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 PATH = os.path.join(FOLDER, "input.run")
-# Bytes are those of the inputs, however often each is read.
+# "bytes" counts each input once, although it is read many times.
 COUNTS: Counter[str] = Counter()
 
-# Parquet and Arrow files, which pyarrow reads.
+# The first bytes of Parquet and Arrow files, which are not for this parser.
 TABLES = (b"PAR1", b"ARROW1\0\0", b"\xff\xff\xff\xff")
 COMPRESS: tuple[Callable[[bytes], bytes], ...] = (
-    # The quick ones twice.
+    # The fast formats stand here twice, so that they are drawn more often.
     lambda content: gzip.compress(content, 1, mtime=0),
     zstandard.ZstdCompressor(level=1, write_checksum=True).compress,
     lambda content: gzip.compress(content, 1, mtime=0),
@@ -55,7 +55,7 @@ COMPRESS: tuple[Callable[[bytes], bytes], ...] = (
 
 
 class Trickle(io.RawIOBase):
-    """A file that gives a few bytes at a time."""
+    """A file that returns a few bytes at each read."""
 
     def __init__(self, content: bytes, most: int, rng: random.Random) -> None:
         self.content, self.most, self.rng = content, most, rng
@@ -70,16 +70,16 @@ class Trickle(io.RawIOBase):
 
 
 class Wanted(NamedTuple):
-    """What is to come of reading a run: columns and a tag, or an InputError, of this line if one is to blame."""
+    """The expected outcome of reading a run: columns and a tag, or an InputError, at this line if one is at fault."""
 
     columns: Columns | None
     tag: str | None
     line: int | None
 
     def check(self, outcome: object) -> None:
-        """Compare the runs that were read, one after another, or the error."""
+        """Compare the runs that were read, one after another, or the error, with the expectation."""
         if self.columns is None:
-            assert isinstance(outcome, InputError), f"a run that cannot be used is used: line {self.line}"
+            assert isinstance(outcome, InputError), f"no InputError for an invalid run: line {self.line}"
             assert self.line is None or line_in(outcome) == self.line, (outcome, self.line)
         else:
             assert isinstance(outcome, list), outcome
@@ -88,17 +88,17 @@ class Wanted(NamedTuple):
 
 
 def one_input(content: bytes) -> None:
-    """Read a file in every way; raise AssertionError if one says anything else than it should."""
+    """Read a file in all ways; raise AssertionError if the outcome of one is not the expected one."""
     rng = random.Random(zlib.crc32(content))
     COUNTS["inputs"] += 1
     COUNTS["bytes"] += len(content)
     if content.startswith(TABLES):
         return
     if expected.is_compressed(content):
-        # What is in there is not known, but what is no file of that format must be said to be none.
+        # The content is unknown, so only check that the reader returns or raises InputError.
         outcome_of(lambda: read_run(io.BytesIO(content)))
         return
-    # Small blocks, but not so many that an input takes long.
+    # Use small buffers and chunks, but not so many that an input takes long.
     least = 1 + len(content) // 30
     trec.BLOCK = rng.randint(least, 4 * least) if rng.random() < 0.7 else 1 << 18
     trec.STREAMED_ROWS = rng.randint(1, 20 + least)
@@ -112,7 +112,7 @@ def one_input(content: bytes) -> None:
 
 
 def check_runs(content: bytes, rng: random.Random) -> None:
-    """Read it as a run: whole, trickling, in parts, in pieces, compressed."""
+    """Read a file as a run: whole, from a slow stream, in batches, in chunks, compressed and corrupted."""
     duplicates = rng.choice(("error", "first"))
     dtype = rng.choice(("float64", "float64", "float32"))
     columns = tag = wrong = run = None
@@ -132,17 +132,17 @@ def check_runs(content: bytes, rng: random.Random) -> None:
         wanted.check(whole(source))
     streamed = outcome_of(lambda: list(trec.stream_run(PATH, dtype, duplicates)))
     if isinstance(streamed, NotContiguous):
-        assert run is None or run.scattered, "a query does not come back"
+        assert run is None or run.scattered, "NotContiguous, but the rows of every query are together"
     elif wrong and duplicates == "error":
-        # A document that is repeated before the line that cannot be used may be found before it.
-        assert isinstance(streamed, InputError), "a line that cannot be used is used"
+        # The stream may find a repeated document before it reaches the malformed line.
+        assert isinstance(streamed, InputError), "no InputError for a malformed line"
         assert wrong.line is None or line_in(streamed) <= wrong.line, streamed
     elif run is not None and run.scattered and isinstance(streamed, InputError):
-        # The first of the lines that repeat a document, and not that of the first query that has one.
+        # The stream names the first line that repeats a document; the reader of whole files, that of the first query.
         assert wanted.columns is None, streamed
     else:
         wanted.check(streamed)
-    check_pieces(run, columns, content, dtype)
+    check_chunks(run, columns, content, dtype)
     compress = rng.choice(COMPRESS)
     cut = rng.choice((0, rng.randint(0, len(content))))
     stored = compress(content[:cut]) + compress(content[cut:]) if cut else compress(content)
@@ -152,39 +152,40 @@ def check_runs(content: bytes, rng: random.Random) -> None:
     if rng.random() < 0.5:
         del broken[rng.randrange(len(broken)) :]
     outcome = whole(Trickle(bytes(broken), 4 + len(broken) // 20, rng))
-    # The change may not matter, as that of a time; or make text of it; or it is cut where one of its members ends.
+    # A change of one bit may not matter, for example in a timestamp, or may turn the file into text. A file may also be
+    # cut exactly at the end of a compressed member.
     changed = expected.is_compressed(broken) and len(broken) == len(stored)
     if changed and not isinstance(outcome, InputError):
         wanted.check(outcome)
 
 
-def check_pieces(run: expected.Run | None, columns: Columns | None, content: bytes, dtype: str) -> None:
-    """Read it in pieces, by three threads."""
-    parts = []
+def check_chunks(run: expected.Run | None, columns: Columns | None, content: bytes, dtype: str) -> None:
+    """Read a file in chunks, with three threads."""
+    chunks = []
     lock = threading.Lock()
 
-    def work(part: Run) -> None:
+    def work(chunk: Run) -> None:
         with lock:
-            parts.append(part)
+            chunks.append(chunk)
 
     COUNTS["reads"] += 1
     good = RunFile(PATH, dtype).over_pieces(work, 3)
     usable = run is not None and run.repeated is None
     if good:
-        assert usable, "pieces are read of a file that is to be refused"
-        # The pieces come in any order.
+        assert usable, "chunks of an invalid file are accepted"
+        # The chunks arrive in any order.
         place = {query: i for i, query in enumerate(run.lists)}
-        parts.sort(key=lambda part: place[part.queries[0]])
-        assert columns_of(parts, "scores") == columns, "pieces give another run"
+        chunks.sort(key=lambda chunk: place[chunk.queries[0]])
+        assert columns_of(chunks, "scores") == columns, "the chunks give another run"
     elif usable and not run.scattered:
-        # A piece may hold nothing but blank lines or comments; or two queries differ in the mark of UTF-8 alone.
+        # A chunk may have only blank lines or comments, or two queries may differ only in the byte-order mark.
         lines = content.split(b"\n")
         odd = content.startswith(b"\xef\xbb\xbf") or any(not s.strip() or s.split()[0][:1] == b"#" for s in lines)
-        assert odd, "pieces of a usual file are not read"
+        assert odd, "an ordinary file is not read in chunks"
 
 
 def check_judgments(content: bytes, rng: random.Random) -> None:
-    """Read it as judgments, plain and compressed."""
+    """Read a file as judgments, plain and compressed."""
     try:
         wanted, wrong = Columns.of(expected.judgments(content), "int32"), None
     except Refused as refused:
@@ -192,7 +193,7 @@ def check_judgments(content: bytes, rng: random.Random) -> None:
     for source in (io.BytesIO(content), io.BytesIO(rng.choice(COMPRESS)(content))):
         outcome = outcome_of(lambda source=source: read_qrels(source))
         if wrong:
-            assert isinstance(outcome, InputError), "judgments that cannot be used are used"
+            assert isinstance(outcome, InputError), "no InputError for invalid judgments"
             assert wrong.line is None or line_in(outcome) == wrong.line, (outcome, wrong)
         else:
             assert isinstance(outcome, Qrels), outcome
@@ -200,7 +201,7 @@ def check_judgments(content: bytes, rng: random.Random) -> None:
 
 
 def outcome_of(read: Callable[[], object]) -> object:
-    """Return what reading gives, or what it raises; anything but InputError and NotContiguous is a find."""
+    """Return the result of reading, or the InputError or NotContiguous that it raises; let other exceptions through."""
     COUNTS["reads"] += 1
     try:
         return read()
@@ -212,8 +213,8 @@ def outcome_of(read: Callable[[], object]) -> object:
         return error
 
 
-def columns_of(parts: Sequence[Run | Qrels], values: str) -> Columns:
-    """Return the columns of parts, one after another."""
+def columns_of(chunks: Sequence[Run | Qrels], values: str) -> Columns:
+    """Return the joined columns of chunks."""
 
     def joined(arrays: Iterable[np.ndarray]) -> bytes:
         return b"".join(array.tobytes() for array in arrays)
@@ -222,21 +223,21 @@ def columns_of(parts: Sequence[Run | Qrels], values: str) -> Columns:
         return [size for array in arrays for size in np.diff(array).tolist()]
 
     return Columns(
-        joined(part.queries.data for part in parts), sizes(part.queries.offsets for part in parts),
-        sizes(part.offsets for part in parts),
-        joined(part.documents.data for part in parts), sizes(part.documents.offsets for part in parts),
-        joined(getattr(part, values) for part in parts),
+        joined(chunk.queries.data for chunk in chunks), sizes(chunk.queries.offsets for chunk in chunks),
+        sizes(chunk.offsets for chunk in chunks),
+        joined(chunk.documents.data for chunk in chunks), sizes(chunk.documents.offsets for chunk in chunks),
+        joined(getattr(chunk, values) for chunk in chunks),
     )  # fmt: skip
 
 
 def line_in(error: InputError) -> int:
-    """Return the line that an error names."""
+    """Return the number of the line that an error names."""
     found = re.match(r"[^:]*:(\d+): ", str(error))
     assert found, error
     return int(found[1])
 
 
 def tally() -> None:
-    """Say how much was read, and leave nothing."""
+    """Print the counts of the reads, and remove the folder."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     print(json.dumps({"target": "parser", **COUNTS}), file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Seeds of the parser's corpus, into a folder: small files of the generator of samples, and lines worth a test."""
+"""Write seeds for the parser's corpus into a folder: small generated files, and lines with special cases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINES = (
 
 
 def files() -> list[bytes]:
-    """Return the files of a few generated collections, of few queries and few documents each, and the lines."""
+    """Return the special lines, and the files of a few small generated collections."""
     found = list(LINES)
     for seed, (n_queries, depth) in enumerate([(1, 1), (2, 3), (5, 4), (3, 20), (12, 10)]):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What fuzzing found (fuzz/), each find as a small test in the words of what was wrong."""
+"""Defects that fuzzing found (see fuzz/), one small test for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tieaware
 from tieaware import Evaluator, InputError, Qrels, Run
 from tieaware.inputs import Identifiers
 from tieaware.integrations import link_prediction
-from tieaware.statistics import paired_test, tau_ap
+from tieaware.statistics import paired_test, rbo, tau_ap
 
 QRELS, RUN = {"q1": {"d1": 1, "d2": 0}}, {"q1": {"d1": 1.0, "d2": 1.0}}
 
@@ -24,27 +24,32 @@ def message_of(call, *args, **options):
     return message
 
 
-def test_an_array_is_no_answer_to_whether_there_is_a_spread():
-    for found in (np.array([]), np.array([1, 2]), 1, "yes"):
-        message = message_of(tieaware.evaluate, QRELS, RUN, "AP", spread=found)
+def test_spread_must_be_true_or_false():
+    for value in (np.array([]), np.array([1, 2]), 1, "yes"):
+        message = message_of(tieaware.evaluate, QRELS, RUN, "AP", spread=value)
         assert message.startswith("spread: expected True or False, found ")
 
 
-def test_numbers_that_no_float_holds_are_no_numbers_of_statistics():
+def test_statistics_refuse_numbers_that_float64_cannot_represent():
     for values in ([10**400, 1], [1j, 2], np.array([1j, 2])):
         assert message_of(paired_test, values, [1.0, 2.0]).startswith("a: must be numbers: ")
     huge = np.array(["1e4000", "1"], np.longdouble)
     assert message_of(tau_ap, huge, [1.0, 2.0]).endswith("expected finite numbers, found inf")
 
 
-def test_bytes_of_identifiers_are_bytes():
+def test_the_data_of_identifiers_must_be_bytes():
     assert Identifiers([97, 98], [0, 1, 2]).to_list() == ["a", "b"]
     for data in ([-1], [256], [2**70], [1j], [0.5], np.array([1e300])):
         assert message_of(Identifiers, data, [0, 1]).startswith("data")
 
 
+def test_rbo_takes_one_score_for_each_item():
+    """A dict of arrays once raised NumPy's ValueError."""
+    assert message_of(rbo, {"a": [[1.0]]}, {"a": 1.0}) == "a: must have one score for each item"
+
+
 class Losing(dict):
-    """A dict that loses an item whenever it is asked for them."""
+    """A dict that loses an item whenever its items or values are read."""
 
     def items(self):
         self.popitem()
@@ -55,8 +60,8 @@ class Losing(dict):
         return super().values()
 
 
-def test_a_mapping_that_changes_gives_whole_lists_or_is_refused():
-    """It had a query of -1 documents."""
+def test_a_mapping_that_changes_while_it_is_read_gives_whole_lists_or_an_error():
+    """Such a mapping once gave a query with -1 documents."""
     for kind in (Qrels, Run):
         columns = kind.from_dict(Losing({f"q{i}": {"d1": 1} for i in range(5)}))
         assert np.diff(columns.offsets).tolist() == [1] * len(columns)
@@ -64,43 +69,43 @@ def test_a_mapping_that_changes_gives_whole_lists_or_is_refused():
             kind.from_dict({"q1": Losing({"d1": 1, "d2": 1})})
 
 
-def test_dates_are_no_sparse_matrix():
-    """Their attribute data does not even exist."""
+def test_an_array_of_dates_is_not_a_sparse_matrix():
+    """Reading the attribute `data` of such an array raises an exception."""
     message = message_of(Evaluator.from_sparse, np.zeros(2, "m8[s]"), "AP")
     assert message.startswith("relevance: expected a sparse matrix in CSR form")
     assert message_of(Evaluator.from_sparse, SimpleNamespace(indptr=[0]), "AP").endswith("without indices")
 
 
-def test_a_bias_is_that_of_results():
+def test_bias_takes_results_only():
     results = tieaware.evaluate(QRELS, RUN, "AP")
     assert message_of(results.bias, "AP") == "expectation: expected Results, found 'AP'"
 
 
-def test_lists_within_lists_of_negatives_are_refused():
+def test_nested_lists_of_negatives_are_refused():
     message = message_of(link_prediction.evaluate, [1.0], [[1.0, [2.0]], [1.0]])
     assert message.startswith("negatives: lists of different lengths must be concatenated")
 
 
-def test_half_a_tensor_is_refused():
+def test_an_object_with_half_of_the_dlpack_interface_is_refused():
     half = type("Half", (), {"__dlpack__": lambda self: None})()
     assert message_of(Evaluator, half, "AP").startswith("labels: a Half cannot be read as an array of numbers: ")
 
 
-def test_arguments_of_an_output_are_checked():
-    """An array had no truth value, and -1 digits were no format."""
+def test_the_options_of_to_trec_eval_are_validated():
+    """An array as a flag once raised ValueError, and so did -1 digits."""
     results = tieaware.evaluate(QRELS, RUN, "AP")
     for options in ({"header": np.array([1, 2])}, {"per_query": "no"}, {"digits": -1}, {"digits": 99}, {"digits": "4"}):
         assert message_of(results.to_trec_eval, **options).startswith(f"{next(iter(options))}: expected ")
 
 
-def test_an_array_is_no_key_of_results():
+def test_a_key_of_results_must_be_hashable():
     results = tieaware.evaluate(QRELS, RUN, "AP")
     for key in (np.array(["a", "b"]), ("run", [1])):
         with pytest.raises(TypeError, match="unhashable type"):
             results[key]
 
 
-def test_what_cannot_be_read_as_an_array_says_so():
+def test_an_object_that_fails_to_become_an_array_is_refused():
     class Empty:
         def __array__(self, dtype=None, copy=None):
             raise IndexError("cannot do a non-empty take from an empty axes.")
@@ -113,8 +118,8 @@ def test_what_cannot_be_read_as_an_array_says_so():
 
 
 @pytest.mark.parametrize("kind", [complex, np.complex64, np.complex128, np.clongdouble])
-def test_a_complex_number_is_no_score(kind):
-    """Of NumPy's in a dict, the real part was one, with a warning."""
+def test_a_complex_score_is_refused(kind):
+    """For a NumPy complex number in a dict, the real part was once used, with a warning."""
     for run in ({"q1": {"d1": kind(1j)}}, {"q1": {"d1": kind(2), "d2": 0.5}}):
         message = message_of(tieaware.evaluate, QRELS, run, "RR")
         assert message.startswith("run['q1']['d1']: expected a number, found ")

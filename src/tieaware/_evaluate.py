@@ -35,7 +35,7 @@ from tieaware.inputs import (
 )
 from tieaware.kernels._join import in_order
 from tieaware.lists.judgments import POOLED, JudgedLists
-from tieaware.measures import Measure, asked_measures
+from tieaware.measures import Measure, named_measures
 from tieaware.precision import Coarsening
 from tieaware.results import Provenance, Results
 from tieaware.results.checkpoints import Checkpoints
@@ -138,7 +138,7 @@ def evaluate_views(
 
     Parameters as for `evaluate`. Checkpoints (`out`) require that there is only one view.
     """
-    parsed, asked = asked_measures(measures)
+    parsed, asked = named_measures(measures)
     one_of("queries", queries, QUERIES)
     workers = checked_threads(threads)
     is_shard = queries == "shard"

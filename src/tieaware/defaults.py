@@ -1,8 +1,9 @@
-"""What experiments and their commands take where nothing else is asked for."""
+"""Default arguments of experiments and commands."""
 
 from __future__ import annotations
 
-# How the bands of `precision` and `banding` grow. Those that grow by 1 hold a rank each, and change nothing.
+# The growth factors of bands in `precision` and `banding`. With a factor of 1, each band has one rank, and scores keep
+# their order.
 RHOS = tuple(f"{1 + i / 10:.1f}" for i in range(11))
 PRECISION_MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP", "nDCG@10")
 
@@ -21,7 +22,7 @@ INEXACT_METHODS = (
 
 SMOOTHING_MEASURES = ("AP",)
 SMOOTHING_ALPHAS = (0.0, 0.5, 0.8, 1.0)
-# How many topics are in each of the three sets of `smoothing`, if there are so many.
+# The number of topics in each of the three sets of `smoothing`; fewer if there are not enough topics.
 LARGEST_SET = 25
 
 OVERHEAD_MEASURES = ("P@10", "R@100", "F1@10", "RR", "AP", "nDCG", "nDCG@10", "RBP", "Success@10", "Rprec")
@@ -30,7 +31,7 @@ WORST_CASE_MEASURES = (
     "RR", "RBP(p=0.5)", "RBP(p=0.6)", "RBP(p=0.8)", "RBP(p=0.85)", "RBP(p=0.95)", "AP", "nDCG@1000", "P@10",
 )  # fmt: skip
 
-# What trec_eval prints when it is asked for nothing, but for interpolated precision: its average may take too long.
+# The default measures of trec_eval, except interpolated precision, whose average over ties may take too long.
 EVAL_MEASURES = (
     "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "ndcg", "ndcg_cut_10",
     "P_5", "P_10", "P_15", "P_20", "P_30", "P_100", "P_200", "P_500", "P_1000",

@@ -1,7 +1,9 @@
-"""Arguments that nobody would pass in earnest: an error in one line that names them, and never one of NumPy's."""
+"""Arguments of wrong types and sizes: an error in one line that names the argument, and never an error of NumPy."""
 
 import pickle
+from collections import UserDict
 from fractions import Fraction
+from time import thread_time
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import tieaware
 from tieaware import AP, ERR, RBP, Evaluator, InputError, IPrec, Measure, SetF, bands, experiments, parse_measure
 from tieaware import statistics as st
+from tieaware.checks.arguments import numbers, shown, whole_numbers
 from tieaware.inputs import Identifiers
 from tieaware.precision.worst_cases import table, worst_case
 from tieaware.samples import discrete_lists, generate
@@ -58,7 +61,7 @@ def rankings(**changed):
     ],
     ids=lambda value: getattr(value, "__qualname__", ""),
 )
-def test_hostile_arguments(call, good):
+def test_no_argument_raises_anything_but_a_short_input_error(call, good):
     for name in good:
         for value in HOSTILE:
             message = ""
@@ -71,7 +74,7 @@ def test_hostile_arguments(call, good):
 
 
 @pytest.mark.parametrize("value", [10**18, 2**61, 2**62 - 1, np.int64(3), np.uint64(2**61)])
-def test_cutoffs_that_are_taken_are_read_back(value):
+def test_a_measure_with_a_large_cutoff_survives_pickling_and_parsing(value):
     measure = AP @ value
     assert pickle.loads(pickle.dumps(measure)) == parse_measure(f"{measure}") == measure
     assert parse_measure(f"map_cut_{value}") == measure
@@ -110,12 +113,38 @@ def test_cutoffs_that_are_taken_are_read_back(value):
         (lambda: worst_case("RR", 2, gain="no"), "gain: expected True or False, found 'no'"),
     ],
 )
-def test_messages(call, message):
+def test_the_message_names_the_argument_and_the_value(call, message):
     with pytest.raises(InputError) as caught:
         call()
     assert message in str(caught.value)
 
 
-def test_a_measure_is_no_sequence():
+def test_a_measure_cannot_be_iterated():
     with pytest.raises(TypeError, match="not iterable"):
         iter(AP)
+
+
+def test_large_collections_are_shown_in_constant_time():
+    """Formatting must not look at every element, as sorting a set would."""
+    n = 2_000_000
+    by_number = dict.fromkeys(range(n), 1.0)
+    for value, text in (
+        ([1] * n, "[1, 1, 1, 1, 1, 1, ...]"), (by_number, "{0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, ...}"),
+        (set(range(n)), "{0, 1, 2, 3, 4, 5, ...}"), (frozenset(range(n)), "frozenset({0, 1, 2, 3, 4, 5, ...})"),
+        ({"q": by_number}, "{'q': {0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, ...}}"), (b"x" * n, "bytes of 2000000"),
+        (by_number.keys(), "dict_keys of 2000000"), (UserDict(by_number), "UserDict of 2000000"),
+        (range(n), "range(0, 2000000)"),
+        ("x" * n, f"'{'x' * 37}...{'x' * 38}'"), ({3, 1, 2}, "{1, 2, 3}"), ({"b": 1, "a": 2}, "{'a': 2, 'b': 1}"),
+    ):  # fmt: skip
+        start = thread_time()
+        assert shown(value) == text
+        assert thread_time() - start < 0.1
+
+
+def test_an_error_in_an_element_names_its_index_and_keeps_the_argument():
+    assert whole_numbers("cutoffs", [10, np.int64(5)], 1) == (10, 5)
+    for check, values, where in ((whole_numbers, [10, 0], "cutoffs[1]"), (numbers, [0.5, 1, -1], "cutoffs[2]")):
+        with pytest.raises(InputError) as caught:
+            check("cutoffs", values, 0.25, 10)
+        assert (caught.value.where, caught.value.argument) == (where, "cutoffs")
+        assert pickle.loads(pickle.dumps(caught.value)).argument == "cutoffs"

@@ -1,4 +1,4 @@
-"""Arrays of other libraries, masked ones, and small floats that NumPy has no type for: read as they are, or refused."""
+"""Tensors of other libraries, masked arrays and small floats as labels and scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMALL_FLOATS = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e3m4")
 
 
 class Tensor:
-    """What torch promises: NumPy may read it once it is detached, on the host, and of a type that NumPy has."""
+    """Like a tensor of torch: NumPy can read it only when it is detached, on the host, and of a type that NumPy has."""
 
     def __init__(self, values, dtype="float32", device="cuda", requires_grad=True):
         self._values = np.asarray(values, dtype)
@@ -64,8 +64,8 @@ class Tensor:
         return (Tensor(value, self._values.dtype) for value in self._values)
 
 
-class OfDLPack:
-    """On another device, from which it can be copied, unless it is on the host already."""
+class DLPackTensor:
+    """A tensor with only the methods of DLPack, by default on another device, from which it can be copied."""
 
     def __init__(self, values, device=2):
         self._values, self._device = np.asarray(values), device
@@ -79,12 +79,16 @@ class OfDLPack:
         return (self._device, 0)
 
 
-class LikeCupy(OfDLPack):
+class CupyTensor(DLPackTensor):
+    """Like an array of CuPy: refuses an implicit copy to NumPy, but exports DLPack."""
+
     def __array__(self, dtype=None, copy=None):
         raise TypeError("Implicit conversion to a NumPy array is not allowed.")
 
 
-class OfInterface:
+class InterfaceTensor:
+    """A tensor with only NumPy's array interface."""
+
     def __init__(self, values):
         self._values = np.asarray(values)
         self.__array_interface__ = self._values.__array_interface__
@@ -100,10 +104,10 @@ FORMS = {
     "list of tensors of bfloat16": lambda values: list(Tensor(values, ml_dtypes.bfloat16)),
     "list of one tensor and numbers": lambda values: [*values[:-1], Tensor(values[-1])],
     "list of small floats": lambda values: list(np.array(values, ml_dtypes.bfloat16)),
-    "DLPack": OfDLPack,
-    "DLPack on the host": lambda values: OfDLPack(values, 1),
-    "DLPack beside a refusal": LikeCupy,
-    "array interface": OfInterface,
+    "DLPack": DLPackTensor,
+    "DLPack on the host": lambda values: DLPackTensor(values, 1),
+    "DLPack after a refusal": CupyTensor,
+    "array interface": InterfaceTensor,
     "masked without a mask": np.ma.array,
     "masked nowhere": lambda values: np.ma.array(values, mask=[False] * len(values)),
     "nullable": lambda values: pd.array(values, dtype="Float64"),
@@ -113,48 +117,47 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_scores_and_labels_of_any_kind(form):
-    """The values have the same bits, whatever the numbers came in."""
-    of = FORMS[form]
+def test_scores_and_labels_of_every_form_give_the_same_bits(form):
+    made = FORMS[form]
     measures = ["RR", "AP", "nDCG@2"]
     evaluator = Evaluator(LABELS, measures, group=GROUP)
     expected = evaluator(SCORES)
-    assert Evaluator(of(LABELS), measures, group=GROUP)(of(SCORES)).tolist() == expected.tolist()
-    assert evaluator.many([SCORES]).tolist() == [evaluator.mean(of(SCORES)).tolist()]
-    assert evaluator.spread(of(SCORES)).std.tolist() == evaluator.spread(SCORES).std.tolist()
+    assert Evaluator(made(LABELS), measures, group=GROUP)(made(SCORES)).tolist() == expected.tolist()
+    assert evaluator.many([SCORES]).tolist() == [evaluator.mean(made(SCORES)).tolist()]
+    assert evaluator.spread(made(SCORES)).std.tolist() == evaluator.spread(SCORES).std.tolist()
     run_order = Evaluator(LABELS, measures, group=GROUP, ties="run_order")
-    assert run_order(of(SCORES)).tolist() == run_order(SCORES).tolist()
-    assert count_ties(of(SCORES), [0, 5]).sizes.tolist() == [2, 2]
+    assert run_order(made(SCORES)).tolist() == run_order(SCORES).tolist()
+    assert count_ties(made(SCORES), [0, 5]).sizes.tolist() == [2, 2]
     queries, documents = list("pppqq"), list("abcab")
-    assert Qrels.from_columns(queries, documents, of(LABELS)).labels.tolist() == LABELS
-    run = Run.from_columns(queries, documents, of(SCORES))
+    assert Qrels.from_columns(queries, documents, made(LABELS)).labels.tolist() == LABELS
+    run = Run.from_columns(queries, documents, made(SCORES))
     assert run.scores.tolist() == SCORES
     single = ("tensor", "tensor of float16", "tensor of bfloat16", *SMALL_FLOATS)
     assert run.scores.dtype == (np.float32 if form in single else np.float64)
 
 
-def test_scalars_of_any_kind_in_dicts():
+def test_dicts_may_hold_scalars_of_any_type():
     qrels = {"q": {"a": 1, "b": 0}}
-    for of in (Tensor, ml_dtypes.bfloat16, np.float16, np.array, np.longdouble, np.ma.array):
-        result = tieaware.evaluate(qrels, {"q": {"a": of(1.0), "b": of(1.0)}}, ["RR"])
+    for made in (Tensor, ml_dtypes.bfloat16, np.float16, np.array, np.longdouble, np.ma.array):
+        result = tieaware.evaluate(qrels, {"q": {"a": made(1.0), "b": made(1.0)}}, ["RR"])
         assert result.values.item() == 0.75
 
 
-def test_matrices_of_any_kind():
+def test_matrices_of_every_form():
     evaluator = Evaluator([[0, 1], [1, 0]], ["RR"])
     rows = [[2.0, 1.0], [1.0, 1.0]]
-    for scores in (Tensor(rows), list(map(Tensor, rows)), np.array(rows, ml_dtypes.bfloat16), OfDLPack(rows)):
+    for scores in (Tensor(rows), list(map(Tensor, rows)), np.array(rows, ml_dtypes.bfloat16), DLPackTensor(rows)):
         assert evaluator(scores).tolist() == [[0.5], [0.75]]
         assert evaluator.mean(scores).tolist() == [0.625]
     assert evaluator.many(Tensor([rows, rows])).tolist() == [[0.625], [0.625]]
     features = [[[2.0, 1.0], [1.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]]]
     expected = evaluator.columns(features).tolist()
-    for of in (Tensor, OfDLPack, np.ma.array):
-        assert evaluator.columns(of(features)).tolist() == expected
+    for made in (Tensor, DLPackTensor, np.ma.array):
+        assert evaluator.columns(made(features)).tolist() == expected
 
 
-def test_small_floats_are_exact():
-    """Every number of 8 or 16 bits, as float32 has it too."""
+def test_small_floats_are_converted_exactly():
+    """Every float of 8 or 16 bits is a float32, too."""
     for name in SMALL_FLOATS:
         dtype = np.dtype(getattr(ml_dtypes, name))
         bits = np.arange(256 ** dtype.itemsize).astype(f"u{dtype.itemsize}")
@@ -176,7 +179,7 @@ def test_small_floats_are_exact():
         ([1, pd.NA], "scores[1]: expected a number, found <NA>"),
         ([1, None], "scores[1]: expected a number, found None"),
         (Tensor([1.0, np.nan]), "scores: expected numbers, found NaN for document 1 of query 0"),
-        (OfDLPack(np.array([1, 2], complex)), "scores[0]: expected a number, found (1+0j)"),
+        (DLPackTensor(np.array([1, 2], complex)), "scores[0]: expected a number, found (1+0j)"),
         ([[Tensor(1.0)], [Tensor(2.0)]], f"scores: cannot be read as an array of numbers: {GRADIENT}"),
         (
             SimpleNamespace(__dlpack__=None, __dlpack_device__=lambda: (1, 0)),
@@ -184,18 +187,17 @@ def test_small_floats_are_exact():
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_scores(scores, message):
+def test_the_error_names_the_element_that_is_not_a_score(scores, message):
     with pytest.raises(InputError) as caught:
         Evaluator([0, 1], ["RR"])(scores)
     assert str(caught.value) == message
 
 
-def test_masked_elements_are_refused_in_every_door():
-    """The short way into the engine takes no masks."""
+def test_every_entry_point_refuses_masked_elements():
     masked = np.ma.array([1.0, 2.0], mask=[False, True])
     evaluator = Evaluator([0, 1], ["RR"])
     ids = np.ma.array([1, 2], mask=[False, True])
-    for door, *arguments in (
+    for call, *arguments in (
         (evaluator, masked), (evaluator.mean, masked), (evaluator.spread, masked), (evaluator.many, masked[None]),
         (evaluator.columns, masked[:, None]), (Evaluator, masked.astype(int), ["RR"]), (as_labels, masked, "labels"),
         (Run.from_columns, ["q", "q"], ["d", "e"], masked), (Qrels.from_columns, ["q", "q"], ["d", "e"], masked),
@@ -203,10 +205,10 @@ def test_masked_elements_are_refused_in_every_door():
         (count_ties, masked, [0, 2]),
     ):  # fmt: skip
         with pytest.raises(InputError, match=r"\[(0, )?1(, 0)?\]: masked values are not allowed$"):
-            door(*arguments)
+            call(*arguments)
     good, bad = {"q": {"c": 1, "d": 1}}, {"q": {"c": 1, "d": np.ma.masked}}
-    for door, *arguments in (Run.from_dict, bad), (Qrels.from_dict, bad), (tieaware.evaluate, good, bad, ["RR"]):
+    for call, *arguments in (Run.from_dict, bad), (Qrels.from_dict, bad), (tieaware.evaluate, good, bad, ["RR"]):
         with pytest.raises(InputError, match=r"^(run|qrels)\['q'\]\['d'\]: masked values are not allowed$"):
-            door(*arguments)
+            call(*arguments)
     with pytest.raises(InputError, match=r"^label\[1\]: expected a whole number from .*, found nan$"):
         Qrels.from_columns(["q", "q"], ["d", "e"], pd.array([1, None], dtype="Int64"))

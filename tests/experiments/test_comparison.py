@@ -118,7 +118,7 @@ def test_equal_runs_differ_by_nothing_but_their_ties():
     [
         ({"alpha": 0.0}, r"alpha: expected a number between 0 and 1, found 0\.0"),
         ({"confidence": 1.0}, r"confidence: expected a number between 0 and 1, found 1\.0"),
-        ({"runs": {"q1": {"a": 1.0}}}, "expected at least two runs and two queries to compare, found 1 runs"),
+        ({"runs": {"q1": {"a": 1.0}}}, "results: a comparison needs at least two runs and two queries; found 1 run and 2 queries"),
     ],
 )
 def test_it_says_what_is_wrong(arguments, message):
@@ -170,7 +170,7 @@ def test_the_verdict_is_true_at_the_edges():
     good, bad = [0.5, 0.61, 0.7], [0.1, 0.2, 0.3]
     assert verdict(good, bad, ties=None) == (
         "a has the highest mean AP, 0.603, and is significantly better than the other run. "
-        "The difference of 0.403 has Holm's p = 6.83e-05; nothing is known of ties."
+        "The difference of 0.403 has Holm's p = 6.83e-05; the effect of ties is unknown."
     )
     assert verdict(good, bad, measure=tieaware.ESL).startswith("b has the lowest mean ESL, 0.200, and is significantly")
     assert verdict(good, bad).endswith("; no order of the tied documents changes a sign or a verdict.")
@@ -208,7 +208,7 @@ def test_figures_name_pairs_and_say_who_is_better_at_which_corrected_p():
     np.testing.assert_array_equal(cells >= 2 + levels, beaten.T)
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend[:2] == ["p ≥ 0.05", "row better, p < 0.001"]
-    assert legend[-1] == "ties can change it"
+    assert legend[-1] == "ties can flip it"
     assert (adjusted < 0.05).sum() == beaten.sum() > 0
 
 
@@ -227,7 +227,7 @@ def test_the_command_compares_the_systems_of_a_matrix(tmp_path, capfd, matrix):
     assert main(["compare", "--matrix", str(matrix), "--all", "--out", str(tmp_path / "seven")]) == 0
     printed = capfd.readouterr().out
     assert "5253 pairs of 103 runs, 50 queries" in printed
-    assert "nothing is known of ties" in printed
+    assert "the effect of ties is unknown" in printed
     assert {path.name for path in (tmp_path / "seven").iterdir()} >= {"pairs.csv", "verdicts-AP.png", "report.html"}
 
 
@@ -252,7 +252,7 @@ def test_of_some_measures_less_is_better():
 
 def test_measures_whose_extremes_are_not_known_are_refused():
     runs = {"x": {"q": {"a": 1.0}, "r": {"a": 1.0}}, "y": {"q": {"a": 1.0}, "r": {"a": 1.0}}}
-    with pytest.raises(InputError, match=r"measures: expected those of which .*, found infAP"):
+    with pytest.raises(InputError, match="measures: infAP cannot be compared: its best and worst orders are unknown"):
         comparison({"q": {"a": 1}, "r": {"a": 1}}, runs, ["infAP"])
 
 

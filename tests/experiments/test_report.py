@@ -193,7 +193,7 @@ def test_the_same_experiment_gives_the_same_bytes(tmp_path):
 def test_nothing_is_left_half_written(tmp_path):
     """Where one file cannot be written, none is."""
     (tmp_path / "crossing.svg").mkdir()
-    with pytest.raises(InputError, match=r"crossing.svg: expected a file or nothing, found a folder"):
+    with pytest.raises(InputError, match=r"crossing.svg: cannot be replaced by a file: it is a folder"):
         _Lines().write(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["crossing.svg"]
     (tmp_path / "file").write_text("")
@@ -262,7 +262,7 @@ def test_what_a_killed_run_has_left_is_cleared_away(tmp_path):
     assert (made / "cut.csv").exists()
     _Lines().drawings()["crossing"].save(tmp_path / "a.svg")
     assert {path.name for path in tmp_path.iterdir() if path.name[0] == "."} == {".mine", ".unfinished-link"}
-    with pytest.raises(InputError, match="folder: expected its name, found ''"):
+    with pytest.raises(InputError, match="folder: '' is not the name of a folder"):
         _Lines().write("")
 
 

@@ -91,10 +91,10 @@ def test_the_default_sets_fit_the_topics(n_topics, of_a_set):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"values": np.zeros((4, 2))}, "values: expected at least 3 topics, for three sets of 1, found 2"),
-        ({"values": np.zeros(4)}, "values: expected systems × topics, found an array of 1 dimensions"),
-        ({"values": np.zeros((3, 9)), "topics": 3}, "values: expected at least 4 systems, for two halves, found 3"),
-        ({"values": np.zeros((4, 8)), "topics": 3}, "values: expected at least 9 topics, for three sets of 3, found 8"),
+        ({"values": np.zeros((4, 2))}, "values: three sets of 1 topics need at least 3 topics, found 2"),
+        ({"values": np.zeros(4)}, "values: expected two dimensions, systems × topics, found 1"),
+        ({"values": np.zeros((3, 9)), "topics": 3}, "values: two halves of systems need at least 4 systems, found 3"),
+        ({"values": np.zeros((4, 8)), "topics": 3}, "values: three sets of 3 topics need at least 9 topics, found 8"),
         ({"values": np.full((4, 9), np.nan), "topics": 3}, "values: expected finite numbers, found nan"),
         ({"values": np.zeros((4, 9)), "topics": 3, "alphas": ()}, "alphas: expected at least one, found none"),
         ({"values": np.zeros((4, 9)), "topics": 3, "alphas": (2,)}, r"alphas\[0\]: expected .* from 0 to 1, found 2"),
@@ -102,7 +102,7 @@ def test_the_default_sets_fit_the_topics(n_topics, of_a_set):
         ({"values": np.zeros((4, 9)), "topics": 3, "repeats": 0}, r"repeats: expected .* from 1 to .*, found 0"),
         ({"values": np.zeros((4, 9)), "topics": 3, "seed": -1}, r"seed: expected .* at least 0, found -1"),
         ({"values": [["x"] * 9] * 4, "topics": 3}, "values: must be numbers: could not convert"),
-        ({"values": np.zeros((4, 9)), "measure": "AP"}, r"measure: expected none beside an array, .* found 'AP'"),
+        ({"values": np.zeros((4, 9)), "measure": "AP"}, r"measure: must not be given with an array, found 'AP'"),
     ],
 )
 def test_it_says_what_is_wrong(arguments, message):
@@ -119,7 +119,7 @@ def test_results_of_several_measures_need_to_be_told_which():
     np.testing.assert_array_equal(chosen.taus, alone.taus)
     assert (chosen.taus != smoothing(both, measure=tieaware.RR, topics=3, repeats=20).taus).any()
     for measure, message in (
-        (None, "values: expected results of one measure, or measure= to choose it, found RR, P@1"),
+        (None, "values: the results have several measures .RR, P@1.: choose one"),
         ("AP", "measure: expected one of RR, P@1, which the results are of, found AP"),
         ("XY", "measure: unknown measure 'XY'; the measures are"),
     ):

@@ -198,7 +198,7 @@ def test_a_query_without_judged_documents_in_the_run_gives_no_warning():
 
 @pytest.mark.filterwarnings("ignore")
 def test_experiments_of_pyterrier_run_on_it(installed):
-    """This needs PyTerrier; `test_all_forms_of_input` makes the same calls without it."""
+    """The test needs PyTerrier; `test_all_forms_of_input` makes the same calls without it."""
     pt = pytest.importorskip("pyterrier")
     topics = pd.DataFrame([["q1", "a"], ["q2", "b"]], columns=["qid", "query"])
     qrels = pd.DataFrame([["q1", "d1", 1], ["q1", "d5", 1], ["q2", "d2", 2]], columns=["qid", "docno", "label"])

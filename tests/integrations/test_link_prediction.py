@@ -1,4 +1,4 @@
-"""Link prediction: against the enumeration of all orders, an evaluator of whole lists, and the tools' formulas."""
+"""Link prediction, compared with the enumeration of all orders, an `Evaluator`, and the formulas of OGB and PyKEEN."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ RULES = ("average", "optimistic", "pessimistic")
 
 
 def tied(n, m, dtype=np.float64, seed=0):
-    """Scores of few values."""
+    """Return scores with few distinct values."""
     rng = np.random.default_rng(seed)
     return rng.integers(0, 4, n).astype(dtype), rng.integers(0, 4, (n, m)).astype(dtype)
 
 
 def realistic(positive, negatives):
-    """The mean of optimistic and pessimistic rank, as OGB and PyKEEN take it."""
+    """Return the mean of the optimistic and the pessimistic rank, which OGB and PyKEEN use."""
     at_least = np.count_nonzero(negatives >= positive[:, None], axis=1)
     return 1 + (at_least + np.count_nonzero(negatives > positive[:, None], axis=1)) / 2
 
 
-def test_the_values_are_those_of_all_orders():
+def test_values_equal_those_over_all_orders():
     positive, negatives = tied(40, 5)
     values = evaluate(positive, negatives, MEASURES)
     best, worst = (evaluate(positive, negatives, MEASURES, ties=rule) for rule in RULES[1:])
@@ -44,8 +44,8 @@ def test_the_values_are_those_of_all_orders():
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (1, 1), (7, 9), (300, 700), (2, 70_000)])
 @pytest.mark.parametrize(("first", "second"), [("f8", "f8"), ("f4", "f4"), ("f4", "f8"), ("i4", "f2")])
-def test_the_bits_are_those_of_an_evaluator_of_whole_lists(n, m, first, second, rule):
-    """In whatever blocks they were read."""
+def test_values_have_the_bits_of_an_evaluator(n, m, first, second, rule):
+    """They do for any number of rows that are evaluated together."""
     positive, negatives = tied(n, m)
     positive, negatives = positive.astype(first), negatives.astype(second)
     labels = np.full((n, m + 1), -1)
@@ -56,7 +56,7 @@ def test_the_bits_are_those_of_an_evaluator_of_whole_lists(n, m, first, second, 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_excluded_negatives_and_lists_of_different_lengths(rule):
-    """What does not count may as well not be there; its scores may be anything."""
+    """An excluded negative changes nothing, whatever its score."""
     positive, negatives = tied(400, 200)
     mask = np.random.default_rng(1).random(negatives.shape) < 0.3
     lists = [row[~out] for row, out in zip(negatives, mask, strict=True)]
@@ -68,7 +68,7 @@ def test_excluded_negatives_and_lists_of_different_lengths(rule):
     np.testing.assert_array_equal(evaluate(positive, lists, MEASURES, ties=rule), one_by_one)
 
 
-def test_shared_negatives_and_other_forms():
+def test_all_forms_of_negatives():
     positive, (negatives, *_) = tied(50, 30)
     expected = evaluate(positive, np.tile(negatives, (50, 1)))
     np.testing.assert_array_equal(evaluate(positive, negatives), expected)
@@ -76,8 +76,8 @@ def test_shared_negatives_and_other_forms():
     np.testing.assert_array_equal(evaluate(positive, np.tile(negatives, (50, 1)).T.copy().T), expected)
 
 
-def test_one_of_the_mean_rank_is_less_than_the_mean_of_one_of_the_rank():
-    """Unless nothing ties: then they are equal, and so are the hits."""
+def test_the_reciprocal_of_the_mean_rank_is_less_than_the_mean_reciprocal_rank():
+    """Without ties they are equal, and so are the hits."""
     for g, e, theirs, exact in [(0, 1, Fraction(2, 3), Fraction(3, 4)), (0, 9, Fraction(2, 11), Fraction(7381, 25200))]:
         positive, negatives = np.array([1.0]), np.array([[2.0] * g + [1.0] * e + [0.0]])
         assert 1 / realistic(positive, negatives)[0] == pytest.approx(float(theirs), abs=1e-15)
@@ -89,7 +89,7 @@ def test_one_of_the_mean_rank_is_less_than_the_mean_of_one_of_the_rank():
     np.testing.assert_array_equal(evaluate(untied[:, 0], untied[:, 1:]), np.column_stack((1 / rank, rank <= 10)))
 
 
-def test_the_face_of_ogb_has_its_keys():
+def test_the_evaluator_for_ogb_has_its_keys():
     positive, negatives = tied(30, 20)
     result = link_prediction.Evaluator("ogbl-wikikg2").eval({"y_pred_pos": positive, "y_pred_neg": negatives})
     assert list(result) == ["hits@1_list", "hits@3_list", "hits@10_list", "mrr_list"]
@@ -98,25 +98,25 @@ def test_the_face_of_ogb_has_its_keys():
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_the_face_of_ogb_with_shared_negatives(rule):
-    """Its hits@K is how many positives are above the K-th best negative; its area is scikit-learn's."""
+def test_the_evaluator_for_ogb_with_shared_negatives(rule):
+    """OGB's own hits@K, the share of positives above the K-th best negative, is the pessimistic value."""
     rng = np.random.default_rng(2)
     scores = {"y_pred_pos": rng.integers(8, 20, 90), "y_pred_neg": rng.integers(0, 16, 400).astype(np.float32)}
-    face = link_prediction.Evaluator("ogbl-ddi", ties=rule)
-    assert (face.name, face.eval_metric) == ("ogbl-ddi", "hits@20")
-    ((name, hits),) = face.eval(scores).items()
+    evaluator = link_prediction.Evaluator("ogbl-ddi", ties=rule)
+    assert (evaluator.name, evaluator.eval_metric) == ("ogbl-ddi", "hits@20")
+    ((name, hits),) = evaluator.eval(scores).items()
     expected = evaluate(*scores.values(), ["Hits@20", "AUC"], ties=rule).mean(axis=0)
     assert (name, hits) == ("hits@20", pytest.approx(expected[0], abs=1e-15))
     if rule == "pessimistic":
         threshold = np.sort(scores["y_pred_neg"])[-20]
         assert hits == np.mean(scores["y_pred_pos"] > threshold)
     few = {**scores, "y_pred_neg": scores["y_pred_neg"][:19]}
-    assert face.eval(few) == {"hits@20": 1.0}
+    assert evaluator.eval(few) == {"hits@20": 1.0}
     area = link_prediction.Evaluator("ogbl-vessel", ties=rule).eval(scores)
     assert area == {"rocauc": pytest.approx(expected[1], abs=1e-15)}
 
 
-def test_what_is_wrong_is_said():
+def test_errors_name_the_argument():
     nan = [[0.0, 1.0], [0.0, np.nan]]
     for arguments, message in [
         (([1.0], [[0.0], [1.0]]), r"negatives: expected shape \(1, m\), a row .*, found shape \(2, 1\)"),
@@ -125,8 +125,8 @@ def test_what_is_wrong_is_said():
         (([1.0, np.nan], [[0.0, 1.0]] * 2), r"positive\[1\]: expected a number, found NaN"),
         (([1.0, 1.0], [[0.0], nan[1]]), r"negatives\[1\]\[1\]: expected a number, found NaN"),
         (([1.0], [[0.0], [1.0, 2.0]]), "negatives: expected 1 lists, one for each positive, found 2"),
-        (([1.0], [[0.0]], "Bpref"), "measures: expected some of ranks alone, for nobody .*, found Bpref"),
-        (([1.0], [[0.0]], "AP(judged_only=True)"), "measures: expected some of ranks alone"),
+        (([1.0], [[0.0]], "Bpref"), "measures: Bpref needs judged negatives, which link prediction does not have"),
+        (([1.0], [[0.0]], "AP(judged_only=True)"), r"measures: AP\(judged_only=True\) needs judged negatives"),
     ]:
         with pytest.raises(InputError, match=message):
             evaluate(*arguments)
@@ -141,5 +141,5 @@ def test_what_is_wrong_is_said():
         evaluate([1.0], [[np.nan, np.nan]], exclude=[[True, False]])
     with pytest.raises(InputError, match=r"name: expected one of ogbl-ppa, .*; did you mean ogbl-ddi"):
         link_prediction.Evaluator("ogbl-did")
-    with pytest.raises(InputError, match="input_dict: expected y_pred_pos and y_pred_neg, found no y_pred_neg"):
+    with pytest.raises(InputError, match="input_dict: the key y_pred_neg is missing"):
         link_prediction.Evaluator("ogbl-ddi").eval({"y_pred_pos": [1.0]})

@@ -1,10 +1,11 @@
-"""What holds of every integration: nobody pays for it, a missing tool is named, and the table says what was tried."""
+"""Tests of all integrations: imports are lazy, missing tools are named, and the lists of integrations are complete."""
 
 import importlib
 import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,9 @@ from tieaware.runtime.extras import MissingExtraError
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "integrations"
-# boosting is what lightgbm and xgboost have in common.
+# boosting is not an integration: lightgbm and xgboost share it.
 MODULES = {each.name for each in pkgutil.iter_modules(integrations.__path__)} - {"boosting"}
-# What needs the tool, and the extra that brings it. Where none is named, the module does without.
+# For each module: a use of its tool, the tool, and the extra that installs it; None if the module works without a tool.
 NEEDS = {
     "ir_measures": (lambda module: module.install(), "ir_measures", "ir-measures"),
     "beir": (lambda module: module.EvaluateRetrieval, "beir", "beir"),
@@ -33,7 +34,7 @@ NEEDS = {
 
 
 def recorded():
-    """Versions that development takes, by package, of any file."""
+    """Return the versions in the constraint files, by package."""
     found = {}
     for name in ("constraints.txt", "constraints-tools.txt", "constraints-spark.txt"):
         for line in (ROOT / name).read_text(encoding="utf-8").splitlines()[1:]:
@@ -43,24 +44,24 @@ def recorded():
 
 
 def named(text):
-    """The packages in a text that stand there with a version: ir-measures 0.4.3."""
+    """Return the packages that a text names with a version, as in "ir-measures 0.4.3"."""
     pairs = re.findall(r"\b([A-Za-z][\w-]*) (\d+(?:\.\d+)+)", text)
     return {canonicalize_name(package): version for package, version in pairs}
 
 
-def test_none_is_imported_with_tieaware():
+def test_importing_tieaware_imports_no_integration():
     code = "import sys, tieaware, tieaware.cli; print(*[each for each in sys.modules if 'integrations' in each])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))
-def test_a_tool_that_is_missing_is_named_with_its_extra(name, monkeypatch):
-    """In one line, when it is first needed: the module itself is imported without it."""
+def test_a_missing_tool_is_named_with_its_extra(name, monkeypatch):
+    """The module can be imported without the tool. The error is raised when the tool is first needed."""
     needed = NEEDS[name]
     blocked = [each for each in sys.modules if needed and each.partition(".")[0] == needed[1]]
     for each in (*blocked, *([needed[1]] if needed else ["pytrec_eval", "ogb", "torch", "pykeen"])):
         monkeypatch.setitem(sys.modules, each, None)
-    # As it is imported in another process, with nothing that it has kept.
+    # Import the module again, because it may have kept parts of the tool.
     monkeypatch.delitem(sys.modules, f"tieaware.integrations.{name}", raising=False)
     monkeypatch.setattr(integrations, name, None, raising=False)
     module = importlib.import_module(f"tieaware.integrations.{name}")
@@ -70,8 +71,25 @@ def test_a_tool_that_is_missing_is_named_with_its_extra(name, monkeypatch):
             use(module)
 
 
-def test_each_has_a_row_in_the_table_with_its_line_and_the_version_tried():
-    """The versions are those that development takes, and so those that the tests beside this one try."""
+@pytest.mark.parametrize("name", sorted(each for each in MODULES if NEEDS[each]))
+def test_the_extra_of_a_tool_installs_it(name):
+    _, tool, extra = NEEDS[name]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    packages = {canonicalize_name(re.match(r"[\w.-]+", each)[0]).removesuffix("-cpu") for each in extras[extra]}
+    assert {"sklearn": "scikit-learn"}.get(tool, canonicalize_name(tool)) in packages
+
+
+def test_the_docstring_of_the_package_lists_all_modules():
+    assert set(re.findall(r"^``(\w+)``", integrations.__doc__, re.MULTILINE)) == MODULES
+
+
+def test_the_api_page_lists_all_modules():
+    page = (PAGES.parent / "api" / "integrations.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^::: tieaware\.integrations\.(\w+)$", page, re.MULTILINE)) == {*MODULES, "boosting"}
+
+
+def test_the_documentation_lists_all_modules_and_the_tested_versions():
+    """The versions are those of the constraint files, which the tests install."""
     text = (PAGES / "README.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:2] == "| "][1:]
     modules = [re.search(r"tieaware\.integrations\.(\w+)|integrations import (\w+)", line) for _, line, _, _ in rows]
@@ -90,7 +108,7 @@ OF_USERS = [*PAGES.glob("*.md"), *PAGES.parent.glob("coming_from/*.md")]
 
 
 @pytest.mark.parametrize("path", sorted(OF_USERS), ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_the_versions_on_its_page_are_those_that_were_tried(path):
+def test_the_versions_on_a_page_are_the_tested_ones(path):
     of_package = recorded()
     for package, version in named(path.read_text(encoding="utf-8")).items():
         if package in of_package:

@@ -1,4 +1,4 @@
-"""Every tool orders ties as src/tieaware/ties_by_tool.py says: each is run on a run full of ties."""
+"""Each tool orders ties as tieaware.experiments.ties_by_tool says. The tests evaluate a run with many ties."""
 
 import re
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ import tieaware
 from tieaware.experiments.ties_by_tool import TOOLS, table, tools_by_rule
 from tieaware.ties import RULES
 
-# Importing them warns of this and that.
+# Importing the tools gives warnings.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def pytrec_eval():
 def ir_measures(*measures):
     import ir_measures
 
-    # Not by its own parser, which takes what Python 3.14 no longer has.
+    # The parser of ir_measures uses a part of ast that Python 3.14 no longer has.
     parsed = [eval(each, {**vars(ir_measures)}) for each in measures]
     return {str(measure): value for measure, value in ir_measures.calc_aggregate(parsed, QRELS, RUN).items()}
 
@@ -123,7 +123,7 @@ def scikit_learn(name):
 def lightgbm():
     import lightgbm
 
-    # A model of no trees: its scores are those that it begins with.
+    # A model without trees returns its initial scores.
     group, labels, scores = [N] * len(RUN), np.concatenate(LABELS), np.concatenate(SCORES)
     data = lightgbm.Dataset(np.zeros((len(labels), 1)), labels, group=group, init_score=scores, params={"verbose": -1})
     parameters = {"objective": "lambdarank", "metric": "ndcg,map", "eval_at": [N], "verbose": -1, "num_threads": 1}
@@ -136,7 +136,7 @@ def xgboost():
 
     labels, scores = np.concatenate(LABELS), np.concatenate(SCORES)
     data = xgboost.DMatrix(np.zeros((len(labels), 1)), labels, base_margin=scores, group=[N] * len(RUN))
-    # Without @, both end at rank 32.
+    # The default cut-off of both metrics is 32.
     params = {"objective": "rank:ndcg", "eval_metric": [f"ndcg@{N}", f"map@{N}"], "nthread": 1}
     model = xgboost.Booster(params, [data])
     ndcg, average = (float(each.partition(":")[2]) for each in model.eval(data).split()[1:])
@@ -155,14 +155,14 @@ def torchmetrics(*names):
     return {measures[name]: value(name) for name in names}
 
 
-# How each is run, in the order of TOOLS: a module that must be there, and what gives the values by measure.
+# For each entry of TOOLS, in that order: a module that must be installed, and a function that returns the values.
 RUNS = [
     ("pytrec_eval", pytrec_eval),
     ("ir_measures", lambda: ir_measures("AP", "nDCG", "P@5", "RR")),
     ("ir_measures", lambda: ir_measures("RR@10")),
     ("pyterrier", lambda: pyterrier("AP", "nDCG", "P@5", "RR")),
     ("pyterrier", lambda: pyterrier("RR@10")),
-    ("torch", ranx),  # It compiles for a minute: only where `make test-tools` runs.
+    ("torch", ranx),  # ranx compiles for a minute, so it is run by `make test-tools` only.
     ("mteb", mteb),
     ("beir", beir),
     ("beir", beir_custom),
@@ -185,17 +185,17 @@ RUNS = [
     ids=[f"{tool.package}: {tool.computes}" for tool in TOOLS],
 )
 def test_a_tool_follows_its_tie_rule_and_no_other(tool, module, values):
-    """Where it follows none, not one of them gives its values."""
+    """A tool without a tie rule has values that no rule gives."""
     if find_spec(module) is None:
         pytest.skip(f"{tool.package} is not installed: `make test-tools` tries it")
     found = values()
     expected = {rule: tieaware.evaluate(QRELS, RUN, list(found), ties=rule).mean()[0] for rule in RULES}
-    # beir and mteb round to five decimals; float32 has seven.
+    # beir and mteb round to five decimals. float32 has seven digits.
     followed = {rule for rule, each in expected.items() if np.allclose(list(found.values()), each, rtol=0, atol=6e-6)}
     assert followed == ({tool.rule} if tool.rule else set())
 
 
-def test_the_page_and_the_command_say_so():
+def test_the_documentation_and_the_command_have_the_same_table():
     assert table() in (ROOT / "docs" / "tie_rules.md").read_text(encoding="utf-8")
     line = next(line for line in tools_by_rule() if line.startswith("docid_ascending: "))
     assert "sentence-transformers" in line
@@ -203,8 +203,7 @@ def test_the_page_and_the_command_say_so():
     assert {rule for rule in RULES if not any(tool.rule == rule for tool in TOOLS)} == {"optimistic", "pessimistic"}
 
 
-def test_the_versions_are_those_that_development_takes():
-    """Of each that is recorded, in either file."""
+def test_the_versions_are_those_of_the_constraint_files():
     text = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("constraints.txt", "constraints-tools.txt"))
     recorded = {}
     for name, version in re.findall(r"^([\w.-]+)==(\S+)$", text, re.MULTILINE):

@@ -1,4 +1,4 @@
-"""``tieaware trec_eval`` against trec_eval's own expected outputs, byte for byte; and under other rules of ties."""
+"""``tieaware trec_eval``, compared byte for byte with trec_eval's own tests; and under other tie rules."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ from tieaware import InputError, read_qrels, read_run
 from tieaware.cli import main
 from tieaware.trec_eval import MEASURES, evaluate_lines, lines, requests
 
-# The outputs of trec_eval's own tests, with the options that they are made with; but for those of other input files.
+# The outputs of trec_eval's own tests, with their options. Tests that need other input files are left out.
 PARAMETERS = (
     "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35 "
     "-mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20"
@@ -34,7 +34,7 @@ def printed(capfd, *arguments):
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_the_output_is_trec_evals(data, capfd, output):
+def test_the_output_equals_that_of_trec_eval(data, capfd, output):
     folder = data / "trec_eval_tests"
     options, qrels, run = OUTPUTS[output]
     status, out, _ = printed(capfd, *options.split(), folder / qrels, folder / run)
@@ -43,7 +43,7 @@ def test_the_output_is_trec_evals(data, capfd, output):
 
 @pytest.fixture
 def files(tmp_path):
-    """A query whose documents tie but for one, a query that is not answered, and one that is not judged."""
+    """Files with a query whose documents tie except for one, an unanswered query, and an unjudged query."""
     (tmp_path / "qrels").write_text("q1 0 a 2\nq1 0 b 0\nq1 0 c 1\nq1 0 e 1\nq1 0 p -1\nq2 0 a 1\n")
     (tmp_path / "run").write_text(
         "q1 Q0 z 1 3 tag\nq1 Q0 a 2 2 tag\nq1 Q0 b 3 2 tag\nq1 Q0 c 4 2 tag\nq1 Q0 p 5 2 tag\nq9 Q0 a 1 1 tag\n"
@@ -52,7 +52,7 @@ def files(tmp_path):
 
 
 def expected_over_orders(measure, level):
-    """The mean of trec_eval's values over all orders of the four tied documents."""
+    """Return the mean of pytrec_eval's values over all orders of the four tied documents."""
     judged = {"q1": {"a": 2, "b": 0, "c": 1, "e": 1, "p": -1}}
     evaluator = pytrec_eval.RelevanceEvaluator(judged, {measure}, level)
     values = [
@@ -64,7 +64,7 @@ def expected_over_orders(measure, level):
 
 @pytest.mark.parametrize("level", [1, 2])
 def test_the_average_is_the_mean_over_all_orders(files, level):
-    """Of every measure of trec_eval 9 that has a value of a query."""
+    """The test covers all measures of trec_eval 9 that have a value for a query."""
     qrels, run = (read(path) for read, path in zip((read_qrels, read_run), files, strict=True))
     compared = 0
     for name in sorted(pytrec_eval.supported_nicknames["all_trec"] - {"runid", "relstring", "gm_map", "gm_bpref"}):
@@ -77,8 +77,8 @@ def test_the_average_is_the_mean_over_all_orders(files, level):
     assert compared > 90
 
 
-def test_what_trec_eval_10_adds_is_averaged_too(files):
-    """RBP with gains, its residual, and unjudged documents: from the means of the slots."""
+def test_the_average_of_the_measures_that_trec_eval_10_adds(files):
+    """These are RBP with gains, its residual, and the share of unjudged documents."""
     qrels, run = (read(path) for read, path in zip((read_qrels, read_run), files, strict=True))
     evaluated = evaluate_lines(qrels, run, lines(requests(["rbp.p=0.5", "rbp_resid", "unj.2"])), ties="average")
     assert [line.name for line in evaluated.lines] == ["rbp_p=0.5", "rbp_resid", "unj_2"]
@@ -88,7 +88,7 @@ def test_what_trec_eval_10_adds_is_averaged_too(files):
 
 
 def test_options(files, capfd):
-    """-n, -M, -J, -N, -l, --ties, long names, and the first parameters of a family."""
+    """The first parameters of a family count, and options have long names."""
     assert printed(capfd, "-n", *files) == (0, "", "")
     _, out, _ = printed(capfd, "-q", "-m", "P.1,3", "-m", "P.2", "-mrelstring", "-mrunid", "-mnum_q", *files)
     assert out == (
@@ -126,8 +126,8 @@ def test_errors_are_one_line(files, capfd, options, problem):
     assert err.count("\n") == 1
 
 
-def test_a_tied_group_that_takes_g_too_long_is_refused(tmp_path):
-    """G goes through the sums that some of the tied gains can have."""
+def test_a_tie_group_that_takes_too_long_for_g_is_an_error(tmp_path):
+    """The average of G needs all sums that some of the tied gains can have."""
     (tmp_path / "qrels").write_text("".join(f"q 0 d{i} {i % 5}\n" for i in range(1000)))
     (tmp_path / "run").write_text("".join(f"q Q0 d{i} 1 1 t\n" for i in range(1000)))
     qrels, run = read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run")
@@ -136,6 +136,6 @@ def test_a_tied_group_that_takes_g_too_long_is_refused(tmp_path):
     assert evaluate_lines(qrels, run, lines(requests(["all_trec"]))).values[0, -1] == 0
 
 
-def test_families_are_trec_evals():
-    """What pytrec_eval says that trec_eval 9 has, and what 10 has added."""
+def test_families_equal_those_of_trec_eval():
+    """They are the measures of pytrec_eval, which wraps trec_eval 9, and three that trec_eval 10 has added."""
     assert set(MEASURES) == {*pytrec_eval.supported_measures, "rbp", "rbp_resid", "unj"}

@@ -1,4 +1,4 @@
-"""The notation of measures: what is written is read back, and what has no meaning is refused in one line."""
+"""Tests of the notation of measures: texts and measures are inverses, and each error is one plain line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def measures(draw: st.DrawFn) -> Measure:
 
 
 @given(measures())
-def test_what_is_written_is_read_back(measure):
+def test_text_and_measure_are_inverses(measure):
     text = str(measure)
     assert parse_measure(text) == measure
     assert eval(text, vars(tieaware)) == measure
@@ -60,7 +60,7 @@ def test_what_is_written_is_read_back(measure):
         ("iprec_at_recall_0.10", "IPrec@0.1"), ("iprec_at_recall_1.00", "IPrec@1.0"), ("set_recall", "SetR"),
         ("set_F", "SetF"), ("set_map", "SetAP"), ("set_relative_P", "SetP(relative=True)"), ("num_ret", "NumRet"),
         ("num_rel", "NumRel"), ("num_rel_ret", "NumRelRet"), ("num_q", "NumQ"),
-        # What ir_measures and others call them.
+        # Names in ir_measures and other tools.
         ("MRR@10", "RR@10"), ("NDCG@5", "nDCG@5"), ("Accuracy@20", "AUC@20"), ("BPref", "Bpref"), ("RPrec", "Rprec"),
         ("Precision@3", "P@3"), ("Recall", "R"), ("MAP(rel=2)", "AP(rel=2)"), ("InfAP", "infAP"), ("IAP", "IAP11"),
         ("HitRate@3", "Hits@3"),
@@ -72,7 +72,7 @@ def test_other_names(trec_name, measure):
 
 
 def test_equal_measures_are_written_alike():
-    """NumPy's numbers, and whole numbers for fractions, are the plain ones."""
+    """NumPy's numbers are written as Python's, and whole numbers as fractions if the parameter is a fraction."""
     assert str(AP(rel=np.int64(2)) @ np.int32(5)) == "AP(rel=2)@5"
     assert str(RBP(p=np.float64(0.85))) == "RBP(p=0.85)"
     assert str(P(judged_only=np.bool_(True))) == "P(judged_only=True)"
@@ -116,17 +116,17 @@ def test_a_measure_is_immutable():
         ("A" * 1000, "the name 'AAAAAAAAAAAAAAAAAAAA'… is too long: it has 1000 characters"),
     ],
 )
-def test_what_has_no_meaning_is_refused_in_one_line(text, message):
+def test_an_error_is_one_line(text, message):
     with pytest.raises(InputError) as error:
         tieaware.Evaluator([1, 0], [text])
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_a_measure_is_a_name_or_a_measure():
+def test_measures_of_a_wrong_type_are_refused():
     with pytest.raises(InputError, match=r"^measure: expected a name .*, found 3$"):
         parse_measure(3)
-    with pytest.raises(InputError, match="^measures: must include at least one measure, such as 'nDCG@10'"):
+    with pytest.raises(InputError, match=r"^measures: must include at least one measure, such as 'nDCG@10'$"):
         tieaware.Evaluator([1, 0], [])
 
 
@@ -137,7 +137,7 @@ def test_every_measure_is_exported():
 
 
 def other(parameter):
-    """Return another setting than the default."""
+    """Return a value of the parameter that is not the default."""
     if isinstance(parameter, Number):
         return (parameter.default + parameter.most) / 2
     if isinstance(parameter, WholeNumber):
@@ -150,8 +150,8 @@ PARAMETERS = [(family, name) for family, definition in DEFINITIONS.items() for n
 
 
 @pytest.mark.parametrize(("family", "name"), PARAMETERS)
-def test_measures_that_differ_in_a_parameter_share_nothing_that_depends_on_it(family, name):
-    """Together they have the values that they have alone, in any order, under every tie rule."""
+def test_measures_with_different_parameters_do_not_affect_each_other(family, name):
+    """Two measures have the same values together, in any order, as alone, under every tie rule."""
     definition = DEFINITIONS[family]
     cutoff = 3 if definition.has_cutoff else None
     default = Measure(definition, cutoff)
@@ -173,8 +173,8 @@ def test_measures_that_differ_in_a_parameter_share_nothing_that_depends_on_it(fa
         assert not depends or (alone[:, 0] != alone[:, 1]).any()
 
 
-def test_a_weighting_is_given_nothing_but_the_parameters_that_it_declares():
-    """So that it cannot depend on one that its key forgets; and each weighting is one of its measure's parameters."""
+def test_a_weighting_takes_only_the_parameters_that_it_declares():
+    """Otherwise the key of the weighting could miss a parameter that the weights depend on."""
     for definition in DEFINITIONS.values():
         weighting = definition.weighting
         assert set(weighting.parameters) <= set(definition.parameters)

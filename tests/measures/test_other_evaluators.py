@@ -1,4 +1,4 @@
-"""Measures that trec_eval does not have, against the evaluators that define them, on runs without ties."""
+"""Measures that trec_eval does not have agree with the evaluators that define them, on runs without ties."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNTIED = ("continuous", "untied", "BRPHJ_NLP3", "CincyMedIR-run1", "OHSU_RUN2", 
 
 @pytest.fixture(scope="module")
 def untied(collection):
-    """Give judgments, and runs that have no tie, as dicts. For gdeval, queries are numbers and no label is negative."""
+    """Return judgments and runs without ties as dicts. gdeval needs numbers as queries, and labels of at least 0."""
     qrels = {
         query.removeprefix("q"): {document: label for document, label in labels.items() if label >= 0}
         for query, labels in read_qrels(collection.qrels).items()
@@ -32,10 +32,10 @@ def untied(collection):
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl script, and perl is missing")
 @pytest.mark.parametrize("k", [5, 20, 100])
-def test_err_is_gdevals(untied, k):
-    """Through ir_measures, which runs the script of TREC's web track: it prints five digits.
+def test_err_agrees_with_gdeval(untied, k):
+    """ir_measures runs gdeval, the script of TREC's web track, which prints five digits.
 
-    It is given the first k documents alone, which it looks at; of the others it takes seconds to read.
+    The script gets only the first k documents, because reading the others takes seconds.
     """
     qrels, runs = untied
     measure = ir_measures.ERR @ k
@@ -50,8 +50,11 @@ def test_err_is_gdevals(untied, k):
 
 
 @PUBLIC_IS_SLOW
-def test_rbp_and_its_residual_are_those_of_cwl_eval(untied):
-    """The residual: what RBP gains, when all unjudged documents of a list are relevant; but for those below it."""
+def test_rbp_and_its_residual_agree_with_cwl_eval(untied):
+    """The residual is the increase of RBP if all unjudged documents were relevant.
+
+    It also counts the ranks below the list, which weigh less than the tolerance in lists of 150 documents.
+    """
     qrels, runs = untied
     measure = ir_measures.RBP(p=0.8, rel=1)
     ours = ["RBP(p=0.8)", "RBPResidual(p=0.8)"]
@@ -87,14 +90,14 @@ def test_rbp_and_its_residual_are_those_of_cwl_eval(untied):
         ),
     ],
 )  # fmt: skip
-def test_q_is_that_of_ntcireval(notation, retrieved, judged, value):
-    """Values that pyNTCIREVAL 0.0.3 gives, which is no longer kept up and so no dependency."""
+def test_q_agrees_with_ntcireval(notation, retrieved, judged, value):
+    """The values are recorded from pyNTCIREVAL 0.0.3, which is not maintained and therefore not a dependency."""
     scores = np.arange(len(retrieved), 0, -1.0)
     evaluator = tieaware.Evaluator(retrieved, [notation], judgments=(judged, [0, len(judged)]))
     assert evaluator(scores)[0, 0] == pytest.approx(value, rel=1e-14)
 
 
-def test_judged_and_accuracy_are_those_of_ir_measures(untied):
+def test_judged_and_accuracy_agree_with_ir_measures(untied):
     qrels, runs = untied
     pairs = [
         ("Judged@10", ir_measures.Judged @ 10),
@@ -103,7 +106,7 @@ def test_judged_and_accuracy_are_those_of_ir_measures(untied):
         ("AUC(rel=2)", ir_measures.Accuracy(rel=2)),
         ("AUC@50", ir_measures.Accuracy @ 50),
     ]
-    # Not by parse_measure: it uses parts of ast that Python 3.12 warns of, and 3.14 does not have.
+    # ir_measures.parse_measure is not used: it needs classes of ast that Python 3.14 removed.
     theirs = [measure for _, measure in pairs]
     result = tieaware.evaluate(qrels, runs, [name for name, _ in pairs], queries="both")
     compared = 0
@@ -116,7 +119,7 @@ def test_judged_and_accuracy_are_those_of_ir_measures(untied):
     assert compared >= 5 * 80
 
 
-def test_with_the_pool_judged_counts_negative_labels_as_ir_measures_does():
+def test_judged_with_the_pool_agrees_with_ir_measures():
     qrels = {"q1": {"a": 1, "b": 0, "c": -1, "d": -2}}
     run = {"q1": {name: float(-i) for i, name in enumerate("cxaydbz")}}
     for k in range(1, 9):
@@ -126,15 +129,15 @@ def test_with_the_pool_judged_counts_negative_labels_as_ir_measures_does():
         assert ours[1] < ours[0]
 
 
-def test_residual_is_what_rbp_lacks(untied):
-    """RBP of the judged documents, were they all relevant, and the residual make 1."""
+def test_rbp_and_the_residual_add_up_to_1(untied):
+    """RBP counts all judged documents as relevant here."""
     qrels, runs = untied
     result = tieaware.evaluate(qrels, runs, ["RBP(p=0.7,rel=0)", "RBPResidual(p=0.7)"], queries="both")
     np.testing.assert_allclose(result.values.sum(axis=2), 1.0, rtol=1e-14)
 
 
-def test_q_of_runs_is_that_of_ntcireval(untied):
-    """The means over the topics, as pyNTCIREVAL 0.0.3 gives them."""
+def test_q_of_runs_agrees_with_ntcireval(untied):
+    """The means over the topics are recorded from pyNTCIREVAL 0.0.3."""
     qrels, runs = untied
     known = {
         "continuous": (0.4232391273901106, 0.39018796165130243),
@@ -149,11 +152,11 @@ def test_q_of_runs_is_that_of_ntcireval(untied):
     np.testing.assert_allclose(means, [known[name] for name in runs], rtol=1e-13)
 
 
-# What a textbook works out: Manning, Raghavan and Schütze, Introduction to Information Retrieval, chapter 8.
+# Examples of a textbook: Manning, Raghavan and Schütze, Introduction to Information Retrieval, chapter 8.
 
 
-def test_means_keep_their_order():
-    """Harmonic ≤ geometric ≤ arithmetic mean of precision and recall."""
+def test_f1_is_below_the_other_means():
+    """The harmonic mean of precision and recall is at most the geometric, and that at most the arithmetic mean."""
     values = tieaware.Evaluator([[1, 0, 1, 1, 0, 0, 0, 1, 0, 0]], ["P@5", "R@5", "F1@5"])(
         [[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]]
     )
@@ -162,7 +165,7 @@ def test_means_keep_their_order():
 
 
 def test_f1_of_returning_everything():
-    """One relevant document among 10,000: precision 0.0001, recall 1."""
+    """With one relevant document among 10,000, precision is 0.0001 and recall 1."""
     labels = np.zeros(10_000, dtype=int)
     labels[77] = 1
     values = tieaware.Evaluator(labels, ["P", "R", "F1", "SetF"])(np.ones(10_000))

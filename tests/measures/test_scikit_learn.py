@@ -1,4 +1,4 @@
-"""DCG and nDCG against scikit-learn, which averages over ties too."""
+"""DCG, nDCG and AUC agree with scikit-learn, which averages over ties, too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def notation(name: str, k: int | None, parameters: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def tied() -> tuple[np.ndarray, np.ndarray]:
-    """Draw graded labels and tied scores: 60 lists of 40 documents, the first without a relevant one."""
+    """Draw graded labels and tied scores of 60 lists of 40 documents. The first list has no relevant document."""
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 5, (60, 40)) * (rng.random((60, 40)) < rng.random((60, 1)))
     labels[0] = 0
@@ -28,7 +28,7 @@ def tied() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("k", CUTOFFS)
 @pytest.mark.parametrize("dcg", ["log2", "exp-log2"])
 def test_ndcg_score(tied, k, dcg):
-    """Graded lists with ties have the value of scikit-learn's ndcg_score, list by list."""
+    """The values of nDCG, list by list, agree with ndcg_score."""
     labels, scores = tied
     gains = labels if dcg == "log2" else 2**labels - 1
     values = Evaluator(labels, [notation("nDCG", k, f"(dcg={dcg})")])(scores)[:, 0]
@@ -39,7 +39,7 @@ def test_ndcg_score(tied, k, dcg):
 @pytest.mark.parametrize("k", CUTOFFS)
 @pytest.mark.parametrize("dcg", ["log2", "exp-log2"])
 def test_dcg_score(tied, k, dcg):
-    """Graded lists with ties have the value of scikit-learn's dcg_score, in the mean and list by list."""
+    """The values of DCG, list by list, and their mean agree with dcg_score."""
     labels, scores = tied
     gains = labels if dcg == "log2" else 2**labels - 1
     evaluate = Evaluator(labels, [notation("DCG", k, f"(dcg={dcg})")])
@@ -50,7 +50,7 @@ def test_dcg_score(tied, k, dcg):
 
 @pytest.mark.parametrize("k", CUTOFFS)
 def test_run_order_without_ties(tied, k):
-    """On scores that do not tie, one order is as good as the mean over orders, here as there."""
+    """Without ties, nDCG in run order agrees with ndcg_score(ignore_ties=True)."""
     labels, _ = tied
     scores = np.random.default_rng(2).random(labels.shape)
     values = Evaluator(labels, [notation("nDCG", k)], ties="run_order")(scores)[:, 0]
@@ -59,7 +59,7 @@ def test_run_order_without_ties(tied, k):
 
 
 def test_roc_auc_score(tied):
-    """The area under the ROC curve, where a tie counts half."""
+    """AUC agrees with roc_auc_score, where a tied pair counts ½."""
     labels, scores = tied
     values = Evaluator(labels, ["AUC", "AUC(rel=3)"])(scores)
     for column, least in enumerate((1, 3)):

@@ -1,4 +1,4 @@
-"""Exact worst cases of banding: the published tables corrected, enumeration, and rankings that attain them."""
+"""Worst cases of banding agree with published tables (corrected) and with enumeration, and rankings attain them."""
 
 from itertools import product
 
@@ -25,12 +25,12 @@ P_LOSSES = [0, 0.05, 0, 0.075, 0.075, 0.08, 0.08, 0.1714, 0.1875, 0.1875]
 
 
 @pytest.mark.parametrize("measure", LOSSES)
-def test_the_tables_come_out_to_their_digits(measure):
+def test_losses_agree_with_the_published_tables(measure):
     values = [worst_case(measure, rho).value for rho in RHOS]
     np.testing.assert_allclose(values, LOSSES[measure], rtol=0, atol=5.1e-7)
 
 
-def test_the_other_columns_come_out_to_their_digits():
+def test_gains_and_other_losses_agree_with_the_published_tables():
     for measure, gain, expected, digits in (
         ("AP", True, AP_GAINS, 6), ("nDCG@1000", False, NDCG_LOSSES, 4), ("P@10", False, P_LOSSES, 4),
     ):  # fmt: skip
@@ -46,7 +46,7 @@ MEASURES = ["RR", "RBP(p=0.5)", "RBP(p=0.9)", "AP", "nDCG", "nDCG@4", "nDCG@20",
 @pytest.mark.parametrize("depth", [1, 2, 7, 11])
 @pytest.mark.parametrize("rho", ["1", "1.3", "1.5", "2", "2.6", "4", "100"])
 def test_no_ranking_is_worse(rho, depth):
-    """Against every relevance of a short ranking, of which all relevant documents are retrieved."""
+    """All relevance vectors of a short ranking are enumerated."""
     every = np.array(list(product([0, 1], repeat=depth)))
     scores = np.tile(-np.arange(depth, dtype=float), (len(every), 1))
     loss = Evaluator(every, MEASURES)(scores) - Evaluator(every, MEASURES, precision=f"bands:{rho}")(scores)
@@ -84,7 +84,7 @@ def test_a_rho_of_1_costs_nothing():
         (("AP", 2, 0), "depth: expected a whole number from 1 to 100,000, found 0"),
     ],
 )
-def test_what_is_not_known_is_said(arguments, message):
+def test_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         worst_case(*arguments)
 

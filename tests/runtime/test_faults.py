@@ -1,4 +1,4 @@
-"""A few of the faults that `make faults` goes through: a call whose memory fails, and files that do."""
+"""Failing allocations and truncated files: a sample of the faults that `make faults` injects."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ import pytest
 
 import tieaware
 from tieaware.results.storage import read
-from tieaware.runtime.atomic_files import whole_file
 
 TESTS = Path(__file__).parents[1]
 
-# Of these measures, the kernels of the last two ask for memory to work in.
+# The kernels of the last two measures allocate working memory.
 PROGRAM = """
 import random
 from support import queries
@@ -41,15 +40,16 @@ for all_later in (False, True):
 """
 
 
-@pytest.mark.skipif(shutil.which("cc") is None or sys.platform != "linux", reason="there is no cc, or no LD_PRELOAD")
-def test_memory_that_a_kernel_does_not_get(tmp_path):
-    """A single allocation that fails, and that one with all after it."""
+@pytest.mark.skipif(shutil.which("cc") is None or sys.platform != "linux", reason="needs cc and LD_PRELOAD")
+def test_a_kernel_survives_failing_allocations(tmp_path):
+    """Each allocation fails once alone, and once together with all later ones."""
     library = tmp_path / "faults.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, TESTS / "faults" / "faults.c", "-ldl"], check=True)
     environment = {
         **os.environ,
         "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS / 'faults'}",
-        # In `make checked` before the sanitizer, which wants to be first, but then gets what is not to fail.
+        # Under `make checked`, load this library before the sanitizer, so that the sanitizer gets only allocations that
+        # must not fail; and turn off its check that it is loaded first.
         "LD_PRELOAD": f"{library} {os.environ.get('LD_PRELOAD', '')}",
         "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0",
     }
@@ -59,7 +59,7 @@ def test_memory_that_a_kernel_does_not_get(tmp_path):
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
-def test_a_compressed_file_that_ends_too_early(compress):
+def test_a_truncated_compressed_file_is_an_error(compress):
     data = compress(b"301 Q0 d1 1 2.5 bm25\n301 Q0 d2 2 2.5 bm25\n")
     assert tieaware.read_run(io.BytesIO(data)).documents.to_list() == ["d1", "d2"]
     for n in range(len(data)):
@@ -67,16 +67,16 @@ def test_a_compressed_file_that_ends_too_early(compress):
             tieaware.read_run(io.BytesIO(data[:n]))
 
 
-def test_a_window_of_gigabytes_is_refused():
+def test_an_xz_file_with_a_window_of_gigabytes_is_refused():
     data = bytearray(lzma.compress(b"301 0 d1 1\n", filters=[{"id": lzma.FILTER_LZMA2, "preset": 0}]))
-    # Bytes 12 to 23 are the header of the block: byte 16 is the size of the window, the last four are the checksum.
+    # Bytes 12 to 23 are the block header: byte 16 is the window size, and the last four bytes are the checksum.
     data[16] = 37
     data[20:24] = zlib.crc32(data[12:20]).to_bytes(4, "little")
     with pytest.raises(tieaware.InputError, match="corrupt xz data: Memory usage limit exceeded"):
         tieaware.read_qrels(io.BytesIO(data))
 
 
-def test_no_memory_is_no_damage(tmp_path, monkeypatch):
+def test_a_memory_error_is_not_reported_as_a_damaged_file(tmp_path, monkeypatch):
     tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "AP").save(tmp_path / "results.npz")
 
     def exhausted(*_):
@@ -85,26 +85,3 @@ def test_no_memory_is_no_damage(tmp_path, monkeypatch):
     monkeypatch.setattr("tieaware.results.storage._check", exhausted)
     with pytest.raises(MemoryError):
         read(tmp_path / "results.npz")
-
-
-def test_what_cannot_be_cleared_away_is_not_held(tmp_path, monkeypatch):
-    """An error of clearing away lets go of the lock, so that the next to write there can do it."""
-
-    def exhausted(*_, **__):
-        raise MemoryError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(shutil, "rmtree", exhausted)
-        with pytest.raises(MemoryError), whole_file(tmp_path / "file") as file:
-            file.write(b"old")
-    assert len(list(tmp_path.glob(".unfinished-*"))) == 1
-    with whole_file(tmp_path / "file") as file:
-        file.write(b"new")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.mark.parametrize("error", [FileNotFoundError, OSError])
-def test_an_error_of_who_writes_is_raised(tmp_path, error):
-    with pytest.raises(tieaware.InputError), whole_file(tmp_path / "file"):
-        raise error(2, "nothing there")
-    assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""What is shown on a terminal of what takes long: a line, in time, and nothing of it in the end."""
+"""The progress line on a terminal: its content, and that nothing of it remains at the end."""
 
 import io
 import os
@@ -21,20 +21,20 @@ class Terminal(io.StringIO):
         return True
 
     def screen(self):
-        """What can be seen: what is written over is gone."""
+        """Return the visible lines, without text that was overwritten."""
         lines = []
         for line in self.getvalue().split("\n"):
             shown = ""
-            for part in line.split("\r"):
-                shown = part + shown[len(part) :]
+            for written in line.split("\r"):
+                shown = written + shown[len(written) :]
             lines.append(shown.rstrip())
         return lines
 
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """One on which what takes longer than an instant is told at once."""
-    # pytest puts its own into sys when it goes from a fixture to the test.
+    """A terminal as standard error, on which the progress line appears at once."""
+    # Replace the modules' sys: pytest replaces sys.stderr again between a fixture and its test.
     stderr = Terminal()
     for module in (progress, streams):
         monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=stderr))
@@ -45,14 +45,14 @@ def terminal(monkeypatch):
 
 
 def wait_for(terminal, pattern):
-    """Wait until the last line that was drawn is such a one."""
+    """Wait until the last line that was drawn matches the pattern."""
     end = time.monotonic() + 20
     while not re.fullmatch(pattern, terminal.getvalue().rpartition("\r")[2].strip()):
         assert time.monotonic() < end, terminal.getvalue()[-300:]
         time.sleep(0.001)
 
 
-def test_the_line_says_how_far_the_stages_are(terminal):
+def test_the_line_shows_the_progress_of_all_open_stages(terminal):
     with progress.stage("all"), progress.stage("runs", 5, 2) as advance:
         wait_for(terminal, r"all: runs 2 of 5 \(0 s\)")
         threads = [threading.Thread(target=advance, args=(1,)) for _ in range(2)]
@@ -67,7 +67,7 @@ def test_the_line_says_how_far_the_stages_are(terminal):
     assert terminal.screen() == [""]
 
 
-def test_what_else_is_said_stands_on_a_line_of_its_own(terminal):
+def test_a_warning_is_printed_on_its_own_line(terminal):
     with progress.stage("a stage with a long name"):
         wait_for(terminal, "a stage .*")
         terminal.write("^C")  # as a terminal shows it
@@ -76,7 +76,7 @@ def test_what_else_is_said_stands_on_a_line_of_its_own(terminal):
     assert terminal.screen() == ["warning: so it is", ""]
 
 
-def test_it_ends_with_the_outermost_stage_however_that_ends(terminal):
+def test_the_line_disappears_when_the_outermost_stage_ends_or_fails(terminal):
     letters = over("abc", "letters")
 
     def interrupted():
@@ -96,7 +96,7 @@ def test_it_ends_with_the_outermost_stage_however_that_ends(terminal):
 
 
 @pytest.mark.parametrize("why", ["no terminal", "dumb", "short", "no stage that is shown"])
-def test_nothing_is_written_where_nobody_is_told(terminal, monkeypatch, why):
+def test_nothing_is_written_without_a_terminal_or_a_shown_stage(terminal, monkeypatch, why):
     if why == "no terminal":
         monkeypatch.setattr(terminal, "isatty", lambda: False)
     if why == "dumb":
@@ -109,14 +109,14 @@ def test_nothing_is_written_where_nobody_is_told(terminal, monkeypatch, why):
     assert terminal.getvalue() == ""
 
 
-def test_the_line_is_no_wider_than_the_terminal(terminal, monkeypatch):
+def test_the_line_is_cut_to_the_width_of_the_terminal(terminal, monkeypatch):
     monkeypatch.setattr(progress, "_columns", lambda: 20)
     with progress.stage("a stage with a long name", 5):
         wait_for(terminal, "a stage with a lon…")
     assert terminal.screen() == [""]
 
 
-def test_a_terminal_that_is_gone_is_no_error(terminal, monkeypatch):
+def test_a_terminal_that_was_closed_is_not_an_error(terminal, monkeypatch):
     monkeypatch.setattr(terminal, "write", lambda _: (_ for _ in ()).throw(OSError))
     with progress.stage("a"):
         time.sleep(0.02)
@@ -129,7 +129,7 @@ def test_durations_are_short(seconds, text):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
-def test_a_forked_child_has_no_part_in_it(terminal):
+def test_a_forked_child_has_no_progress_line(terminal):
     with progress.stage("parent"), progress._line.paused():
         child = os.fork()
         if not child:
@@ -138,8 +138,7 @@ def test_a_forked_child_has_no_part_in_it(terminal):
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
-def test_evaluating_tells_of_runs_only_where_that_is_asked_for(terminal, tmp_path):
-    """By a folder, or by a command, around it."""
+def test_evaluate_shows_its_progress_only_within_another_stage(terminal, tmp_path):
     (tmp_path / "run").write_text("q Q0 d 1 1 t\n")
     tieaware.evaluate({"q": {"d": 1}}, tmp_path / "run", "AP")
     assert terminal.getvalue() == ""

@@ -1,4 +1,4 @@
-"""One pool of threads a process, which every call shares."""
+"""The thread pool of a process: its size, the order of results, errors, interruptions and forks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EDGES = np.arange(41)
 
 @pytest.fixture(autouse=True)
 def pool(monkeypatch):
-    """A pool of its own for each test, without threads yet."""
+    """A new pool for each test, without threads."""
     monkeypatch.setattr(threads, "_pool", threads._Pool())
     return threads._pool
 
@@ -33,15 +33,15 @@ def names():
 
 
 def output_of(program):
-    """Return what a program prints, or fail if it does not end."""
+    """Return the output of a Python program, which must end within a minute, and print no errors."""
     environment = {**os.environ, "PYTHONWARNINGS": "ignore::DeprecationWarning"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
-def test_there_is_one_pool_whatever_counts_are_asked_for():
-    """As large as the largest request, less the thread that asks; none are left behind by a smaller one."""
+def test_all_calls_share_one_pool():
+    """Its size is the largest number of threads that was asked for, minus the calling thread."""
     program = """
 import threading, numpy as np, tieaware
 evaluators = [tieaware.Evaluator(np.tile([0, 1], (100, 1)), ["AP"], threads=n) for n in (2, 8, 3, 2, 1, 5)]
@@ -63,8 +63,8 @@ def test_results_are_in_the_order_of_the_items(n):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_a_call_takes_no_more_threads_than_it_is_given(n):
-    """Also when the pool has more; and all of them at a time."""
+def test_a_call_uses_exactly_its_number_of_threads(n):
+    """Even if the pool has more."""
     over_items(str, range(100), 8)
     together = threading.Barrier(n)
     over_items(lambda _: together.wait(10), range(n), n)
@@ -83,8 +83,7 @@ def test_a_call_takes_no_more_threads_than_it_is_given(n):
     assert most <= n
 
 
-def test_items_are_taken_one_at_a_time():
-    """By one thread, and not before there is one to work on them."""
+def test_items_are_taken_one_at_a_time_and_only_when_a_thread_is_free():
     taking = threading.Lock()
     taken, done = 0, 0
 
@@ -113,14 +112,14 @@ def test_a_call_within_a_call_stays_in_its_thread():
 
     assert all(all(inner) for inner in over_items(outer, range(20), 3))
     assert threads._pool._size == 2
-    # The thread that made the call asks for others again.
+    # Afterwards, the calling thread can use other threads again.
     together = threading.Barrier(2)
     over_items(lambda _: together.wait(10), range(2), 2)
 
 
 @pytest.mark.parametrize("n", [1, 2, 8])
 def test_the_first_error_in_the_order_of_the_items_is_raised(n):
-    """Once everything that has begun has ended, and nothing begins afterwards."""
+    """It is raised when all items in progress have ended, and no other item begins afterwards."""
     running, begun = 0, []
     lock = threading.Lock()
 
@@ -148,7 +147,7 @@ def test_the_first_error_in_the_order_of_the_items_is_raised(n):
 
 
 @pytest.mark.parametrize("n", [1, 2, 8])
-def test_an_error_of_what_yields_the_items_is_raised(n):
+def test_an_error_of_the_iterator_is_raised(n):
     def items():
         yield from range(5)
         raise OSError("no more")
@@ -159,7 +158,7 @@ def test_an_error_of_what_yields_the_items_is_raised(n):
     assert sorted(done) == list(range(5))
 
 
-def test_an_interruption_is_raised_too():
+def test_an_interruption_in_an_item_is_raised():
     def interrupted(i):
         if i == 1:
             raise KeyboardInterrupt
@@ -169,8 +168,8 @@ def test_an_interruption_is_raised_too():
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_nothing_is_held_after_a_call(fails):
-    """Neither the work nor its results and errors, without the garbage collector."""
+def test_the_pool_keeps_no_reference_after_a_call(fails):
+    """The work, its results and its errors are freed without the garbage collector."""
 
     class Work:
         def __call__(self, i):
@@ -186,7 +185,7 @@ def test_nothing_is_held_after_a_call(fails):
             over_items(work, range(10), 2)
         del work
         for _ in range(100):
-            # A thread of the pool may still be on its way out.
+            # A thread of the pool may still be returning from the work.
             if held() is None:
                 break
             time.sleep(0.01)
@@ -195,8 +194,8 @@ def test_nothing_is_held_after_a_call(fails):
         gc.enable()
 
 
-def test_many_threads_share_the_pool():
-    """Which is no larger for it; and calls do not wait for one another."""
+def test_calls_from_many_threads_share_the_pool():
+    """The pool does not grow, and the calls do not wait for one another."""
     results = {}
 
     def caller(number):
@@ -230,7 +229,7 @@ def test_a_call_ends_while_another_keeps_the_pool_busy():
     assert not other.is_alive()
 
 
-def test_without_more_threads_there_is_one(monkeypatch):
+def test_the_calling_thread_does_the_work_if_no_thread_can_be_started(monkeypatch):
     class NoThread:
         def __init__(self, **_):
             pass
@@ -243,8 +242,8 @@ def test_without_more_threads_there_is_one(monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
-def test_a_child_has_a_pool_of_its_own():
-    """Also one that is forked while others are at work, and within a call."""
+def test_a_forked_child_has_a_pool_of_its_own():
+    """Even if it is forked while threads of the parent's pool work."""
     program = """
 import os, threading, time
 from tieaware.runtime.threads import over_items
@@ -271,8 +270,8 @@ print(names())
     assert output_of(program) == "0 True after\n0 True during\n2\n"
 
 
-def test_the_interpreter_ends_cleanly():
-    """With threads that wait and threads at work, and with a call as it ends."""
+def test_the_interpreter_exits_cleanly():
+    """While threads of the pool wait and work; and a call at exit still works."""
     program = """
 import atexit, threading, time
 import numpy as np
@@ -289,9 +288,9 @@ print("end")
 
 
 @pytest.mark.parametrize("n", [1, 3])
-def test_long_calls_answer_an_interruption(n):
-    """Within half a second, wherever the kernels are; and the pool and the evaluators are as they were."""
-    # The sanitizer makes all of it slower.
+def test_an_interruption_ends_any_kernel_within_half_a_second(n):
+    """The pool and the evaluators can be used afterwards."""
+    # The sanitizer makes the kernels slower.
     longest = 1.5 if "libasan" in os.environ.get("LD_PRELOAD", "") else 0.5
     program = f"""
 import os, signal, threading, time
@@ -343,8 +342,8 @@ print("end")
     assert output_of(program) == "end\n"
 
 
-def test_an_interruption_does_not_wait_for_what_nobody_asks():
-    """Not for the items that have not begun; and a second one not even for those that have."""
+def test_an_interruption_waits_only_for_items_in_progress():
+    """A second interruption does not wait even for these."""
     program = """
 import os, signal, threading, time
 from tieaware.runtime.threads import over_items
@@ -372,3 +371,69 @@ for n in (1, 2):
 assert over_items(abs, range(100), 3) == list(range(100))
 """
     assert output_of(program) == "3 3 "
+
+
+NESTED = """
+import numpy as np, tieaware
+
+LABELS = np.tile([0, 1, 0, 1], (40, 1))
+
+class Evaluating:
+    "A coarsening that evaluates with threads."
+    def coarsen(self, scores, offsets):
+        inner = tieaware.Evaluator(LABELS, ["AP"], threads=2)
+        inner.mean(np.tile([1.0, 1.0, 0.0, 0.0], 40))
+        inner.columns(np.random.default_rng(0).random((160, 40)))
+        return np.round(scores)
+    def __str__(self):
+        return "evaluating"
+
+qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(40)}
+runs = {f"r{j}": {f"q{i}": {"a": 0.9, "b": 1.1} for i in range(40)} for j in range(6)}
+print(tieaware.evaluate(qrels, runs, ["RR"], precision=Evaluating(), threads=2).mean().ravel().tolist())
+outer = tieaware.Evaluator(LABELS, ["RR"], precision=Evaluating(), threads=2)
+print(outer.columns(np.full((160, 40), 0.9)).shape, outer(np.ones(160)).shape)
+"""
+
+FORKED = """
+import os, threading, time
+import tieaware
+from tieaware.inputs import qrels as module
+
+building, build = threading.Event(), module._join.Index
+
+class Slowly:
+    def __init__(self, *columns):
+        building.set()
+        time.sleep(0.5)
+        self.index = build(*columns)
+
+class _Join:
+    def __getattr__(self, name):
+        return (lambda *columns: Slowly(*columns).index) if name == "Index" else getattr(original, name)
+
+original, module._join = module._join, _Join()
+judgments = tieaware.Qrels.from_dict({"q": {"a": 1}})
+thread = threading.Thread(target=lambda: judgments.index)
+thread.start()
+building.wait()
+child = os.fork()
+if not child:
+    print(tieaware.evaluate(judgments, {"q": {"a": 1.0, "b": 1.0}}, ["RR"]).mean().item(), flush=True)
+    other = tieaware.Qrels.from_dict({"q": {"b": 1}})
+    print(tieaware.evaluate(other, {"q": {"a": 1.0, "b": 1.0}}, ["RR"]).mean().item(), flush=True)
+    os._exit(0)
+thread.join()
+os.waitpid(child, 0)
+"""
+
+
+def test_a_coarsening_can_evaluate_with_threads_inside_a_thread_of_the_pool():
+    """A thread of the pool must not wait for another one."""
+    assert output_of(NESTED) == f"{[0.75] * 6}\n(40, 1) (40, 1)\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_child_forked_while_an_index_is_built_can_evaluate():
+    """The child has the lock of the parent's thread, but not the thread that would release it."""
+    assert output_of(FORKED) == "0.75\n0.75\n"

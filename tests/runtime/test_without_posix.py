@@ -1,9 +1,9 @@
-"""What Windows lacks is not asked for: files, threads and the command line where Python has none of it."""
+"""Files, threads and the command line in a Python without the functions that Windows lacks."""
 
 import subprocess
 import sys
 
-# NumPy and what the command line imports of Python may ask which system they are on before it is another.
+# NumPy and the standard library are imported first, because they ask for the platform, which is changed afterwards.
 PRELUDE = """if True:
     import os, sys, tempfile, shutil, subprocess, numpy
     for name in ("fcntl", "resource", "pwd", "grp", "termios", "posix"):
@@ -39,7 +39,7 @@ CODE = """
 """
 
 
-def test_what_windows_lacks_is_not_asked_for(tmp_path):
+def test_nothing_that_windows_lacks_is_used(tmp_path):
     child = subprocess.run([sys.executable, "-c", PRELUDE + CODE], cwd=tmp_path, capture_output=True, text=True)
     assert child.stderr == ""
     assert child.returncode == 0

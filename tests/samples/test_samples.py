@@ -213,7 +213,7 @@ def test_write_leaves_nothing_behind_when_it_fails(tmp_path):
 
 
 def test_write_does_not_touch_a_folder_that_exists(tmp_path):
-    with pytest.raises(FileExistsError, match="exists; expected a new folder"):
+    with pytest.raises(FileExistsError, match="the folder already exists"):
         samples.write(samples.Collection({}, {}, {}), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -257,7 +257,7 @@ def test_the_command_reports_an_error_in_one_line(tmp_path, capsys):
     assert main(["--out", str(tmp_path / "sample"), "--queries", "0"]) == 2
     assert capsys.readouterr() == ("", "n_queries: expected a whole number from 1 to 1,000,000,000, found 0\n")
     assert main(["--out", str(tmp_path), "--queries", "1"]) == 2
-    assert capsys.readouterr() == ("", f"{tmp_path}: exists; expected a new folder\n")
+    assert capsys.readouterr() == ("", f"{tmp_path}: the folder already exists\n")
 
 
 def test_discrete_lists_are_like_in_degrees():

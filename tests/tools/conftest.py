@@ -1,4 +1,4 @@
-"""Tests of tools that bring torch: `make test-tools` has them; elsewhere they are skipped, with the reason."""
+"""Tests of tools that require torch. Without torch they are skipped; `make test-tools` runs them."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip them without torch; and let the tools warn of what they will, which elsewhere is an error."""
+    """Skip the tests without torch, and ignore warnings, which are errors in all other tests."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore"))
@@ -19,5 +19,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No model and no data set is looked for."""
+    """Prevent downloads of models and data sets."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

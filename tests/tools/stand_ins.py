@@ -1,4 +1,4 @@
-"""What takes the place of a model and of a data set: made in memory, of the classes that the tools ask for."""
+"""Models and data sets in memory, in the classes that the tools require."""
 
 from types import SimpleNamespace
 
@@ -6,9 +6,10 @@ import numpy as np
 
 
 class Scorer:
-    """A model by sentence-transformers' protocols: a cross-encoder of given scores, and an encoder of given numbers.
+    """A cross-encoder and an encoder with the methods that sentence-transformers calls.
 
-    The score of a pair is what `score` makes of its document; so is the embedding of a document. That of a query is 1.
+    The score of a pair of query and document is `score(document)`. So is the embedding of a document, in one dimension.
+    The embedding of every query is 1.
     """
 
     similarity_fn_name = "dot"
@@ -35,7 +36,7 @@ class Scorer:
 
 
 def reranking_task(candidates, relevant):
-    """Make a reranking task of mteb: {query: [document]}, and the relevant ones of each."""
+    """Make a reranking task of mteb. Candidates and relevant documents are given as {query: [document]}."""
     import datasets
     from mteb.abstasks.retrieval import AbsTaskRetrieval
     from mteb.abstasks.task_metadata import TaskMetadata
@@ -64,7 +65,7 @@ def reranking_task(candidates, relevant):
 
 
 def cross_encoder(score=lambda document: 0.5):
-    """Make a cross-encoder by mteb's protocol, whose score is what `score` makes of the document."""
+    """Make a cross-encoder with the methods that mteb calls. The score of a pair is `score(document)`."""
     from mteb.models.model_meta import ModelMeta
 
     class CrossEncoder:

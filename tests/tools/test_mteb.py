@@ -1,4 +1,4 @@
-"""mteb's tasks with tie-aware values: through mteb.evaluate, with a model and a task made in memory."""
+"""Tie-aware metrics in mteb.evaluate, with a model and a task in memory; and compared with mteb's own functions."""
 
 import math
 
@@ -14,7 +14,7 @@ RELEVANT = {"q1": ["d7"], "q2": ["d7", "d6"]}
 
 
 @pytest.fixture(autouse=True)
-def _own_functions_back():
+def _uninstall():
     yield
     tie_aware.uninstall()
 
@@ -38,8 +38,8 @@ def assert_same(one, other):
             assert other[name] == value
 
 
-def test_a_constant_scorer_earns_what_it_is_worth():
-    """Issue 5092: the same score for every candidate, and MRR@10 of 1, or of 1/8, as names have it."""
+def test_the_value_of_equal_scores_does_not_depend_on_document_names():
+    """In mteb it does (issue 5092): with equal scores, MRR@10 is 1 or about 1/8."""
     own, reversed_names = scores(cross_encoder()), scores(cross_encoder(), {"q1": ["d0"], "q2": ["d0", "d1"]})
     assert own["main_score"] == own["mrr_at_10"] == own["ndcg_at_10"] == 1
     assert reversed_names["mrr_at_10"] == pytest.approx((1 / 8 + 1 / 7) / 2)
@@ -47,7 +47,7 @@ def test_a_constant_scorer_earns_what_it_is_worth():
     tie_aware.install()
     first, second = scores(cross_encoder()), scores(cross_encoder(), {"q1": ["d0"], "q2": ["d0", "d1"]})
     assert_same(first, second)
-    # Σ 1/j / 8 over eight places; two relevant of eight: Σ (8 - j) / 28 / j.
+    # The mean of 1/j over eight ranks; and for two relevant documents, whose first is at rank j with (8 - j) / 28.
     one, two = sum(1 / j for j in range(1, 9)) / 8, sum((8 - j) / 28 / j for j in range(1, 9))
     assert first["main_score"] == first["mrr_at_10"] == pytest.approx((one + two) / 2)
     assert first["accuracy"] == first["recall_at_1"] == pytest.approx(1 / 8)
@@ -60,7 +60,7 @@ def test_a_constant_scorer_earns_what_it_is_worth():
 
 
 @pytest.mark.parametrize(("ties", "levels"), [("trec_eval", 3), ("average", 8)])
-def test_all_that_mteb_reports_is_its_own_by_its_rule_or_without_ties(ties, levels):
+def test_all_values_equal_those_of_mteb_under_its_tie_rule_or_without_ties(ties, levels):
     model = cross_encoder(lambda document: hash_of(document) % levels)
     own = scores(model)
     tie_aware.install(ties)
@@ -70,12 +70,12 @@ def test_all_that_mteb_reports_is_its_own_by_its_rule_or_without_ties(ties, leve
 
 
 def hash_of(document):
-    """Eight different numbers, in no order."""
+    """Map the eight documents to eight different numbers, out of order."""
     return 5 * int(document[1:]) % 8
 
 
-def test_tasks_with_metrics_of_their_own_have_them_too():
-    """LMEB's take capped recall by its name from mteb's module, long before anything is installed."""
+def test_functions_that_tasks_have_imported_are_replaced():
+    """The tasks of LMEB import the function for capped recall by name, before `install` is called."""
     import mteb
 
     task, ks = mteb.get_task("EPBench"), (1, 3)
@@ -95,8 +95,8 @@ def test_tasks_with_metrics_of_their_own_have_them_too():
     assert found() == own
 
 
-def test_each_function_is_mtebs_by_its_rule():
-    """On lists of several lengths, an empty one too, with graded labels and documents that nobody judged."""
+def test_functions_equal_those_of_mteb_under_its_tie_rule():
+    """Lists have several lengths, one is empty; labels are graded, and some documents are unjudged."""
     from mteb._evaluators import retrieval_metrics
 
     rng = np.random.default_rng(2)
@@ -113,7 +113,7 @@ def test_each_function_is_mtebs_by_its_rule():
     found = tie_aware.top_k_accuracy(qrels, run, ks, ties="trec_eval")
     assert {key: sum(values) for key, values in found.items()} == {key: sum(values) for key, values in own.items()}
 
-    del run["q0"]  # Of nothing mteb takes no greatest score.
+    del run["q0"]  # mteb fails for an empty list.
     for skip in (False, True):
         own = retrieval_metrics.calculate_retrieval_scores(run, qrels, ks, skip)
         found = tie_aware.calculate_retrieval_scores(run, qrels, ks, skip, ties="trec_eval")
@@ -123,7 +123,7 @@ def test_each_function_is_mtebs_by_its_rule():
             assert getattr(found, field) == pytest.approx(getattr(own, field), abs=1.1e-5, nan_ok=True), field
 
 
-def test_a_rule_that_is_none_installs_nothing():
+def test_an_unknown_tie_rule_installs_nothing():
     from mteb._evaluators import retrieval_metrics
 
     own = retrieval_metrics.mrr

@@ -1,4 +1,4 @@
-"""Link prediction, beside the real evaluator of OGB, with real tensors."""
+"""Link prediction, compared with the evaluator of OGB, with torch tensors."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from tieaware.integrations import link_prediction
 
 
 def ranked(name, scores):
-    """What OGB and tieaware say of the same scores; OGB warns of what is deprecated as it is imported."""
+    """Return the results of OGB and of tieaware for the same scores."""
     from ogb import linkproppred
 
     return linkproppred.Evaluator(name).eval(scores), link_prediction.Evaluator(name).eval(scores)
@@ -15,8 +15,8 @@ def ranked(name, scores):
 
 @pytest.mark.parametrize("name", ["ogbl-citation2", "ogbl-wikikg2", "ogbl-biokg"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
-def test_without_ties_the_values_are_ogbs(name, dtype):
-    """And the form is: tensors of float32 under the same keys. All numbers to 256 are exact in bfloat16."""
+def test_without_ties_values_equal_those_of_ogb(name, dtype):
+    """Both return float32 tensors under the same keys. All scores up to 256 are exact in bfloat16."""
     import torch
 
     scores = torch.from_numpy(np.random.default_rng(0).permuted(np.tile(np.arange(201), (300, 1)), axis=1)).to(
@@ -30,7 +30,7 @@ def test_without_ties_the_values_are_ogbs(name, dtype):
 
 
 def test_with_ties_ogb_reports_less_than_the_mean_reciprocal_rank():
-    """Each value lies between those of the worst and the best order, and of RR below the average."""
+    """OGB's values lie between those of the worst and the best order. Its RR is below the average."""
     import torch
 
     rng = np.random.default_rng(1)
@@ -51,7 +51,7 @@ def test_with_ties_ogb_reports_less_than_the_mean_reciprocal_rank():
 
 
 @pytest.mark.parametrize(("name", "n_distinct"), [("ogbl-ppa", 10**6), ("ogbl-collab", 10**6), ("ogbl-ddi", 30)])
-def test_shared_negatives_are_ranked_pessimistically_by_ogb(name, n_distinct):
+def test_hits_with_shared_negatives_equal_the_pessimistic_values(name, n_distinct):
     import torch
 
     rng = np.random.default_rng(2)
@@ -64,7 +64,7 @@ def test_shared_negatives_are_ranked_pessimistically_by_ogb(name, n_distinct):
         assert (ours == pytest.approx(theirs, abs=1e-15)) == (n_distinct == 10**6)
 
 
-def test_the_area_is_ogbs():
+def test_the_area_under_the_roc_curve_equals_that_of_ogb():
     rng = np.random.default_rng(3)
     theirs, ours = ranked("ogbl-vessel", {"y_pred_pos": rng.integers(2, 9, 70), "y_pred_neg": rng.integers(0, 7, 90)})
     assert ours == pytest.approx(theirs, abs=1e-12)

@@ -1,4 +1,4 @@
-"""The pages of the tools that bring torch, or take long to load, run, and print what they say."""
+"""The examples on the pages about tools that require torch or take long to load."""
 
 import doctest
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Link prediction, beside the real evaluator of PyKEEN: its filtered protocol, on its smallest collection."""
+"""Link prediction, compared with the evaluator of PyKEEN: its filtered protocol, on its smallest data set."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ MEASURES = {"mrr": "RR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hit
 
 
 def evaluated(steps):
-    """What PyKEEN says of a model of few scores, by rank type, and the scores that it says it of."""
+    """Return PyKEEN's metrics for a model with rounded scores, by rank type, and the scores that it evaluated."""
     import torch
     from pykeen.datasets import Nations
     from pykeen.evaluation import RankBasedEvaluator
@@ -49,18 +49,18 @@ def means(seen, ties="average"):
     return np.concatenate(rows).mean(axis=0)
 
 
-def test_without_ties_the_values_are_pykeens():
+def test_without_ties_values_equal_those_of_pykeen():
     reported, seen = evaluated(steps=1e6)
     assert sum(len(positive) for positive, _, _ in seen) > 300
     assert any((mask.sum(dim=1) > 1).any() for _, _, mask in seen)
     assert reported["optimistic"] == reported["pessimistic"]
     np.testing.assert_allclose(means(seen), reported["optimistic"], rtol=0, atol=1e-14)
-    # The mean of both ranks, and so its reciprocal, has single precision.
+    # PyKEEN computes the mean of both ranks in single precision.
     np.testing.assert_allclose(means(seen), reported["realistic"], rtol=0, atol=1e-7)
 
 
-def test_with_ties_its_realistic_values_are_not_the_means():
-    """The ends of the range are its own; the reciprocal of the mean rank is too low, and hits are all or nothing."""
+def test_with_ties_its_realistic_values_differ_from_the_averages():
+    """The optimistic and pessimistic values are equal. The reciprocal of the mean rank is lower than the average."""
     reported, seen = evaluated(steps=0.25)
     for rule in ("optimistic", "pessimistic"):
         np.testing.assert_allclose(means(seen, rule), reported[rule], rtol=0, atol=1e-14)

@@ -1,4 +1,4 @@
-"""sentence-transformers' evaluators with tie-aware values: the real ones, with a model made in memory."""
+"""Tie-aware evaluators, compared with those of sentence-transformers, with a model in memory."""
 
 import pickle
 
@@ -35,8 +35,8 @@ def reranking(samples, tie_aware=True):
     return source.CrossEncoderRerankingEvaluator(samples, at_k=10)(Scorer())
 
 
-def test_a_constant_reranker_earns_what_it_is_worth():
-    """One relevant of ten candidates: the original puts it last, averages nDCG, and takes AP at the group's end."""
+def test_a_reranker_with_equal_scores():
+    """The original ranks the relevant one of ten candidates last for RR and AP, and averages nDCG."""
     samples = [{"query": "q", "positive": ["p"], "negative": list("abcdefghi")}]
     own, found = reranking(samples, tie_aware=False), reranking(samples)
     assert own["mrr@10"] == own["map"] == pytest.approx(0.1)
@@ -44,7 +44,7 @@ def test_a_constant_reranker_earns_what_it_is_worth():
     assert found["ndcg@10"] == pytest.approx(own["ndcg@10"])
 
 
-def test_a_reranker_without_ties_earns_what_it_did():
+def test_a_reranker_without_ties_has_the_original_values():
     from sentence_transformers.cross_encoder.evaluation import CrossEncoderRerankingEvaluator as Own
 
     from tieaware.integrations.sentence_transformers import CrossEncoderRerankingEvaluator
@@ -60,7 +60,7 @@ def test_a_reranker_without_ties_earns_what_it_did():
 
 @pytest.mark.parametrize("batched", [True, False])
 def test_an_encoder_that_reranks(batched):
-    """Its own evaluator has three rules too; where nothing ties, and of nDCG, the values are its own."""
+    """The values equal those of the original without ties, and for nDCG also with ties."""
     from sentence_transformers.sentence_transformer.evaluation import RerankingEvaluator as Own
     from sentence_transformers.util import dot_score
 
@@ -79,7 +79,7 @@ def test_an_encoder_that_reranks(batched):
     found = evaluator(Scorer())
     assert evaluator.similarity_fct is dot_score
     assert found["ndcg@10"] == pytest.approx(own["ndcg@10"], abs=1e-12)
-    # One relevant of three, and two of five: the first is at rank j with probability 4/10, 3/10, 2/10, 1/10.
+    # One of three documents is relevant, and two of five, the first at rank j with probability (5 - j) / 10.
     assert found["mrr@10"] == pytest.approx(((1 + 1 / 2 + 1 / 3) / 3 + 0.4 + 0.3 / 2 + 0.2 / 3 + 0.1 / 4) / 2)
     assert own["map"] == pytest.approx((1 / 3 + 2 / 5) / 2)
     run = {"a": dict.fromkeys("38129", 0.5), "b": dict.fromkeys(["7", "1", "12"], 0.5)}
@@ -91,8 +91,8 @@ def test_an_encoder_that_reranks(batched):
         evaluator(Scorer(lambda text: float("nan")))
 
 
-def test_a_constant_encoder_earns_what_it_is_worth():
-    """Its own evaluator takes the lowest identifiers; nothing says that relevant documents are among them."""
+def test_an_encoder_with_equal_scores():
+    """The original keeps the documents with the lowest identifiers, whether they are relevant or not."""
     own, found = retrieval(None)(Scorer()), retrieval()(Scorer())
     assert found.keys() == own.keys()
     assert own["dot_mrr@1"] == 0.5
@@ -101,7 +101,7 @@ def test_a_constant_encoder_earns_what_it_is_worth():
     expected = tieaware.evaluate(as_qrels(), run, ["RR@10", "nDCG@10", "R@5", "P@3", "Success@10"]).mean()[0]
     names = ["dot_mrr@10", "dot_ndcg@10", "dot_recall@5", "dot_precision@3", "dot_accuracy@10"]
     assert [found[name] for name in names] == pytest.approx(expected.tolist())
-    # The ten that are kept of each chunk, or of all, say nothing of the rest; chunks change nothing.
+    # The size of the batches of the corpus changes nothing.
     assert retrieval(corpus_chunk_size=3)(Scorer()) == pytest.approx(found, abs=1e-15)
 
 
@@ -110,12 +110,12 @@ def as_qrels():
 
 
 @pytest.mark.parametrize(("ties", "levels"), [("docid_ascending", 3), ("docid_ascending", 1), ("average", 100)])
-def test_an_encoder_earns_what_it_did_by_their_rule_or_without_ties(ties, levels):
+def test_an_encoder_has_the_original_values_under_the_original_tie_rule_or_without_ties(ties, levels):
     model = Scorer(lambda text: float(int(text) * 7 % 20 % levels))
     assert retrieval(ties)(model) == pytest.approx(retrieval(None)(model), abs=1e-12)
 
 
-def test_several_score_functions_each_have_their_own_ties():
+def test_each_score_function_has_its_own_ties():
     functions = {
         "flat": lambda q, d: q @ d.T * 0,
         "dot": lambda q, d: q @ d.T,
@@ -134,7 +134,7 @@ def test_several_score_functions_each_have_their_own_ties():
     assert found["rough_mrr@10"] == pytest.approx(expected)
 
 
-def test_files_are_written_as_before(tmp_path):
+def test_files_with_predictions_do_not_change(tmp_path):
     for name, ties in (("own", None), ("found", "docid_ascending")):
         retrieval(ties, write_predictions=True)(Scorer(float), output_path=str(tmp_path / name))
     own, found = ({path.name: path.read_bytes() for path in (tmp_path / each).iterdir()} for each in ("own", "found"))
@@ -143,12 +143,12 @@ def test_files_are_written_as_before(tmp_path):
     assert own[name] == found[name]
 
 
-def test_scores_that_are_none_are_refused():
+def test_nan_is_an_error():
     with pytest.raises(tieaware.InputError, match="found NaN"):
         retrieval()(Scorer(lambda text: float("nan") if text == "3" else 1.0))
 
 
-def test_the_classes_are_one_each_and_can_be_pickled():
+def test_the_classes_are_made_once_and_can_be_pickled():
     from tieaware.integrations import sentence_transformers as tie_aware
 
     assert tie_aware.InformationRetrievalEvaluator is tie_aware.InformationRetrievalEvaluator

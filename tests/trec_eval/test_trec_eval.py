@@ -1,4 +1,4 @@
-"""Values against trec_eval itself, as pytrec_eval wraps it: of every measure that both have, under every tie rule."""
+"""Every measure of trec_eval under every tie rule, against trec_eval itself as pytrec_eval wraps it."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ MEASURES = (
     *(f"{name}_{k}" for name in ("P", "recall", "ndcg_cut", "map_cut") for k in DEPTHS),
     *(f"success_{k}" for k in (1, 5, 10)),
 )  # fmt: skip
-# Of these, what is summed up is what they are about, and they have no value of a query.
+# Measures of all queries together, for which trec_eval prints no value of a query.
 SUMMARIES = ("gm_map", "num_q")
-# Of these the wrapped trec_eval 9 has another definition than trec_eval 10: test_interpolated.py compares them.
+# trec_eval 9, which pytrec_eval wraps, defines these measures differently from trec_eval 10. test_interpolated.py tests
+# them.
 INTERPOLATED = ("iprec_at_recall", "11pt_avg")
 
-# trec_eval's options -l and -J. Where there are many runs, every sixth serves for others than the default.
+# trec_eval's options -l and -J. For collections with many runs, only every sixth is tested with the other options.
 OPTIONS = pytest.mark.parametrize(("rel", "judged_only"), [(1, False), (2, False), (1, True), (2, True)])
 
 
 def family(name: str) -> str:
-    """Give the name by which pytrec_eval is asked for a measure: without the cut-off."""
+    """Return the name of a measure without the cut-off, as pytrec_eval takes it."""
     return name.rstrip("0123456789").removesuffix("_")
 
 
@@ -43,7 +44,10 @@ def trec_eval(
 
 
 def comparable(rel: int, judged_only: bool) -> tuple[str, ...]:
-    """Name the measures that take these options here as there: nDCG takes the labels, and num_ret the list as it is."""
+    """Return the measures on which these options have the same effect in tieaware as in trec_eval.
+
+    In tieaware, rel does not change nDCG, and judged_only does not change num_ret.
+    """
     return tuple(
         name
         for name in MEASURES
@@ -58,7 +62,7 @@ def with_options(name: str, rel: int, judged_only: bool) -> tieaware.Measure:
 
 
 def assert_same(result, expected, message=""):
-    """Every query that trec_eval evaluates is evaluated, and to the same values."""
+    """Assert that the result has the queries and the values of trec_eval."""
     assert set(result.queries) == set(expected)
     np.testing.assert_allclose(
         result.values[0], [expected[q] for q in result.queries], rtol=0, atol=TOLERANCE, err_msg=message
@@ -80,8 +84,8 @@ def test_every_measure_that_both_have_is_compared():
     assert both == {*map(family, MEASURES), *SUMMARIES, *INTERPOLATED}
 
 
-def test_trec_eval_reads_scores_as_float32():
-    """The wrapped trec_eval stores scores in single precision, so that is how its ties are reproduced."""
+def test_trec_eval_stores_scores_in_single_precision():
+    """Scores that differ only in double precision tie in trec_eval, so its values are reproduced with float32."""
     qrels, scores = {"1": {"a": 1, "b": 0}}, {"1": {"a": 1.0 + 2.0**-25, "b": 1.0}}
     (expected,) = trec_eval(qrels, scores).values()
     assert expected[MEASURES.index("recip_rank")] == 0.5
@@ -93,7 +97,7 @@ def test_trec_eval_reads_scores_as_float32():
 @OPTIONS
 @PUBLIC_IS_SLOW
 def test_every_query_of_every_run(collection, rel, judged_only):
-    """ties="trec_eval" is trec_eval: documents with equal scores by document id, descending."""
+    """ties="trec_eval" gives the values of trec_eval, which orders tied documents by id, descending."""
     qrels = read_qrels(collection.qrels)
     judgments = tieaware.read_qrels(collection.qrels)
     names = comparable(rel, judged_only)
@@ -107,8 +111,8 @@ def test_every_query_of_every_run(collection, rel, judged_only):
 
 @OPTIONS
 @pytest.mark.parametrize("ties", ["run_order", "optimistic", "pessimistic"])
-def test_other_orders_of_the_tied(generated, ties, rel, judged_only):
-    """The other rules are trec_eval's values of runs without ties: those in which the rule has put the documents."""
+def test_the_other_orders_of_tied_documents(generated, ties, rel, judged_only):
+    """Each rule gives trec_eval's values for the run without ties that has the documents in the rule's order."""
     qrels = read_qrels(generated.qrels)
     names = comparable(rel, judged_only)
     measures = [with_options(name, rel, judged_only) for name in names]
@@ -123,13 +127,13 @@ def test_other_orders_of_the_tied(generated, ties, rel, judged_only):
 
 
 def place_of(label: int | None) -> int:
-    """Order the documents of a tie: by label, then those that nobody judged, then those pooled and not judged."""
+    """Return the sort key of a tied document: its label; -1 if it is outside the pool, -2 if pooled and not judged."""
     return -1 if label is None else -2 if label < 0 else label
 
 
 @OPTIONS
 def test_the_average_and_the_spread_are_over_all_orders(rel, judged_only):
-    """Of short lists: trec_eval evaluates each of the orders that the scores allow."""
+    """For short lists, trec_eval evaluates every order that agrees with the scores."""
     sample = samples.generate(seed=3, n_queries=10, depth=6, n_documents=300, pool_depth=3)
     names = comparable(rel, judged_only)
     measures = [with_options(name, rel, judged_only) for name in names]
@@ -153,15 +157,15 @@ def test_the_average_and_the_spread_are_over_all_orders(rel, judged_only):
 
 
 def orders_of(scores: dict[str, float]) -> list[list[str]]:
-    """List every order of the documents that their scores allow."""
+    """Return every order of the documents that agrees with their scores."""
     by_score = sorted(scores, key=lambda document: -scores[document])
     ties = [list(tied) for _, tied in groupby(by_score, key=lambda document: scores[document])]
-    return [[d for tied in parts for d in tied] for parts in product(*map(permutations, ties))]
+    return [[d for tied in groups for d in tied] for groups in product(*map(permutations, ties))]
 
 
 @PUBLIC_IS_SLOW
 def test_means_and_the_geometric_mean(collection):
-    """Of the queries of a run; test_trec_eval_outputs.py has the sums."""
+    """The summaries over the queries agree with pytrec_eval; test_trec_eval_outputs.py tests the sums of counts."""
     qrels = read_qrels(collection.qrels)
     names = ("gm_map", *(name for name in MEASURES if not name.startswith("num_")))
     for path in collection.runs[::3]:
@@ -173,7 +177,7 @@ def test_means_and_the_geometric_mean(collection):
 
 
 def test_a_run_out_of_order_and_with_more_columns(generated, tmp_path):
-    """The lines of a run stand in any order, and what follows the tag says nothing."""
+    """The order of the lines does not matter, and columns after the tag are ignored."""
     path = generated.runs[1]
     lines = [f"{line} more columns" for line in path.read_text().splitlines()]
     random.Random(5).shuffle(lines)
@@ -184,7 +188,7 @@ def test_a_run_out_of_order_and_with_more_columns(generated, tmp_path):
 
 
 def test_trec_eval_own_runs(data):
-    """The same for trec_eval's own tests: a run out of order, one with more columns, graded judgments."""
+    """The runs and judgments of trec_eval's own tests give its values."""
     folder = data / "trec_eval_tests"
     for qrels in ("qrels.test", "qrels.rel_level"):
         for name in ("results.test", "results.trunc"):
@@ -193,8 +197,8 @@ def test_trec_eval_own_runs(data):
             assert_same(result, trec_eval(read_qrels(folder / qrels), read_scores(folder / name)), f"{qrels} {name}")
 
 
-def test_silent_queries(collection):
-    """queries="judged" counts a judged query on which the run is silent as 0; "both" leaves it out."""
+def test_unanswered_queries(collection):
+    """queries="judged" counts an unanswered query as 0; "both" leaves it out."""
     qrels = read_qrels(collection.qrels)
     every_other = {query: docs for i, (query, docs) in enumerate(read_scores(collection.runs[0]).items()) if i % 2}
     names = ("map", "ndcg_cut_10")
@@ -213,7 +217,7 @@ def test_silent_queries(collection):
 
 @PUBLIC_IS_SLOW
 def test_the_mean_lies_between_the_extremes_on_runs(collection):
-    """trec_eval's order and the mean over orders lie between the worst and the best order."""
+    """The values of the other rules lie between those of the worst and the best order."""
     judgments = tieaware.read_qrels(collection.qrels)
     values = {
         ties: tieaware.evaluate(judgments, list(collection.runs), MEASURES, ties=ties).values
@@ -227,7 +231,7 @@ def test_the_mean_lies_between_the_extremes_on_runs(collection):
 
 @pytest.mark.parametrize("beta", [0.5, 3.0])
 def test_weights_of_set_f(collection, beta):
-    """trec_eval's parameter multiplies precision itself, not its square."""
+    """trec_eval's set_F has beta where the usual F measure has its square."""
     qrels, scores = read_qrels(collection.qrels), read_scores(collection.runs[0])
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {f"set_F.{beta}"}).evaluate(scores)
     result = tieaware.evaluate(qrels, scores, [f"SetF(beta={beta})"], queries="both")

@@ -1,4 +1,4 @@
-"""trec_eval's lines, through the command line: as pytrec_eval has the values, and as its own tests expect them."""
+"""The lines of ``tieaware eval`` against pytrec_eval and against the outputs of trec_eval's own tests."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ CASES = {
 
 @pytest.mark.parametrize("all_judged", [False, True])
 def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, capfd, all_judged):
-    """Every line of a query, every mean and every sum; with every judged query, those without a list count as 0."""
+    """Lines of queries, means and sums agree with pytrec_eval; with all judged queries, unanswered ones count as 0."""
     names = ["num_q", "num_ret", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "P_10", "ndcg_cut_10"]
-    of_all = {"num_q", "gm_map"}
-    # Lists for every other query, with scores that are the same in single precision.
+    summaries = {"num_q", "gm_map"}
+    # The run answers every other query, with scores that single precision represents exactly.
     some = list(read_scores(collection.runs[0]).items())[::2]
     scores = {query: {d: float(np.float32(score)) for d, score in found.items()} for query, found in some}
     run = tmp_path / "half.run"
     run.write_text("".join(f"{q} Q0 {d} 0 {s!r} t\n" for q, found in scores.items() for d, s in found.items()))
     qrels = read_qrels(collection.qrels)
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {name.removesuffix("_10") for name in names}).evaluate(scores)
-    silent = dict.fromkeys(set(qrels) - set(theirs) if all_judged else ())
-    assert len(silent) >= (len(theirs) - 1) * all_judged
-    expected = {(name, q): values[name] for q, values in theirs.items() for name in names if name not in of_all}
-    expected |= {(name, q): 0.0 for q in silent for name in names if name not in of_all}
+    unanswered = dict.fromkeys(set(qrels) - set(theirs) if all_judged else ())
+    assert len(unanswered) >= (len(theirs) - 1) * all_judged
+    expected = {(name, q): values[name] for q, values in theirs.items() for name in names if name not in summaries}
+    expected |= {(name, q): 0.0 for q in unanswered for name in names if name not in summaries}
     for name in names:
-        # A query without a list is one, and its average precision is the least that trec_eval takes the logarithm of.
+        # An unanswered query counts in num_q, and trec_eval takes the logarithm of 0.00001 instead of 0 for gm_map.
         missing = {"num_q": 1.0, "gm_map": np.log(0.00001)}.get(name, 0.0)
-        values = [*(values[name] for values in theirs.values()), *(missing for _ in silent)]
+        values = [*(values[name] for values in theirs.values()), *(missing for _ in unanswered)]
         expected[name, "all"] = pytrec_eval.compute_aggregated_measure(name, values)
     options = ["--queries", "judged" if all_judged else "both", "-q"]
     lines = evaluate(capfd, collection.qrels.parent, collection.qrels, run, options, names)
@@ -51,7 +51,7 @@ def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, capfd, all_j
 
 
 def known(lines):
-    """The lines of measures that exist here."""
+    """Yield the fields of the lines whose measure tieaware knows."""
     for line in lines:
         name, query, value = line.split()
         try:
@@ -71,7 +71,7 @@ def evaluate(capfd, data, qrels, run, options, names):
 
 @pytest.mark.parametrize("output", CASES)
 def test_lines_are_those_of_trec_eval(data, capfd, output):
-    """Every measure that both have, to the digits printed, whatever the order of the lines."""
+    """The lines of all common measures are equal, except for their order."""
     folder = data / "trec_eval_tests"
     expected = list(known((folder / output).read_text().splitlines()))
     names = list(dict.fromkeys(name for name, _, _ in expected))
@@ -81,7 +81,7 @@ def test_lines_are_those_of_trec_eval(data, capfd, output):
 
 
 def test_the_level_of_relevance_is_rel(data, capfd):
-    """trec_eval -l 2 on graded judgments; nDCG takes the labels as they are."""
+    """rel=2 gives the values of trec_eval -l 2; nDCG is left out, because rel does not change it in tieaware."""
     folder = data / "trec_eval_tests"
     expected = [
         line for line in known((folder / "out.test.aql").read_text().splitlines()) if not line[0].startswith("ndcg")
@@ -97,13 +97,13 @@ def test_the_level_of_relevance_is_rel(data, capfd):
 
 
 def level(name):
-    """The measure of that trec_eval name with rel=2, where it has that parameter."""
+    """Return the measure of this trec_eval name, with rel=2 if it has this parameter."""
     measure = parse_measure(name)
     return str(measure(rel=2)) if "rel" in measure.parameters else str(measure)
 
 
 def test_the_default_output_begins_as_trec_evals(data, capfd):
-    """Scripts that read trec_eval's lines find them; runid is the file's name instead of the tag."""
+    """The default output has trec_eval's lines, except runid, which has the name of the file instead of the tag."""
     folder = data / "trec_eval_tests"
     expected = (folder / "out.test").read_text().splitlines()
     assert (

@@ -14,7 +14,7 @@ from tieaware.kernels import _engine, _labels, _slots
 from tieaware.lists.judgments import POOLED
 from tieaware.measures import Measure
 from tieaware.measures.definition import LEAST_INEXACT, check_exact
-from tieaware.measures.formulas import HIGHEST_IN_TABLE, SMALL_DEPTH, by_total
+from tieaware.measures.formulas import HIGHEST_IN_LOOKUP, SMALL_DEPTH, by_total
 
 # The depth of measures without a cut-off.
 NO_CUTOFF = 2**62
@@ -72,7 +72,7 @@ class Weights(NamedTuple):
             If a measure cannot take a label, or sums of weights would not be exact.
         """
         highest = _labels.highest(labels)
-        if highest <= HIGHEST_IN_TABLE:
+        if highest <= HIGHEST_IN_LOOKUP:
             weights = _weights_up_to(measures, highest, squared)
         else:
             # Only the labels that occur have a weight, and the documents have the numbers of these labels.

@@ -1,4 +1,4 @@
-"""System pairs: differences, tests, and which of their verdicts the order of tied documents can change."""
+"""The comparison experiment: differences and tests of all pairs of runs, and the verdicts that tie orders can flip."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import COMPARISON_MEASURES
 from tieaware.engine.views import View
+from tieaware.errors import InputError
 from tieaware.experiments._comparison_figures import OfMeasure, Pairs, Square, contested
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
@@ -25,7 +26,7 @@ from tieaware.results import Results
 from tieaware.statistics import PairedTest, Resolutions, holm, paired_test, resolve_ties
 from tieaware.statistics.values import ROUNDING
 
-# So many rows of pairs are an answer still, and so many are drawn by name.
+# The most pairs that are shown as an answer, and the most that are drawn by name.
 _FEW, _DRAWN = 12, 36
 
 
@@ -38,24 +39,24 @@ def comparison(
     confidence: float = 0.95,
     threads: int | None = None,
 ) -> Comparison:
-    """Compare all pairs of runs, by the average over ties, and by what any order of the tied makes of it.
+    """Test all pairs of runs on their averages over ties, and find the verdicts that an order of the ties can flip.
 
     Parameters
     ----------
     qrels, runs, measures
-        As in `tieaware.evaluate`; at least two runs, and two queries. infAP, of which the worst and the best order are
-        not known, cannot be compared.
+        As in `tieaware.evaluate`; at least two runs and two queries. infAP is refused, because its best and worst
+        orders are unknown.
     alpha : float
-        The level at which a difference is called significant, between 0 and 1.
+        The significance level, between 0 and 1.
     confidence : float
-        Of the interval of the difference, between 0 and 1.
+        The confidence level of the intervals, between 0 and 1.
     threads : int or None
         None for one per core.
 
     Returns
     -------
     Comparison
-        The tests of all pairs, and what any order of the tied documents makes of them.
+        The tests of all pairs, and the verdicts that an order of tied documents can flip.
 
     Raises
     ------
@@ -74,10 +75,10 @@ def comparison(
     parsed = parse_measures(measures)
     for measure in parsed:
         if not measure.definition.has_spread:
-            raise unexpected("measures", "those of which it is known what the order of ties can make", f"{measure}")
+            raise InputError("measures", f"{measure} cannot be compared: its best and worst orders are unknown")
     views = [View("average"), View("pessimistic"), View("optimistic")]
     average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads)
-    # Of some measures less is better.
+    # For some measures less is better.
     least, greatest = np.minimum(worst.values, best.values), np.maximum(worst.values, best.values)
     return compare(average, least, greatest, alpha=alpha, confidence=confidence)
 
@@ -90,14 +91,14 @@ def compare(
     alpha: float = 0.05,
     confidence: float = 0.95,
 ) -> Comparison:
-    """Compare all pairs of the runs of given results.
+    """Test all pairs of runs of existing results.
 
     Parameters
     ----------
     results : Results
-        A value of each run on each query.
+        Results with a value for each run on each query.
     least, greatest : float64[n_runs, n_queries, n_measures], optional
-        What the orders of the tied documents make of each value; without them nothing is said of ties.
+        The least and the greatest value over the tie orders; without them, the effect of ties is not reported.
     alpha, confidence : float
         As in `comparison`.
 
@@ -108,7 +109,7 @@ def compare(
     Raises
     ------
     InputError
-        If alpha or confidence is out of range, there are too few runs or queries, or a run is silent on a query.
+        If alpha or confidence is out of range, there are too few runs or queries, or a run leaves a query unanswered.
 
     Examples
     --------
@@ -124,10 +125,10 @@ def compare(
     if not isinstance(results, Results):
         raise unexpected("results", "Results", shown(results))
     if len(results.runs) < 2 or len(results.queries) < 2:
-        found = f"{len(results.runs)} runs and {len(results.queries)} queries"
-        raise unexpected("results", "at least two runs and two queries to compare", found)
+        found = f"{_counted(len(results.runs), 'run')} and {len(results.queries)} queries"
+        raise InputError("results", f"a comparison needs at least two runs and two queries; found {found}")
     if np.isnan(results.values).any():
-        raise unexpected("results", "a value of each run on each query", "runs that are silent on some")
+        raise InputError("results", "cannot be compared: some runs leave queries unanswered")
     first, second = np.triu_indices(len(results.runs), 1)
     tests, tied = [], []
     for m in progress(range(len(results.measures)), "measures"):
@@ -140,20 +141,20 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Experiment):
-    """All pairs of runs, compared.
+    """The tests of all pairs of runs.
 
     Attributes
     ----------
     results : Results
-        The values that were tested: averages over ties.
+        The tested values: averages over ties.
     first, second : int64[n_pairs]
         The runs of each pair, as positions in the results.
     tests : tuple of PairedTest
         For each measure, the paired t-tests of all pairs.
     resolutions : tuple of Resolutions
-        For each measure, what ties can change; empty where nothing is known of ties.
+        For each measure, the effect of tie orders; empty if it is unknown.
     alpha, confidence : float
-        The level of the tests, and the confidence of the intervals.
+        The significance level, and the confidence level of the intervals.
     """
 
     results: Results
@@ -166,21 +167,21 @@ class Comparison(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What was compared, in a line."""
+        """The title: the number of pairs, runs and queries."""
         return f"{len(self.first)} pairs of {len(self.results.runs)} runs, {len(self.results.queries)} queries"
 
     @property
     def heading(self) -> str:
-        """What was asked: the heading of the report."""
+        """The heading of the report."""
         return "Which runs are better?"
 
     def verdict(self) -> str:
-        r"""Return which run is best and how many it beats, and how many of all verdicts hold and can change.
+        r"""Return the best run, the number of runs it beats, and the number of significant and of unstable verdicts.
 
         Returns
         -------
         str
-            Two sentences, of the first measure.
+            Two sentences about the first measure.
 
         Examples
         --------
@@ -189,7 +190,7 @@ class Comparison(Experiment):
         >>> verdict = compare(Results(values[..., None], ("a", "b"), ("q1", "q2", "q3"), (AP,))).verdict()
         >>> print(verdict.replace(" run. ", " run.\n"))
         a has the highest mean AP, 0.600, and is significantly better than the other run.
-        The difference of 0.397 has Holm's p = 7.06e-05; nothing is known of ties.
+        The difference of 0.397 has Holm's p = 7.06e-05; the effect of ties is unknown.
         """
         results, measure = self.results, self.results.measures[0]
         means, order = results.values[:, :, 0].mean(axis=1), self._order(0)
@@ -208,12 +209,12 @@ class Comparison(Experiment):
         else:
             n = int((self.adjusted[0] < self.alpha).sum())
             second = f"{n} of {n_pairs} pairs of runs differ significantly (Holm's p below {self.alpha:g})"
-        return f"{first} {second}; {self._what_ties_can()}."
+        return f"{first} {second}; {self._effect_of_ties()}."
 
-    def _what_ties_can(self) -> str:
-        """What the orders of the tied documents can change, by the first measure."""
+    def _effect_of_ties(self) -> str:
+        """Say which signs and verdicts of the first measure the order of tied documents can change."""
         if not self.resolutions:
-            return "nothing is known of ties"
+            return "the effect of ties is unknown"
         of = self.resolutions[0]
         kinds = of.sign_flips, of.verdict_flips == 1, of.verdict_flips == -1
         signs, verdicts, n_open = (int(kind.sum()) for kind in kinds)
@@ -227,27 +228,27 @@ class Comparison(Experiment):
 
     @property
     def lowest(self) -> tuple[Values, ...]:
-        """The least difference of each pair's means that an order of the tied gives, by measure."""
+        """For each measure, the least difference of each pair's means over all tie orders."""
         return tuple(each.lowest for each in self.resolutions)
 
     @property
     def highest(self) -> tuple[Values, ...]:
-        """The largest, as `lowest`."""
+        """For each measure, the largest difference of each pair's means over all tie orders."""
         return tuple(each.highest for each in self.resolutions)
 
     @cached_property
     def adjusted(self) -> tuple[Values, ...]:
-        """Holm's p values, over the pairs of each measure."""
+        """For each measure, the p values of all pairs after Holm's correction."""
         return tuple(holm(test.p) for test in self.tests)
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables to read first: who beats whom, how many pairs do, and the pairs if they are few."""
+        """The names of the tables to read first: wins, verdicts, and the pairs if they are few."""
         few = len(self.first) * len(self.tests) <= _FEW
         return ("wins", "verdicts", *(["pairs"] if few else []))
 
     def tables(self) -> dict[str, Table]:
-        """Return the pairs, how many of them there are of each kind, and which runs each run beats.
+        """Return the tables of all pairs, of the counts of verdicts, and of the runs that each run beats.
 
         Returns
         -------
@@ -257,7 +258,7 @@ class Comparison(Experiment):
         return {"pairs": self._pairs(), "verdicts": self._verdicts(), "wins": self._wins()}
 
     def beaten(self, m: int) -> npt.NDArray[np.bool_]:
-        """Return which runs are significantly worse than which, by a measure and after Holm's correction.
+        """Return which run is significantly better than which, after Holm's correction.
 
         Parameters
         ----------
@@ -267,8 +268,7 @@ class Comparison(Experiment):
         Returns
         -------
         bool[n_runs, n_runs]
-            Whether the run of the row beats that of the column: has the greater mean, or where less is better the
-            lesser.
+            True if the row's run beats the column's run: its mean is better, and the difference is significant.
 
         Examples
         --------
@@ -307,14 +307,14 @@ class Comparison(Experiment):
                 )  # fmt: skip
         columns = ("measure", "run", "mean", "beats", "lost to", "p at most", "ties flip", "whom it beats")
         notes = [
-            f"beats, lost to: how many of the other {n - 1} runs are significantly worse, and better, at {self.alpha}: "
-            f"paired t-test, two-sided, p by Holm for the {len(self.first)} pairs of a measure. Runs that beat none "
-            "do not stand here. p at most: the greatest such p among those that it beats. ties flip: for how many of "
-            "these an order of the tied documents makes the uncorrected p cross the level, or may; –: nothing is known "
-            "of ties."
+            f"beats, lost to: the number of the other {n - 1} runs that are significantly worse, or better, at "
+            f"{self.alpha} (paired t-test, two-sided, Holm's correction for the {len(self.first)} pairs of a measure). "
+            "Runs that beat no other are left out. p at most: the largest p among the beaten runs. ties flip: the "
+            "number of beaten runs for which an order of the tied documents moves the uncorrected p across the level, "
+            "or may; –: unknown."
         ]
         if not rows:
-            notes = [f"No run beats another significantly: by Holm's correction no p of a pair is below {self.alpha}."]
+            notes = [f"No run beats another significantly: after Holm's correction no p is below {self.alpha}."]
         return Table(f"Who beats whom: {self.title}", columns, rows, tuple(notes))
 
     def _pairs(self) -> Table:
@@ -333,18 +333,17 @@ class Comparison(Experiment):
             "Holm", "with ties from", "with ties to", "sign flips", "verdict flips",
         )  # fmt: skip
         notes = [
-            f"difference of the means over {len(self.results.queries)} queries, its confidence interval and p: paired "
-            f"t-test, two-sided. Holm: p corrected for the {len(self.first)} pairs of a measure.",
+            f"difference: of the means over {len(self.results.queries)} queries, with its confidence interval. p: "
+            f"paired t-test, two-sided. Holm: p corrected for the {len(self.first)} pairs of a measure.",
         ]
         if self.resolutions:
             notes.append(
-                "with ties: the least and the largest difference that orders of the tied documents give, which are "
-                "chosen for each run apart. sign flips: whether one gives another sign. verdict flips: whether one "
-                f"makes p cross {self.alpha} (uncorrected): yes, such an order was found; no, none can; open, neither "
-                "was shown."
+                "with ties: the least and the largest difference over all orders of the tied documents, chosen for "
+                "each run separately. sign flips: yes if some order reverses the sign. verdict flips: yes if an order "
+                f"was found that moves the uncorrected p across {self.alpha}; no if none can; otherwise open."
             )
         else:
-            notes.append("–: nothing is known of ties.")
+            notes.append("–: unknown.")
         return Table(f"All {self.title}", columns_of, rows, tuple(notes))
 
     def _ties(self, m: int, i: int) -> tuple[Cell, ...]:
@@ -368,7 +367,7 @@ class Comparison(Experiment):
         return Table("How many pairs", columns, rows)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: for each measure the differences of all pairs, and the verdicts between all runs.
+        """Return two figures per measure: the differences of all pairs, and the verdicts between all runs.
 
         Returns
         -------
@@ -385,23 +384,23 @@ class Comparison(Experiment):
             if len(some) < len(self.first):
                 pairs = (
                     f"{len(some)} of {len(self.first)} pairs of runs"
-                    + (", first those whose verdict an order of the ties can change" if self.resolutions else "")
-                    + f", those whose corrected p is nearest to {self.alpha:g}"
+                    + (", first those with a verdict that an order of the ties can flip" if self.resolutions else "")
+                    + f", those with a corrected p nearest to {self.alpha:g}"
                 )
             figures[f"verdicts-{file_name(measure)}"] = Drawing(
-                f"{measure}: who is better than whom. Blue: the run of the row is significantly better than that of "
-                f"the column; orange: it is worse; grey: neither. p: paired t-test, corrected by Holm for all pairs."
+                f"{measure}: verdicts between runs. Blue: the row's run is significantly better than the column's; "
+                f"orange: significantly worse; grey: neither. p: paired t-test, Holm's correction for all pairs."
                 + (
-                    f" ×: an order of the tied documents makes the uncorrected p cross {self.alpha:g}."
+                    f" ×: an order of the tied documents moves the uncorrected p across {self.alpha:g}."
                     if self.resolutions else ""
                 ),
                 Square(tested), (side + 0.6, side + 0.9), f"Who beats whom by {measure}",
             )  # fmt: skip
             figures[f"differences-{file_name(measure)}"] = Drawing(
-                f"{measure}: {pairs}. Dot: the difference of the means, filled where it is significant; line: its "
+                f"{measure}: {pairs}. Dot: the difference of the means, filled if significant; line: its "
                 f"{self.confidence:.0%} confidence interval"
-                + ("; band: what it is over all orders of the tied documents; ×: one makes the uncorrected p cross "
-                   f"{self.alpha:g}." if self.resolutions else "."),
+                + ("; band: its range over all orders of the tied documents; ×: an order moves the uncorrected p "
+                   f"across {self.alpha:g}." if self.resolutions else "."),
                 Pairs(tested, some), (7.0, 1.6 + 0.22 * len(some)), f"Pairs by {measure}",
             )  # fmt: skip
         return figures
@@ -414,7 +413,7 @@ class Comparison(Experiment):
         )  # fmt: skip
 
     def _order(self, m: int) -> Integers:
-        """The runs by a measure, the best first."""
+        """Return the runs in the order of a measure, the best first."""
         means = self.results.values[:, :, m].mean(axis=1)
         less_is_better = self.results.measures[m].definition.less_is_better
         return np.argsort(means if less_is_better else -means, kind="stable")

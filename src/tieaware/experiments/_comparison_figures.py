@@ -16,17 +16,17 @@ from tieaware.statistics import PairedTest, Resolutions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Levels of p that are told apart below the level of the tests, and what is drawn at them: better, and worse.
+# Levels of p below the significance level, and their colours for better and for worse.
 _LEVELS = (0.001, 0.01)
 _BETTER, _WORSE = ("#08519c", "#4292c6", "#b3d3ea"), ("#a63603", "#f08a3c", "#fdd9b5")
 _EQUAL, _SAME = "#f0f0f0", "#ffffff"
-# So many runs can be named at an axis.
+# The most runs that are named along an axis.
 _NAMES = 50
 
 
 @dataclass(frozen=True)
 class OfMeasure:
-    """The tests of all pairs of runs by one measure, and what ties can change of them.
+    """The tests of all pairs of runs for one measure, and the effect of tie orders on them.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class OfMeasure:
 
 @dataclass(frozen=True)
 class Square:
-    """Draws a square of runs: in each row which runs it beats and loses to, marked where ties can change that."""
+    """Draw a square of verdicts, runs by runs, with marks where ties can flip them."""
 
     tested: OfMeasure
 
@@ -88,7 +88,7 @@ class Square:
         ]
         if of.resolutions is not None:
             flips = of.resolutions.verdict_flips
-            for kind, marker, name in ((1, "x", "ties can change it"), (-1, "+", "whether ties can is open")):
+            for kind, marker, name in ((1, "x", "ties can flip it"), (-1, "+", "open whether ties can")):
                 some = flips == kind
                 if some.any():
                     x, y = np.append(a[some], b[some]), np.append(b[some], a[some])
@@ -105,7 +105,7 @@ class Square:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Draws some pairs by name: the difference of means, its interval, its range under ties, and the corrected p."""
+    """Draw named pairs: the difference of means, its interval, its range under ties, and the corrected p."""
 
     tested: OfMeasure
     some: Integers

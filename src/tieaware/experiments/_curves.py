@@ -1,4 +1,4 @@
-"""Precision–recall and ROC curves, expected over the orders that ties allow."""
+"""The curves experiment: expected precision–recall and ROC curves under ties."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from tieaware.statistics.values import ROUNDING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# So many curves can be told apart; of more, some are drawn in colour and the others in grey.
+# The most curves in colour; with more runs, the others are grey.
 _TOLD_APART = 7
-# More lines than these are drawn as pixels, which takes less room than their points.
+# More lines than this are rasterised, which makes smaller files.
 _MANY = 100
 
 KINDS = {
     "precision-recall": ("recall", "precision"),
     "interpolated": ("recall", "interpolated precision"),
-    "roc": ("share of the nonrelevant documents that it retrieves", "recall"),
+    "roc": ("share of the retrieved nonrelevant documents", "recall"),
 }
 
 
@@ -44,29 +44,29 @@ def curves(
     rel: int = 1,
     threads: int | None = None,
 ) -> Curves:
-    """Trace how recall grows down the ranking, and at what cost.
+    """Trace the expected precision–recall, interpolated or ROC curve of each run and query.
 
     Parameters
     ----------
     qrels, runs, ties, threads
         As in `tieaware.evaluate`.
     kind : str
-        "precision-recall": recall and precision within the first k ranks, for ranks 1, 2 … and ever further apart.
-        "interpolated": the greatest precision from a recall on, at the recalls 0, 0.1 … 1.
-        "roc": the share of the retrieved nonrelevant documents, and of the relevant ones in the judgments, within the
-        first k ranks. Across a tie the expected curve is a straight line.
+        "precision-recall": recall and precision within the first k ranks, at increasing distances between ranks.
+        "interpolated": the greatest precision at or above the recalls 0, 0.1 … 1.
+        "roc": within the first k ranks, the share of the nonrelevant documents that the run retrieves, and recall.
+        Across a tie the expected curve is a straight line.
     rel : int
         The smallest relevant label, at least 0.
 
     Returns
     -------
     Curves
-        Points of each run and query, of coordinates 0 … 1.
+        The points of each run and query; coordinates 0 … 1.
 
     Raises
     ------
     InputError
-        As `tieaware.evaluate`; for another kind; or if "interpolated" takes too long under the average.
+        As `tieaware.evaluate`; if the kind is unknown; or if "interpolated" takes too long under the average.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def curves(
 
 
 def _ranks(deepest: int) -> Integers:
-    """Ranks 1 … deepest: all up to 20, then each a twelfth deeper than the last."""
+    """Return ranks from 1 to deepest: all up to 20, then each a twelfth deeper than the last."""
     ranks = list(range(1, min(deepest, 20) + 1))
     while ranks[-1] < deepest:
         ranks.append(min(ranks[-1] + max(ranks[-1] // 12, 1), deepest))
@@ -114,11 +114,11 @@ class Curves(Experiment):
         "precision-recall", "interpolated" or "roc".
     runs : tuple of str
     queries : tuple of str or of int
-        The names along the first and the second axis of the points.
+        The names along the first and the second axis of x and y.
     x, y : float64[n_runs, n_queries, n_points]
-        The expected coordinates; in the order of the ranks, or of the recalls.
+        The expected coordinates, in the order of the ranks or recalls.
     ranks : int64[n_points]
-        The rank of each point; of "interpolated", which has recalls instead, their tenths.
+        The rank of each point; for "interpolated", ten times the recall.
     """
 
     kind: str
@@ -130,26 +130,26 @@ class Curves(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What was traced, in a line."""
+        """The title: the kind of curve, and the number of runs and queries."""
         return f"{self.kind} curves of {len(self.runs)} runs, averaged over {len(self.queries)} queries"
 
     @property
     def heading(self) -> str:
-        """What was asked: the heading of the report."""
+        """The heading of the report."""
         what = "rank relevant documents before others" if self.kind == "roc" else "keep precision as recall grows"
         return f"How well do the runs {what}?"
 
     @cached_property
     def areas(self) -> Values:
-        """The area under each run's average curve as it is drawn, float64[n_runs].
+        """The area under each run's average curve, float64[n_runs].
 
-        From recall 0 on, where the precision is that of the first point. It is the mean over queries of the measure
-        AUC only where there is one query.
+        The curve starts at recall 0, with the precision of the first point. With several queries, the area is not the
+        mean of the measure AUC.
         """
         return np.array([np.trapezoid(y, x) for x, y in map(self.average, range(len(self.runs)))])
 
     def average(self, r: int) -> tuple[Values, Values]:
-        """Return the average curve of a run, from its left end on.
+        """Return the average curve of a run, starting at its left end.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Curves(Experiment):
         Returns
         -------
         x, y : float64[n_points + 1]
-            The points, and before them the one that they begin with: (0, 0) of "roc", else at recall 0.
+            The starting point, (0, 0) for "roc" and else at recall 0, followed by the points.
 
         Examples
         --------
@@ -170,7 +170,7 @@ class Curves(Experiment):
         return self._from_the_left(self.x[r].mean(axis=0), self.y[r].mean(axis=0))
 
     def verdict(self) -> str:
-        """Return which run's curve has the largest area, and what it is at one point.
+        """Return the run with the largest area under its curve, and the coordinates of one point.
 
         Returns
         -------
@@ -203,17 +203,17 @@ class Curves(Experiment):
         at = int(np.searchsorted(self.ranks, 10, side="right")) - 1
         k = f"{self.ranks[at]} ranks" if self.ranks[at] > 1 else "rank"
         if self.kind == "roc":
-            what = f"recall is {percent(y[at])}, at {percent(x[at])} of the nonrelevant documents that it retrieves"
+            what = f"recall is {percent(y[at])}, with {percent(x[at])} of the retrieved nonrelevant documents"
         else:
             what = f"precision is {significant(y[at])} and its recall {significant(x[at])}"
         return f"{first} Within the first {k} {whose} {what}."
 
     def _by_area(self) -> Integers:
-        """The runs, that with the largest area first."""
+        """Return the runs by area, the largest first."""
         return np.argsort(-self.areas, kind="stable")
 
     def _chosen(self) -> list[int]:
-        """The runs that are drawn in colour: all, or the best, the median and the last."""
+        """Return the runs that are drawn in colour: all, or the best, the median and the last."""
         order: list[int] = self._by_area().tolist()
         if len(order) <= _TOLD_APART:
             return order
@@ -221,11 +221,11 @@ class Curves(Experiment):
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables to read first: a few points of each curve."""
+        """The names of the tables that are printed."""
         return ("points",)
 
     def tables(self) -> dict[str, Table]:
-        """Return the average curves, those of each query, and a few points of the average ones.
+        """Return the average curves, the curves of each query, and a few points of the average curves.
 
         Returns
         -------
@@ -243,7 +243,7 @@ class Curves(Experiment):
             for q, query in enumerate(self.queries)
             for point in zip(self.x[r, q].tolist(), self.y[r, q].tolist(), strict=True)
         ]
-        notes = ("Expected over all orders that ties allow; averaged over queries rank by rank, or recall by recall.",)
+        notes = ("Expected over all orders of tied documents; averaged over queries at each rank or recall.",)
         return {
             "curves": Table("The average curves", ("run", *columns), average, notes),
             "queries": Table(f"{self.kind} curves of each query", ("run", "query", *columns), each),
@@ -251,7 +251,7 @@ class Curves(Experiment):
         }
 
     def _points(self, notes: tuple[str, ...]) -> Table:
-        """A row for each run: at every recall, or at a few ranks both coordinates."""
+        """Return a row for each run: precision at every recall, or both coordinates at a few ranks."""
         x, y = self.x.mean(axis=1), self.y.mean(axis=1)
         if self.kind == "interpolated":
             names = [f"{recall / 10}" for recall in self.ranks.tolist()]
@@ -262,8 +262,8 @@ class Curves(Experiment):
         names = [f"{name} {k}" for k in self.ranks[chosen].tolist() for name in (horizontal, vertical)]
         both = np.stack([x[:, chosen], y[:, chosen]], axis=2).reshape(len(x), -1)
         counts = (
-            f"area: under the curve as it is drawn. Then within the first ranks, of {len(self.ranks)} that the curves "
-            f"go through. {notes[0]}"
+            f"area: under the drawn curve. Then the coordinates within the first ranks, for a few of the "
+            f"{len(self.ranks)} ranks of the curves. {notes[0]}"
         )
         return Table(self.title, ("run", "area", *names), self._of_runs(both), (counts,))
 
@@ -271,20 +271,20 @@ class Curves(Experiment):
         return [(run, *row) for run, *row in zip(self.runs, self.areas.tolist(), *values.T.tolist(), strict=True)]
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figure of the average curves, and one of each run with the curves of its queries.
+        """Return a figure of the average curves, and for each run one of the curves of its queries.
 
         Returns
         -------
         dict of str to Drawing
-            "curves", and "queries-…" with the number and the name of each run.
+            "curves", and for each run "queries-…" with its number and name.
         """
-        caption = f"{self.title}; expected over the orders of tied documents. area: under the curve as it is drawn."
+        caption = f"{self.title}; expected over the orders of tied documents. area: under the drawn curve."
         if self.kind == "roc":
-            caption += " Dotted: the diagonal, which a random order gives where all relevant documents are retrieved."
+            caption += " Dotted: the curve of a random order if all relevant documents are retrieved."
         if len(self.runs) > _TOLD_APART:
             caption += " In colour: the runs with the three largest areas, the median and the last."
         figures = {"curves": Drawing(caption, self._draw, (6.2, 4.8), "The average curves")}
-        # The number tells runs apart whose names are one as those of files.
+        # The number distinguishes runs with the same file name.
         names = [f"queries-{r + 1}-{file_name(run)}" for r, run in enumerate(self.runs)]
         for r in dict.fromkeys((*self._chosen(), *range(len(self.runs)))):
             run = label(self.runs[r]).replace(r"\$", "$")
@@ -308,7 +308,7 @@ class Curves(Experiment):
 
     def _draw_queries(self, r: int, ax: Axes) -> None:
         for q in range(len(self.queries)):
-            # One entry of the legend stands for all.
+            # One legend entry for all queries.
             ax.plot(
                 *self._from_the_left(self.x[r, q], self.y[r, q]),
                 label="each query" if q == 0 else "_", color="#999999", linewidth=0.7, alpha=0.6,
@@ -319,7 +319,7 @@ class Curves(Experiment):
         self._finish(ax)
 
     def _from_the_left(self, x: Values, y: Values) -> tuple[Values, Values]:
-        """A ROC curve begins before the first document, and one of precision is level before its first point."""
+        """Add the starting point: (0, 0) for ROC, else the first precision at recall 0."""
         return np.append(0.0, x), np.append(0.0 if self.kind == "roc" else y[0], y)
 
     def _finish(self, ax: Axes) -> None:

@@ -1,8 +1,8 @@
-"""How precise do scores need to be? Runs whose scores were coarsened, beside the same runs as they were.
+"""The precision experiment: how precise do scores need to be? Runs before and after their scores are coarsened.
 
-`banding` coarsens by rank, in geometric bands; `precision` by any list of coarsenings. Both give a `Precision`, which
-answers five questions: how far values move; how many runs change; how many verdicts between systems change; how well
-the ordering of the systems is kept; and how near the worst that was seen comes to the worst that can be.
+`banding` coarsens ranks into geometric bands; `precision` takes any list of coarsenings. Both return a `Precision`,
+which answers five questions: how far values move, how many runs change, how many verdicts between runs change, how well
+the order of the runs is kept, and how close the largest observed loss comes to the worst case.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def banding(
     kept: float = 0.99,
     threads: int | None = None,
 ) -> Precision:
-    """Put the ranks of each run into geometric bands, average over each band, and compare with the run's own order.
+    """Average each run over geometric bands of ranks, and compare it with its own order.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ def banding(
     measures : sequence of str or Measure
         As in `tieaware.evaluate`.
     alpha : float
-        The level of the tests, between 0 and 1.
+        The significance level, between 0 and 1.
     kept : float
-        The share of a run's mean that the one-sided test asks for, between 0 and 1.
+        The share of a run's mean that the one-sided test must show to be kept, between 0 and 1.
     threads : int or None
         None for one per core.
 
@@ -94,7 +94,7 @@ def precision(
     kept: float = 0.99,
     threads: int | None = None,
 ) -> Precision:
-    """Coarsen the scores of each run, and compare its average over ties with that of the scores as they were.
+    """Coarsen the scores of each run, and compare its average over ties before and after.
 
     Bands are compared with the run's own order, as in `banding`.
 
@@ -163,13 +163,13 @@ class Precision(Experiment):
     measures : tuple of Measure
         The measures along the fourth axis.
     originals : tuple of float64[n_runs, n_queries, n_measures]
-        For each precision, the values that its own are compared with.
+        For each precision, the values before coarsening.
     values : float64[n_precisions, n_runs, n_queries, n_measures]
-        The values of the coarsened scores.
+        The values after coarsening.
     depth : int
         The length of the longest list.
     alpha, kept : float
-        The level of the tests, and the share of a run's mean that the one-sided test asks for.
+        The significance level, and the share of a run's mean that the one-sided test must show to be kept.
     """
 
     precisions: tuple[Coarsening, ...]
@@ -184,7 +184,7 @@ class Precision(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What was done, in a line."""
+        """The title: the number of runs, queries and precisions."""
         return (
             f"What coarser scores change: {len(self.runs)} runs, {len(self.queries)} queries, "
             f"{len(self.precisions)} precisions"
@@ -192,16 +192,16 @@ class Precision(Experiment):
 
     @property
     def heading(self) -> str:
-        """What was asked: the heading of the report."""
+        """The heading of the report."""
         return "How precise do scores need to be?"
 
     def verdict(self) -> str:
-        """Return how much the precision costs that changes most, and what it leaves as it was.
+        """Return the cost of the precision that changes the first measure most, and the verdicts that stay.
 
         Returns
         -------
         str
-            Two sentences, of the first measure.
+            Two sentences about the first measure.
 
         Examples
         --------
@@ -243,28 +243,27 @@ class Precision(Experiment):
 
     @cached_property
     def differences(self) -> Values:
-        """Original − coarsened: float64[n_precisions, n_runs, n_queries, n_measures]. What is rounding is 0."""
+        """Original − coarsened: float64[n_precisions, n_runs, n_queries, n_measures]; rounding errors are set to 0."""
         differences = np.stack(self.originals) - self.values
         differences[np.abs(differences) < ROUNDING] = 0.0
         return differences
 
     @cached_property
     def changed(self) -> Values:
-        """The p value of each run's paired t-test, coarsened against original: [n_precisions, n_runs, n_measures]."""
+        """The p value of each run's paired t-test of coarsened against original: [n_precisions, n_runs, n_measures]."""
         return paired_test(np.moveaxis(self.differences, 3, 2), 0.0).p
 
     @cached_property
     def not_kept(self) -> Values:
-        """The p value of "the coarsened mean is at most `kept` of the original", as `changed`; small: it is more."""
+        """The p value of the hypothesis that at most the share `kept` of the mean is kept; shape as for `changed`."""
         surplus = self.values - self.kept * np.stack(self.originals)
         return paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="greater").p
 
     @cached_property
     def keeps(self) -> Integers:
-        """Whether each run keeps the share `kept` of its mean, as `changed`: 1, -1, or 0 where that is undecided.
+        """1 where a run keeps the share `kept` of its mean, -1 where it does not, 0 where undecided; as for `changed`.
 
-        It does where no value changes, or the one-sided test shows it; -1 is that the opposite is shown. To show
-        either takes queries enough.
+        1: no value changes, or the one-sided test shows it. -1: the opposite test shows it. 0: too few queries.
         """
         surplus = self.values - self.kept * np.stack(self.originals)
         less = paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="less").p < self.alpha
@@ -272,17 +271,17 @@ class Precision(Experiment):
 
     @cached_property
     def most_lost(self) -> Values:
-        """The largest share of its mean that each run may have lost, as `changed`: what the one-sided test allows.
+        """The largest share of its mean that each run may have lost; shape as for `changed`.
 
-        The upper confidence bound of a ratio of means, by Fieller. NaN where it allows any, since the run's own mean
-        is not significantly above 0; where no value changes there is nothing to test, and it is 0.
+        This is the upper confidence bound of a ratio of means, by Fieller. NaN if there is no bound, because the
+        run's own mean is not significantly above 0; 0 if no value changes.
         """
         original = np.stack(self.originals)
         n = len(self.queries)
         reach = float(load("scipy.stats", "analysis").t.ppf(1.0 - self.alpha, n - 1)) ** 2 / n / (n - 1)
         mean, loss = original.mean(axis=2), self.differences.mean(axis=2)
         of_mean, of_loss = original - mean[:, :, None], self.differences - loss[:, :, None]
-        # The shares q at which mean(q original - loss) is t standard errors from 0.
+        # The shares q for which mean(q original - loss) is t standard errors from 0.
         a = mean**2 - reach * (of_mean**2).sum(axis=2)
         b = mean * loss - reach * (of_mean * of_loss).sum(axis=2)
         c = loss**2 - reach * (of_loss**2).sum(axis=2)
@@ -296,7 +295,7 @@ class Precision(Experiment):
 
     @cached_property
     def pairs(self) -> Verdicts:
-        """The verdicts between all pairs of runs, before and after."""
+        """The verdicts between all pairs of runs, before and after coarsening."""
         originals = {id(original): original for original in self.originals}
         tested = [all_pairs(values) for values in progress([*originals.values(), *self.values], "pairs of runs")]
         tests = dict(zip(originals, tested, strict=False))
@@ -305,12 +304,12 @@ class Precision(Experiment):
 
     @cached_property
     def correlations(self) -> tuple[Values, Values]:
-        """Kendall's τ_b, and τ_AP,b, of the orderings of the runs by mean: each [n_precisions, n_measures]; or NaN."""
+        """Kendall's τ_b and τ_AP,b between the orders of the runs before and after; each [n_precisions, n_measures]."""
         shape = len(self.precisions), len(self.measures)
         taus, taus_ap = np.full(shape, np.nan), np.full(shape, np.nan)
         if len(self.runs) > 1:
             for p, m in np.ndindex(shape):
-                # Runs whose means differ by rounding alone are tied.
+                # Runs with means that differ only by rounding are tied.
                 before = self.originals[p][:, :, m].mean(axis=1).round(12)
                 after = self.values[p, :, :, m].mean(axis=1).round(12)
                 taus[p, m] = kendall_tau(before, after)
@@ -319,7 +318,7 @@ class Precision(Experiment):
 
     @cached_property
     def worst(self) -> dict[tuple[int, int], tuple[float, float]]:
-        """The largest loss and gain that any ranking can have, where they are known: by precision and measure."""
+        """The worst-case loss and gain of a query, by precision and measure, where they are known."""
         known = [
             (p, m)
             for p, each in enumerate(self.precisions)
@@ -334,7 +333,7 @@ class Precision(Experiment):
         return bounds
 
     def tables(self) -> dict[str, Table]:
-        """Return the summary, and the numbers of each of the five questions.
+        """Return the summary, and one table for each question.
 
         Returns
         -------
@@ -349,7 +348,7 @@ class Precision(Experiment):
         }
 
     def _table(self, title: str, columns: Sequence[str], cells: Iterable[Any], notes: Sequence[str]) -> Table:
-        """Make a row for each measure and precision of arrays [n_precisions, n_measures]."""
+        """Return a table with a row for each measure and precision, from arrays [n_precisions, n_measures]."""
         rows: list[tuple[Cell, ...]] = [
             (str(measure), str(each), *(_cell(cell[p, m]) for cell in cells))
             for m, measure in enumerate(self.measures)
@@ -358,7 +357,7 @@ class Precision(Experiment):
         return Table(title, ("measure", "precision", *columns), rows, tuple(notes))
 
     def _spans(self) -> Values:
-        """All differences of a precision and measure, side by side: [n_precisions, n_measures, n_runs · n_queries]."""
+        """Return all differences of each precision and measure: [n_precisions, n_measures, n_runs · n_queries]."""
         return np.moveaxis(self.differences, 3, 1).reshape(len(self.precisions), len(self.measures), -1)
 
     def _summary(self) -> Table:
@@ -378,13 +377,13 @@ class Precision(Experiment):
         ]  # fmt: skip
         notes = [
             f"mean loss: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. Bands are "
-            "compared with the run's own order, all else with the average over ties of the scores as they were.",
-            f"runs changed: paired t-test, p < {self.alpha}. runs kept: those of which no value changed, or that were "
-            f"shown to keep more than {self.kept:.0%} of their mean (one-sided test, p < {self.alpha}); lost more: "
-            f"that were shown to keep less; undecided: for both the {len(self.queries)} queries are too few, which "
-            "is no sign of a loss.",
-            f"same verdicts: share of the {self.pairs.count} pairs of runs that the paired t-test at {self.alpha} "
-            "judges alike. tau: Kendall's τ_b of the orderings by mean; tau AP: τ_AP,b.",
+            "compared with the run's own order, other precisions with the average over ties of the original scores.",
+            f"runs changed: paired t-test, p < {self.alpha}. runs kept: no value changed, or the run was shown to "
+            f"keep more than {self.kept:.0%} of its mean (one-sided test, p < {self.alpha}); lost more: it was shown "
+            f"to keep less; undecided: {len(self.queries)} queries are too few to show either, which does not indicate "
+            "a loss.",
+            f"same verdicts: the share of the {self.pairs.count} pairs of runs with the same verdict of the paired "
+            f"t-test at {self.alpha}. tau: Kendall's τ_b between the orders by mean; tau AP: τ_AP,b.",
         ]
         return self._table(self.title, columns, cells, notes)
 
@@ -411,16 +410,16 @@ class Precision(Experiment):
             "largest loss", "possible loss", "largest gain", "possible gain",
         ]  # fmt: skip
         notes = [
-            "original − coarsened, by run and query. lost, gained: the shares of positive and of negative differences.",
+            "original − coarsened, per run and query. lost, gained: shares of positive and of negative differences.",
             f"possible: the exact worst case of banding over the {self.depth} ranks of the longest list, where known.",
         ]
         return self._table("Differences of values", columns, cells, notes)
 
     def _verdicts(self) -> Table:
         notes = [
-            f"Of {self.pairs.count} pairs of runs, by a paired t-test at {self.alpha} before and after. appear: a "
-            "difference is significant only after; vanish: only before; flip: both times, with the other sign.",
-            "signs: the share of pairs whose difference of means changes its sign, significant or not.",
+            f"Shares of {self.pairs.count} pairs of runs, by a paired t-test at {self.alpha} before and after. appear: "
+            "significant only after; vanish: only before; flip: both times, with opposite signs.",
+            "signs: the difference of means changes its sign, significant or not.",
         ]
         return self._table("Verdicts between runs", CHANGES, self.pairs.shares(), notes)
 
@@ -444,31 +443,30 @@ class Precision(Experiment):
             "lost at most", f"kept {self.kept:.0%}",
         )  # fmt: skip
         notes = (
-            f"p: two-sided paired t-test of coarsened against original. p not {self.kept:.0%}: of the one-sided test "
-            f"that the coarsened mean is at most {self.kept:.0%} of the original; where it is small, more is kept. "
-            "Where no value changed there is nothing to test: the test would also have to show that the run's own "
-            "mean is above 0, and for some runs has not the power.",
-            f"lost at most: the share of the mean that the same test allows at {self.alpha}, an upper confidence "
-            "bound; –: any, since the run's own mean is not significantly above 0.",
+            f"p: two-sided paired t-test of coarsened against original. p not {self.kept:.0%}: one-sided test of the "
+            f"hypothesis that the coarsened mean is at most {self.kept:.0%} of the original; if it is small, more is "
+            "kept. Runs without a changed value are not tested.",
+            f"lost at most: the upper confidence bound, at {self.alpha}, of the lost share of the mean; –: no bound, "
+            "because the run's own mean is not significantly above 0.",
         )
         return Table("Each run", columns_of, rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: for each measure differences and p values, and for all the verdicts and orderings.
+        """Return the figures: differences and p values of each measure, and verdicts and orders over all measures.
 
         Returns
         -------
         dict of str to Drawing
-            "differences-…"; of several runs also "verdicts", "tau", "tau-ap" and "p-values-…".
+            "differences-…"; with several runs also "verdicts", "tau", "tau-ap" and "p-values-…".
         """
         axis, spans = self._axis(), self._spans()
         differences = {
             f"differences-{file_name(measure)}": Drawing(
                 f"{measure}: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. "
                 "Box: quartiles and median; whiskers: 10 % and 90 %; dots: the largest loss and gain"
-                + ("; triangles: the largest that are possible." if any(i == m for _, i in self.worst) else "."),
+                + ("; triangles: the worst case." if any(i == m for _, i in self.worst) else "."),
                 Boxes(axis, measure, spans[:, m], {p: bounds for (p, i), bounds in self.worst.items() if i == m}),
-                title=f"What a query loses of {measure}",
+                title=f"Loss of {measure} per query",
             )
             for m, measure in enumerate(self.measures)
         }
@@ -476,9 +474,9 @@ class Precision(Experiment):
             return differences
         p_values = {
             f"p-values-{file_name(measure)}": Drawing(
-                f"{measure}: p of the paired t-test, for each of {self.pairs.count} pairs of runs, as the scores were "
-                f"and with {self.precisions[-1]}. Dashed: {self.alpha}; in the upper left verdicts vanish, in "
-                "the lower right they appear.",
+                f"{measure}: p of the paired t-test for each of {self.pairs.count} pairs of runs, with the original "
+                f"scores and with {self.precisions[-1]}. Dashed: {self.alpha}; verdicts vanish in the upper left and "
+                "appear in the lower right.",
                 Scatter(str(self.precisions[-1]), self.pairs.before[-1].p[m], self.pairs.after[-1].p[m], self.alpha),
                 (5.6, 5.2), f"Verdicts between runs by {measure}, before and after",
             )
@@ -486,9 +484,9 @@ class Precision(Experiment):
         }
         tau, tau_ap = self.correlations
         lines = {
-            "verdicts": ("Share of pairs of runs that are judged alike", "same verdicts", self.pairs.shares()[0]),
-            "tau": ("Kendall's τ_b between the orderings of the runs, before and after", r"Kendall's $\tau_b$", tau),
-            "tau-ap": ("τ_AP,b between the orderings of the runs, before and after", r"$\tau_{AP,b}$", tau_ap),
+            "verdicts": ("Share of pairs of runs with the same verdict", "same verdicts", self.pairs.shares()[0]),
+            "tau": ("Kendall's τ_b between the orders of the runs before and after", r"Kendall's $\tau_b$", tau),
+            "tau-ap": ("τ_AP,b between the orders of the runs before and after", r"$\tau_{AP,b}$", tau_ap),
         }
         curves = {
             name: Drawing(
@@ -506,7 +504,7 @@ class Precision(Experiment):
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The tests of all pairs of runs: for each precision those before, and those after.
+    """The tests of all pairs of runs, before and after each precision.
 
     Attributes
     ----------
@@ -520,7 +518,7 @@ class Verdicts:
 
     @property
     def count(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs of runs."""
         return int(self.after[0].p.shape[1])
 
     def shares(self) -> Values:

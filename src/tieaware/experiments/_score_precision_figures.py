@@ -1,4 +1,4 @@
-"""The figures of the experiment on precision."""
+"""The figures of the precision experiment."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Precisions:
-    """The axis of the precisions: what it is called, and its ticks."""
+    """The axis of precisions: its name and its ticks."""
 
     name: str
     ticks: Sequence[str]
 
     def draw(self, ax: Axes) -> None:
-        """Name the axis; long ticks are turned."""
+        """Name the axis, and rotate long ticks."""
         turned = max(map(len, self.ticks)) * len(self.ticks) > 80
         places = np.arange(1, len(self.ticks) + 1)
         ax.set_xticks(places, self.ticks, rotation=35 if turned else 0, ha="right" if turned else "center")
@@ -33,7 +33,7 @@ class Precisions:
 
 @dataclass(frozen=True)
 class Boxes:
-    """Draws the differences of one measure, a box for each precision; with the worst losses and gains, where known."""
+    """Draw the differences of one measure: a box per precision, with the worst case where it is known."""
 
     precisions: Precisions
     measure: Measure
@@ -66,7 +66,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Lines:
-    """Draws a line for each measure over the precisions."""
+    """Draw a line per measure over the precisions."""
 
     precisions: Precisions
     name: str
@@ -84,7 +84,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Draws the p values of pairs of runs before and after their scores were coarsened."""
+    """Draw the p values of pairs of runs before and after coarsening."""
 
     precision: str
     before: Values
@@ -94,11 +94,11 @@ class Scatter:
     def __call__(self, ax: Axes) -> None:
         smallest = 1e-8
         before, after = (np.maximum(p, smallest) for p in (self.before, self.after))
-        # Many points: drawn as pixels, also where all else is drawn as lines.
+        # Many points: rasterised, even in vector files.
         ax.plot(before, after, ".", color="#0072B2", alpha=0.35, markersize=4, markeredgewidth=0, rasterized=True)
         for line in (ax.axhline, ax.axvline):
             line(self.alpha, color="#D55E00", linestyle="--", linewidth=1.0)
         ax.plot([smallest, 1.0], [smallest, 1.0], color="#888888", linewidth=0.8)
         ax.set(xscale="log", yscale="log", xlim=(smallest, 1.2), ylim=(smallest, 1.2), aspect="equal")
-        ax.set_xlabel(f"p, scores as they were (least {smallest:.0e})")
+        ax.set_xlabel(f"p, original scores (least {smallest:.0e})")
         ax.set_ylabel(f"p, {self.precision}")

@@ -1,8 +1,9 @@
-"""How much earlier scores help to order systems, where those of each half of them are from topics of their own.
+"""The smoothing experiment: how much earlier scores from other topics help to order systems.
 
-In each repeat the systems are split into halves X and Y, and three disjoint sets of topics drawn: Qa, Qb and Qc. X is
-known from Qa, Y from Qb, and all are measured on Qc. A system's score is α · mean(Qc) + (1-α) · mean(Qa or Qb). The
-baseline measures all systems on Qa and Qc. How good an ordering is, is its correlation with that on all topics.
+In each repeat the systems are split into halves X and Y, and three disjoint sets of topics are drawn: Qa, Qb and Qc.
+The earlier scores of X are from Qa, those of Y from Qb, and all systems are measured on Qc. A system's score is
+α · mean(Qc) + (1-α) · mean(Qa or Qb). The baseline measures all systems on Qa and Qc. The quality of an order is its
+correlation with the order on all topics.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from tieaware.checks.arguments import numbers, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS
+from tieaware.errors import InputError
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.plots import COLOURS, Drawing
@@ -41,28 +43,27 @@ def smoothing(
     topics: int | None = None,
     seed: int = 0,
 ) -> Smoothing:
-    """Order systems by smoothed scores, in a split-half design that is repeated.
+    """Order systems by smoothed scores, in a repeated split-half design.
 
     Parameters
     ----------
     values : float[n_systems, n_topics], or Results
-        For example the average precision of each run on each topic. At least four systems.
+        For example the AP of each run on each topic; at least four systems.
     alphas : sequence of float
-        The weights of the measured topics, 0 … 1; several sweep it.
+        The weights of the measured topics, 0 … 1.
     measure : str or Measure, optional
-        Which one of the Results; not needed where there is but one.
+        The measure of the Results; optional if there is only one.
     repeats : int
-        How many random splits, at least 1.
+        The number of random splits, at least 1.
     topics : int, optional
-        The size of each of the three sets of topics, at least 1. By default 25; a third of the topics, if these are
-        fewer than 75.
+        The size of each of the three sets of topics, at least 1; by default 25, or a third of fewer than 75 topics.
     seed : int
-        Of the random splits, at least 0; the same seed gives the same numbers.
+        The seed of the random splits, at least 0.
 
     Returns
     -------
     Smoothing
-        How well each design orders the systems, in every repeat.
+        The quality of the order for each design and repeat.
 
     Raises
     ------
@@ -88,16 +89,16 @@ def smoothing(
     topics = max(1, min(LARGEST_SET, n_topics // 3)) if topics is None else whole_number("topics", topics, 1, 10**9)
     seed = whole_number("seed", seed, 0)
     if n_systems < 4:
-        raise unexpected("values", "at least 4 systems, for two halves", f"{n_systems}")
+        raise InputError("values", f"two halves of systems need at least 4 systems, found {n_systems}")
     if n_topics < 3 * topics:
-        raise unexpected("values", f"at least {3 * topics} topics, for three sets of {topics}", f"{n_topics}")
+        raise InputError("values", f"three sets of {topics} topics need at least {3 * topics} topics, found {n_topics}")
     weights = numbers("alphas", alphas, 0, 1)
     if not weights:
         raise unexpected("alphas", "at least one", "none")
     truths = np.stack([array.mean(axis=1), _mean_of_known(standardize(array))])
     random = np.random.default_rng(seed)
     taus = np.empty((len(_KINDS), 1 + len(weights), repeats))
-    # So many repeats at a time, that the values of the halves stay small.
+    # Repeats are processed in batches, to limit the memory for the values of the halves.
     step = max(1, 2**22 // (n_systems * max(topics, n_systems)))
     for start in progress(range(0, repeats, step), "smoothing"):
         some = min(step, repeats - start)
@@ -111,10 +112,10 @@ def _systems_by_topics(values: Results | npt.ArrayLike, measure: str | Measure |
     if isinstance(values, Results):
         values = values.values[:, :, _place(values, measure)]
     elif measure is not None:
-        raise unexpected("measure", "none beside an array, or Results to choose from", shown(measure))
+        raise InputError("measure", f"must not be given with an array, found {shown(measure)}")
     array = finite(values, "values")
     if array.ndim != 2:
-        raise unexpected("values", "systems × topics", f"an array of {array.ndim} dimensions")
+        raise unexpected("values", "two dimensions, systems × topics", f"{array.ndim}")
     return array
 
 
@@ -122,18 +123,18 @@ def _place(results: Results, measure: str | Measure | None) -> int:
     there = ", ".join(map(str, results.measures))
     if measure is None:
         if len(results.measures) != 1:
-            raise unexpected("values", "results of one measure, or measure= to choose it", there)
+            raise InputError("values", f"the results have several measures ({there}): choose one with `measure`")
         return 0
     wanted = parse_measure(measure)
     if wanted not in results.measures:
-        raise unexpected("measure", f"one of {there}, which the results are of", f"{wanted}")
+        raise unexpected("measure", f"one of the results' measures, {there}", f"{wanted}")
     return results.measures.index(wanted)
 
 
 def _scores(
     values: Values, alphas: tuple[float, ...], topics: int, random: np.random.Generator, repeats: int
 ) -> Values:
-    """The scores of the systems: [raw or standardized, baseline or alpha, repeat, system]."""
+    """Return the scores of the systems: [raw or standardized, baseline or alpha, repeat, system]."""
     n_systems, n_topics = values.shape
     systems = random.permuted(np.tile(np.arange(n_systems), (repeats, 1)), axis=1)
     drawn = random.permuted(np.tile(np.arange(n_topics), (repeats, 1)), axis=1)
@@ -155,12 +156,12 @@ def _scores(
 
 
 def _means(values: Values, topics: Integers) -> Values:
-    """The mean of each system over each set of topics: [n_sets, n_systems]."""
+    """Return the mean of each system over each set of topics: [n_sets, n_systems]."""
     return _mean_of_known(np.moveaxis(values[:, topics], 0, 1))
 
 
 def _mean_of_known(values: Values) -> Values:
-    """The mean over the last axis, without the topics that say nothing; 0.5, the middle, where none does."""
+    """Return the mean over the last axis without NaN; 0.5, the middle of the range, if all are NaN."""
     known = ~np.isnan(values)
     count = known.sum(axis=-1)
     total = values.sum(axis=-1, where=known)
@@ -169,13 +170,13 @@ def _mean_of_known(values: Values) -> Values:
 
 
 def _taus(truth: Values, scores: Values) -> Values:
-    """Correlate one ordering with many: 0 where all is tied, for that says nothing of the order."""
+    """Correlate one order with many; the correlation with an order that is all ties is 0."""
     taus = kendall_taus(_without_rounding(truth), _without_rounding(scores))
     return np.where(np.isnan(taus), 0.0, taus)
 
 
 def _without_rounding(scores: Values) -> Values:
-    """Tie the scores of an ordering that differ by rounding alone, whatever the unit they are in."""
+    """Tie scores that differ only by rounding, whatever their unit."""
     largest = np.abs(scores).max(axis=-1, keepdims=True)
     relative: Values = np.divide(scores, largest, out=np.zeros_like(scores), where=largest > 0.0)
     return relative.round(12)
@@ -183,17 +184,16 @@ def _without_rounding(scores: Values) -> Values:
 
 @dataclass(frozen=True, eq=False)
 class Smoothing(Experiment):
-    """How well systems were ordered.
+    """The quality of the orders of systems.
 
     Attributes
     ----------
     alphas : tuple of float
         The weights of the measured topics.
     taus : float64[2, 1 + n_alphas, n_repeats]
-        Kendall's τ_b with the ordering on all topics: of raw and of standardized values; of the baseline and of each
-        alpha.
+        Kendall's τ_b with the order on all topics, for raw and standardized values, the baseline and each alpha.
     n_systems, n_topics, topics, seed : int
-        How many systems and topics there were, the size of each set of topics, and the seed of the splits.
+        The number of systems and topics, the size of each set of topics, and the seed of the splits.
     """
 
     alphas: tuple[float, ...]
@@ -205,16 +205,16 @@ class Smoothing(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What was done, in a line."""
+        """The title: the number of systems and repeats."""
         return f"Ordering {self.n_systems} systems with earlier scores from other topics, {self.taus.shape[2]} repeats"
 
     @property
     def heading(self) -> str:
-        """What was asked: the heading of the report."""
+        """The heading of the report."""
         return "How much do earlier scores, from other topics, help to order systems?"
 
     def verdict(self) -> str:
-        """Return how well systems are ordered at the best alpha, with raw and with standardized values.
+        """Return the quality of the order at the best alpha, for raw and for standardized values.
 
         Returns
         -------
@@ -233,8 +233,8 @@ class Smoothing(Experiment):
             best = self.best[kind]
             tau = taus[1 + self.alphas.index(best)]
             sentences.append(
-                f"Systems with {kind} values are ordered best at alpha {best:g}, where Kendall's τ with the ordering "
-                f"on all topics is {significant(tau)} on average, and {significant(taus[0])} where all systems are "
+                f"Systems with {kind} values are ordered best at alpha {best:g}, where Kendall's τ with the order "
+                f"on all topics is {significant(tau)} on average, and {significant(taus[0])} if all systems are "
                 "measured on the same topics."
             )
         return " ".join(sentences)
@@ -266,12 +266,12 @@ class Smoothing(Experiment):
 
     def _notes(self) -> tuple[str, ...]:
         return (
-            f"tau: Kendall's τ_b with the ordering on all {self.n_topics} topics, by raw or by standardized means. "
+            f"tau: Kendall's τ_b with the order on all {self.n_topics} topics, by raw or by standardized means. "
             "These topics contain the sampled ones, which favours every design.",
             f"Halves of {self.n_systems // 2} and {self.n_systems - self.n_systems // 2} systems; three disjoint sets "
             f"of {self.topics} topics in each of {self.taus.shape[2]} repeats; seed {self.seed}.",
-            "standardized: Φ((x − μ)/σ) over the systems that were measured on the topic, σ with the divisor n − 1; "
-            "topics with σ = 0 are left out. To standardize the halves apart removes real differences between them.",
+            "standardized: Φ((x − μ)/σ) over the systems measured on the topic, σ with the divisor n − 1; topics with "
+            "σ = 0 are left out. Standardizing the halves separately removes real differences between them.",
         )
 
     def drawings(self) -> dict[str, Drawing]:
@@ -283,7 +283,7 @@ class Smoothing(Experiment):
             "smoothing".
         """
         caption = (
-            f"Kendall's τ_b with the ordering of {self.n_systems} systems on all {self.n_topics} topics, over "
+            f"Kendall's τ_b with the order of {self.n_systems} systems on all {self.n_topics} topics, over "
             f"{self.taus.shape[2]} repeats. Box: quartiles and median; whiskers: 5 % and 95 %."
         )
         width = max(7.0, 0.55 * self.taus.shape[1] + 1.5)
@@ -302,6 +302,6 @@ class Smoothing(Experiment):
                 box.set_hatch("" if kind == 0 else "////")
             boxes["boxes"][0].set_label(name)
         ax.set_xticks(places, ["all on\nQa, Qc", *(f"{alpha:g}" for alpha in self.alphas)])
-        ax.set_xlabel("baseline, and α: the weight of the topics that all systems share")
-        ax.set_ylabel(r"Kendall's $\tau_b$ with the ordering on all topics")
+        ax.set_xlabel("baseline, and α: the weight of the shared topics")
+        ax.set_ylabel(r"Kendall's $\tau_b$ with the order on all topics")
         ax.legend(loc="lower right")

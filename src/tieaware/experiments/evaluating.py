@@ -1,4 +1,4 @@
-"""How far an experiment is."""
+"""Progress of experiments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 
 def progress(items: Iterable[Item], title: str) -> Iterator[Item]:
-    """Go through the items, and show on a terminal how many have been gone through."""
+    """Yield the items, and show their number on a terminal as they are done."""
     with stage(title, len(items) if isinstance(items, Sized) else None) as advance:
         for item in items:
             yield item
@@ -26,6 +26,6 @@ def progress(items: Iterable[Item], title: str) -> Iterator[Item]:
 def evaluate_with_progress(
     qrels: QrelsLike, runs: Any, measures: Sequence[Measure], views: Sequence[View], threads: int | None
 ) -> list[Results]:
-    """Do what `evaluate_views` does, and show on a terminal how many runs are evaluated."""
+    """Call `evaluate_views` and show its progress on a terminal."""
     with stage("evaluating"):
         return evaluate_views(qrels, runs, measures, views, threads=threads)

@@ -1,4 +1,4 @@
-"""What every experiment returns: tables, figures, and files of them."""
+"""The base class of experiments' outcomes: tables, figures, and the report."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Experiment(ABC):
     Attributes
     ----------
     title : str
-        What was done, in a line.
+        The design, in one line.
     heading : str
-        What was asked: the heading of the report.
+        The question, which heads the report.
     answers : tuple of str
-        The names of the tables to read first: what is printed.
+        The names of the tables that are printed.
     """
 
     title: str
 
     @property
     def heading(self) -> str:
-        """What was asked: the heading of the report."""
+        """The question, which heads the report."""
         return self.title
 
     def verdict(self) -> str:
@@ -42,18 +42,18 @@ class Experiment(ABC):
         Returns
         -------
         str
-            Plain text, in which names stand as they were given; empty where the experiment has no verdict.
+            Plain text with names unchanged; empty if the experiment has no verdict.
         """
         return ""
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables to read first: what is printed."""
+        """The names of the tables that are printed."""
         return (next(iter(self.tables())),)
 
     @abstractmethod
     def tables(self) -> dict[str, Table]:
-        """Return all tables, the main one first, by the names that their files have.
+        """Return all tables by file name, the main one first.
 
         Returns
         -------
@@ -63,12 +63,12 @@ class Experiment(ABC):
 
     @abstractmethod
     def drawings(self) -> dict[str, Drawing]:
-        """Return all figures, the main one first, by the names that their files have.
+        """Return all figures by file name, the main one first.
 
         Returns
         -------
         dict of str to Drawing
-            At least one; none is drawn yet.
+            At least one, not drawn yet.
         """
 
     def table(self) -> Table:
@@ -87,7 +87,7 @@ class Experiment(ABC):
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default into a new pyplot figure.
+            The axes to draw into; by default a new pyplot figure.
 
         Returns
         -------
@@ -101,24 +101,24 @@ class Experiment(ABC):
         Parameters
         ----------
         path : str or os.PathLike
-            A file there is replaced.
+            The path of the file; an existing file is replaced.
         """
         self.table().to_csv(path)
 
     def write(self, folder: str | os.PathLike[str], command: str = "") -> None:
-        """Write every table as CSV, every figure as PNG and SVG, and ``report.html``, which begins with the verdict.
+        """Write all tables as CSV, all figures as PNG and SVG, and ``report.html``, which begins with the verdict.
 
         Parameters
         ----------
         folder : str or os.PathLike
-            Made if it is not there. Files of the same names are replaced, others stay.
+            Created if missing. Files of the same names are replaced; others stay.
         command : str
-            What made it, for the report.
+            The command that made the report, shown in it.
 
         Raises
         ------
         InputError
-            If the folder or a file cannot be written; none is written then.
+            If the folder or a file cannot be written; then no file is written.
         """
         tables = self.tables()
         first = {name: tables[name] for name in self.answers}

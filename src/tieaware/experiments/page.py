@@ -1,7 +1,7 @@
-"""An experiment as one HTML page: its verdict, the figure that shows it, the tables, and how all was computed.
+"""The HTML report of an experiment: its verdict, the main figure, the tables, and how they were computed.
 
-The page loads nothing: figures are images in it, and its policy forbids all scripts but the one below, by its hash.
-It stays small, whatever the experiment: what does not fit is in the files beside it, to which it links.
+The page loads nothing: figures are embedded images, and its policy forbids all scripts except the one below, by hash.
+Its size is limited: what does not fit is in the files beside it, and the page links to them.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from tieaware.experiments.plots import Drawing
 from tieaware.output.tables import Cell, Marked, Table, significant
 
-# How many characters of rows, and of figures, a page has room for. 2 MB is what one can mail and what a phone opens.
+# The most characters of table rows and of figures on a page: 2 MB can be mailed, and opened on a phone.
 _ROOM_OF_ROWS, _ROOM_OF_FIGURES = 820_000, 1_050_000
-# Of a table that does not fit, so many rows are shown; and one of more rows than these is folded.
+# The number of rows shown of a table that does not fit, and the most rows of a table that is not folded.
 _SOME, _LONG = 100, 60
-# Text of so many characters has lines that are not too short.
+# Text of at least this length gets a wide column.
 _WIDE = 40
-# To so many pixels an inch of a figure may shrink, of the 96 that it has.
+# The fewest pixels per inch to which a figure may shrink, of 96.
 _PIXELS = 57.0
 
 _STYLE = """
@@ -67,7 +67,7 @@ pre { background: var(--box); padding: .7rem; font-size: .85rem; white-space: pr
 }
 """
 
-# A click on the head of a column sorts its table; numbers from the largest, and "–", which is none, at the end.
+# A click on the head of a column sorts the table: numbers from the largest, with the missing value "–" last.
 _SCRIPT = """
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -106,20 +106,20 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class Report:
-    """What is written of an experiment.
+    """The content of an experiment's report.
 
     Attributes
     ----------
     heading : str
-        What was asked.
+        The question.
     title : str
-        What was done, in a line.
+        The design, in one line.
     verdict : str
         The answer in two sentences; may be empty.
     tables, drawings : dict
-        By the names that their files have; the main one first.
+        By file name, the main one first.
     command : str
-        What made it.
+        The command that made the report.
     """
 
     heading: str
@@ -131,7 +131,7 @@ class Report:
 
 
 def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
-    """Return the page of an experiment, with as many of its figures, given as SVG, as it has room for."""
+    """Return the page of an experiment, with as many of its SVG figures as fit."""
     shown, linked = _fitting(figures)
     main, *more = shown or [""]
     room = _ROOM_OF_ROWS
@@ -139,7 +139,7 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
     for name, table in report.tables.items():
         rows = _rows(table, room)
         room -= sum(map(len, rows))
-        # The first, which answers, is never folded.
+        # The first table, which holds the answer, is never folded.
         tables.append(_table(name, _heading(table, report), table, rows, folded=len(rows) > _LONG and bool(tables)))
     parts = [
         f"<h1>{html.escape(report.heading)}</h1>",
@@ -153,7 +153,7 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
         _links(report, linked),
         '<h2 id="how">How this was computed</h2>',
         f"<pre>{html.escape(report.command)}</pre>" if report.command else "",
-        f'<p class="note">Numbers are shown in three significant digits, and whole in the CSV files. '
+        f'<p class="note">Numbers are shown with three significant digits; the CSV files have full precision. '
         f"{html.escape(versions)}</p>",
     ]
     return "\n".join(
@@ -169,7 +169,7 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
 
 
 def _fitting(figures: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """Return which figures the page has room for, the main one among them, and which it links to."""
+    """Return the figures that fit on the page, the main one included, and the figures to link to."""
     shown: list[str] = []
     room = _ROOM_OF_FIGURES
     for name, svg in figures.items():
@@ -181,7 +181,7 @@ def _fitting(figures: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
 
 
 def _heading(table: Table, report: Report) -> str:
-    """Return what stands above a table: not once more what stands above all."""
+    """Return the heading of a table, without repeating the title of the page."""
     return "Summary" if table.title in (report.heading, report.title) else table.title
 
 
@@ -195,7 +195,7 @@ def _contents(report: Report, figures: Sequence[str], linked: Sequence[str]) -> 
 
 
 def _table(name: str, title: str, table: Table, rows: Sequence[str], *, folded: bool) -> str:
-    """Return a table under its title, with those of its rows that are shown."""
+    """Return the HTML section of a table, with the given rows."""
     numbers = [not text for text in table.starts_left()]
     head = "".join(
         f"<th scope=col{' class=n' if number else ''}>{html.escape(column)}</th>"
@@ -220,7 +220,7 @@ def _table(name: str, title: str, table: Table, rows: Sequence[str], *, folded: 
 
 
 def _rows(table: Table, room: int) -> list[str]:
-    """Return the rows of a table in HTML: all, or the first ones, if all take more than so many characters."""
+    """Return the rows of a table in HTML: all rows, or the first rows if all take more than `room` characters."""
     left = table.starts_left()
     rows, taken = [], 0
     for row in table.rows:
@@ -255,10 +255,10 @@ def _section(name: str, drawing: Drawing, svg: bytes) -> str:
 
 
 def _figure(name: str, drawing: Drawing, svg: bytes) -> str:
-    """Embed a figure as an image, in which nothing can run."""
+    """Embed a figure as an image, in which no script can run."""
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
     text = html.escape(drawing.caption)
-    # On a phone, where a figure that would be too small to read scrolls within itself.
+    # On a phone, a figure that would be too small to read scrolls.
     least = drawing.size[0] * _PIXELS
     files = ", ".join(f'<a href="{html.escape(name)}.{kind}">{kind.upper()}</a>' for kind in ("svg", "png"))
     return (

@@ -1,4 +1,4 @@
-"""How figures look: readable in print, in grey, and by the colour-blind. matplotlib is imported when one is drawn."""
+"""The style of figures, readable in print, in grey and by the colour-blind; matplotlib is imported on first use."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which the colour-blind can tell apart; markers and dashes tell them apart in grey.
+# Okabe and Ito's colours, distinct for the colour-blind; markers and dashes make the lines distinct in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
 
-# Longer names would leave no room for what is drawn.
+# The longest name that leaves room for the plot.
 _LENGTH = 40
 
 _PATH, _DIGITS = re.compile(rb' d="[^"]*"|<use [^>]*>'), re.compile(rb"(\.\d\d)\d+")
@@ -44,7 +44,7 @@ _STYLE = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure that is still to be drawn: what it shows, how to draw it into axes, its size in inches, and its name."""
+    """A figure to be drawn: its caption, a function that draws into axes, its size in inches, and its name."""
 
     caption: str
     draw: Callable[[Axes], object]
@@ -52,14 +52,14 @@ class Drawing:
     title: str = ""
 
     def figure(self) -> Figure:
-        """Draw it alone, without a window."""
+        """Return the figure by itself, without a window."""
         with load("matplotlib", "analysis").rc_context(_STYLE):
             figure: Figure = load("matplotlib.figure", "analysis").Figure(figsize=self.size, layout="constrained")
             self.draw(figure.subplots())
         return figure
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw it into the given axes, or into those of a new pyplot figure; return the axes."""
+        """Draw the figure into the given axes, or into a new pyplot figure; return the axes."""
         if ax is None:
             with load("matplotlib", "analysis").rc_context(_STYLE):
                 _, ax = load("matplotlib.pyplot", "analysis").subplots(figsize=self.size, layout="constrained")
@@ -69,12 +69,12 @@ class Drawing:
         return ax
 
     def save(self, *paths: str | os.PathLike[str]) -> None:
-        """Write it to files, each in the format that its path ends with, and each whole or not at all.
+        """Write the figure to files, each whole or not at all, in the formats of their suffixes.
 
         Raises
         ------
         InputError
-            If a path ends with no known format, or cannot be written.
+            If the suffix of a path is unknown, or the file cannot be written.
         """
         figure = self.figure()
         known = sorted(figure.canvas.get_supported_filetypes())
@@ -82,7 +82,7 @@ class Drawing:
             suffix = os.path.splitext(path)[1].lower()
             if suffix[1:] not in known:
                 raise unexpected(path, f"one of .{', .'.join(known)}", suffix or "no suffix")
-            # Without the date of making, which would make two of the same differ.
+            # No date, so that equal figures are equal files.
             metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
             with load("matplotlib", "analysis").rc_context(_STYLE), whole_file(path) as file:
                 image = io.BytesIO()
@@ -91,18 +91,18 @@ class Drawing:
 
 
 def _lean(svg: bytes) -> bytes:
-    """Round the coordinates of lines to hundredths of a point, which nobody sees: of what is drawn, half is digits."""
+    """Round the coordinates of lines to hundredths of a point: invisible, and half the size."""
     return _PATH.sub(lambda path: _DIGITS.sub(rb"\1", path[0]), svg)
 
 
 def style(i: int) -> dict[str, Any]:
-    """Return colour, marker and dashes of the i-th line."""
+    """Return the colour, marker and dashes of line i."""
     n = len(COLOURS)
     return {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % n], "linestyle": DASHES[(i + i // n) % n]}
 
 
 def label(name: str) -> str:
-    """Return a name as a figure shows it: short, no bytes that are not text, no formulas, not hidden by a leading _."""
+    """Return a name for a figure: shortened, printable, without formulas, and visible despite a leading underscore."""
     short = name if len(name) <= _LENGTH else f"{name[: _LENGTH - 1]}…"
     shown = short.encode("utf-8", "replace").decode().replace("$", r"\$")
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
@@ -110,5 +110,5 @@ def label(name: str) -> str:
 
 
 def file_name(shown: object) -> str:
-    """Return a text, such as a measure's notation, as part of a file's name: not long, and without special letters."""
+    """Return a text, such as a measure's notation, as a part of a file name: short, without special characters."""
     return "".join(c if c.isalnum() or c in ".-" else "_" for c in str(shown)[:50]).strip("_")

@@ -1,4 +1,4 @@
-"""An experiment as files: CSV tables, PNG and SVG figures, and one HTML page that holds all of it."""
+"""Writing an experiment: CSV tables, PNG and SVG figures, and an HTML report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import platform
 from pathlib import Path
 
 from tieaware._version import __version__
-from tieaware.checks.arguments import unexpected
 from tieaware.errors import InputError
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.page import Report, page
@@ -16,9 +15,9 @@ from tieaware.runtime.extras import load
 
 
 def write(report: Report, folder: str | os.PathLike[str]) -> None:
-    """Write an experiment's files into a folder: all of them, or after an error none."""
+    """Write an experiment's files into a folder: all of them, or none after an error."""
     if not os.fspath(folder) or "\0" in os.fsdecode(folder):
-        raise unexpected("folder", "its name", repr(os.fspath(folder)))
+        raise InputError("folder", f"{os.fspath(folder)!r} is not the name of a folder")
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -26,7 +25,7 @@ def write(report: Report, folder: str | os.PathLike[str]) -> None:
             _write(report, Path(made))
             for file in sorted(Path(made).iterdir()):
                 if (target / file.name).is_dir():
-                    raise unexpected(f"{target / file.name}", "a file or nothing", "a folder")
+                    raise InputError(f"{target / file.name}", "cannot be replaced by a file: it is a folder")
             for file in sorted(Path(made).iterdir()):
                 file.replace(target / file.name)
     except OSError as error:
@@ -43,6 +42,6 @@ def _write(report: Report, folder: Path) -> None:
 
 
 def versions() -> str:
-    """Name what the numbers were made with."""
+    """Return the versions of tieaware, of its dependencies and of Python, as a sentence."""
     packages = ", ".join(f"{name} {load(name, 'analysis').__version__}" for name in ("numpy", "scipy", "matplotlib"))
     return f"tieaware {__version__}, {packages}, Python {platform.python_version()}."

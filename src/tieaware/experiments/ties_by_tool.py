@@ -1,7 +1,7 @@
-"""What evaluators do with ties: which rule stands for which tool, in the versions that were tried.
+"""How evaluation tools order ties: the tie rule of each tool, for the version that was tested.
 
-The only place of these facts: docs/tie_rules.md and ``tieaware ties`` show them, and a test runs each tool on a run
-full of ties to see that they hold.
+``tieaware ties`` and docs/tie_rules.md show this list. A test runs each tool on a run with many ties, and compares its
+values with those of every tie rule.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from tieaware.ties import RULES
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A part of an evaluator that orders ties in one way.
+    """A tool, or the part of a tool that orders ties in the same way.
 
     Parameters
     ----------
     package, version : str
-        The distribution, and the version that was tried.
+        The name of the distribution, and the version that was tested.
     computes : str
-        Which of its measures.
+        The measures or functions of the tool that this part computes.
     rule : str or None
-        The tie rule of `tieaware.ties.RULES` that gives its values; None, where none does.
+        The tie rule of `tieaware.ties.RULES` that gives the same values; None if no rule does.
     how : str
-        What it does with ties, in words.
+        The order of ties, in a few words.
     """
 
     package: str
@@ -37,31 +37,31 @@ class Tool:
 TOOLS = (
     Tool(
         package="pytrec-eval-terrier", version="0.5.11", computes="all", rule="trec_eval",
-        how="trec_eval itself: by document id, descending",
+        how="trec_eval's own code: by document id, descending",
     ),
     Tool(
         package="ir-measures", version="0.4.3", computes="AP, nDCG, P, R, RR, …", rule="trec_eval",
-        how="what pytrec_eval has is computed by it",
+        how="computed by pytrec_eval",
     ),
     Tool(
         package="ir-measures", version="0.4.3", computes="RR@k, Judged@k", rule="docid_ascending",
-        how="by code of its own: by document id, ascending",
+        how="computed by ir_measures itself: by document id, ascending",
     ),
     Tool(
         package="pyterrier", version="1.1.2", computes="AP, nDCG, P, R, RR, …", rule="trec_eval",
-        how="pt.Experiment computes by ir_measures",
+        how="pt.Experiment calls ir_measures",
     ),
     Tool(
         package="pyterrier", version="1.1.2", computes="RR@k, Judged@k", rule="docid_ascending",
-        how="pt.Experiment computes by ir_measures",
+        how="pt.Experiment calls ir_measures",
     ),
     Tool(
         package="ranx", version="0.3.21", computes="all", rule=None,
-        how="as an unstable sort leaves them: in the order of the run up to about a dozen documents",
+        how="an unstable sort: keeps the order of the run for up to about a dozen documents",
     ),
     Tool(
-        package="mteb", version="2.26.24", computes="all of a retrieval task", rule="trec_eval",
-        how="by document id, descending; MRR in the order of the dict until issue 5092",
+        package="mteb", version="2.26.24", computes="all measures of retrieval tasks", rule="trec_eval",
+        how="by document id, descending; MRR kept the order of the dict before issue 5092 was fixed",
     ),
     Tool(
         package="beir", version="2.2.0", computes="nDCG, MAP, Recall, P (evaluate)", rule="trec_eval",
@@ -69,15 +69,15 @@ TOOLS = (
     ),
     Tool(
         package="beir", version="2.2.0", computes="MRR, R_cap, Hole, Accuracy (evaluate_custom)", rule="run_order",
-        how="a stable sort by score: in the order of the dict",
+        how="a stable sort: keeps the order of the dict",
     ),
     Tool(
-        package="sentence-transformers", version="6.2.0", computes="all of InformationRetrievalEvaluator",
+        package="sentence-transformers", version="6.2.0", computes="all measures of InformationRetrievalEvaluator",
         rule="docid_ascending", how="by document id, ascending",
     ),
     Tool(
         package="sentence-transformers", version="6.2.0", computes="MRR of CrossEncoderRerankingEvaluator", rule=None,
-        how="np.argsort, unstable, read from its end: often the last of the list first",
+        how="np.argsort, an unstable sort, read backwards: the last document often comes first",
     ),
     Tool(
         package="sentence-transformers", version="6.2.0", computes="nDCG of CrossEncoderRerankingEvaluator",
@@ -89,56 +89,55 @@ TOOLS = (
     ),
     Tool(
         package="scikit-learn", version="1.9.1", computes="ndcg_score, dcg_score", rule="average",
-        how="the expectation, unless ignore_ties",
+        how="the mean over all orders, unless ignore_ties is set",
     ),
     Tool(
         package="scikit-learn", version="1.9.1", computes="average_precision_score", rule=None,
-        how="a tied group is one threshold: every relevant document has the precision at the end of its group",
+        how="each tie group is one threshold: its documents get the precision at the end of the group",
     ),
     Tool(
         package="lightgbm", version="4.7.0", computes="ndcg, map", rule="run_order",
-        how="a stable sort: in the order of the rows",
+        how="a stable sort: keeps the order of the rows",
     ),
     Tool(
         package="xgboost-cpu", version="3.2.0", computes="ndcg, map", rule="run_order",
-        how="a stable sort: in the order of the rows",
+        how="a stable sort: keeps the order of the rows",
     ),
     Tool(
         package="torchmetrics", version="1.9.0", computes="RetrievalNormalizedDCG", rule="average",
-        how="the expectation, as in scikit-learn",
+        how="the mean over all orders, as in scikit-learn",
     ),
     Tool(
         package="torchmetrics", version="1.9.0", computes="RetrievalMRR, RetrievalMAP, …", rule=None,
-        how="as torch.topk leaves them",
+        how="the order that torch.topk returns",
     ),
 )  # fmt: skip
 
 
 def tools_by_rule() -> tuple[str, ...]:
-    """Return which tools follow which tie rule, in a line each.
+    """Return a heading, and a line for each tie rule that names the tools which follow it.
 
     Returns
     -------
     tuple of str
-        For each rule that some tool follows, and for no rule.
+        The last line names the tools that follow no rule.
     """
     lines = []
     for rule in (*RULES, None):
         names = dict.fromkeys(f"{each.package} {each.version}" for each in TOOLS if each.rule == rule)
         if names:
-            lines.append(f"{rule or 'none of these'}: {', '.join(names)}.")
-    return "In whole or in part (docs/tie_rules.md), tools order ties as", *lines
+            lines.append(f"{rule or 'no rule'}: {', '.join(names)}.")
+    return "Tools that order ties by these rules, for all measures or for some (docs/tie_rules.md):", *lines
 
 
 def table() -> str:
-    """Return the tools as a table in Markdown.
+    """Return a Markdown table of the tools, in the order of `TOOLS`.
 
     Returns
     -------
     str
-        A row for each, in the order of `TOOLS`.
     """
-    rows = [("tool", "version tried", "measures", "tie rule", "what it does"), ("---",) * 5]
+    rows = [("tool", "tested version", "measures", "tie rule", "order of ties"), ("---",) * 5]
     rows += [
         (tool.package, tool.version, tool.computes, f"`{tool.rule}`" if tool.rule else "none", tool.how)
         for tool in TOOLS

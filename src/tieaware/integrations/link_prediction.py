@@ -1,8 +1,8 @@
-"""Link prediction: each positive edge among its negatives, with the exact value where scores tie.
+"""Evaluation of link prediction: each positive edge is ranked among negative edges.
 
-Of g negatives above a positive and e that tie with it, OGB and PyKEEN report 1 / (1 + g + e/2), the reciprocal of the
-mean rank. What the ranking is worth is the mean of the reciprocal ranks, (1/(g+1) + … + 1/(g+e+1)) / (e+1), which is
-more.
+If g negatives score higher than a positive and e negatives tie with it, OGB and PyKEEN report 1 / (1 + g + e/2), the
+reciprocal of its mean rank. The functions here return the mean of its reciprocal ranks, (1/(g+1) + … + 1/(g+e+1)) /
+(e+1), which is never less.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware import evaluator
-from tieaware.checks.arguments import one_of, shown, unexpected
+from tieaware import evaluator as tieaware_evaluator
+from tieaware.checks.arguments import one_of, unexpected
 from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_scores, check_no_nan
 from tieaware.engine.means import means
 from tieaware.engine.weights import also_weighted
@@ -26,8 +26,8 @@ from tieaware.ties import RULES, TieRule
 # The tie rules that need scores only. Negatives have no identifiers, and their order means nothing.
 _RULES = {name: rule for name, rule in RULES.items() if rule.by_score_alone}
 
-# So many scores lie beside each other at a time, which the second-level cache holds.
-_BLOCK = 1 << 15
+# The number of scores that are copied and evaluated together: they fit in the second-level cache of the processor.
+_SCORES_AT_ONCE = 1 << 15
 
 
 def evaluate(
@@ -38,38 +38,38 @@ def evaluate(
     exclude: npt.ArrayLike | None = None,
     ties: str = "average",
 ) -> Values:
-    """Rank each positive among its negatives, and evaluate the list, whose one relevant document it is.
+    """Rank each positive among its negatives, and evaluate the ranking: its only relevant document is the positive.
 
-    The scores are read once, a few lists at a time; nothing is sorted, and nothing of the size of all negatives copied.
+    Scores are read once, a few lists at a time. Nothing is sorted, and the matrix of negatives is not copied.
 
     Parameters
     ----------
     positive : real numbers, shape (n,)
-        The score of each positive. NumPy's arrays, tensors, or anything that `tieaware.Evaluator` takes as scores.
+        The score of each positive, in any form of scores that `tieaware.Evaluator` takes.
     negatives : real numbers, shape (n, m) or (m,), or a sequence of n arrays
-        The scores of the negatives of each positive; or of m that all of them share; or lists of different lengths.
+        The scores of each positive's negatives; of m negatives that all positives share; or lists of different lengths.
     measures : sequence of str or Measure
-        What to compute. With one relevant document R, Success and Hits are one measure, and AP is RR.
+        The measures to compute. With one relevant document, R, Success and Hits are the same measure, and AP is RR.
     exclude : bools, shape (n, m), optional
-        Which negatives do not count, as in the filtered setting, where some are known to be true. Their scores may be
-        anything, also NaN.
+        The negatives to leave out, as in the filtered setting, where they are known to be true. Their scores may be
+        NaN.
     ties : str
-        "average": over all orders of the negatives that tie with a positive. "optimistic" and "pessimistic": the
-        positive comes first, or last, among them.
+        "average": the mean over all orders of the positive and the negatives that tie with it. "optimistic": the
+        positive is first among them. "pessimistic": the positive is last.
 
     Returns
     -------
     float64[n, n_measures]
-        A row for each positive, with the same bits as an `Evaluator` gives.
+        One row for each positive, with the same bits as the values of an `Evaluator`.
 
     Raises
     ------
     InputError
-        If a score that counts is NaN, a shape does not fit, or a measure asks who judged the negatives, as Bpref does.
+        If a score is NaN, a shape is wrong, or a measure needs judged negatives, as Bpref does.
 
     Examples
     --------
-    One negative ties with the first positive at the top, nine do with the second, which also has a worse negative.
+    One negative ties with the first positive. Nine negatives tie with the second positive.
 
     >>> from tieaware.integrations import link_prediction
     >>> negatives = [[7.0] + [1.0] * 9, [7.0] * 9 + [1.0]]
@@ -77,45 +77,45 @@ def evaluate(
     array([[0.75  , 0.5   ],
            [0.2929, 0.1   ]])
 
-    The reciprocals of the mean ranks are 2/3 and 2/11.
+    The reciprocals of the mean ranks are lower: 2/3 and 2/11.
     """
     asked = parse_measures(measures)
     for measure in asked:
         if any(also_weighted((measure,)).values()) or measure.judged_only:
-            raise unexpected("measures", "some of ranks alone, for nobody judged the negatives", str(measure))
+            raise InputError("measures", f"{measure} needs judged negatives, which link prediction does not have")
     one_of("ties", ties, _RULES)
     first = as_scores(positive, "positive", flat=True)
-    if exclude is None and _are_of_different_lengths(negatives):
-        return _of_lists(first, negatives, asked, ties)
+    if exclude is None and _have_different_lengths(negatives):
+        return _evaluate_lists(first, negatives, asked, ties)
     others: npt.NDArray[Any] = as_scores(negatives, "negatives")
     if others.ndim == 1 and len(others):
         others = np.broadcast_to(others, (len(first), len(others)))
     if others.ndim != 2 or len(others) != len(first):
-        wanted = f"shape ({len(first)}, m), a row for each positive, or (m,)"
+        wanted = f"shape ({len(first)}, m), a row for each positive, or shape (m,)"
         raise unexpected("negatives", wanted, f"shape {others.shape}")
-    return _of_rows(first, others, None if exclude is None else _mask(exclude, others.shape), asked, ties)
+    return _evaluate_rows(first, others, None if exclude is None else _mask(exclude, others.shape), asked, ties)
 
 
-def _are_of_different_lengths(negatives: Any) -> bool:
-    """Whether negatives are a sequence of lists that make no matrix."""
+def _have_different_lengths(negatives: Any) -> bool:
+    """Return whether negatives are a sequence of flat lists of different lengths."""
     if not isinstance(negatives, list | tuple):
         return False
     with suppress(ValueError):
         return len({len(each) for each in negatives if hasattr(each, "__len__") and np.ndim(each) == 1}) > 1
-    # One of them is a list of such lists.
+    # An element is itself a list of lists of different lengths, for which np.ndim raises ValueError.
     return False
 
 
 def _mask(exclude: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Return which negatives do not count."""
+    """Return the excluded negatives as an array of bools."""
     mask = as_array(exclude, "exclude")
     if mask.dtype != np.bool_ or mask.shape != shape:
-        raise unexpected("exclude", f"bools of shape {shape}, that of the negatives", f"{mask.dtype} of {mask.shape}")
+        raise unexpected("exclude", f"bools of shape {shape}, as the negatives", f"{mask.dtype} of shape {mask.shape}")
     return mask
 
 
 class _Matrix(NamedTuple):
-    """What `Evaluator.from_sparse` reads of a matrix in CSR form."""
+    """A sparse matrix in CSR form, with the attributes that `Evaluator.from_sparse` reads."""
 
     indptr: Integers
     indices: Integers
@@ -123,50 +123,51 @@ class _Matrix(NamedTuple):
     shape: tuple[int, int]
 
 
-def _of_rows(
+def _evaluate_rows(
     positive: Scores,
     negatives: npt.NDArray[Any],
     exclude: npt.NDArray[np.bool_] | None,
     measures: Sequence[Measure],
     ties: str,
 ) -> Values:
-    """Evaluate lists of equal length, each with its positive in the first column: a block of rows at a time."""
+    """Evaluate lists of equal length, some rows at a time. The first document of each list is the positive."""
     n, width = len(negatives), negatives.shape[1] + 1
-    step = max(1, _BLOCK // width)
+    step = max(1, _SCORES_AT_ONCE // width)
     scores = np.empty((min(step, n), width), np.result_type(positive, negatives))
     values = np.empty((n, len(measures)))
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         size = rows.stop - start
         if start == 0 or exclude is not None:
-            lists = _lists(size, width, None if exclude is None else exclude[rows], measures, ties)
+            evaluator = _evaluator(size, width, None if exclude is None else exclude[rows], measures, ties)
         elif size < step:
-            lists = lists.rows(0, size)
-        block = scores[:size]
-        block[:, 0], block[:, 1:] = positive[rows], negatives[rows]
+            evaluator = evaluator.rows(0, size)
+        chunk = scores[:size]
+        chunk[:, 0], chunk[:, 1:] = positive[rows], negatives[rows]
         try:
-            lists(block, out=values[rows])
+            evaluator(chunk, out=values[rows])
         except InputError:
+            # Name the argument that has a NaN, and its index there, instead of the index in the chunk.
             check_no_nan(positive, "positive")
             check_no_nan(negatives if exclude is None else np.where(exclude, 0.0, negatives), "negatives")
             raise
     return values
 
 
-def _lists(
+def _evaluator(
     n: int, width: int, exclude: npt.NDArray[np.bool_] | None, measures: Sequence[Measure], ties: str
-) -> evaluator.Evaluator:
-    """Prepare n lists whose first document is relevant."""
+) -> tieaware_evaluator.Evaluator:
+    """Prepare n lists in which only the first document is relevant."""
     relevant = _Matrix(np.arange(n + 1), np.zeros(n, np.int64), np.ones(n, np.int8), (n, width))
-    left_out = None
+    excluded = None
     if exclude is not None:
         rows, columns = np.nonzero(exclude)
         ends = np.searchsorted(rows, np.arange(n + 1))
-        left_out = _Matrix(ends, columns + 1, np.zeros(len(columns), np.int8), (n, width))
-    return evaluator.Evaluator.from_sparse(relevant, measures, exclude=left_out, ties=ties)
+        excluded = _Matrix(ends, columns + 1, np.zeros(len(columns), np.int8), (n, width))
+    return tieaware_evaluator.Evaluator.from_sparse(relevant, measures, exclude=excluded, ties=ties)
 
 
-def _of_lists(positive: Scores, negatives: Any, measures: Sequence[Measure], ties: str) -> Values:
+def _evaluate_lists(positive: Scores, negatives: Any, measures: Sequence[Measure], ties: str) -> Values:
     """Evaluate lists of different lengths."""
     if len(negatives) != len(positive):
         raise unexpected("negatives", f"{len(positive)} lists, one for each positive", f"{len(negatives)}")
@@ -177,11 +178,11 @@ def _of_lists(positive: Scores, negatives: Any, measures: Sequence[Measure], tie
     offsets = np.concatenate(([0], np.cumsum([len(each) + 1 for each in others])))
     labels = np.full(offsets[-1], -1, np.int8)
     labels[offsets[:-1]] = 1
-    scores = np.concatenate([part for i, each in enumerate(others) for part in (positive[i : i + 1], each)])
-    return evaluator.Evaluator(labels, measures, offsets=offsets, ties=ties)(scores)
+    scores = np.concatenate([array for i, each in enumerate(others) for array in (positive[i : i + 1], each)])
+    return tieaware_evaluator.Evaluator(labels, measures, offsets=offsets, ties=ties)(scores)
 
 
-# What OGB measures each of its collections by.
+# The metric of each data set of OGB.
 _METRICS = {
     "ogbl-ppa": "hits@100", "ogbl-collab": "hits@50", "ogbl-ddi": "hits@20", "ogbl-citation2": "mrr",
     "ogbl-wikikg2": "mrr", "ogbl-biokg": "mrr", "ogbl-vessel": "rocauc",
@@ -189,24 +190,25 @@ _METRICS = {
 
 
 class Evaluator:
-    """Takes the place of ``ogb.linkproppred.Evaluator``: its names, arguments and keys, and the exact values.
+    """An evaluator with the interface of ``ogb.linkproppred.Evaluator``, and exact values under ties.
 
     Parameters
     ----------
     name : str
-        A collection of OGB, such as "ogbl-citation2".
+        A data set of OGB, such as "ogbl-citation2".
     ties : str
-        As for `evaluate`. OGB itself is between: hits@K of shared negatives is its pessimistic value.
+        The tie rule, as for `evaluate`. OGB itself computes hits@K of shared negatives as if the rule were
+        "pessimistic", and MRR and hits of other negatives by mean ranks.
 
     Attributes
     ----------
     name, eval_metric : str
-        The collection, and what OGB measures it by: "mrr", "hits@K" or "rocauc".
+        The data set, and the metric that OGB uses for it: "mrr", "hits@K" or "rocauc".
 
     Raises
     ------
     InputError
-        If there is no such collection.
+        If OGB has no data set of this name.
 
     Examples
     --------
@@ -228,46 +230,46 @@ class Evaluator:
         Parameters
         ----------
         input_dict : mapping
-            ``y_pred_pos``: the scores of the positives, of shape (n,). ``y_pred_neg``: for "mrr" those of the negatives
-            of each, (n, m); else of all negatives, (m,), which the positives share.
+            ``y_pred_pos``: the scores of the positives, of shape (n,). ``y_pred_neg``: for "mrr" the scores of each
+            positive's negatives, of shape (n, m); otherwise of the negatives that all positives share, of shape (m,).
 
         Returns
         -------
         dict
-            For "mrr" the keys ``hits@1_list``, ``hits@3_list``, ``hits@10_list`` and ``mrr_list``, each with a value
-            for every positive: float64[n], or of torch's scores a tensor of float32 on their device. Else one float
-            under ``hits@K`` or ``rocauc``.
+            For "mrr" the keys ``hits@1_list``, ``hits@3_list``, ``hits@10_list`` and ``mrr_list``, each with one value
+            per positive: float64[n], or a float32 tensor on the same device if the scores are torch tensors. Otherwise
+            one float under ``hits@K`` or ``rocauc``.
 
         Raises
         ------
         InputError
-            If a key is missing, or as by `evaluate`.
+            If a key is missing, a score is NaN, or a shape is wrong.
         """
         missing = [key for key in ("y_pred_pos", "y_pred_neg") if key not in input_dict]
         if missing:
-            raise unexpected("input_dict", "y_pred_pos and y_pred_neg", f"no {missing[0]}: {shown(list(input_dict))}")
+            raise InputError("input_dict", f"the key {missing[0]} is missing; needs y_pred_pos and y_pred_neg")
         given = input_dict["y_pred_pos"]
         positive = as_scores(given, "y_pred_pos").reshape(-1)
         negatives = as_scores(input_dict["y_pred_neg"], "y_pred_neg")
         if self.eval_metric == "mrr":
             values = evaluate(positive, negatives, ("Hits@1", "Hits@3", "Hits@10", "RR"), ties=self._rule.name)
             keys = "hits@1_list", "hits@3_list", "hits@10_list", "mrr_list"
-            return {key: _as_given(values[:, i].copy(), given) for i, key in enumerate(keys)}
+            return {key: _like(given, values[:, i].copy()) for i, key in enumerate(keys)}
         check_no_nan(positive, "y_pred_pos")
         check_no_nan(negatives, "y_pred_neg")
         shared = _Shared.of(positive, negatives.reshape(-1), self._rule)
         if self.eval_metric == "rocauc":
-            return {"rocauc": shared.mean_precedence()}
+            return {"rocauc": shared.roc_area()}
         return {self.eval_metric: shared.mean_hits(int(self.eval_metric.partition("@")[2]))}
 
 
-def _as_given(values: Values, given: Any) -> Any:
-    """Return values as a tensor, where the scores were one that can make another."""
+def _like(given: Any, values: Values) -> Any:
+    """Return values as a float32 tensor on the device of `given` if that is a torch tensor, otherwise unchanged."""
     return given.float().new_tensor(values) if hasattr(given, "new_tensor") else values
 
 
 class _Shared(NamedTuple):
-    """Positives that share their negatives: of each, how many are above it, and how many tie with it."""
+    """For each positive, the numbers of shared negatives that are ranked above it, and that tie with it."""
 
     above: Integers
     tied: Integers
@@ -275,7 +277,7 @@ class _Shared(NamedTuple):
 
     @classmethod
     def of(cls, positive: Scores, negatives: Scores, rule: TieRule) -> _Shared:
-        """Count, with those that tie taken as better or worse than the positive where the rule says so."""
+        """Count negatives; under the rules optimistic and pessimistic, ties count as lower or higher scores."""
         ascending = np.sort(negatives)
         end = np.searchsorted(ascending, positive, side="right")
         above, tied = len(negatives) - end, end - np.searchsorted(ascending, positive, side="left")
@@ -284,13 +286,14 @@ class _Shared(NamedTuple):
         return cls(above, tied if rule.averages else np.zeros_like(tied), len(negatives))
 
     def mean_hits(self, k: int) -> float:
-        """Average Hits@k: min(1, max(0, (k - above) / (tied + 1)))."""
+        """Return the mean of Hits@k: min(1, max(0, (k - above) / (tied + 1)))."""
         return float(means(np.clip((k - self.above) / (self.tied + 1.0), 0.0, 1.0)[:, None], _MEAN)[0])
 
-    def mean_precedence(self) -> float:
-        """Average the share of negatives that a positive precedes, where a tie counts one half: the area under ROC."""
-        precedes = (self.n_negatives - self.above - 0.5 * self.tied) / self.n_negatives
-        return float(means(precedes[:, None], _MEAN)[0])
+    def roc_area(self) -> float:
+        """Return the area under the ROC curve: the mean share of negatives below a positive; a tie counts one half."""
+        below = (self.n_negatives - self.above - 0.5 * self.tied) / self.n_negatives
+        return float(means(below[:, None], _MEAN)[0])
 
 
+# `means` needs a measure, which says that the mean is arithmetic.
 _MEAN = parse_measures("Hits")

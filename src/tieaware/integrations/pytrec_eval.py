@@ -272,5 +272,5 @@ def _split(measure: object) -> tuple[str, list[str]]:
         found = re.match(re.escape(name) + _PARAMETERS, measure) if isinstance(measure, str) else None
         if found:
             return name, found[1].split(",")
-    hint = did_you_mean(measure, supported_measures) if isinstance(measure, str) else ""
+    hint = did_you_mean(measure, sorted(supported_measures)) if isinstance(measure, str) else ""
     raise InputError("measures", f"unknown measure {shown(measure)}{hint}")

@@ -1,15 +1,16 @@
-"""sentence-transformers' evaluators, tie-aware: change where they are imported from.
+"""Tie-aware evaluators for sentence-transformers: import the evaluators from here.
 
-`CrossEncoderRerankingEvaluator`, `RerankingEvaluator` and `InformationRetrievalEvaluator` are subclasses of those of
-the same names, made when they are asked for. The mixins serve other subclasses, such as those for sparse encoders:
-each stands first among the bases.
+`CrossEncoderRerankingEvaluator`, `RerankingEvaluator` and `InformationRetrievalEvaluator` are subclasses of the
+evaluators of these names in sentence-transformers. They are made when they are first used, because that imports
+sentence-transformers. For other evaluators, such as those for sparse encoders, make a subclass with one of the mixins
+below as its first base.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,22 +20,23 @@ from tieaware.evaluator import Evaluator
 from tieaware.runtime.extras import load
 from tieaware.ties import tie_rule
 
-# The scores of a query's candidates, as they come, and where in the corpus they are.
+# The scores of a query's candidates, and the positions of these documents in the corpus.
 Candidates = tuple[npt.NDArray[Any], Integers]
-# The mean of each metric at each cut-off.
+# The mean of each metric at each cut-off, as in {"mrr@k": {10: 0.5}}.
 Metrics = dict[str, dict[int, float]]
 
 
 class TieAwareReranking:
-    """Mixed in before CrossEncoderRerankingEvaluator: reciprocal rank, nDCG and AP by one tie rule.
+    """A mixin for CrossEncoderRerankingEvaluator: reciprocal rank, nDCG and AP under the same tie rule.
 
-    sentence-transformers itself takes three: what np.argsort makes of the ties, their average, and whole groups.
+    sentence-transformers itself treats ties in three ways: reciprocal rank keeps the order of np.argsort, nDCG averages
+    over the orders, and AP ranks all documents of a tie group at its end.
 
     Attributes
     ----------
     ties : str
-        The tie rule, "average" unless a subclass or an instance has another; none that goes by document identifiers,
-        as the candidates have none.
+        The tie rule, by default "average". Set it in a subclass or an instance. Rules that order by document identifier
+        are errors, because candidates have no identifiers.
     at_k : int
         The cut-off of reciprocal rank and nDCG.
     """
@@ -48,19 +50,19 @@ class TieAwareReranking:
         Parameters
         ----------
         y_true : shape (n_candidates,)
-            1 for a relevant candidate, else 0.
+            1 for relevant candidates, 0 for others.
         y_pred : shape (n_candidates,)
-            Their scores.
+            The scores of the candidates.
 
         Returns
         -------
         tuple of float
-            Reciprocal rank and nDCG at `at_k`, and average precision.
+            Reciprocal rank at `at_k`, nDCG at `at_k`, and average precision.
 
         Raises
         ------
         InputError
-            If a score is NaN, or the tie rule is none.
+            If a score is NaN, or the tie rule is unknown.
 
         Examples
         --------
@@ -75,17 +77,11 @@ class TieAwareReranking:
 
 
 class TieAwareEmbeddingReranking:
-    """Mixed in before RerankingEvaluator, that of encoders: the same three measures by one tie rule.
-
-    Attributes
-    ----------
-    ties, at_k
-        As in `TieAwareReranking`.
-    """
+    """A mixin for RerankingEvaluator, which evaluates encoders; attributes as for `TieAwareReranking`."""
 
     ties = "average"
 
-    # Of RerankingEvaluator.
+    # Attributes of RerankingEvaluator.
     at_k: int
     samples: list[dict[str, Any]]
     similarity_fct: Callable[[Any, Any], Any]
@@ -96,7 +92,7 @@ class TieAwareEmbeddingReranking:
         Parameters
         ----------
         model : SentenceTransformer
-            What encodes.
+            The model that encodes.
 
         Returns
         -------
@@ -106,20 +102,20 @@ class TieAwareEmbeddingReranking:
         Raises
         ------
         InputError
-            If a score is NaN, or the tie rule is none.
+            If a score is NaN, or the tie rule is unknown.
         """
         similarity, samples, values = self.similarity_fct, iter(self.samples), []
-        of_sample = TieAwareReranking()
-        of_sample.ties, of_sample.at_k = self.ties, self.at_k
+        reranking = TieAwareReranking()
+        reranking.ties, reranking.at_k = self.ties, self.at_k
 
-        def kept(query: Any, documents: Any) -> Any:
-            # It is called once for each sample, in their order, with the positives before the negatives.
+        def evaluated(query: Any, documents: Any) -> Any:
+            # RerankingEvaluator calls this once for each sample, in their order. Positives come before negatives.
             scores, sample = similarity(query, documents), next(samples)
             relevant = np.repeat([1, 0], [len(sample["positive"]), len(sample["negative"])])
-            values.append(of_sample.compute_metrics(relevant, _as_array(scores).reshape(-1)))
+            values.append(reranking.compute_metrics(relevant, _as_array(scores).reshape(-1)))
             return scores
 
-        self.similarity_fct = kept
+        self.similarity_fct = evaluated
         try:
             super().compute_metrics(model)  # type: ignore[misc]
         finally:
@@ -129,20 +125,20 @@ class TieAwareEmbeddingReranking:
 
 
 class TieAwareInformationRetrieval:
-    """Mixed in before InformationRetrievalEvaluator: all its measures by one tie rule.
+    """A mixin for InformationRetrievalEvaluator: all its metrics under the same tie rule.
 
-    The documents that tie with the last that is retrieved count as well, though sentence-transformers drops them: it
-    keeps those with the lowest identifiers. Its predictions, where they are written, are as they were.
+    sentence-transformers retrieves a fixed number of documents. If several documents tie for the last place, it keeps
+    those with the lowest identifiers; the mixin keeps all of them. Files with predictions do not change.
 
     Attributes
     ----------
     ties : str
-        The tie rule, "average" unless a subclass or an instance has another.
+        The tie rule, by default "average". Set it in a subclass or an instance.
     """
 
     ties = "average"
 
-    # Of InformationRetrievalEvaluator.
+    # Attributes of InformationRetrievalEvaluator.
     queries_ids: list[str]
     corpus_ids: list[str]
     relevant_docs: Mapping[str, set[str]]
@@ -153,42 +149,44 @@ class TieAwareInformationRetrieval:
     mrr_at_k: list[int]
     map_at_k: list[int]
 
+    # While compute_all_metrics runs: what the score functions retrieved that were not evaluated yet.
     _retrieved: deque[Retrieved] | None = None
 
     def compute_all_metrics(self, model: Any, *args: Any, **kwargs: Any) -> Any:
-        """Encode, retrieve and evaluate.
+        """Encode queries and corpus, retrieve documents, and evaluate them.
 
         Parameters
         ----------
         model : SentenceTransformer
-            What encodes.
+            The model that encodes.
         *args, **kwargs
-            As InformationRetrievalEvaluator takes them.
+            Other arguments of the method of InformationRetrievalEvaluator.
 
         Returns
         -------
         dict of str to dict
-            The metrics by score function.
+            The metrics of each score function.
 
         Raises
         ------
         InputError
-            As `compute_metrics`.
+            If a score is NaN, or the tie rule is unknown.
         """
         functions = self.score_functions
-        depth = max(map(max, self._cutoffs().values()))
+        depth = max(k for _, k in self._requested())
         self.score_functions = {name: Retrieved(function, depth) for name, function in functions.items()}
-        # sentence-transformers evaluates each score function once, in this order.
+        # sentence-transformers calls compute_metrics once for each score function, in this order.
         self._retrieved = deque(self.score_functions.values())  # type: ignore[arg-type]
         try:
             return super().compute_all_metrics(model, *args, **kwargs)  # type: ignore[misc]
         finally:
             self.score_functions, self._retrieved = functions, None
 
+    # sentence-transformers has the method under this name too.
     compute_metrices = compute_all_metrics
 
     def compute_metrics(self, queries_result_list: Sequence[Sequence[Mapping[str, Any]]]) -> Metrics:
-        """Evaluate what was retrieved by one score function.
+        """Evaluate the documents that one score function retrieved.
 
         Parameters
         ----------
@@ -198,13 +196,13 @@ class TieAwareInformationRetrieval:
         Returns
         -------
         dict of str to dict of int to float
-            "accuracy@k", "precision@k", "recall@k", "ndcg@k", "mrr@k" and "map@k": the mean over the queries for each
-            cut-off k. AP at k is divided by k where more documents are relevant, as in sentence-transformers.
+            "accuracy@k", "precision@k", "recall@k", "ndcg@k", "mrr@k" and "map@k": for each cut-off k the mean over the
+            queries. As in sentence-transformers, AP at k is divided by at most k.
 
         Raises
         ------
         InputError
-            If a score is NaN, or the tie rule is none.
+            If a score is NaN, or the tie rule is unknown.
 
         Examples
         --------
@@ -219,43 +217,29 @@ class TieAwareInformationRetrieval:
         if self._retrieved:
             candidates = self._retrieved.popleft().candidates
         else:
-            candidates = [
-                (
-                    np.array([hit["score"] for hit in hits], dtype=np.float64),
-                    np.array([place[hit["corpus_id"]] for hit in hits], dtype=np.int64),
-                )
-                for hits in queries_result_list
-            ]
+            candidates = [_hits_as_arrays(hits, place) for hits in queries_result_list]
         relevant = [
             np.array([place.get(document, -1) for document in self.relevant_docs[query]], dtype=np.int64)
             for query in self.queries_ids
         ]
-        cutoffs = self._cutoffs()
-        measures = [f"{_MEASURES[name]}@{k}" for name, ks in cutoffs.items() for k in ks]
-        columns = iter(self._evaluate(candidates, relevant, measures).T)
+        requested = self._requested()
+        values = self._evaluate(candidates, relevant, [f"{metric.measure}@{k}" for metric, k in requested])
         n_relevant = np.array([len(each) for each in relevant])
-        metrics: Metrics = {}
-        for name, ks in cutoffs.items():
-            scale = {k: n_relevant / np.minimum(n_relevant, k) if name == "map@k" else 1.0 for k in ks}
-            metrics[name] = {k: float((next(columns) * scale[k]).mean()) for k in ks}
+        metrics: Metrics = {metric.name: {} for metric in _METRICS}
+        for (metric, k), column in zip(requested, values.T, strict=True):
+            scale = n_relevant / np.minimum(n_relevant, k) if metric.divides_by_at_most_k else 1.0
+            metrics[metric.name][k] = float((column * scale).mean())
         return metrics
 
-    def _cutoffs(self) -> dict[str, list[int]]:
-        """The cut-offs of each metric, in the order in which they are reported."""
-        return {
-            "accuracy@k": self.accuracy_at_k,
-            "precision@k": self.precision_recall_at_k,
-            "recall@k": self.precision_recall_at_k,
-            "ndcg@k": self.ndcg_at_k,
-            "mrr@k": self.mrr_at_k,
-            "map@k": self.map_at_k,
-        }
+    def _requested(self) -> list[tuple[_Metric, int]]:
+        """Return all metrics with their cut-offs."""
+        return [(metric, k) for metric in _METRICS for k in getattr(self, metric.cutoffs)]
 
     def _evaluate(
         self, candidates: Sequence[Candidates], relevant: Sequence[Integers], measures: Sequence[str]
     ) -> npt.NDArray[np.float64]:
-        """The values, float64[n_queries, n_measures]; relevant documents that were not retrieved count as such."""
-        labels = [np.isin(each, of_query) for (_, each), of_query in zip(candidates, relevant, strict=True)]
+        """Return the values, float64[n_queries, n_measures]. Relevant documents need not be among the candidates."""
+        labels = [np.isin(places, judged) for (_, places), judged in zip(candidates, relevant, strict=True)]
         n_relevant = np.array([len(each) for each in relevant])
         by_document = tie_rule(self.ties).by_document is not None
         evaluator = Evaluator(
@@ -264,26 +248,31 @@ class TieAwareInformationRetrieval:
             group=np.array([len(each) for each in labels]),
             judgments=(np.ones(n_relevant.sum(), dtype=np.int32), np.concatenate(([0], n_relevant.cumsum()))),
             ties=self.ties,
-            docids=[str(self.corpus_ids[i]) for _, each in candidates for i in each] if by_document else None,
+            docids=[str(self.corpus_ids[i]) for _, places in candidates for i in places] if by_document else None,
         )
         return evaluator(np.concatenate([scores for scores, _ in candidates]))
 
 
 class Retrieved:
-    """A score function that keeps, of each query, the highest scores that it gives, with all that tie with the last.
+    """A score function that also keeps the highest scores of each query, with all documents that tie with the last.
 
     Parameters
     ----------
     score : callable
-        Embeddings of queries and of a chunk of the corpus in, a matrix of scores out.
+        Takes embeddings of queries and of a batch of the corpus; returns a matrix of scores.
     depth : int
-        How many documents are wanted of each query.
+        The number of documents to keep for each query, without those that tie with the last.
+
+    Attributes
+    ----------
+    candidates : list of (array, array)
+        For each query the scores, and the positions in the corpus, of the documents that are kept.
 
     Examples
     --------
-    >>> retrieved = Retrieved(lambda queries, chunk: queries @ chunk.T, depth=1)
-    >>> for chunk in ([[1.0], [2.0]], [[2.0], [0.5]]):
-    ...     scores = retrieved(np.array([[3.0]]), np.array(chunk))
+    >>> retrieved = Retrieved(lambda queries, documents: queries @ documents.T, depth=1)
+    >>> for documents in ([[1.0], [2.0]], [[2.0], [0.5]]):
+    ...     scores = retrieved(np.array([[3.0]]), np.array(documents))
     >>> retrieved.candidates
     [(array([6., 6.]), array([1, 2]))]
     """
@@ -295,49 +284,85 @@ class Retrieved:
         self.candidates: list[Candidates] = []
 
     def __call__(self, queries: Any, documents: Any) -> Any:
-        """Score the next chunk of the corpus.
+        """Score the next batch of the corpus.
 
         Parameters
         ----------
         queries, documents : tensors
-            Their embeddings.
+            The embeddings of the queries, and of the batch's documents.
 
         Returns
         -------
         tensor
-            The scores as they are.
+            The scores, as `score` returned them.
         """
         scores = self._score(queries, documents)
-        block = _as_array(scores)
-        places = np.arange(self._n_documents, self._n_documents + block.shape[1])
-        self._n_documents += block.shape[1]
-        before = self.candidates or [(block[:0, 0], places[:0])] * len(block)
-        self.candidates = [self._highest(*each, row, places) for each, row in zip(before, block, strict=True)]
+        batch = _as_array(scores)
+        places = np.arange(self._n_documents, self._n_documents + batch.shape[1])
+        self._n_documents += batch.shape[1]
+        before = self.candidates or [(batch[:0, 0], places[:0])] * len(batch)
+        self.candidates = [self._highest(*each, row, places) for each, row in zip(before, batch, strict=True)]
         return scores
 
-    def _highest(self, scores: npt.NDArray[Any], places: Integers, row: npt.NDArray[Any], more: Integers) -> Candidates:
-        """Those of both that are not lower than the last that is wanted. NaN is kept, to be found when evaluated."""
-        scores, places = np.concatenate((scores, row)), np.concatenate((places, more))
+    def _highest(
+        self, scores: npt.NDArray[Any], places: Integers, new_scores: npt.NDArray[Any], new_places: Integers
+    ) -> Candidates:
+        """Return the old and new candidates that are not below the rank `depth`.
+
+        NaN is kept, so that the evaluation raises an error.
+        """
+        scores, places = np.concatenate((scores, new_scores)), np.concatenate((places, new_places))
         if len(scores) > self._depth:
             kept = ~(scores < np.partition(scores, -self._depth)[-self._depth])
             scores, places = scores[kept], places[kept]
         return scores, places
 
 
+def _hits_as_arrays(hits: Sequence[Mapping[str, Any]], place: Mapping[str, int]) -> Candidates:
+    """Return the scores of hits, and the positions of the documents in the corpus."""
+    scores = np.array([hit["score"] for hit in hits], dtype=np.float64)
+    return scores, np.array([place[hit["corpus_id"]] for hit in hits], dtype=np.int64)
+
+
 def _as_array(scores: Any) -> npt.NDArray[Any]:
-    """A matrix of scores as float32 or float64, which hold those of every narrower type."""
+    """Convert a matrix of scores to float32 or float64, which represent all narrower types exactly."""
     if hasattr(scores, "detach"):
         scores = scores.detach().cpu()
         scores = (scores if scores.element_size() == 8 else scores.float()).numpy()
     return np.asarray(scores)
 
 
-# What tieaware calls the metrics.
-_MEASURES = {
-    "accuracy@k": "Success", "precision@k": "P", "recall@k": "R", "ndcg@k": "nDCG", "mrr@k": "RR", "map@k": "AP",
-}  # fmt: skip
+class _Metric(NamedTuple):
+    """A metric of InformationRetrievalEvaluator.
 
-# The evaluators that are served: what is mixed in, and where they come from.
+    Parameters
+    ----------
+    name : str
+        Its name in the results.
+    cutoffs : str
+        The attribute of the evaluator that has its cut-offs.
+    measure : str
+        The measure of tieaware.
+    divides_by_at_most_k : bool
+        Whether the metric is divided by k if there are more than k relevant documents.
+    """
+
+    name: str
+    cutoffs: str
+    measure: str
+    divides_by_at_most_k: bool = False
+
+
+_METRICS = (
+    _Metric("accuracy@k", "accuracy_at_k", "Success"),
+    _Metric("precision@k", "precision_recall_at_k", "P"),
+    _Metric("recall@k", "precision_recall_at_k", "R"),
+    _Metric("ndcg@k", "ndcg_at_k", "nDCG"),
+    _Metric("mrr@k", "mrr_at_k", "RR"),
+    _Metric("map@k", "map_at_k", "AP", divides_by_at_most_k=True),
+)
+
+# The evaluators that this module makes: their mixins, and the modules of the evaluators in sentence-transformers.
 _EVALUATORS = {
     "CrossEncoderRerankingEvaluator": (TieAwareReranking, "sentence_transformers.cross_encoder.evaluation"),
     "RerankingEvaluator": (TieAwareEmbeddingReranking, "sentence_transformers.sentence_transformer.evaluation"),
@@ -349,7 +374,7 @@ _EVALUATORS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Make a tie-aware subclass of an evaluator of sentence-transformers."""
+    """Make the tie-aware subclass of an evaluator when it is first used."""
     if name not in _EVALUATORS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     mixin, module = _EVALUATORS[name]

@@ -25,7 +25,6 @@ LEAST_INEXACT = 2.0**53
 
 _DEEPEST_CUTOFF = 2**62 - 1
 
-
 # The relevance of the ranks of one list, 0 or 1: int8[depth].
 Relevance = npt.NDArray[np.int8]
 
@@ -117,8 +116,8 @@ class Definition:
     query_number : callable, optional
         Takes the measure and the judgments; returns float64[n_queries], a further number of each query for the kernel.
     query_lookup : callable, optional
-        Takes the measure and the judgments; returns a lookup array with a part for each query, which the kernel reads,
-        and int64[n_queries], the positions where the parts begin.
+        Takes the measure and the judgments; returns a lookup array that the kernel reads, in which the values of each
+        query are contiguous, and int64[n_queries], the position of each query's first value.
     measure_number : str, optional
         The name of the parameter whose value the kernel reads.
     parameters : mapping of str to Parameter
@@ -147,7 +146,9 @@ class Definition:
     aliases : tuple of str
         Further names in the notation.
     trec_name, trec_name_with_cutoff : str, optional
-        The names in trec_eval without, and with, a cut-off.
+        The names in trec_eval without, and with, a cut-off (or a recall).
+    trec_names_with_parameters : mapping of str to mapping
+        Further names in trec_eval, with the values of parameters that each name stands for.
     """
 
     name: str
@@ -174,6 +175,7 @@ class Definition:
     aliases: tuple[str, ...] = ()
     trec_name: str | None = None
     trec_name_with_cutoff: str | None = None
+    trec_names_with_parameters: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
 
     @property
     def is_count(self) -> bool:

@@ -183,7 +183,7 @@ SetP = _measure(Definition(
         "relative": Flag(False, "divide by the number of relevant documents if there are more retrieved ones"),
         **_BINARY,
     },
-    has_cutoff=False, trec_name="set_P",
+    has_cutoff=False, trec_name="set_P", trec_names_with_parameters={"set_relative_P": {"relative": True}},
 ))
 SetR = _measure(Definition(
     name="SetR", title="recall of all retrieved documents",
@@ -209,7 +209,7 @@ IPrec = _measure(Definition(
     name="IPrec", title="interpolated precision at a recall",
     kernel="interpolated", weighting=RELEVANCE, total=relevant_documents, norm=by_total, measure_number="recall",
     parameters={"recall": Number(0.0, 0.0, 1.0, "the recall from which precision counts"), **_BINARY},
-    has_cutoff=False, at_recall=True, limit=_LIMIT_OF_INTERPOLATED,
+    has_cutoff=False, at_recall=True, limit=_LIMIT_OF_INTERPOLATED, trec_name_with_cutoff="iprec_at_recall",
 ))
 IAP11 = _measure(Definition(
     name="IAP11", title="mean of the interpolated precisions at the recalls 0, 0.1 … 1",

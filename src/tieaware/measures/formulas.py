@@ -1,4 +1,8 @@
-"""What definitions are made of: what a document is worth, what all of a query are, divisors, and slot weights."""
+"""The functions that definitions are composed of: weights of documents, totals of queries, divisors, slot weights.
+
+Functions that a definition names take the measure first. A *total* is the weight of all judged documents of a query,
+N is the number of relevant ones, and k the cut-off.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +19,20 @@ from tieaware.kernels import _labels, _slots
 from tieaware.lists.judgments import POOLED, Judgments
 from tieaware.measures.definition import LEAST_INEXACT, Measure, Weighting, check_exact
 
-# Up to here, labels are weighed whether they occur or not, so that lists with the same highest one share a table.
-HIGHEST_IN_TABLE = 255
+# Up to this label, the weights of all labels are computed, whether they occur or not. Lists with the same highest label
+# then share the weights.
+HIGHEST_IN_LOOKUP = 255
 
-# What a document is worth.
+# Weights of documents, by their labels.
 
 
 def _relevance(labels: Labels, rel: int) -> Values:
-    """1 for a label of at least ``rel``, else 0."""
+    """Return 1 for labels of at least `rel`, and 0 for others."""
     return (labels >= rel).astype(np.float64)
 
 
 def _gain(labels: Labels, dcg: str) -> Values:
-    """The label, or 2^label - 1; 0 for labels below 1."""
+    """Return the label, or 2^label - 1 if `dcg` is "exp-log2"; and 0 for labels below 1."""
     if dcg == "log2":
         gains: Values = np.maximum(labels, 0.0)
         return gains
@@ -38,35 +43,35 @@ def _gain(labels: Labels, dcg: str) -> Values:
 
 
 def _judged(labels: Labels) -> Values:
-    """1: every judged document counts."""
+    """Return 1 for judged documents, and 0 for others."""
     return (labels >= 0).astype(np.float64)
 
 
 def _judged_or_pooled(labels: Labels, pool: bool) -> Values:
-    """1 for a judged document, and with the pool also for one that is in it."""
+    """Return 1 for judged documents, with `pool` also for documents that are pooled but not judged; 0 for others."""
     return ((labels >= 0) | ((labels <= POOLED) & pool)).astype(np.float64)
 
 
 def _preferred(labels: Labels, rel: int) -> Values:
-    """Whether it is relevant, and whether it is judged nonrelevant: two rows."""
+    """Return two rows, each 0 or 1: whether the document is relevant, and whether it is judged nonrelevant."""
     relevant = _relevance(labels, rel)
     return np.stack([relevant, _judged(labels) - relevant])
 
 
 def _pooled(labels: Labels, rel: int, judged_only: bool) -> Values:
-    """Whether it is relevant, judged nonrelevant, or in the pool and not judged: three rows."""
+    """Return three rows, each 0 or 1: whether the document is relevant, judged nonrelevant, or pooled but unjudged."""
     return np.stack([*_preferred(labels, rel), (labels <= POOLED) & (not judged_only)])
 
 
 def _relevance_and_gain(labels: Labels, rel: int) -> Values:
-    """Whether it is relevant, the label if it is, and the label's square: three rows."""
+    """Return three rows: 1, the label and its square for relevant documents, and 0 for others."""
     relevant = _relevance(labels, rel)
     gains = relevant * labels
     return np.stack([relevant, gains, gains * gains])
 
 
 def _grades(labels: Labels, max_rel: int) -> Values:
-    """Whether it has grade 1, grade 2 … grade max_rel: as many rows."""
+    """Return a row for each grade 1 … max_rel, which is 1 for documents with that label, and 0 for others."""
     if labels.max(initial=0) > max_rel:
         raise unexpected("labels", f"at most max_rel={max_rel}", f"{labels.max()}")
     rows: Values = (labels == np.arange(1, max_rel + 1)[:, None]).astype(np.float64)
@@ -74,7 +79,7 @@ def _grades(labels: Labels, max_rel: int) -> Values:
 
 
 def _nothing(labels: Labels) -> Values:
-    """0: the measure does not look at the documents."""
+    """Return 0 for all documents: the measure does not depend on them."""
     return np.zeros(labels.shape)
 
 
@@ -89,33 +94,33 @@ GRADES = Weighting(_grades, ("max_rel",))
 NOTHING = Weighting(_nothing)
 
 
-# What all judged documents of a query are worth.
+# Totals, and other numbers of queries.
 
 
 def relevant_documents(measure: Measure, judgments: Judgments) -> Values:
-    """N, the number of relevant documents, retrieved or not."""
+    """Return N for each query, whether the documents are retrieved or not."""
     return judgments.count(int(measure["rel"]))
 
 
 def positive_documents(measure: Measure, judgments: Judgments) -> Values:
-    """The number of documents with a gain."""
+    """Return the number of documents with a label above 0, for each query."""
     return judgments.count(1)
 
 
 def nonrelevant_of_relevant(measure: Measure, judgments: Judgments) -> Values:
-    """M: the judged nonrelevant documents, but no more than there are relevant ones."""
+    """Return M for each query: the number of judged nonrelevant documents, or N if that is smaller."""
     relevant = relevant_documents(measure, judgments)
     return np.minimum(judgments.count(0) - relevant, relevant)
 
 
 def ideal_gain(measure: Measure, judgments: Judgments) -> Values:
-    """The discounted gain of the judged documents in the best order, within the cut-off."""
+    """Return the discounted gain of the judged documents of each query in the best order, within the cut-off."""
     labels = judgments.labels
     highest = _labels.highest(labels)
-    if highest <= HIGHEST_IN_TABLE:
+    if highest <= HIGHEST_IN_LOOKUP:
         gains = _gains_to(measure, highest)
-    if highest > HIGHEST_IN_TABLE or gains[-1] * len(labels) >= LEAST_INEXACT:
-        # Each document has a gain of its own.
+    if highest > HIGHEST_IN_LOOKUP or gains[-1] * len(labels) >= LEAST_INEXACT:
+        # Index the gains by document instead of by label.
         check_exact(measure, GAIN.weigh(measure, labels))
         gains, labels = GAIN.weigh(measure, labels)[0], np.arange(len(labels), dtype=np.int32)
     slots = discounted_slots(measure, judgments.deepest(measure.cutoff))
@@ -131,131 +136,129 @@ def _gains_to(measure: Measure, highest: int) -> Values:
 
 
 def ideal_labels(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
-    """The cumulated labels of the relevant documents in the best order, and where each query's start."""
+    """Return the cumulated labels of the relevant documents in the best order, and where those of each query begin."""
     return judgments.cumulated(np.where(judgments.labels >= int(measure["rel"]), judgments.labels, -np.inf))
 
 
 def every_query(measure: Measure, judgments: Judgments) -> Values:
-    """1: the measure is defined for every query."""
+    """Return 1 for each query, so that the measure is defined for all of them."""
     return np.ones(judgments.n_queries)
 
 
-# What the sum over the groups is divided by, from the total and the number of retrieved documents.
+# Divisors of the sum over the groups, from the totals and the numbers of retrieved documents.
 
 
 def one(measure: Measure, total: Values, retrieved: Integers) -> float:
-    """Nothing: the sum is the value."""
+    """Return 1: the sum is the value."""
     return 1.0
 
 
 def by_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """The total."""
+    """Return the totals."""
     return total
 
 
 def by_depth(measure: Measure, total: Values, retrieved: Integers) -> Values | float:
-    """k, even where the list is shorter; without a cut-off, the number of retrieved documents."""
+    """Return k, even for shorter lists; without a cut-off, the numbers of retrieved documents."""
     return np.maximum(retrieved, 1.0) if measure.cutoff is None else float(measure.cutoff)
 
 
 def by_mean_of_depth_and_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """(k + N) / 2, so that hits divided by it are the harmonic mean of precision and recall."""
+    """Return (k + N) / 2. Hits divided by it are the harmonic mean of precision and recall."""
     depth = retrieved if measure.cutoff is None else float(measure.cutoff)
     return (depth + total) / 2.0
 
 
 def by_depth_reached(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """k, or the length of a shorter list."""
+    """Return k, or the number of retrieved documents for shorter lists."""
     reached = np.maximum(retrieved, 1.0)
     return reached if measure.cutoff is None else np.minimum(reached, measure.cutoff)
 
 
 def by_retrieved_or_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """The number of retrieved documents; with ``relative``, no more than there are relevant ones."""
+    """Return the number of retrieved documents; with the parameter `relative`, N if that is smaller."""
     return np.maximum(np.minimum(retrieved, total) if measure["relative"] else retrieved, 1.0)
 
 
 def by_weighted_mean(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """(retrieved + beta N) / (1 + beta), so that hits divided by it are the weighted harmonic mean."""
+    """Return (retrieved + beta N) / (1 + beta). Hits divided by it are the weighted harmonic mean."""
     beta = float(measure["beta"])
     return (retrieved + beta * total) / (1.0 + beta)
 
 
 def by_retrieved_times_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """The product of both, so that squared hits divided by it are precision times recall."""
+    """Return retrieved · N. Squared hits divided by it are precision times recall."""
     return np.maximum(retrieved, 1.0) * total
 
 
 def by_retrieved(measure: Measure, total: Values, retrieved: Integers) -> Integers:
-    """The number of retrieved documents."""
+    """Return the numbers of retrieved documents."""
     return retrieved
 
 
-# The slot weights. A small table is kept for good; a larger one, which serves all that look no deeper, as long as
-# somebody holds it.
+# Slot weights, as prefix sums: element j is the sum of the weights of the ranks 1 … j. The weights of few ranks are
+# never freed. Those of many ranks are freed when nothing uses them; until then, they serve all who need no more ranks.
 
 SMALL_DEPTH = 4096
-_tables: WeakValueDictionary[tuple[Any, ...], Values] = WeakValueDictionary()
+_deep_weights: WeakValueDictionary[tuple[Any, ...], Values] = WeakValueDictionary()
 
 
-def _table(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
+def _slot_weights(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
+    """Return the prefix sums for at least `depth` ranks; `kind` computes them from the arguments and a depth."""
     if depth <= SMALL_DEPTH:
-        return _small_table(kind, *arguments)
-    table = _tables.get((kind, *arguments))
-    if table is None or len(table) <= depth:
-        # Rounded up, so that calls with similar lists share a table.
+        return _small_slot_weights(kind, *arguments)
+    weights = _deep_weights.get((kind, *arguments))
+    if weights is None or len(weights) <= depth:
+        # Round the depth up, so that calls with lists of similar length share the weights.
         step = min(1 << (depth - 1).bit_length(), 1 << 16)
-        table = kind(*arguments, -(-depth // step) * step)
-        table.setflags(write=False)
-        _tables[kind, *arguments] = table
-    return table
+        weights = kind(*arguments, -(-depth // step) * step)
+        weights.setflags(write=False)
+        _deep_weights[kind, *arguments] = weights
+    return weights
 
 
 @lru_cache(maxsize=64)
-def _small_table(kind: Callable[..., Values], *arguments: float) -> Values:
-    table = kind(*arguments, SMALL_DEPTH)
-    table.setflags(write=False)
-    return table
+def _small_slot_weights(kind: Callable[..., Values], *arguments: float) -> Values:
+    weights = kind(*arguments, SMALL_DEPTH)
+    weights.setflags(write=False)
+    return weights
 
 
 def reciprocal_slots(measure: Measure, depth: int) -> Values:
-    """Prefix sums of 1 / rank."""
-    return _table(_slots.harmonic, depth)
+    """Return the prefix sums of 1 / rank."""
+    return _slot_weights(_slots.harmonic, depth)
 
 
 def discounted_slots(measure: Measure, depth: int) -> Values:
-    """Prefix sums of 1 / log2(1 + rank)."""
-    return _table(_slots.logarithmic, depth)
+    """Return the prefix sums of 1 / log2(1 + rank)."""
+    return _slot_weights(_slots.logarithmic, depth)
 
 
 def patient_slots(measure: Measure, depth: int) -> Values:
-    """Prefix sums of (1 - p) p^(rank - 1)."""
-    return _table(_slots.geometric, depth, float(measure["p"]))
+    """Return the prefix sums of (1 - p) p^(rank - 1)."""
+    return _slot_weights(_slots.geometric, depth, float(measure["p"]))
 
 
 def stops(measure: Measure, depth: int) -> Values:
-    """For each grade, the probability that it makes the user stop: (2^grade - 1) / 2^max_rel. No prefix sums."""
+    """Return the probability that a user stops at each grade: (2^grade - 1) / 2^max_rel. These are not prefix sums."""
     highest = int(measure["max_rel"])
     probabilities: Values = (np.ldexp(1.0, np.arange(1, highest + 1)) - 1.0) / 2.0**highest
     return probabilities
 
 
-# Which orders of tied documents are the best and the worst.
+# Conditions on measures.
 
 
 def has_cutoff(measure: Measure) -> bool:
-    """Not those by label, where the measure has a cut-off."""
+    """Return whether the measure has a cut-off."""
     return measure.cutoff is not None
 
 
-# Which measures look at documents that are pooled and not judged.
-
-
 def always(measure: Measure) -> bool:
-    """All of the family."""
+    """Return True: the condition holds for all measures of the family."""
     return True
 
 
 def with_pool(measure: Measure) -> bool:
-    """Those that are asked to."""
+    """Return the parameter `pool`."""
     return bool(measure["pool"])

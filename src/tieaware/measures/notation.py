@@ -14,14 +14,15 @@ from typing import Any, TypeVar
 from tieaware.checks.arguments import did_you_mean, shown, unexpected
 from tieaware.errors import InputError
 from tieaware.measures.definition import Measure
-from tieaware.measures.definitions import DEFINITIONS, IPrec, SetP
+from tieaware.measures.definitions import DEFINITIONS
 
 _BY_NAME = {name: d for d in DEFINITIONS.values() for name in (d.name, *d.aliases)}
-_BY_TREC_NAME = {d.trec_name: d for d in DEFINITIONS.values() if d.trec_name}
+_BY_TREC_NAME = {d.trec_name: Measure(d) for d in DEFINITIONS.values() if d.trec_name} | {
+    name: Measure(d, None, **settings)
+    for d in DEFINITIONS.values()
+    for name, settings in d.trec_names_with_parameters.items()
+}
 _BY_TREC_NAME_WITH_CUTOFF = {d.trec_name_with_cutoff: d for d in DEFINITIONS.values() if d.trec_name_with_cutoff}
-
-# The names in trec_eval that mean a measure with parameters.
-_BY_OTHER_TREC_NAME = {"set_relative_P": SetP(relative=True)}
 
 _NOTATION = re.compile(r"(?P<name>\w+)\s*(?:\((?P<parameters>.*)\))?\s*(?:@\s*(?P<cutoff>\S+))?", re.ASCII)
 _LONGEST = 200
@@ -67,7 +68,7 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     return _cached(_parse_all, measures)
 
 
-def asked_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
+def named_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
     """Parse measures as `parse_measures` does, and return also the names that the caller gave: "map" stays "map".
 
     Raises
@@ -110,9 +111,7 @@ def _parse_all(measures: tuple[str | Measure, ...]) -> tuple[Measure, ...]:
 
 
 @lru_cache(maxsize=256)
-def _parse_all_and_name(
-    measures: tuple[str | Measure, ...],
-) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
+def _parse_all_and_name(measures: tuple[str | Measure, ...]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
     parsed = tuple(map(parse_measure, measures))
     names = tuple(" ".join(str(measure).split()) for measure in measures)
     for i, name in enumerate(names):
@@ -205,15 +204,14 @@ def _converter(package: str) -> Callable[[Any], Measure | None] | None:
 
 def _by_trec_name(text: str) -> Measure | None:
     if text in _BY_TREC_NAME:
-        return Measure(_BY_TREC_NAME[text])
-    if text in _BY_OTHER_TREC_NAME:
-        return _BY_OTHER_TREC_NAME[text]
-    stem, _, cutoff = text.rpartition("_")
-    if stem == "iprec_at_recall" and re.fullmatch(r"[01](\.\d{1,17})?", cutoff, re.ASCII):
-        return IPrec @ float(cutoff)
-    if stem in _BY_TREC_NAME_WITH_CUTOFF and re.fullmatch(r"\d{1,19}", cutoff, re.ASCII):
-        return Measure(_BY_TREC_NAME_WITH_CUTOFF[stem], int(cutoff))
-    return None
+        return _BY_TREC_NAME[text]
+    stem, _, number = text.rpartition("_")
+    definition = _BY_TREC_NAME_WITH_CUTOFF.get(stem)
+    if definition is None:
+        return None
+    if definition.at_recall:
+        return Measure(definition) @ float(number) if re.fullmatch(r"[01](\.\d{1,17})?", number, re.ASCII) else None
+    return Measure(definition, int(number)) if re.fullmatch(r"\d{1,19}", number, re.ASCII) else None
 
 
 def _parameters(text: str, parameters: str) -> dict[str, Any]:
@@ -234,7 +232,8 @@ def _parameters(text: str, parameters: str) -> dict[str, Any]:
 
 def _nearest(name: str) -> str:
     """Return a hint for an unknown name: the nearest names, or all of them."""
-    known = [*_BY_NAME, *_BY_TREC_NAME, *(f"{each}_10" for each in _BY_TREC_NAME_WITH_CUTOFF)]
+    with_cutoff = (f"{name}_{'0.10' if d.at_recall else 10}" for name, d in _BY_TREC_NAME_WITH_CUTOFF.items())
+    known = [*_BY_NAME, *_BY_TREC_NAME, *with_cutoff]
     return did_you_mean(name, known) or f"; the measures are {', '.join(DEFINITIONS)}"
 
 

@@ -1,4 +1,4 @@
-"""The parameters of measures: each knows its default, its range, and what it is for; errors and the docs say so."""
+"""The parameters of measures, with their defaults, ranges and descriptions, from which errors and the docs are made."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Any, Protocol
 
 from tieaware.checks import arguments
 
-# What a parameter can be set to.
+# The type of a parameter's value; a bool is an int.
 Setting = int | float | str
 
 
 class Parameter(Protocol):
-    """One parameter of a measure."""
+    """A parameter of a measure."""
 
     @property
     def default(self) -> Setting:
-        """What it is, if nothing else is said."""
+        """The value if none is given."""
 
     @property
     def description(self) -> str:
-        """What it is for."""
+        """The meaning, in a few words."""
 
     @property
     def range(self) -> str:
-        """What it can be."""
+        """The allowed values, as text."""
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Return a value as plain Python has it, or raise InputError."""
+        """Return a value as a plain Python object; raise InputError at `where` if it is not allowed."""
 
 
 @dataclass(frozen=True, eq=False)
 class WholeNumber:
-    """A whole number from `least` to `most`."""
+    """A parameter whose value is a whole number from `least` to `most`."""
 
     default: int
     least: int
@@ -41,17 +41,17 @@ class WholeNumber:
 
     @property
     def range(self) -> str:
-        """What it can be."""
+        """The allowed values, as text."""
         return f"{self.least:,} … {self.most:,}"
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Return the number."""
+        """Check a whole number."""
         return arguments.whole_number(where, value, self.least, self.most)
 
 
 @dataclass(frozen=True, eq=False)
 class Number:
-    """A number from `least` to `most`; without the `ends`, between them."""
+    """A parameter whose value is a number from `least` to `most`; without `ends`, these two are not allowed."""
 
     default: float
     least: float
@@ -61,17 +61,17 @@ class Number:
 
     @property
     def range(self) -> str:
-        """What it can be."""
+        """The allowed values, as text."""
         return f"{self.least:g} … {self.most:g}{'' if self.ends else ', exclusive'}"
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Return the number as a float, so that 2 and 2.0 are one."""
+        """Check a number, and convert it to float, so that 2 and 2.0 give equal measures."""
         return arguments.number(where, value, self.least, self.most, ends=self.ends)
 
 
 @dataclass(frozen=True, eq=False)
 class Word:
-    """One of several words."""
+    """A parameter whose value is one of several words."""
 
     default: str
     choices: tuple[str, ...]
@@ -79,26 +79,26 @@ class Word:
 
     @property
     def range(self) -> str:
-        """What it can be."""
+        """The allowed values, as text."""
         return ", ".join(self.choices)
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Return the word."""
+        """Check a word."""
         return arguments.one_of(where, value, self.choices)
 
 
 @dataclass(frozen=True, eq=False)
 class Flag:
-    """True or False."""
+    """A parameter whose value is True or False."""
 
     default: bool
     description: str
 
     @property
     def range(self) -> str:
-        """What it can be."""
+        """The allowed values, as text."""
         return "False, True"
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Return the flag."""
+        """Check a flag."""
         return arguments.flag(where, value)

@@ -34,9 +34,9 @@ These parameters mean the same in all functions:
 
 Means have the range of the value. A query without relevant judged documents has the value 0.
 
-The variances are tieaware's own, except that of AUC [7]_. Groups are independent of each other, so the variances of
-their contributions add up. In the formulas, a group starts after t documents and holds n documents, r of them relevant;
-m of its ranks, t+1 … t+m, are within the cut-off.
+The relevant documents within the cut-off are the hits. In the formulas, a group starts after t documents and holds n
+documents, r of them relevant; m of its ranks, t+1 … t+m, are within the cut-off. Groups are independent of each other,
+so the variances of their contributions add up. The variances are tieaware's own, except that of AUC [7]_.
 
 References
 ----------

@@ -227,7 +227,7 @@ def mean_of_q_measure(groups: Groups, judged: Ranking, k: int | None = None, bet
 def variance_of_q_measure(
     groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
 ) -> float:
-    """Return the variance of `q_measure`: that of Σ_x w_x (u_x + I_x Σ h before x), from means over up to four ranks.
+    """Return the variance of `q_measure`, which sums w_x (u_x + I_x Σ h before x), from means over up to four ranks.
 
     Parameters as for `q_measure`; the value is 0 … 1/4.
 

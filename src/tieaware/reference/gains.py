@@ -131,7 +131,7 @@ def variance_of_discounted_cumulative_gain(
 def normalised_discounted_cumulative_gain(
     ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Return `discounted_cumulative_gain` / that of the judged documents in their best order [4]_.
+    """Return DCG / the ideal gain, which is the DCG of the judged documents in their best order [4]_.
 
     Parameters as for `discounted_cumulative_gain`; the value is 0 … 1.
 
@@ -147,7 +147,7 @@ def normalised_discounted_cumulative_gain(
 def mean_of_normalised_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Return the mean of `normalised_discounted_cumulative_gain`: that of DCG / the ideal gain [2]_.
+    """Return the mean of `normalised_discounted_cumulative_gain`: the mean of DCG / the ideal gain [2]_.
 
     Parameters as for `normalised_discounted_cumulative_gain`.
 
@@ -163,7 +163,7 @@ def mean_of_normalised_discounted_cumulative_gain(
 def variance_of_normalised_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Return the variance of `normalised_discounted_cumulative_gain`: that of DCG / the ideal gain squared.
+    """Return the variance of `normalised_discounted_cumulative_gain`: that of DCG / (ideal gain)².
 
     Parameters as for `normalised_discounted_cumulative_gain`; the value is 0 … 1/4.
 
@@ -247,7 +247,7 @@ def rank_biased_residual(ranking: Ranking, judged: Ranking, p: float = 0.8) -> f
 
 
 def mean_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
-    """Return the mean of `rank_biased_residual`: 1 - that of RBP, where every judged document is relevant.
+    """Return the mean of `rank_biased_residual`: 1 - the mean of RBP if every judged document is relevant.
 
     Parameters as for `rank_biased_residual`.
 
@@ -260,7 +260,7 @@ def mean_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8
 
 
 def variance_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
-    """Return the variance of `rank_biased_residual`: that of RBP, where every judged document is relevant.
+    """Return the variance of `rank_biased_residual`: the variance of RBP if every judged document is relevant.
 
     Parameters as for `rank_biased_residual`; the value is 0 … 1/4.
 

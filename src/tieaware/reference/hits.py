@@ -121,7 +121,7 @@ def mean_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel
 
 
 def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Return the variance of `precision`: that of the hits / k².
+    """Return the variance of `precision`: the variance of the hits / k².
 
     Parameters as for `precision`; the value is 0 … 1/4.
 
@@ -163,7 +163,7 @@ def mean_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: i
 
 
 def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Return the variance of `recall`: that of the hits / N².
+    """Return the variance of `recall`: the variance of the hits / N².
 
     Parameters as for `recall`; the value is 0 … 1/4.
 
@@ -250,7 +250,7 @@ def mean_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
 
 
 def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Return the variance of `r_precision`: that of the hits within the first N ranks, / N².
+    """Return the variance of `r_precision`: the variance of the hits within the first N ranks, / N².
 
     Parameters as for `r_precision`; the value is 0 … 1/4.
 
@@ -264,12 +264,12 @@ def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> fl
 
 
 def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
-    """Return the share of judged documents within the cut-off; of all documents if the list is shorter.
+    """Return the share of judged documents within the cut-off, or in the whole list if it is shorter.
 
     Parameters
     ----------
     pool : bool
-        Whether documents of the pool (label -2) count as judged: ir_measures counts every document of the judgments.
+        Whether documents of the pool (label -2) count as judged, as they do in ir_measures.
     Others as for `tieaware.reference`.
 
     Examples
@@ -296,7 +296,7 @@ def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None, 
 
 
 def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
-    """Return the variance of `judged_share`: that of the hits, where every judged document is a hit.
+    """Return the variance of `judged_share`: a variance of hits, where every judged document is a hit.
 
     Parameters as for `judged_share`; the value is 0 … 1/4.
 

@@ -43,7 +43,7 @@ def mean_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = No
 def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Return the variance of `area_under_curve`: Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_.
 
-    With a cut-off, the variance of the mean over the cases that `cut` yields is added.
+    With a cut-off, add the variance of the mean between the cases that `cut` yields.
 
     Parameters as for `area_under_curve`; the value is 0 … 1/4.
 

@@ -78,11 +78,6 @@ class Champions(Method):
     fallback : bool, default: False
         Whether a query is searched exactly, if there are fewer than K documents in the union; else it finds fewer.
 
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
-
     See Also
     --------
     GlobalChampions : Lists by static quality and weight.
@@ -113,18 +108,7 @@ class Champions(Method):
         flag("fallback", self.fallback)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare champion lists, and return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-        """
+        """Prepare champion lists, and return what finds the top documents of a query."""
         champions = champions_of(index, self.weighting, self.r, self.share)
         return among(champions, weighted(index, self.weighting), len(index), k, whole_ties, fallback=self.fallback)
 

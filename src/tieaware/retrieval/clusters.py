@@ -111,11 +111,6 @@ class ClusterPruning(Method):
     seed : int, default: 0
         Another seed chooses other leaders, the same on every machine.
 
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
-
     Notes
     -----
     Introduction to Information Retrieval, section 7.1.6. With `b2` the number of leaders, it finds what `Exact` does,
@@ -146,18 +141,7 @@ class ClusterPruning(Method):
         whole_number("seed", self.seed, 0)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Choose leaders, attach the followers, and return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-        """
+        """Choose leaders, attach the followers, and return what finds the top documents of a query."""
         n_leaders = math.isqrt(max(len(index) - 1, 0)) + 1 if self.leaders is None else self.leaders
         weights, lists = posting_weights(index, self.weighting), weighted(index, self.weighting)
 

@@ -24,19 +24,12 @@ class HighIdf(Method):
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`.
     min_idf : float, default: 0
         Terms of smaller idf are left out. The idf is log10(N / df), whatever the weighting: 1 for a term that is in a
         tenth of the documents.
     share : float, default: 1
         Of the query's terms that the index knows, only this share of highest idf, rounded up, and those that tie with
         the last of them.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
 
     Notes
     -----
@@ -60,18 +53,7 @@ class HighIdf(Method):
         number("share", self.share, 0, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-        """
+        """Return what finds the top documents of a query."""
         lists = weighted(index, self.weighting)
         idf = np.log10(len(index) / np.maximum(index.postings.document_frequencies, 1))
 
@@ -95,18 +77,11 @@ class AtLeast(Method):
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`.
     m : int, default: 1
         At least so many of the query's terms; all of them, if it has fewer.
     share : float, default: 0
         At least this share of them, rounded up; 1: all. Terms that the index does not know do not count, nor do
         repeated ones count twice.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
 
     Notes
     -----
@@ -130,18 +105,7 @@ class AtLeast(Method):
         number("share", self.share, 0, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-        """
+        """Return what finds the top documents of a query."""
         lists = weighted(index, self.weighting)
 
         def find(query: Query) -> Found:

@@ -1,4 +1,4 @@
-"""Exact search: the top K of all documents, by reading all postings or those that matter."""
+"""Exact search for the top K documents: by reading all postings, or only those that can change the result."""
 
 from __future__ import annotations
 
@@ -18,33 +18,26 @@ from tieaware.retrieval.method import Method, posting_weights, weighted
 class Exact(Method):
     """Read all postings of the query's terms, term at a time, with an accumulator for each document.
 
-    Documents without any of the terms, or whose score is 0, are not found. It is what the other methods are measured
-    against.
+    A document is found if its score is above 0. The other methods are compared with this one.
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`. Where the query's letters are "bnn", as in "lnc.bnn", all its terms weigh 1, which is the
-        book's FastCosineScore.
     heap : "all" or None
-        None: the best K so far are kept; every document of the J that have a score is compared to the worst of them, or
-        to a score that K are known to reach, and mostly to no other. "all": the book's heap of all J, from which the
-        top K are drawn. The result is the same, `Costs.comparisons` are not: at most 2J to build the heap of all and
-        2 log2 J to draw one.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
+        How to select the top K of the J documents that have a score. None keeps the best K so far, and compares each
+        further document with the worst of these, or with a score that K documents are known to reach. "all" builds a
+        heap of all J documents and draws the top K from it, as in the book. The results are the same, but the number of
+        comparisons is not: a heap of all documents takes at most 2J comparisons to build, and 2 log2 J to draw one
+        document.
 
     See Also
     --------
-    MaxScore : Finds the same, and reads less.
+    MaxScore : Finds the same documents, and reads fewer postings.
 
     Notes
     -----
-    Introduction to Information Retrieval, figures 6.14 and 7.1 and section 7.1. A score is summed in float64 in the
-    order of the terms' numbers, so it has the same bits however the work is done.
+    Introduction to Information Retrieval, figures 6.14 and 7.1 and section 7.1. The weighting "lnc.bnn", in which all
+    terms of a query weigh 1, gives the book's FastCosineScore. A score is summed in float64 in the order of the terms'
+    numbers, so all methods that compute the same sum give the same bits.
 
     Examples
     --------
@@ -64,48 +57,28 @@ class Exact(Method):
             one_of("heap", self.heap, ("all",))
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-        """
+        """Prepare the weights, and return the search function."""
         lists, n = weighted(index, self.weighting), len(index)
         if self.heap == "all":
             return lambda query: accumulate(lists(query), n, k, whole_ties=whole_ties, heap_of_all=True)
-        reached = _largest(index, self.weighting, k)
+        kth_largest = _nth_largest(index, self.weighting, k)
 
         def find(query: Query) -> Found:
-            of_query = lists(query)
-            floor = _floor(of_query.query_weights, reached[query.terms])
-            return accumulate(of_query, n, k, floor=floor, whole_ties=whole_ties)
+            term_lists = lists(query)
+            floor = _floor(term_lists.query_weights, kth_largest[query.terms])
+            return accumulate(term_lists, n, k, floor=floor, whole_ties=whole_ties)
 
         return find
 
 
 @dataclass(frozen=True, kw_only=True)
 class MaxScore(Method):
-    """Find what `Exact` finds, bit for bit, without reading what cannot matter for the top K.
+    """Find the same documents and scores as `Exact`, without reading postings that cannot change the top K.
 
-    The K-th best score so far is a threshold. Terms whose largest weights together do not reach it are not essential:
-    a document with these alone cannot enter. They are looked up only for documents that the essential terms have
-    lifted, the one that may add most first, and only as long as the document can still reach the threshold.
-
-    Parameters
-    ----------
-    weighting : str
-        As for every `Method`.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
+    The K-th best score so far is a threshold. Terms are non-essential if the sum of their largest weights does not
+    reach it: a document that contains only such terms cannot enter the top K. Their postings are looked up only for
+    documents that also contain an essential term, beginning with the term that can add most, and only as long as the
+    document can still reach the threshold.
 
     See Also
     --------
@@ -114,11 +87,12 @@ class MaxScore(Method):
     Notes
     -----
     Turtle and Flood, Query evaluation: strategies and optimizations, Information Processing & Management 31(6), 1995.
-    It is not document at a time, as theirs is: as in Lucene, the documents come in blocks, as to choose the next
-    document of several lists takes longer than to add a posting. Of a block, the essential terms are added to
-    accumulators, and then the documents that may enter are completed. Where these are many, a list that is not
-    essential is added as well, which takes less time than to look for them one by one. Documents with an accumulator
-    are those that count as scored, and postings as read that were added to one or completed a score.
+    Their algorithm scores document at a time. This one processes chunks of documents, as Lucene does, because choosing
+    the next document from several lists takes longer than adding a posting. In each chunk, the essential terms are
+    added to accumulators first; then the scores of the documents that may enter the top K are completed. If there are
+    many such documents, a non-essential list is added as a whole, which takes less time than looking up the documents
+    one by one. A document counts as scored if its accumulator was used. A posting counts as read if it was added to an
+    accumulator or completed a score.
 
     Examples
     --------
@@ -129,36 +103,25 @@ class MaxScore(Method):
     """
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the largest weight of each term, and return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-        """
+        """Find the largest weight of each term, and return the search function."""
         lists, n = weighted(index, self.weighting), len(index)
-        largest, reached = (_largest(index, self.weighting, rank) for rank in (1, k))
+        largest, kth_largest = (_nth_largest(index, self.weighting, rank) for rank in (1, k))
 
         def find(query: Query) -> Found:
-            of_query = lists(query)
-            weights = of_query.query_weights
-            # A query that brings along a weight below 0 has no such bounds.
+            term_lists = lists(query)
+            weights = term_lists.query_weights
+            # The largest weight of a term is no upper bound if the query's own weight of the term is negative.
             bounds = weights * largest[query.terms] if (weights >= 0).all() else None
-            floor = _floor(weights, reached[query.terms])
-            return accumulate(of_query, n, k, bounds=bounds, floor=floor, whole_ties=whole_ties)
+            floor = _floor(weights, kth_largest[query.terms])
+            return accumulate(term_lists, n, k, bounds=bounds, floor=floor, whole_ties=whole_ties)
 
         return find
 
 
-def _largest(index: Index, weighting: str, rank: int) -> Values:
-    """Return a weight of each term that so many postings reach, or a few more than that; 0, if it has fewer.
+def _nth_largest(index: Index, weighting: str, rank: int) -> Values:
+    """Return, for each term, a weight that at least `rank` of its postings reach; 0 if the term has fewer postings.
 
-    Of ranks, only powers of two are kept, so that the tables of different ones cannot be many.
+    The rank is rounded up to a power of two, so that the index caches few such arrays.
     """
     rank = 1 << (rank - 1).bit_length()
 
@@ -170,13 +133,13 @@ def _largest(index: Index, weighting: str, rank: int) -> Values:
             largest[enough] = np.maximum.reduceat(weights, starts[:-1][enough])
             return largest
         for term in np.flatnonzero(enough):
-            of_term = weights[starts[term] : starts[term + 1]]
-            largest[term] = np.partition(of_term, len(of_term) - rank)[len(of_term) - rank]
+            term_weights = weights[starts[term] : starts[term + 1]]
+            largest[term] = np.partition(term_weights, len(term_weights) - rank)[len(term_weights) - rank]
         return largest
 
     return index.prepared(("largest weights", weighting, rank), find)
 
 
-def _floor(query_weights: Values, reached: Values) -> float:
-    """Return a score that k documents have at least, as they have a term with the weight that is reached."""
-    return float((query_weights * reached).max(initial=0)) if (query_weights >= 0).all() else 0.0
+def _floor(query_weights: Values, kth_largest: Values) -> float:
+    """Return a score that at least k documents reach by a single term; 0 if the query has a negative weight."""
+    return float((query_weights * kth_largest).max(initial=0)) if (query_weights >= 0).all() else 0.0

@@ -193,11 +193,6 @@ class BlindFeedback(Method):
         At most so many terms are added to the query's own: those of the largest weights, and of those that tie the
         first by number. By default, all.
 
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
-
     See Also
     --------
     rocchio : Feedback by judgments.
@@ -232,18 +227,7 @@ class BlindFeedback(Method):
         return _Rocchio(self.alpha, self.beta, 0.0, self.n_terms)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the documents' vectors, and return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-        """
+        """Prepare the documents' vectors, and return what finds the top documents of a query."""
         vectors, exact = _Vectors.of(index, self.weighting), Exact(weighting=self.weighting)
         search, search_again = exact.searcher(index, self.depth, True), exact.searcher(index, k, whole_ties)
 

@@ -70,8 +70,6 @@ class ImpactOrdered(Method):
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`.
     postings : int, float or None, default: None
         Stops after so many postings of the query, or after this share of all that it has, rounded up. None: no limit.
         It may end within a segment, whose first documents are read then.
@@ -80,11 +78,6 @@ class ImpactOrdered(Method):
     order : "impact" or "idf"
         "impact": the segments of all terms by impact; of those that tie, the ones of the rarer term first. "idf": one
         term after the other, the rarest first, each by impact.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
 
     Notes
     -----
@@ -123,18 +116,7 @@ class ImpactOrdered(Method):
         one_of("order", self.order, ("impact", "idf"))
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Arrange the postings by weight, and return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-        """
+        """Arrange the postings by weight, and return what finds the top documents of a query."""
         if self.postings is None and self.floor == 0:
             return Exact(weighting=self.weighting).searcher(index, k, whole_ties)
         weights = posting_weights(index, self.weighting)

@@ -1,4 +1,8 @@
-"""What every method of retrieval is: parameters, a name, and a search that counts what it costs."""
+"""The base class of all retrieval methods, and the functions that these share.
+
+A subclass of `Method` implements `searcher`. The base class searches many queries with it, counts the costs, and builds
+the run.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import flag, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.errors import InputError
 from tieaware.inputs.run import Run
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists
@@ -25,16 +30,16 @@ from tieaware.runtime.threads import checked_threads, over_items
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What a search has cost, query by query.
+    """The costs of a search, for each query.
 
     Attributes
     ----------
     postings : int64[n_queries]
-        Postings that were read.
+        The number of postings read.
     documents : int64[n_queries]
-        Documents that were scored.
+        The number of documents scored.
     comparisons : int64[n_queries]
-        Comparisons of scores, to build the heap and to draw the top from it.
+        The number of comparisons between two scores that were needed to select and sort the top documents.
     """
 
     postings: NDArray[np.int64]
@@ -44,12 +49,15 @@ class Costs:
 
 @dataclass(frozen=True, kw_only=True)
 class Method(ABC):
-    """A way to find the top K documents of a query, with its parameters; ``str()`` is its name.
+    """A retrieval method with its parameters: the base class of all methods.
+
+    All methods take `weighting`, raise InputError for a parameter out of its range, and have `search`, `counted` and
+    `searcher`. Their own docstrings say only what is different. ``str()`` gives the name, such as "Champions(r=100)".
 
     Parameters
     ----------
     weighting : str
-        What terms are worth: letters of SMART such as "lnc.ltc", "bm25", or "impact:8".
+        How terms are weighted: SMART notation such as "lnc.ltc", "bm25", or "impact:8" for integers of 8 bits.
 
     Raises
     ------
@@ -69,12 +77,13 @@ class Method(ABC):
         weighting_of(self.weighting)
 
     def __str__(self) -> str:
-        # The first parameter of its own, and what is not as usual; the weighting, which all have, comes last.
+        # The name shows the method's first own parameter and all values that differ from the default. The weighting,
+        # which every method has, comes last.
         weighting, *own = fields(self)
         named = [each for each in (*own, weighting) if getattr(self, each.name) != each.default or each in own[:1]]
         values = [(each.name, getattr(self, each.name)) for each in named]
-        given = [f"{name}={value!r}" for name, value in values if value not in (None, ())]
-        return f"{type(self).__name__}({', '.join(given)})"
+        parameters = [f"{name}={value!r}" for name, value in values if value not in (None, ())]
+        return f"{type(self).__name__}({', '.join(parameters)})"
 
     def search(
         self, index: Index, queries: Mapping[Any, Any], k: int = 1000, *, whole_ties: bool = False,
@@ -86,25 +95,26 @@ class Method(ABC):
         ----------
         index : Index
         queries : mapping of ids to queries
-            A query is text, which is analysed as the documents were, a sequence of terms, or what `Index.query` gives.
+            A query is text, a sequence of terms, or a `Query`. Text is analysed in the same way as the documents.
         k : int
-            How many documents to find for each query, at least 1; there may be fewer that fit.
+            The number of documents to return for each query, at least 1. A query may match fewer.
         whole_ties : bool
-            Whether to go on to the end of the group of tied documents that K divides. Else those of it are returned
-            that come first in the index, as most engines do.
+            What to do if rank K falls inside a tie group: True returns the whole group, so more than K documents;
+            False keeps the documents of the group that come first in the index, as most engines do.
         threads : int or None
-            How many queries to search at a time; None for one per core. The result does not depend on it.
+            The number of queries to search at a time; None for one per core. The result does not depend on it.
 
         Returns
         -------
         Run
-            Of the method's name; documents by descending score, those of the same score in the order of the index.
+            The run, named after the method. Documents are in descending order of score; tied documents are in the order
+            of the index.
 
         Raises
         ------
         InputError
-            `k` or `threads` is out of its range, a query is neither text nor terms or has the id of another, or the
-            index lacks what the method needs.
+            `k` or `threads` is out of its range, a query is neither text nor terms, two queries have the same id, or
+            the index lacks something that the method needs, such as positions.
 
         Examples
         --------
@@ -122,21 +132,9 @@ class Method(ABC):
         self, index: Index, queries: Mapping[Any, Any], k: int = 1000, *, whole_ties: bool = False,
         threads: int | None = None,
     ) -> tuple[Run, Costs]:  # fmt: skip
-        """Return the top documents of each query, and what they have cost.
+        """Return the top documents of each query, and the costs of finding them.
 
-        Parameters
-        ----------
-        index, queries, k, whole_ties, threads
-            As of `search`.
-
-        Returns
-        -------
-        (Run, Costs)
-
-        Raises
-        ------
-        InputError
-            As by `search`.
+        Parameters, result and errors as for `search`.
 
         Examples
         --------
@@ -148,33 +146,29 @@ class Method(ABC):
         """
         k = whole_number("k", k, 1)
         whole_ties = flag("whole_ties", whole_ties)
-        at_once = checked_threads(threads)
+        n_threads = checked_threads(threads)
         names = _names(queries)
         analysed = [each if isinstance(each, Query) else index.query(each) for each in queries.values()]
         find = self.searcher(index, k, whole_ties)
-        found = over_items(find, analysed, min(at_once, max(1, len(analysed))))
+        found = over_items(find, analysed, min(n_threads, max(1, len(analysed))))
         costs = np.array([each[2:] for each in found], np.int64).reshape(-1, 3)
         return run_of(str(self), index, names, found), Costs(*costs.T)
 
     @abstractmethod
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare whatever does not depend on the query, and return what finds the documents of one.
+        """Prepare everything that does not depend on the query, and return a function that searches one query.
 
-        Parameters
-        ----------
-        index : Index
-        k, whole_ties
-            As of `search`.
+        Parameters as for `search`.
 
         Returns
         -------
         callable
-            Takes a `Query`; several threads may call it at a time.
+            Takes a `Query`, and returns its top documents as `Found`. Several threads may call it at a time.
 
         Raises
         ------
         InputError
-            The index lacks what the method needs.
+            The index lacks something that the method needs, such as positions.
 
         Examples
         --------
@@ -186,12 +180,15 @@ class Method(ABC):
 
 
 def share_of(n: int | Integers, share: float) -> Integers:
-    """Return this share of n, rounded up; what a product is above a whole number by rounding alone does not count."""
+    """Return this share of n, rounded up to a whole number.
+
+    A product that exceeds a whole number by less than 1e-9, because of floating-point error, is rounded down.
+    """
     return np.ceil(share * np.asarray(n) - 1e-9).astype(np.int64)
 
 
 def document_numbers(index: Index, documents: ArrayLike) -> Numbers:
-    """Return numbers of documents, which the index must have."""
+    """Check that these are document numbers of the index, and return them as int32."""
     numbers = np.asarray(documents)
     if numbers.ndim != 1 or not (numbers.dtype.kind in "iu" or numbers.size == 0):
         raise unexpected("documents", "whole numbers in one dimension", f"{numbers.dtype} of shape {numbers.shape}")
@@ -208,17 +205,17 @@ def posting_weights(index: Index, name: str) -> Weights:
 
 
 def query_weights(index: Index, name: str, query: Query) -> Values:
-    """Return the weights of a query's terms: those that it brings along, or else those that the weighting gives."""
+    """Return the weights of a query's terms: the query's own weights if it has any, else those of the weighting."""
     return weighting_of(name).of_query(index.postings, query) if query.weights is None else query.weights
 
 
 def dense_lists(index: Index, name: str) -> DenseLists:
-    """Return the weights of the longest lists as rows."""
+    """Return the longest posting lists of the index in dense form."""
     return index.prepared(("dense lists", name), lambda: DenseLists.of(index.postings, posting_weights(index, name)))
 
 
 def weighted(index: Index, name: str) -> Callable[[Query], TermLists]:
-    """Return what gives a query's whole postings, weighted."""
+    """Return a function that gives the weighted posting lists of a query's terms."""
     postings, weights, dense = index.postings, posting_weights(index, name), dense_lists(index, name)
 
     def lists(query: Query) -> TermLists:
@@ -229,18 +226,18 @@ def weighted(index: Index, name: str) -> Callable[[Query], TermLists]:
 
 
 def _names(queries: Any) -> Identifiers:
-    """Return the ids of queries, each once."""
+    """Return the ids of the queries; raise InputError if an id appears twice."""
     if not isinstance(queries, Mapping):
         raise unexpected("queries", "a mapping of ids to queries", shown(queries))
     names = Identifiers.from_sequence(list(queries), "queries")
     if len(set(names)) < len(names):
         twice = next(name for name, n in Counter(names).items() if n > 1)
-        raise unexpected("queries", "each id once", f"{quoted(twice)} twice, as text and as a number")
+        raise InputError("queries", f"the id {quoted(twice)} appears twice, as text and as a number")
     return names
 
 
 def run_of(name: str, index: Index, queries: Identifiers, found: list[Found]) -> Run:
-    """Return what was found as a run."""
+    """Combine the documents found for each query into a run."""
     offsets = np.zeros(len(found) + 1, np.int64)
     np.cumsum([len(each.documents) for each in found], out=offsets[1:])
     rows = np.concatenate([np.empty(0, np.int64), *(each.documents for each in found)])

@@ -144,17 +144,10 @@ class Proximity(Method):
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`.
     alpha : float, default: 1
         How much proximity weighs; `learn_alpha` learns it.
     depth : int, optional
         How many documents of the exact search are ranked anew, by default K, and all that tie with the last of them.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
 
     See Also
     --------
@@ -184,23 +177,7 @@ class Proximity(Method):
             whole_number("depth", self.depth, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare positions, and return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-
-        Raises
-        ------
-        InputError
-            The index has no positions.
-        """
+        """Prepare positions, and return what finds the top documents of a query."""
         _position_starts(index)
         search = Exact(weighting=self.weighting).searcher(index, max(k, self.depth or 0), True)
 

@@ -111,11 +111,6 @@ class NetScore(Method):
     share : float, default: 1
         Stops at the latest after this share of all documents, rounded up.
 
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
-
     See Also
     --------
     GlobalChampions, HighLow : Further methods that go by static quality.
@@ -142,23 +137,7 @@ class NetScore(Method):
         number("share", self.share, 0, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare postings in the order of quality, and return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-
-        Raises
-        ------
-        InputError
-            The index was built without quality.
-        """
+        """Prepare postings in the order of quality, and return what finds the top documents of a query."""
         weights = posting_weights(index, self.weighting)
         by_quality = index.prepared(("by quality", self.weighting), lambda: _ByQuality.of(index, weights))
         starts, edges = index.postings.starts, _edges(int(share_of(len(index), self.share)))
@@ -189,11 +168,6 @@ class GlobalChampions(Method):
     fallback : bool, default: False
         Whether all documents of a query's terms are scored, if there are fewer than K in the union.
 
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
-
     See Also
     --------
     Champions : Lists by weight alone.
@@ -221,23 +195,7 @@ class GlobalChampions(Method):
         flag("fallback", self.fallback)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare global champion lists, and return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-
-        Raises
-        ------
-        InputError
-            The index was built without quality.
-        """
+        """Prepare global champion lists, and return what finds the top documents of a query."""
         postings, quality, weights = index.postings, quality_of(index), posting_weights(index, self.weighting)
 
         def prepare() -> TermDocuments:
@@ -263,11 +221,6 @@ class HighLow(Method):
     m : int, default: 1
         Only documents in the high lists of at least so many of the query's terms, of all of them if it has fewer. If
         there are fewer than K of them, the low lists are read, too: then all documents of the terms are ranked.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
 
     Notes
     -----
@@ -295,23 +248,7 @@ class HighLow(Method):
         whole_number("m", self.m, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare high lists, and return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-
-        Raises
-        ------
-        InputError
-            The index was built without quality.
-        """
+        """Prepare high lists, and return what finds the top documents of a query."""
         quality = quality_of(index)
         high = champions_of(index, self.weighting, self.r)
         lists = weighted(index, self.weighting)

@@ -27,8 +27,6 @@ class Tiers(Method):
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`.
     thresholds : sequence of float, default: ()
         The thresholds of all tiers but the last, descending.
     quantiles : sequence of float, default: ()
@@ -75,18 +73,7 @@ class Tiers(Method):
         one_of("by", self.by, ("weight", "tf"))
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the tiers, and return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-        """
+        """Prepare the tiers, and return what finds the top documents of a query."""
         postings, weights = index.postings, posting_weights(index, self.weighting)
 
         def prepare() -> list[tuple[Offsets, Numbers, Weights]]:

@@ -35,11 +35,6 @@ class WeightedZones(Method):
     match : "all" or "any"
         Whether a zone matches if it has all terms of the query that the index knows, or any of them.
 
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
-
     See Also
     --------
     learn_zone_weight : Learns the weights of two zones.
@@ -73,23 +68,7 @@ class WeightedZones(Method):
         one_of("match", self.match, _MATCHES)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Return what finds the top documents of a query.
-
-        Parameters
-        ----------
-        index, k, whole_ties
-            As `Method.searcher` takes them.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns what was `Found`.
-
-        Raises
-        ------
-        InputError
-            The index has no zones, or not one of the names.
-        """
+        """Return what finds the top documents of a query."""
         zones = _zones_of(index)
         weights = dict.fromkeys(zones, 1 / len(zones)) if self.weights is None else dict(self.weights)
         for zone in weights:

@@ -1,8 +1,8 @@
-"""Sample collections: a seeded generator of TREC-like topics, pooled judgments and runs whose scores tie.
+"""Sample collections: generated topics, pooled judgments and runs whose scores tie.
 
-A small collection of this kind is embedded in the package: `load` reads it, `sample_files` locates it, and
-``python -m tieaware.samples --compress --out DIR`` makes it anew. `discrete_lists` is for benchmarks,
-and `generate_texts` makes a collection of texts for retrieval.
+`generate` makes a collection from a seed. One small collection is embedded in the package: `load` reads it,
+`sample_files` returns its folder, and ``python -m tieaware.samples --compress --out DIR`` generates the same files.
+`discrete_lists` generates lists for benchmarks, and `generate_texts` a collection of texts for retrieval.
 """
 
 from tieaware.samples.discrete import DiscreteLists, discrete_lists

@@ -1,4 +1,4 @@
-"""Ranked lists whose scores are counts, as many and as long as one likes: for benchmarks."""
+"""Generated lists of any number and length, with discrete scores, for benchmarks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.random import PCG64, Generator
 from tieaware.checks.arguments import number, whole_number
 from tieaware.checks.arrays import Labels, Offsets, Values
 
-# More documents than any memory holds.
+# The limit of the mean length, beyond the size of any memory.
 _LONGEST = 1e15
 _LARGEST = 2**31 - 1
 
@@ -31,23 +31,23 @@ def discrete_lists(
     relevant: float = 0.02,
     grades: int = 1,
 ) -> DiscreteLists:
-    """Generate ranked lists whose score is a discrete feature, for benchmarks.
+    """Generate lists whose scores are a discrete feature, for benchmarks.
 
-    They mirror the setting of McSherry and Najork (ECIR 2008), who evaluated features such as a page's
-    in-degree over 28,043 queries with about 2,400 documents each. Lengths follow a power law with exponent 3.
-    The score is like an in-degree: k or more with probability 1 / (k + 1), so half of the documents tie at 0
-    and a sixth at 1, while high scores are rare. Relevant documents have the larger of two draws.
+    The lists mirror those of McSherry and Najork (ECIR 2008), who evaluated features such as a page's in-degree for
+    28,043 queries with about 2,400 documents each. The lengths follow a power law with exponent 3. A score is
+    distributed like an in-degree: it is k or more with probability 1 / (k + 1), so half of the documents tie at 0 and a
+    sixth at 1, while high scores are rare. The score of a relevant document is the larger of two draws.
 
     Parameters
     ----------
     n_queries, seed : int, default 28,043 and 2008
         The number of lists, and the seed of NumPy's PCG64.
     mean_length : float, default 300
-        Documents a query, about; at least 1. Every list has half as many or more, and is not empty.
+        The approximate mean number of documents per list, at least 1. No list is shorter than half of it, or empty.
     relevant : float, default 0.02
-        The share of documents that are relevant, about; 0 to 1. Each list has at least one.
+        The approximate share of relevant documents, 0 to 1. Each list has at least one relevant document.
     grades : int, default 1
-        Relevant documents have labels from 1 to `grades`, higher ones being rarer; the others 0.
+        The largest label. Relevant documents have labels from 1 to `grades`, of which higher ones are rarer.
 
     Returns
     -------
@@ -69,7 +69,8 @@ def discrete_lists(
     seed = whole_number("seed", seed, 0)
     mean_length, relevant = number("mean_length", mean_length, 1, _LONGEST), number("relevant", relevant, 0, 1)
     rng = Generator(PCG64(seed))
-    # `1 - rng.random(n)` lies in (0, 1]. Its inverse has exponent 2, the inverse of its root exponent 3.
+    # `1 - rng.random(n)` is in (0, 1]. Its inverse follows a power law with exponent 2, and the inverse of its square
+    # root one with exponent 3.
     lengths = np.maximum(1, mean_length / 2 / np.sqrt(1 - rng.random(n_queries))).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     n_docs = int(offsets[-1])
@@ -80,7 +81,7 @@ def discrete_lists(
     labels = np.zeros(n_docs, dtype=np.int32)
     labels[chosen] = np.minimum(grades, np.floor(1 / (1 - rng.random(len(chosen))))).astype(np.int32)
 
-    # In place: lists as long as the paper's hold 67 million scores.
+    # Compute in place: lists as long as those of the paper have 67 million scores.
     scores = rng.random(n_docs)
     np.subtract(1, scores, out=scores)
     scores[chosen] = np.minimum(scores[chosen], 1 - rng.random(len(chosen)))

@@ -1,12 +1,12 @@
 """A seeded generator of TREC-like topics, pooled judgments and runs whose scores tie.
 
-Queries and documents are vectors, relevance is the cosine between them, and each scorer sees both through
-noise. What sets the scorers apart is the *precision* of their scores, from a 64-bit float to a constant, and
-so how much of a ranking is left to ties. Then a pool of the best documents of each run is judged.
+Queries and documents are vectors, and a document's relevance to a query is the cosine of the two. Each scorer computes
+the cosine of noisy copies of the vectors. The scorers differ in the *precision* of their scores, from float64 to a
+constant, and therefore in their number of ties. Then the best documents of each run are pooled and judged.
 
-The same seed gives the same bytes on every processor. Random numbers are drawn as bytes and vectors hold
-integers, so their dot products are exact in whatever order they are summed; what follows uses only operations
-that IEEE 754 rounds correctly: no logarithm, power or sine.
+The same seed gives the same bytes on every processor. Random numbers are drawn as bytes, and the vectors consist of
+integers, so dot products are exact in any order of summation. All other operations are rounded correctly by IEEE 754:
+logarithms, powers and sines are avoided.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.random import PCG64, Generator
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers, Values
 
-#: The runs of a generated collection, in the order in which `load` gives them.
+#: The names of the runs of a generated collection, in the order of `Collection.runs`.
 RUN_NAMES = ("continuous", "two-decimals", "bfloat16", "int8-dot", "grader-0-10", "constant")
 
 _ASPECTS = ("Causes", "Costs", "Early signs", "Effects", "History", "Measurement", "Prevention", "Regulation")
@@ -30,11 +30,11 @@ _SUBJECTS = ("erosion", "farming", "fishing", "flooding", "migration", "noise", 
 
 @dataclass(frozen=True)
 class Collection:
-    """A test collection: plain dictionaries.
+    """A test collection as plain dictionaries.
 
     ``topics`` is ``{query: title}``, ``qrels`` is ``{query: {document: label}}`` and ``runs`` is
-    ``{name: {query: {document: score}}}``, in the order of the run. Labels are 0 (not relevant) to 3 (highly
-    relevant); -1 marks a document that was pooled but never judged.
+    ``{name: {query: {document: score}}}``, with documents in the order of the run. Labels range from 0 (not relevant)
+    to 3 (highly relevant); -1 marks a document that was pooled but not judged.
     """
 
     topics: dict[str, str]
@@ -50,43 +50,43 @@ def generate(
     n_documents: int = 10_000,
     pool_depth: int = 20,
 ) -> Collection:
-    """Generate a collection whose runs report scores of different precision.
+    """Generate a collection whose runs have scores of different precision.
 
-    The runs are noisy views of the same relevance:
+    Each run scores the documents by a noisy estimate of the same relevance:
 
     - ``continuous``: a cosine in float64; documents practically never tie.
-    - ``two-decimals``: a score as large as those of BM25, to two decimals.
+    - ``two-decimals``: a score in the range of BM25 scores, rounded to two decimals.
     - ``bfloat16``: a cosine rounded to bfloat16.
     - ``int8-dot``: the dot product of vectors quantised to int8, an integer.
-    - ``grader-0-10``: a grade from 0 to 10, as language models give, of the documents that ``continuous``
-      retrieved. Equal grades stay in the order in which they were retrieved.
-    - ``constant``: 1 for every document. It lists its candidates as data sets for re-ranking do, the
-      judged-relevant ones first. An evaluator that breaks ties by input order therefore gives this scorer,
-      which knows nothing, the perfect reciprocal rank 1.0 on every query.
+    - ``grader-0-10``: a grade from 0 to 10, as a language model would give it, for each document that ``continuous``
+      retrieved. Documents with equal grades stay in the order of ``continuous``.
+    - ``constant``: 1 for every document. Documents that were judged relevant come first, as in data sets for
+      re-ranking. An evaluator that breaks ties by input order therefore gives this scorer a perfect reciprocal rank of
+      1.0 on every query, although its scores contain no information.
 
-    The first four list tied documents by ascending identifier, as most archived runs do.
+    The first four runs list tied documents by ascending identifier, as most archived runs do.
 
     Parameters
     ----------
     seed : int, default 2008
-        Seeds NumPy's PCG64. The same arguments give the same collection, whatever the processor.
+        The seed of NumPy's PCG64. The same arguments give the same collection on every processor.
     n_queries, n_documents : int, default 50 and 10,000
-        How many queries are asked, and how many documents are searched.
+        The number of queries, and the number of documents in the collection.
     depth : int, default 100
-        How many documents a run lists for a query.
+        The number of documents that a run lists for each query.
     pool_depth : int, default 20
-        How many documents of each run are judged, from the first rank on.
+        The number of documents of each run that are judged, from the first rank on.
 
     Returns
     -------
     Collection
-        Judgments pool every run but ``constant``, and a manual search that is not among the runs: so some
-        judged documents, relevant ones too, are retrieved by no scorer. Every query has a relevant document.
+        The pool of judged documents comes from every run except ``constant``, and from a simulated manual search. So
+        there are judged documents, also relevant ones, that no run retrieves. Every query has a relevant document.
 
     Raises
     ------
     InputError
-        If `seed` is negative, another number below 1, or `n_documents` below `depth`.
+        If `seed` is negative, another argument is below 1, or `n_documents` is below `depth`.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def generate(
     n_queries, depth, n_documents = int(n_queries), int(depth), int(n_documents)
     rng = Generator(PCG64(seed))
     words = _bytes(rng, 3, n_queries) % 8
-    # The cube of a uniform number: many queries with few relevant documents, few queries with many.
+    # The cube of a uniform number: many queries have few relevant documents, and few queries have many.
     n_relevant = 3 + 50 * _bytes(rng, n_queries) ** 3 // 255**3
     queries, documents = _bell(rng, n_queries), _bell(rng, n_documents)
     most_relevant = np.argsort(-_cosines(queries, documents), axis=1, kind="stable")
@@ -127,7 +127,7 @@ def generate(
                 for document, score in zip(listed[row], scores[row], strict=True)
             }
 
-        # The manual search finds every other of the most relevant documents, the first one always among them.
+        # The manual search finds every second of the most relevant documents, beginning with the first.
         pool = set(most_relevant[row, : 2 * pool_depth : 2].tolist())
         pool.update(*(listed[row, :pool_depth].tolist() for listed, _ in retrieved.values()))
         n = int(n_relevant[row])
@@ -139,7 +139,8 @@ def generate(
             identifier[document]: label.get(document, -int(forgotten[row, document]))
             for document in sorted(pool)
         }
-        # `sorted` is stable: what is not relevant follows in the order of the identifiers, then of retrieval.
+        # `sorted` is stable: judged documents that are not relevant follow by identifier, then the unjudged documents
+        # in the order of `continuous`.
         candidates = sorted(qrels[query], key=lambda document: qrels[query][document] < 1)
         candidates = list(dict.fromkeys([*candidates, *runs["continuous"][query]]))
         runs["constant"][query] = dict.fromkeys(candidates[:depth], 1.0)
@@ -149,24 +150,25 @@ def generate(
 def _retrieve(
     rng: Generator, queries: Values, documents: Values, depth: int
 ) -> dict[str, tuple[Integers, Values]]:
-    """List the documents of each scorer, and their scores: both of shape [n_queries, depth]."""
-    # Scorers err alike: they share a drift of the query, which makes topics hard, and noise on the documents.
+    """Return the documents and the scores of each scorer: two arrays of shape [n_queries, depth]."""
+    # The errors of the scorers are correlated: they share noise in the queries, which makes some topics hard, and noise
+    # in the documents.
     hardness = _bytes(rng, len(queries), 1) // 40
     queries = 8 * queries + hardness * _bell(rng, len(queries))
     documents = 8 * documents + 3 * _bell(rng, len(documents))
 
-    def view(noise: int) -> Values:
+    def noisy_documents(noise: int) -> Values:
         return documents + noise * _bell(rng, len(documents))
 
     scores = {
-        "continuous": _cosines(queries, view(1)),
-        "two-decimals": np.rint(2000 * _cosines(queries, view(2))) / 100,
-        "bfloat16": _round_to_bfloat16(_cosines(queries, view(2))),
-        "int8-dot": _quantised(queries) @ _quantised(view(2)).T,
+        "continuous": _cosines(queries, noisy_documents(1)),
+        "two-decimals": np.rint(2000 * _cosines(queries, noisy_documents(2))) / 100,
+        "bfloat16": _round_to_bfloat16(_cosines(queries, noisy_documents(2))),
+        "int8-dot": _quantised(queries) @ _quantised(noisy_documents(2)).T,
     }
     retrieved = {name: _best(values, depth) for name, values in scores.items()}
     candidates, _ = retrieved["continuous"]
-    grades = np.clip(np.floor(22 * _cosines(queries, view(3)) - 7), 0, 10)
+    grades = np.clip(np.floor(22 * _cosines(queries, noisy_documents(3)) - 7), 0, 10)
     order, grades = _best(np.take_along_axis(grades, candidates, axis=1), depth)
     retrieved["grader-0-10"] = np.take_along_axis(candidates, order, axis=1), grades
     return retrieved
@@ -177,7 +179,7 @@ def _bytes(rng: Generator, *shape: int) -> Integers:
 
 
 def _bell(rng: Generator, n: int) -> Values:
-    """Draw `n` vectors of 20 components, each the sum of eight bytes: an integer, and close to normal."""
+    """Draw `n` vectors of 20 integer components: sums of eight bytes, which are approximately normal."""
     sums: Integers = _bytes(rng, n, 20, 8).sum(axis=2)
     return (sums - 1020).astype(np.float64)
 
@@ -189,21 +191,21 @@ def _cosines(queries: Values, documents: Values) -> Values:
 
 
 def _quantised(vectors: Values) -> Values:
-    """Round unit vectors to int8, in steps that leave room for outliers, as a calibration does."""
+    """Quantise unit vectors to the range of int8, with a scale that leaves room for outliers, like a calibrated one."""
     quantised: Values = np.rint(32 * vectors / np.sqrt((vectors**2).sum(axis=1, keepdims=True)))
     return quantised
 
 
 def _best(scores: Values, depth: int) -> tuple[Integers, Values]:
-    """Take the columns with the highest scores of each row, tied ones ascending, and those scores."""
+    """Return the columns with the highest scores of each row, and these scores; tied columns are in ascending order."""
     columns = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
     return columns, np.take_along_axis(scores, columns, axis=1)
 
 
 def _round_to_bfloat16(values: Values) -> Values:
-    """Round to the nearest bfloat16 number, ties to even, once: without a stop at float32."""
+    """Round to the nearest bfloat16 number, ties to even, in one step: rounding to float32 first could round twice."""
     bits = values.view(np.uint64)
-    # bfloat16 has 45 bits fewer. Adding just under half of the last one that stays, and 1 if that is odd,
-    # carries into it exactly when rounding goes up.
+    # float64 has 45 more bits than bfloat16. Add just under half a unit of the last bit that is kept, and 1 more if
+    # that bit is odd: the sum carries into that bit exactly when the number must be rounded up.
     half = np.uint64(2**44 - 1) + (bits >> np.uint64(45) & np.uint64(1))
     return (bits + half & np.uint64(2**64 - 2**45)).view(np.float64)

@@ -1,4 +1,4 @@
-"""A seeded collection of texts with topics and judgments, for retrieval: words from themes over a common language."""
+"""Generated texts with topics and judgments, for retrieval: each text mixes a theme's words with common words."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers
 
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
-# How many words the language has, and how many of them a theme prefers.
-_N_WORDS, _N_OF_THEME = 20_000, 60
-# In 256ths: how much of a document is about its theme, at least and at most; and how much of that makes it relevant.
+# The number of words of the language, and of words that belong to a theme.
+_N_WORDS, _N_THEME_WORDS = 20_000, 60
+# In 256ths: the least and the greatest share of a document's words that are drawn from its theme, and the shares from
+# which it is relevant and highly relevant.
 _LEAST, _MOST, _RELEVANT, _HIGHLY = 2, 90, 45, 70
 
 
 @dataclass(frozen=True)
 class Texts:
-    """A test collection with texts: plain dictionaries.
+    """A test collection with texts, as plain dictionaries.
 
     Attributes
     ----------
@@ -29,9 +30,9 @@ class Texts:
     topics : dict of str to str
         The query of each topic, two to five words.
     qrels : dict of str to {str: int}
-        All documents on the topic's theme: 2 highly relevant, 1 relevant, 0 not.
+        The labels of all documents on the topic's theme: 2 highly relevant, 1 relevant, 0 not relevant.
     quality : dict of str to float
-        A static quality of each document, from 0 to 1, greater for relevant ones on average.
+        A static quality of each document, from 0 to 1; on average it is greater for relevant documents.
     """
 
     documents: dict[str, dict[str, str]]
@@ -43,14 +44,14 @@ class Texts:
 def generate_texts(seed: int = 2008, n_documents: int = 2_000, n_topics: int = 50) -> Texts:
     """Generate a collection of texts.
 
-    Each document has a theme, and draws a share of its words from those of the theme, the others from a language whose
-    r-th word has a frequency of about 1/r. A topic asks for a theme, with a few of its words; those documents of the
-    theme are relevant that have enough of it.
+    Each document has a theme. A share of its words is drawn from the words of the theme, and the others from a language
+    whose r-th word has a frequency of about 1/r. A topic consists of a few words of a theme. A document of this theme
+    is relevant if its share of the theme's words is large enough.
 
     Parameters
     ----------
     seed, n_documents, n_topics : int
-        The same give the same texts, on every processor.
+        The seed, and the numbers of documents and topics. The same numbers give the same texts on every processor.
 
     Returns
     -------
@@ -59,7 +60,7 @@ def generate_texts(seed: int = 2008, n_documents: int = 2_000, n_topics: int = 5
     Raises
     ------
     InputError
-        If `seed` is negative, or another number below 1.
+        If `seed` is negative, or another argument is below 1.
 
     Examples
     --------
@@ -73,16 +74,17 @@ def generate_texts(seed: int = 2008, n_documents: int = 2_000, n_topics: int = 5
     n_documents = whole_number("n_documents", n_documents, 1, 10**7)
     n_topics = whole_number("n_topics", n_topics, 1, 10**5)
     rng = Generator(PCG64(seed))
-    words, language, themes = _words(), _zipf(_N_WORDS), _themes(rng, n_topics)
-    of_theme = _zipf(_N_OF_THEME)
+    words, frequencies, themes = _words(), _zipf(_N_WORDS), _themes(rng, n_topics)
+    theme_frequencies = _zipf(_N_THEME_WORDS)
     names = [f"T-{i + 1:06d}" for i in range(n_documents)]
-    about = rng.integers(0, n_topics, n_documents)
+    theme_of = rng.integers(0, n_topics, n_documents)
     shares = _LEAST + rng.integers(0, _MOST - _LEAST, n_documents) * rng.integers(0, 256, n_documents) // 255
     documents, quality = {}, {}
-    for name, theme, share in zip(names, about.tolist(), shares.tolist(), strict=True):
+    for name, theme, share in zip(names, theme_of.tolist(), shares.tolist(), strict=True):
         length = int(rng.integers(30, 160))
-        is_about = rng.integers(0, 256, length) < share
-        chosen = np.where(is_about, themes[theme][_drawn(rng, of_theme, length)], _drawn(rng, language, length))
+        is_theme_word = rng.integers(0, 256, length) < share
+        theme_words = themes[theme][_draw(rng, theme_frequencies, length)]
+        chosen = np.where(is_theme_word, theme_words, _draw(rng, frequencies, length))
         text = [words[i] for i in chosen.tolist()]
         n_title = 3 + length // 40
         documents[name] = {"title": " ".join(text[:n_title]), "body": " ".join(text[n_title:])}
@@ -91,13 +93,13 @@ def generate_texts(seed: int = 2008, n_documents: int = 2_000, n_topics: int = 5
     for theme in range(n_topics):
         n_terms = int(rng.integers(2, 6))
         topics[f"t{theme + 1}"] = " ".join(words[i] for i in rng.permutation(themes[theme][:12])[:n_terms].tolist())
-        mine = np.flatnonzero(about == theme).tolist()
-        qrels[f"t{theme + 1}"] = {names[i]: int(shares[i] >= _RELEVANT) + int(shares[i] >= _HIGHLY) for i in mine}
+        on_theme = np.flatnonzero(theme_of == theme).tolist()
+        qrels[f"t{theme + 1}"] = {names[i]: int(shares[i] >= _RELEVANT) + int(shares[i] >= _HIGHLY) for i in on_theme}
     return Texts(documents, topics, qrels, quality)
 
 
 def _words() -> list[str]:
-    """Return the words of the language: two or three syllables, each word once."""
+    """Return the words of the language: distinct words of two or three syllables."""
     syllables = [c + v for c in _CONSONANTS for v in _VOWELS]
     n = len(syllables)
     two = [a + b for a in syllables for b in syllables]
@@ -106,14 +108,15 @@ def _words() -> list[str]:
 
 
 def _zipf(n: int) -> Integers:
-    """Return the sums of weights of about 1/r, whole numbers."""
+    """Return the cumulative sums of integer weights proportional to about 1/r."""
     return np.cumsum(2**40 // np.arange(1, n + 1))
 
 
-def _drawn(rng: Generator, sums: Integers, n: int) -> NDArray[np.int64]:
+def _draw(rng: Generator, sums: Integers, n: int) -> NDArray[np.int64]:
+    """Draw `n` words with the probabilities given by the cumulative sums of their weights."""
     return np.searchsorted(sums, rng.integers(0, int(sums[-1]), n), side="right")
 
 
 def _themes(rng: Generator, n: int) -> list[Integers]:
-    """Return the words of each theme, none of the most frequent of the language."""
-    return [rng.permutation(np.arange(100, 4_000))[:_N_OF_THEME] for _ in range(n)]
+    """Draw the words of each theme, without the 100 most frequent words of the language."""
+    return [rng.permutation(np.arange(100, 4_000))[:_N_THEME_WORDS] for _ in range(n)]

@@ -1,4 +1,4 @@
-"""Collections as TREC files, and where the embedded one is."""
+"""Reading and writing of sample collections as TREC files."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from tieaware.samples.generator import RUN_NAMES, Collection
 def write(collection: Collection, folder: str | os.PathLike[str], *, compress: bool = False) -> None:
     """Write a collection as TREC files: topics.tsv, qrels.txt and runs/<name>.run.
 
-    Scores get the shortest text that reads back exactly. With `compress`, each file is compressed with xz and
-    ``.xz`` added to its name. `folder` must be new (else FileExistsError): it appears only when complete.
+    A score is written as the shortest text that is read back as the same number. With `compress`, each file is
+    compressed with xz, and its name ends in ``.xz``. The folder must not exist, else FileExistsError is raised; it
+    appears only when it is complete.
     """
     folder = Path(folder).absolute()
     if folder.exists():
-        raise FileExistsError(f"{folder}: exists; expected a new folder")
+        raise FileExistsError(f"{folder}: the folder already exists")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as staging:
-        # The folder to be is inside the temporary one, which only its owner may read.
+        # Write to a subfolder: the temporary folder itself is readable for its owner alone.
         complete = Path(staging, folder.name)
         for name, text in _texts(collection):
             path = complete / (name + ".xz" if compress else name)
@@ -33,7 +34,7 @@ def write(collection: Collection, folder: str | os.PathLike[str], *, compress: b
 
 
 def _texts(collection: Collection) -> Iterator[tuple[str, str]]:
-    """Make the name and the content of each file."""
+    """Yield the name and the content of each file."""
     yield "topics.tsv", "".join(f"{query}\t{title}\n" for query, title in collection.topics.items())
     yield "qrels.txt", "".join(
         f"{query} 0 {document} {label}\n"
@@ -41,7 +42,7 @@ def _texts(collection: Collection) -> Iterator[tuple[str, str]]:
         for document, label in labels.items()
     )
     for name, run in collection.runs.items():
-        # repr is the shortest text that reads back exactly; an integer needs no ".0" for that.
+        # repr() gives the shortest text that is read back as the same number; a whole number does not need its ".0".
         yield f"runs/{name}.run", "".join(
             f"{query} Q0 {document} {rank} {repr(float(score)).removesuffix('.0')} {name}\n"
             for query, scores in run.items()
@@ -50,18 +51,19 @@ def _texts(collection: Collection) -> Iterator[tuple[str, str]]:
 
 
 def sample_files() -> Path:
-    """Locate the embedded sample: a folder with topics.tsv.xz, qrels.txt.xz and runs/<name>.run.xz.
+    """Return the folder of the embedded sample, with topics.tsv.xz, qrels.txt.xz and runs/<name>.run.xz.
 
-    It is read-only, and always a folder on disk: compiled modules cannot be imported from an archive either.
+    Do not write to it. It is always a folder on disk, because a package with compiled modules cannot be imported from
+    an archive.
     """
     return Path(str(files("tieaware") / "data" / "sample"))
 
 
 def load(folder: str | os.PathLike[str] | None = None) -> Collection:
-    """Read a collection that `write` wrote, compressed or not.
+    """Read a collection that `write` wrote, compressed or not. The default is the embedded sample.
 
-    `folder` is the embedded sample by default; FileNotFoundError says what it lacks. Runs are in the order of
-    `RUN_NAMES`, then in alphabetic order.
+    Runs in `RUN_NAMES` come first, in this order, then all others in alphabetical order. FileNotFoundError is raised if
+    a file is missing.
 
     Examples
     --------
@@ -83,7 +85,7 @@ def load(folder: str | os.PathLike[str] | None = None) -> Collection:
 
 
 def _lines(path: Path) -> list[str]:
-    """Read the lines of a file, or of the one with .xz added to its name if there is one."""
+    """Read the lines of a file, or of its compressed form, whose name ends in .xz, if there is one."""
     compressed = path.with_name(path.name + ".xz")
     data = lzma.decompress(compressed.read_bytes()) if compressed.exists() else path.read_bytes()
     return data.decode().splitlines()

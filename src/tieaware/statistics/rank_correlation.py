@@ -365,6 +365,8 @@ def _groups(a: Ranking, b: Ranking) -> _Rankings:
     tops, sizes = np.full((2, len(place)), np.inf), np.ones((2, len(place)))
     for i, (name, ranking) in enumerate(zip("ab", rankings, strict=True)):
         scores = finite(list(ranking.values()), name)
+        if scores.ndim != 1:
+            raise InputError(name, "must have one score for each item")
         ascending = np.sort(scores)
         items = [place[item] for item in ranking]
         first, end = (np.searchsorted(ascending, scores, side=side) for side in ("left", "right"))

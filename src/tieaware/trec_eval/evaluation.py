@@ -101,6 +101,27 @@ def evaluate_lines(
         them.
     """
     rule = tie_rule(ties)
+    run, matched = _shortened(qrels, run, rule, judged_only, deepest)
+    rows = np.arange(len(qrels)) if complete else np.unique(matched.rows[matched.rows >= 0])
+    measures = list(dict.fromkeys(measure for line in lines for measure in line.measures))
+    by_measure = measured(qrels, run, measures, ties, recalls_up=recalls_up)
+    own = any(line.walk is not None or line.text is not None for line in lines)
+    rankings = list(_rankings(qrels, run, matched, rule, level, rows)) if own else []
+    values = np.zeros((len(rows), len(lines)))
+    texts = {}
+    for i, line in enumerate(lines):
+        if line.text is not None:
+            texts[i] = [line.text(ranking) for ranking in rankings]
+        elif line.walk is not None:
+            values[:, i] = [line.walk(ranking) for ranking in rankings]
+        elif line.measures:
+            values[:, i] = line.value(*(by_measure[measure][rows] for measure in line.measures))
+    names = qrels.queries.to_list()
+    return Evaluated([names[row] for row in rows], tuple(lines), values, texts)
+
+
+def _shortened(qrels: Qrels, run: Run, rule: TieRule, judged_only: bool, deepest: int | None) -> tuple[Run, Matched]:
+    """Return the run without the documents that trec_eval's options -M and -J remove, matched with the judgments."""
     matched = match(qrels, run)
     if not (matched.rows >= 0).any():
         raise InputError(run.name, f"has no query in common with {qrels.name}")
@@ -110,23 +131,7 @@ def evaluate_lines(
     if judged_only:
         run = _without(run, _labels(matched) < 0)
         matched = match(qrels, run)
-    measures = list(dict.fromkeys(measure for line in lines for measure in line.measures))
-    columns = measured(qrels, run, measures, ties, recalls_up=recalls_up)
-    rows = np.arange(len(qrels)) if complete else np.unique(matched.rows[matched.rows >= 0])
-    own = any(line.walk is not None or line.text is not None for line in lines)
-    rankings = list(_rankings(qrels, run, matched, rule, level, rows)) if own else []
-    values = np.zeros((len(rows), len(lines)))
-    texts = {}
-    for i, line in enumerate(lines):
-        found = [columns[measure][rows] for measure in line.measures]
-        if found:
-            values[:, i] = line.combine(*found) if line.combine is not None else found[0]
-        elif line.walk is not None:
-            values[:, i] = [line.walk(ranking) for ranking in rankings]
-        elif line.text is not None:
-            texts[i] = [line.text(ranking) for ranking in rankings]
-    names = qrels.queries.to_list()
-    return Evaluated([names[row] for row in rows], tuple(lines), values, texts)
+    return run, matched
 
 
 def _without(run: Run, removed: NDArray[np.bool_]) -> Run:
@@ -209,8 +214,8 @@ def measured(
     plain = [measure for measure in measures if measure not in by_recall]
     values = {measure: np.zeros(len(qrels)) for measure in by_recall}
     if plain:
-        table = evaluate(qrels, run, plain, ties=ties).values[0]
-        values |= {measure: table[:, i] for i, measure in enumerate(plain)}
+        found = evaluate(qrels, run, plain, ties=ties).values[0]
+        values |= {measure: found[:, i] for i, measure in enumerate(plain)}
     if by_recall:
         _interpolate_as_9(qrels, run, values, by_recall, ties)
     return values
@@ -240,9 +245,9 @@ def _interpolate_as_9(
             some_run = Run.of(_taken(retrieved, np.flatnonzero(np.isin(answers, rows))), run.name)
             as_in_9 = {measure: measure(recall=documents_at(float(measure["recall"]), n) / n) for measure in at_level}
             wanted = list(dict.fromkeys(as_in_9.values()))
-            table = evaluate(some_qrels, some_run, wanted, ties=ties).values[0]
+            found = evaluate(some_qrels, some_run, wanted, ties=ties).values[0]
             for measure, equivalent in as_in_9.items():
-                values[measure][rows] = table[:, wanted.index(equivalent)]
+                values[measure][rows] = found[:, wanted.index(equivalent)]
 
 
 def _taken(lists: Lists, queries: Integers) -> Lists:

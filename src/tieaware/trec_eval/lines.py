@@ -51,6 +51,10 @@ class Line:
     walk: Callable[[Ranking], float] | None = None
     text: Callable[[Ranking], str] | None = None
 
+    def value(self, *values: Values) -> Values:
+        """Return the values of the line, float64[n_queries], from those of its measures."""
+        return values[0] if self.combine is None else self.combine(*values)
+
     @property
     def definition(self) -> Definition | None:
         """The definition of the measure that the line shows; None if the line combines several, or has none."""

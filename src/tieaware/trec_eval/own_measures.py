@@ -81,14 +81,15 @@ class Ranking(NamedTuple):
 
 
 def _discounts(n: int) -> Values:
+    """Return the discounts 1 / log2(1 + rank) of the first n ranks."""
     discounts: Values = 1.0 / np.log2(np.arange(2.0, n + 2.0))
     return discounts
 
 
 def ndcg_at_levels(ranking: Ranking, gains: str) -> float:
-    """Rndcg: the mean of nDCG at the ranks where the ideal gain changes, and at the end of a list longer than those.
+    """Return Rndcg: the mean of nDCG at the ranks where the ideal gain changes, and at the end of a longer list.
 
-    No kernel: the cut-offs depend on the gains of the query.
+    No kernel computes it, because the cut-offs depend on the gains of the query.
     """
     worth, ideal = ranking.gains(gains)
     if ranking.n_relevant == 0 or len(ideal) == 0:
@@ -104,12 +105,12 @@ def ndcg_at_levels(ranking: Ranking, gains: str) -> float:
 
 
 def ndcg_at_relevant(ranking: Ranking, gains: str) -> float:
-    """ndcg_rel: the mean of nDCG at the rank of each document with a gain; at the last rank if it is not retrieved.
+    """Return ndcg_rel: the mean of nDCG at the rank of each document with a gain, or at the end if it is not retrieved.
 
     In a group of n documents, r have gains, with the sum s. A document with a gain in slot i contributes s/n · d_i with
     its own gain, and s (r-1)/(n(n-1)) · d_j with that of the document in each slot j before it.
 
-    No kernel: the value depends on pairs of documents inside a group.
+    No kernel computes it, because it depends on pairs of documents inside a group.
     """
     worth, ideal = ranking.gains(gains)
     if len(ideal) == 0:
@@ -129,11 +130,11 @@ def ndcg_at_relevant(ranking: Ranking, gains: str) -> float:
 
 
 def binary_gain(ranking: Ranking) -> float:
-    """binG: the mean over the relevant documents of 1 / log2(2 + nonrelevant documents before).
+    """Return binG: the mean over the relevant documents of 1 / log2(2 + nonrelevant documents before).
 
     If s documents of a group are nonrelevant, then 0, 1 … s of them stand before a relevant one, equally likely.
 
-    No kernel: the discount depends on the number of nonrelevant documents above, not on the rank.
+    No kernel computes it, because the discount depends on the number of nonrelevant documents above, not on the rank.
     """
     total, above = 0.0, 0
     for labels in ranking.groups():
@@ -145,12 +146,13 @@ def binary_gain(ranking: Ranking) -> float:
 
 
 def normalised_gain(ranking: Ranking, gains: str) -> float:
-    """G: Σ gain / log2(2 + I - C), divided by the sum of the ideal gains.
+    """Return G: Σ gain / log2(2 + I - C), divided by the sum of the ideal gains.
 
     At each rank, I is the sum of the ideal gains and C the sum of the gains from the first rank to this one. An ideal
     gain counts at least 1.
 
-    No kernel: the discount depends on the sum of the gains above, which differs between the orders of a tie group.
+    No kernel computes it, because the discount depends on the sum of the gains above, and so on the order of tied
+    documents.
     """
     worth, ideal = ranking.gains(gains)
     if len(ideal) == 0:
@@ -204,9 +206,9 @@ def _ways(counts: Counter[float]) -> dict[tuple[int, float], int]:
 
 
 def relevance_string(ranking: Ranking, length: int) -> str:
-    """relstring: the labels of the first documents, one character each; ``?`` where tied documents differ.
+    """Return relstring: the labels of the first documents, one character each; ``?`` where tied documents differ.
 
-    No kernel: the result is text.
+    No kernel computes it, because it is text.
     """
     shown = ""
     for labels in ranking.groups():
@@ -218,4 +220,5 @@ def relevance_string(ranking: Ranking, length: int) -> str:
 
 
 def _character(label: int) -> str:
+    """Return the character of a label: "-" if it is not in the judgments, "." if it is negative, ">" above 9."""
     return {OUTSIDE: "-", POOLED: "."}.get(label) or (str(label) if label <= 9 else ">")

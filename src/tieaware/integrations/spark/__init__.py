@@ -23,12 +23,12 @@ from tieaware.integrations.spark.checked_rows import (
     runs_in,
 )
 from tieaware.integrations.spark.installation import EXTRA, check_frames
-from tieaware.integrations.spark.installation import check_java as check_java
+from tieaware.integrations.spark.installation import check_java as check_java  # for users, and for make test-spark
 from tieaware.integrations.spark.packing import CHUNK_COLUMNS, packed
 from tieaware.integrations.spark.partitions import Evaluation
 from tieaware.integrations.spark.sql import literal, raising
 from tieaware.integrations.spark.sums import merged_means, partial_sums, value_columns
-from tieaware.measures import Measure, asked_measures
+from tieaware.measures import Measure, named_measures
 from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
 
@@ -107,7 +107,7 @@ def evaluate(
     +---+--------+-------+-----+
     """
     check_frames(qrels_df=qrels_df, runs_df=runs_df)
-    parsed, asked = asked_measures(measures)
+    parsed, asked = named_measures(measures)
     view = View(ties, precision, flag("spread", spread))
     one_of("queries", queries, ("judged", "both"))
     one_of("duplicates", duplicates, ("judged", "all"))

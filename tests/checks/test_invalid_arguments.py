@@ -1,0 +1,291 @@
+"""Invalid arguments at every entry point: a value, or an InputError of one line, and never another exception."""
+
+from __future__ import annotations
+
+import os
+from decimal import Decimal
+from fractions import Fraction
+from time import perf_counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tieaware
+from tieaware import Evaluator, InputError, Qrels, Run, experiments
+from tieaware.precision import worst_cases
+
+nan = float("nan")
+LABEL = "a whole number from -2147483648 to 2147483647"
+
+
+def message_of(call, *args, **options):
+    with pytest.raises(InputError) as caught:
+        call(*args, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def value_of(call):
+    """Return the value of a call; None if it raises an InputError, whose message must be one line."""
+    try:
+        return call()
+    except InputError as error:
+        message = str(error)
+    assert "\n" not in message
+    return None
+
+
+# ---- hostile numbers ------------------------------------------------------------------------------
+
+NUMBERS = [
+    *(-(2**70), -(2**63), -(2**62), -(2**31) - 1, -2, -1, 0, 1, 2, 3, 2**31 - 1, 2**31, 2**53, 2**53 + 1, 2**62),
+    *(2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**400, 10**5000, 0.5, 1.0, 3.0, 2.0**31, 2.0**63, 1e308, -0.0, nan),
+    *(float("inf"), True, False, None, "", "1", "a", b"1", 1j, Fraction(1, 3), Decimal("1e99"), object(), (1, 2), {}),
+    *(np.int8(-1), np.uint64(2**64 - 1), np.float16(1), np.float32(2**31), np.longdouble(1), np.str_("1"), np.bool_(1)),
+    *(np.array(3), np.array([3]), np.datetime64("2020"), np.datetime64("NaT")),
+]  # fmt: skip
+DTYPES = ["i1", "i4", "i8", "u1", "u8", "f2", "f4", "f8", "g", "?", "O", "U3", "c16", ">i4", "M8[s]"]
+
+number = st.sampled_from(NUMBERS)
+flat = st.lists(number, max_size=5)
+nested = st.lists(st.lists(number, max_size=3), max_size=3)
+
+
+@st.composite
+def arrays(draw):
+    """Draw an array of any type, with numbers that this type can hold."""
+    some = [n for n in draw(flat) if isinstance(n, int | float)]
+    with np.errstate(all="ignore"):
+        try:
+            return np.array(some, dtype=draw(st.sampled_from(DTYPES)))
+        except (OverflowError, ValueError, TypeError):
+            return np.array(some, dtype=object)
+
+
+anything = st.one_of(number, flat, nested, arrays(), st.sets(st.integers(-1, 3)), st.tuples(flat, flat))
+
+
+@settings(deadline=None, max_examples=600)
+@given(
+    st.sampled_from(["labels", "group", "offsets", "qid", "judgments", "threads", "undefined", "docids", "measures"]),
+    anything,
+)
+def test_any_argument_gives_values_or_a_one_line_error(argument, value):
+    arguments = {"labels": [-1, 0, 1], "measures": ["P@10", "AP", "NumRet"], argument: value}
+    ties = "trec_eval" if argument == "docids" else "average"
+    evaluator = value_of(lambda: Evaluator(**arguments, ties=ties))
+    if evaluator is not None:
+        assert evaluator(np.zeros(evaluator.n_docs)).shape == (evaluator.n_queries, len(evaluator.measures))
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.sampled_from(["scores", "candidates", "features"]), anything)
+def test_any_scores_give_values_or_a_one_line_error(entry_point, value):
+    evaluator = Evaluator([[-1, 0, 1]], ["P@10", "AP"])
+    call = {"scores": evaluator, "candidates": evaluator.many, "features": evaluator.columns}[entry_point]
+    values = value_of(lambda: call(value))
+    assert values is None or np.isfinite(values).all()
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.sampled_from([Run, Qrels]), flat)
+def test_any_rows_give_columns_or_a_one_line_error(kind, values):
+    names = [f"d{i}" for i in range(len(values))]
+    given_dict = {"q": dict(zip(names, values, strict=True))}
+    for make in (lambda: kind.from_columns(["q"] * len(values), names, values), lambda: kind.from_dict(given_dict)):
+        columns = value_of(make)
+        assert columns is None or len(columns.documents) == len(values)
+
+
+@pytest.mark.parametrize("name", ["P", "AUC", "IPrec", "Bpref"])
+def test_any_cutoff_or_smallest_relevant_label_gives_a_measure_or_a_one_line_error(name):
+    for value in [*NUMBERS, [1], np.array([1, 2])]:
+        for make in (getattr(tieaware, name).__matmul__, lambda rel: getattr(tieaware, name)(rel=rel)):
+            measure = value_of(lambda make=make, value=value: make(value))
+            if measure is not None:
+                assert np.isfinite(Evaluator([-1, 0, 1], [measure])([3.0, 2.0, 1.0])).all()
+
+
+# ---- sizes and query ids ----------------------------------------------------------------------------------------
+
+
+def test_sizes_whose_sum_overflows_are_refused():
+    """The sum modulo 2^64 is the number of labels."""
+    assert message_of(Evaluator, [-1, -1, -1], ["P@10"], group=[2**62] * 4 + [3]) == (
+        "group[0]: expected a size from 0 to 3, the number of labels, found 4611686018427387904"
+    )
+    for sizes in ([2**63 - 1, 2**63 - 1, 5], np.array([2**64 - 3, 6], np.uint64), [2**64, 3], [-1, 4]):
+        assert message_of(Evaluator, [-1, -1, -1], ["P@10"], group=sizes).startswith("group[0]: expected ")
+    assert message_of(Evaluator, [0, 1], ["AP"], judgments=([0, 1], [0, 2**63 - 1, 2])).startswith(
+        "offsets of judgments[1]: expected a whole number from -2^62 to 2^62, found 9223372036854775807"
+    )
+
+
+def test_sizes_may_be_integers_in_an_object_array():
+    assert Evaluator([0, 1, 0], ["AP"], group=np.array([1, np.int8(2)], object)).n_queries == 2
+    assert message_of(Evaluator, [0, 1, 0], ["AP"], group=[1, None]) == (
+        "group[1]: expected a whole number from -2^62 to 2^62, found None"
+    )
+
+
+def test_query_ids_may_be_of_mixed_types_but_not_missing():
+    for qid in (["a", "b", "b"], [b"a", "a", "a"], [7, "a", "a"], np.array(["a", 7, 7], object)):
+        assert Evaluator([0, 1, 0], ["AP"], qid=qid).n_queries == 2
+    for qid, found in (([1, None, 2], "None"), (np.array([1, nan, nan]), "nan"), (["a", [], "b"], "[]")):
+        assert message_of(Evaluator, [0, 1, 0], ["AP"], qid=qid) == f"qid[1]: expected a query id, found {found}"
+
+
+# ---- labels and scores ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [[[1, 0], [1]], [[1, 0], 1], ([1, 0], [1, 0, 0])])
+def test_the_error_for_labels_of_different_lengths_suggests_group(labels):
+    assert message_of(Evaluator, labels, ["AP"]) == (
+        "labels: lists of different lengths must be concatenated, with their lengths given as group"
+    )
+
+
+def test_labels_too_large_for_int32_are_refused():
+    """float32 represents 2^31 exactly, but not the largest label 2^31 - 1; the range of float16 ends before both."""
+    for labels in (np.array([0, 2**31], np.float32), [0, np.float32(2**31)], np.array([0, np.float32(2**31)], object)):
+        assert message_of(Evaluator, labels, ["AP"]).startswith(f"labels[1]: expected {LABEL}, found ")
+    assert Evaluator(np.array([0, 1], np.float16), ["RR"])([2.0, 1.0]) == 0.5
+
+
+@pytest.mark.parametrize("labels", [[1.0, 0.0, -1.0], np.array([1, 0, -1], np.float32), np.array([1.0, 0, -1], object)])
+def test_whole_numbers_given_as_floats_are_labels(labels):
+    np.testing.assert_array_equal(Evaluator(labels, ["RR", "AP", "Judged@3"])([1.0, 2.0, 3.0]), [[1 / 3, 1 / 3, 2 / 3]])
+    assert Qrels.from_columns(list("qqq"), list("abc"), labels).labels.tolist() == [1, 0, -1]
+    assert Qrels.from_dict({"q": dict(zip("abc", labels, strict=True))}).labels.tolist() == [1, 0, -1]
+
+
+def test_the_error_names_the_text_among_numbers():
+    assert message_of(Evaluator, [1, 0, "2"], ["AP"]) == f"labels[2]: expected {LABEL}, found '2'"
+    assert message_of(Evaluator([[1, 0]], ["AP"]), [[1.0, "2"]]) == "scores[0, 1]: expected a number, found '2'"
+    assert message_of(Run.from_dict, {"q": {"a": 1, "b": "2"}}) == "run['q']['b']: expected a number, found '2'"
+    assert message_of(Run.from_dict, {"q": {"a": [1.0]}}) == "run['q']['a']: expected a number, found [1.0]"
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Int32", "Float64", "object"])
+def test_the_error_names_the_row_of_a_missing_value(dtype):
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series([1, 0, None, 2], dtype=dtype)
+    rows = list("qqqq"), list("abcd")
+    found = "None" if dtype == "object" else "nan"
+    assert message_of(Evaluator, column, ["AP"]) == f"labels[2]: expected {LABEL}, found {found}"
+    assert message_of(Qrels.from_columns, *rows, column) == f"label[2]: expected {LABEL}, found {found}"
+    score = message_of(Run.from_columns, *rows, column)
+    assert score in ("score[2]: expected a number, found NaN", "score[2]: expected a number, found None")
+    assert message_of(Evaluator, [0] * 4, ["AP"], qid=column) == f"qid[2]: expected a query id, found {found}"
+
+
+def test_the_error_gives_the_place_of_a_nan_in_the_given_array():
+    lists = Evaluator([[0, 1, 0]], ["AP"])
+    features = np.zeros((1, 3, 10))
+    features[0, 1, 9] = nan
+    found = "expected numbers, found NaN for document 1 of query 0"
+    assert message_of(lists.columns, features) == f"features[:, :, 9]: {found}"
+    assert message_of(lists.columns, features[0]) == f"features[:, 9]: {found}"
+    assert message_of(lists.columns, features.astype(object)) == f"features[:, :, 9]: {found}"
+    assert message_of(lists.mean, features[:, :, 9]) == f"scores: {found}"
+    assert message_of(Evaluator([[0, 1, 0]], ["AP"], precision="decimals:1").mean, features[:, :, 9]) == (
+        f"scores: {found}"
+    )
+    features = features.astype(object)
+    features[0, 1, 9] = "x"
+    for given_features in (features, features.tolist()):
+        assert message_of(lists.columns, given_features) == "features[0, 1, 9]: expected a number, found 'x'"
+
+
+def test_the_error_about_candidates_names_their_number_in_the_expected_shape():
+    assert message_of(Evaluator([1, 0, 1], ["P"]).many, np.zeros(3)) == (
+        "candidates: expected shape (n_candidates, 3), found shape (3,)"
+    )
+    assert message_of(Evaluator([[1, 0, 1]], ["P"]).many, np.zeros(3)) == (
+        "candidates: expected shape (n_candidates, 3) or (n_candidates, 1, 3), found shape (3,)"
+    )
+
+
+# ---- sets, ragged lists, positional arguments ---------------------------------------------------------
+
+
+def test_a_set_of_measures_is_refused():
+    """The columns would be in the order of the hashes, which differs between processes."""
+    run = {"q": {"d": 1.0}}
+    for measures in ({"AP"}, frozenset(["AP"])):
+        expected = "measures: must be a list instead of a set, because values follow their order"
+        assert message_of(Evaluator, [1, 0], measures).startswith(expected)
+        for entry_point in (tieaware.evaluate, experiments.comparison):
+            assert message_of(entry_point, {"q": {"d": 1}}, run, measures).startswith(expected)
+        assert message_of(worst_cases.table, measures, [2]).startswith(expected)
+        assert message_of(experiments.tie_prevalence, run, {"q": {"d": 1}}, measures).startswith(expected)
+
+
+@pytest.mark.parametrize("entry_point", [lambda x: Evaluator(x, ["RR"]), Evaluator([[1, 0], [0, 1]], ["RR"])])
+@pytest.mark.parametrize("ragged", [[[1, 0], [1]], ([1, 0], [1]), [np.ones(2), np.ones(1)], [[1, 0], 1]])
+def test_the_error_for_lists_of_different_lengths_suggests_group(entry_point, ragged):
+    expected = "lists of different lengths must be concatenated, with their lengths given as group"
+    assert expected in message_of(entry_point, ragged)
+
+
+def test_arguments_after_the_measures_must_be_given_by_name():
+    with pytest.raises(TypeError, match="positional"):
+        Evaluator([0, 1, 0], ["AP"], [0, 1, 3])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ties": "mean"}, "ties: expected one of average, run_order, trec_eval, .*, found 'mean'$"),
+        ({"precision": "x:2"}, "precision: unknown precision 'x:2'; known are decimals:N, .*"),
+        ({"queries": "all"}, "queries: expected one of judged, both, shard, found 'all'"),
+        ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
+        ({"ties": "run_order", "spread": True}, "ties: 'run_order' leaves one order only; a spread needs 'average'"),
+        ({"measures": ["nDGC"]}, "measure: unknown measure 'nDGC'; did you mean nDCG"),
+    ],
+)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_options_are_checked_before_a_file_is_opened(tmp_path, arguments, message):
+    """Opening the pipe would block until another process writes to it."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "none", tmp_path / "pipe"):
+        with pytest.raises(InputError, match=f"^{message}"):
+            tieaware.evaluate(path, path, **{"measures": ["AP"], **arguments})
+
+
+@pytest.mark.parametrize(
+    "rho",
+    [
+        *("1e100000000", "1e-100000000", "1e1_0_0_0_0_0_0_0_0", "1." + "0" * 1000 + "1"),
+        *(Decimal("1e100000000"), Decimal("1e-100000000"), 10**5000),
+        *(Fraction(10**5000), Fraction(10**5000 + 1, 10**5000)),
+    ],
+    ids=lambda rho: str(rho)[:20] if isinstance(rho, str | Decimal) else type(rho).__name__,
+)
+def test_a_growth_factor_of_too_many_digits_is_refused_at_once(rho):
+    """A fraction of a hundred million digits would take forever."""
+    calls = [lambda: tieaware.precision.Bands(rho), lambda: tieaware.precision.bands(rho, 10)]
+    if isinstance(rho, str):
+        calls.append(lambda: Evaluator([1, 0], ["AP"], precision=f"bands:{rho}"))
+    for call in calls:
+        assert message_of(call).startswith("rho: expected a number from 1 to 2^62 of at most 100 digits, ")
+
+
+def test_the_time_for_judgments_grows_linearly():
+    """Even if all labels of a query differ. Judgments equal to the lists do not change the values."""
+
+    def time(n: int) -> float:
+        labels = np.random.default_rng(0).permutation(n)
+        best = np.inf
+        for _ in range(3):
+            start = perf_counter()
+            evaluator = Evaluator(labels, ["nDCG"], judgments=(labels, [0, n]))
+            best = min(best, perf_counter() - start)
+        scores = np.random.default_rng(1).integers(0, 9, n).astype(float)
+        np.testing.assert_array_equal(evaluator(scores), Evaluator(labels, ["nDCG"])(scores))
+        return best
+
+    # With a hundred times as many judgments, comparing all pairs would take ten thousand times as long.
+    assert time(100_000) < 1000 * time(1000)

@@ -1,0 +1,174 @@
+"""Paired tests against SciPy and exact enumeration, and Holm's correction against its definition."""
+
+import math
+import operator
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tieaware import InputError
+from tieaware.statistics import holm, paired_test
+
+stats = pytest.importorskip("scipy.stats")
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_t_agrees_with_scipy_for_many_pairs_at_once(alternative):
+    rng = np.random.default_rng(1)
+    a, b = rng.random((4, 3, 20)), rng.random((3, 20))
+    ours, theirs = (
+        paired_test(a, b, alternative=alternative),
+        stats.ttest_rel(a, b + 0 * a, axis=-1, alternative=alternative),
+    )
+    interval = theirs.confidence_interval(0.95)
+    np.testing.assert_allclose(ours.difference, (a - b).mean(axis=-1), atol=1e-15)
+    np.testing.assert_allclose(ours.statistic, theirs.statistic, rtol=1e-12)
+    np.testing.assert_allclose(ours.p, theirs.pvalue, rtol=1e-10)
+    np.testing.assert_allclose(ours.low, interval.low, rtol=1e-10)
+    np.testing.assert_allclose(ours.high, interval.high, rtol=1e-10)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_wilcoxon_agrees_with_scipy(alternative):
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 9, (3, 15)) / 8, rng.integers(0, 9, (3, 15)) / 8
+    ours = paired_test(a, b, "wilcoxon", alternative)
+    for i in range(3):
+        theirs = stats.wilcoxon(a[i], b[i], alternative=alternative)
+        assert (ours.statistic[i], ours.p[i]) == (theirs.statistic, theirs.pvalue)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_sign_is_the_binomial_test_without_zeros(alternative):
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 3, (5, 12)), rng.integers(0, 3, (5, 12))
+    ours = paired_test(a, b, "sign", alternative)
+    for i in range(5):
+        positive, n = int((a[i] > b[i]).sum()), int((a[i] != b[i]).sum())
+        assert ours.statistic[i] == positive
+        assert ours.p[i] == pytest.approx(stats.binomtest(positive, n, 0.5, alternative=alternative).pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_permutation_with_few_pairs_tries_all_signs(alternative):
+    differences = np.array([0.5, -0.125, 0.75, 0.25, 0.0, -0.25])
+    means = np.array([(differences * signs).mean() for signs in product((1, -1), repeat=6)])
+    more, less = (means >= differences.mean()).mean(), (means <= differences.mean()).mean()
+    expected = {"two-sided": min(1, 2 * min(more, less)), "greater": more, "less": less}[alternative]
+    assert paired_test(differences, 0.0, "permutation", alternative).p == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize(
+    "decimals",
+    [
+        # The mean is 0 except for rounding, so SciPy's tolerance, which is relative to the mean, is too small.
+        "0.1 0.2 -0.3 0.7 -0.7 0.4 -0.4",
+        "0.1 0.2 -0.3 0.6 -0.6 0.05 -0.0499",
+        "0.3 0.3 -0.1 -0.1 -0.1 0.2 -0.2 0.7",
+        "1e10 -1e10 0.1 0.2 -0.3",
+    ],
+)
+def test_permutation_counts_tied_means(decimals, alternative):
+    """The p value equals one computed with exact fractions."""
+    exact = [Fraction(each) for each in decimals.split()]
+    sums = [sum(map(operator.mul, exact, signs)) for signs in product((1, -1), repeat=len(exact))]
+    more, less = (
+        Fraction(sum(compare(each, sum(exact)) for each in sums), len(sums)) for compare in (operator.ge, operator.le)
+    )
+    expected = {"two-sided": min(1, 2 * min(more, less)), "greater": more, "less": less}[alternative]
+    differences = [float(each) for each in exact]
+    assert paired_test(differences, np.zeros(len(exact)), "permutation", alternative).p == float(expected)
+
+
+@pytest.mark.parametrize("n", [6, 20])
+@pytest.mark.parametrize("method", ["wilcoxon", "permutation"])
+def test_a_batch_of_samples_gives_the_values_of_single_samples(method, n):
+    """SciPy chooses one distribution for all samples of a call, by the zeros and ties in any of them."""
+    rng = np.random.default_rng(9)
+    plain, tied = rng.standard_normal((16, n)), rng.integers(1, 9, (16, n)) * rng.choice([-1.0, 1.0], (16, n))
+    with_zeros = np.concatenate((plain[:, :-1], np.zeros((16, 1))), axis=1)
+    samples = rng.permutation(np.concatenate((plain, tied, with_zeros, tied * (tied > 1), np.zeros((5, n)))))
+    together = paired_test(samples.reshape(3, 23, n), 0.0, method, repeats=99)
+    for i, place in enumerate(np.ndindex(3, 23)):
+        alone = paired_test(samples[i], 0.0, method, repeats=99)
+        assert (together.statistic[place], together.p[place]) == (alone.statistic, alone.p)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_permutation_agrees_with_scipy(alternative):
+    differences = np.random.default_rng(10).random(30) - 0.4
+    theirs = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=199, alternative=alternative,
+        rng=np.random.default_rng(5),
+    )  # fmt: skip
+    assert paired_test(differences, 0.0, "permutation", alternative, repeats=199, seed=5).p == theirs.pvalue
+
+
+def test_permutation_with_many_pairs_is_random_and_reproducible():
+    rng = np.random.default_rng(4)
+    a, b = rng.random(40) + 0.1, rng.random(40)
+    first, again, other = (paired_test(a, b, "permutation", repeats=999, seed=seed).p for seed in (1, 1, 2))
+    assert first == again != other
+    assert first == pytest.approx(paired_test(a, b).p, abs=0.05)
+
+
+@pytest.mark.parametrize("method", ["t", "wilcoxon", "sign", "permutation"])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_equal_samples_show_no_difference(method, alternative):
+    test = paired_test([[0.1, 0.2, 0.3], [1, 2, 3]], [[0.1, 0.2, 0.3], [0.5, 2, 3.5]], method, alternative)
+    assert (test.difference[0], test.statistic[0], test.p[0]) == (0.0, 0.0, 1.0)
+    assert np.isfinite(test.p).all()
+
+
+def test_a_constant_difference_has_p_0():
+    test = paired_test([1.1, 1.2, 1.3], [0.1, 0.2, 0.3], axis=0)
+    assert (paired_test([1.5, 2.5], [1.0, 2.0]).statistic, paired_test([1.5, 2.5], [1.0, 2.0]).p) == (math.inf, 0.0)
+    assert test.p < 1e-20
+    assert paired_test([1.0, 2.0], [1.5, 2.5], alternative="greater").p == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"a": [1.0, math.nan], "b": 0.0}, "a: expected finite numbers, found nan"),
+        ({"a": [1.0], "b": [0.0]}, r"a: must have at least two pairs; the differences have shape \(1,\)"),
+        ({"a": 1.0, "b": 0.0}, "a: must have at least two pairs"),
+        ({"a": [1, 2], "b": 0, "method": "z"}, "method: expected one of t, wilcoxon, sign, permutation, found 'z'"),
+        ({"a": [1, 2], "b": 0, "alternative": "more"}, "two-sided, greater, less, found 'more'"),
+        ({"a": [1, 2], "b": 0, "confidence": 1.0}, r"confidence: expected a number between 0 and 1, found 1\.0"),
+        ({"a": [1, 2], "b": 0, "repeats": 0}, "repeats: expected a whole number from 1 to 1,000,000,000, found 0"),
+        ({"a": [1, 2], "b": 0, "seed": -1}, "seed: expected a whole number of at least 0, found -1"),
+        ({"a": [1, 2], "b": 0, "axis": 1}, r"axis: expected an axis of an array of shape \(2,\), found 1"),
+        ({"a": [1, 2], "b": [0, 1, 2]}, r"a, b: must have shapes that broadcast: \(2,\) and \(3,\) do not"),
+        ({"a": ["x", "y"], "b": 0}, "a: must be numbers: could not convert string to float: 'x'"),
+        ({"a": [1e308, 0], "b": [-1e308, 0]}, "a, b: expected differences of at most 1e150, found inf"),
+    ],
+)
+def test_paired_test_names_the_wrong_argument(arguments, message):
+    with pytest.raises(InputError, match=message):
+        paired_test(**arguments)
+
+
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_holm_follows_its_definition(p):
+    adjusted = holm(p)
+    order = sorted(range(len(p)), key=p.__getitem__)
+    largest = 0.0
+    for step, i in enumerate(order):
+        largest = max(largest, min(1.0, p[i] * (len(p) - step)))
+        assert adjusted[i] == largest
+
+
+def test_holm_refuses_values_that_are_not_p_values():
+    for p, message in (
+        ([0.5, math.nan], "p: expected finite numbers, found nan"),
+        ([0.5, 1.5], r"p: expected p values from 0 to 1, found 1\.5"),
+    ):
+        with pytest.raises(InputError, match=message):
+            holm(p)
