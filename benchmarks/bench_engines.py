@@ -1,7 +1,7 @@
 """The engines that find tie groups: counting, locating and sorting, by the number of scores of relevant documents.
 
-`engine/engine_choice.py` chooses one. The benchmarks compare its choice with the best engine, and with NumPy's sort of the bare
-scores, without permutation or labels: the least time of any method that sorts.
+`engine/engine_choice.py` chooses one. The benchmarks compare its choice with the best engine, and with NumPy's sort of
+the bare scores, without permutation or labels: the least time of any method that sorts.
 """
 
 from functools import partial

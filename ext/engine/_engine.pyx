@@ -232,10 +232,11 @@ cdef class Engine:
 
     def rows(self, Py_ssize_t first, Py_ssize_t last):
         """Return the engine of the lists first … last - 1, which shares the prepared arrays."""
-        norms, query_numbers, lookup_starts, judged_lengths = [array[first:last] for array in self.arrays]
+        norms, query_numbers, lookup_starts, judged_lengths = self.arrays
         return Engine(
-            self.lists.rows(first, last), self.measures, norms=norms, query_numbers=query_numbers,
-            lookup_starts=lookup_starts, undefined=self.undefined, judged=self.judged, judged_lengths=judged_lengths,
+            self.lists.rows(first, last), self.measures, norms=norms[first:last],
+            query_numbers=query_numbers[first:last], lookup_starts=lookup_starts[first:last],
+            undefined=self.undefined, judged=self.judged, judged_lengths=judged_lengths[first:last],
         )
 
     def call(self, scores, out, bint in_rows):
