@@ -1,10 +1,11 @@
 """The engines that find tie groups: counting, locating and sorting, by the number of scores of relevant documents.
 
-`preparation.py` chooses one. The benchmarks compare its choice with the best engine, and with NumPy's sort of the bare
-scores, without permutation or labels: the least time of any method that sorts.
+`engine/engine_choice.py` chooses one. The benchmarks compare its choice with the best engine, and with NumPy's sort of
+the bare scores, without permutation or labels: the least time of any method that sorts.
 """
 
 from functools import partial
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ import pytest
 from benchmarks.ratios import seconds
 from benchmarks.workloads import assert_reference, distinct_scores, labels
 from tieaware.checks.arrays import Labels
-from tieaware.engine.prepared import COUNTING_LIMIT, prepare
+from tieaware.engine import engine_choice
+from tieaware.engine.engine_choice import EngineChoice
+from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.kernels._engine import Engine
@@ -24,19 +27,20 @@ N_DOCS = 200_000
 RELEVANT = (1, 4, 8, 12, 16, 24, 32, 48, 64, 96)
 SECTION = "Engines, by the number of distinct scores of relevant documents"
 
-# The arguments counting_limit and sorting that choose each engine.
-ENGINES = {"counting": (N_DOCS, False), "locating": (0, False), "sorting": (COUNTING_LIMIT, True)}
+ENGINES = {
+    "counting": EngineChoice(N_DOCS, False), "locating": EngineChoice(0, False), "sorting": EngineChoice(sorting=True),
+}  # fmt: skip
+COST_MODEL = EngineChoice()
 
 
-def engine(judged: Labels, counting_limit: int = COUNTING_LIMIT, sorting: bool | None = None) -> Engine:
+def engine(judged: Labels, choice: EngineChoice = COST_MODEL) -> Engine:
     """Prepare the engine for lists of equal length in which every document is judged."""
     n_lists, length = judged.shape
     offsets = np.arange(n_lists + 1) * length
     lists = JudgedLists(offsets, offsets, np.tile(np.arange(length), n_lists), judged.ravel())
     totals = Totals.of(MEASURES, lists.judgments)
-    return prepare(
-        MEASURES, lists, totals, *passes([View()]), counting_limit=counting_limit, sorting=sorting
-    ).engine  # fmt: skip
+    with mock.patch.object(engine_choice, "CHOICE", choice):
+        return prepare(MEASURES, lists, totals, *passes([View()])).engine
 
 
 @pytest.mark.parametrize("relevant", RELEVANT)
@@ -49,7 +53,7 @@ def test_crossover(compare, small, name, dtype, length, relevant):
     scores = distinct_scores(n_lists, length).astype(dtype).ravel()
     outs = {each: np.empty((n_lists, len(MEASURES))) for each in (*ENGINES, "tieaware")}
     calls = {
-        each: partial(engine(judged, *ENGINES.get(each, ())).evaluate, scores, out, 0, n_lists)
+        each: partial(engine(judged, ENGINES.get(each, COST_MODEL)).evaluate, scores, out, 0, n_lists)
         for each, out in outs.items()
     }
 

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 import pandas
@@ -31,8 +32,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tieaware import Evaluator, InputError, Run, evaluate, parse_measure, read_qrels, reference
+from tieaware.engine import engine_choice
+from tieaware.engine.engine_choice import EngineChoice
 from tieaware.engine.means import means
-from tieaware.engine.prepared import COUNTING_LIMIT
 from tieaware.engine.views import View, passes
 from tieaware.inputs import run_file, trec
 from tieaware.ties import RULES
@@ -42,10 +44,11 @@ from support.queries import MEASURES as MOST_MEASURES
 
 MEASURES = (*MOST_MEASURES, "infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11", "AUC@3", "NumRet(rel=2)")
 PRECISIONS = ("bands:1.5", "bands:2", "decimals:2", "significant:3", "float32", "float16", "bfloat16", "levels:7")
-# Pairs of counting_limit and sorting, which force the engines: comparison with each value, binary search, mixtures of
-# these two, and sorting. The last pair lets the cost model choose.
+# Counting, locating, a mixture of both, sorting (with counting or locating where a list cannot be sorted), and the cost
+# model.
 ENGINES = (
-    (10**9, False), (0, False), (3, False), (16, False), (COUNTING_LIMIT, True), (0, True), (COUNTING_LIMIT, None),
+    EngineChoice(10**9, False), EngineChoice(0, False), EngineChoice(3, False), EngineChoice(16, False),
+    EngineChoice(sorting=True), EngineChoice(0, sorting=True), EngineChoice(),
 )  # fmt: skip
 # The number of lists in a batch and the length of the longest. Long lists take long, so they are drawn rarely.
 KINDS = (*[(20_000, 12)] * 8, (2_000, 150), (60, 3_000))
@@ -191,12 +194,13 @@ def by_engines(batch: Batch) -> Iterator[tuple[str, NDArray[np.float64]]]:
     n = len(lists.offsets) - 1
     evaluator = batch.evaluator()
     (wanted,) = passes([View(batch.ties, batch.precision, batch.spread)])
-    for counting_limit, sorting in ENGINES:
-        prepared = evaluator._prepare(wanted, counting_limit=counting_limit, sorting=sorting)
+    for choice in ENGINES:
+        with mock.patch.object(engine_choice, "CHOICE", choice):
+            prepared = evaluator._prepare(wanted)
         values = np.full((4 if batch.spread else 1, n, len(batch.measures)), np.nan)
         failed = prepared.evaluate(lists.scores, values)
         assert failed == -1, f"query {failed} has a NaN"
-        yield f"counting_limit={counting_limit}, sorting={sorting}", values
+        yield str(choice), values
 
     yield "an evaluator", batch.outputs(evaluator, lists.scores)
     yield "threads", batch.outputs(batch.evaluator(threads=3), lists.scores)

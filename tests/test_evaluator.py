@@ -162,7 +162,7 @@ def test_no_document_and_no_query():
     np.testing.assert_array_equal(empty.mean(np.zeros(0)), [0, 0])
     none = Evaluator(np.zeros(0, dtype=int), ["P"], offsets=[0])
     assert none(np.zeros(0)).shape == (0, 1)
-    with pytest.raises(InputError, match=r"^mean: expected at least one query, found none$"):
+    with pytest.raises(InputError, match=r"^mean: needs at least one query$"):
         none.mean(np.zeros(0))
 
 
@@ -234,18 +234,18 @@ def test_it_works_after_a_fork():
         ({"group": [-1, 8]}, r"group\[0\]: expected a size from 0 to 7, the number of labels, found -1"),
         ({"qid": [1, 1, 2, 2, 1, 1, 1]}, r"qid\[4\]: query 1 occurs again after another query"),
         ({"qid": [1, 1]}, "qid: 7 labels need 7 query ids, one for each; found 2"),
-        ({"group": [7], "offsets": [0, 7]}, "offsets and group: expected one of them"),
-        ({"labels": np.zeros((2, 2, 2), int)}, "labels: expected 1 dimension, or 2 with a list in each row, found 3"),
-        ({"labels": np.zeros((2, 2), int), "group": [4]}, "group: expected none beside labels of 2 dimensions"),
+        ({"group": [7], "offsets": [0, 7]}, "offsets and group: only one of them may be given"),
+        ({"labels": np.zeros((2, 2, 2), int)}, "labels: expected one or two dimensions, found 3"),
+        ({"labels": np.zeros((2, 2), int), "group": [4]}, "group: must not be given with two-dimensional labels"),
         ({"labels": [0, 0.5, 1]}, r"labels\[1\]: expected a whole number .*, found 0.5"),
         ({"labels": [0, np.nan, 1]}, r"labels\[1\]: expected a whole number .*, found nan"),
         ({"labels": [0, 2**40]}, r"labels\[1\]: expected .* to 2147483647, found 1099511627776"),
         ({"labels": ["a"]}, r"labels\[0\]: expected a whole number .*, found 'a'"),
-        ({"judgments": ([1], [0, 1])}, "judgments of query 0: expected the judged documents of its list among them"),
-        ({"judgments": ([1, 1], [0, 1, 2])}, "judgments: expected as many queries as labels, 1, found 2"),
+        ({"judgments": ([1], [0, 1])}, "judgments: must include every judged document of the list; query 0 lacks some"),
+        ({"judgments": ([1, 1], [0, 1, 2])}, "judgments: must have as many queries as the labels, 1; found 2"),
         ({"judgments": 5}, r"judgments: expected a pair \(labels, offsets\)"),
-        ({"ties": "trec_eval"}, "docids: expected the document identifiers"),
-        ({"ties": "trec_eval", "docids": ["a"]}, "docids: expected 7, one for each label, found 1"),
+        ({"ties": "trec_eval"}, "docids: is required by the tie rule 'trec_eval'"),
+        ({"ties": "trec_eval", "docids": ["a"]}, "docids: must have one identifier per label, 7; found 1"),
         ({"ties": "mean"}, "ties: expected one of average, run_order, .*, found 'mean'"),
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
         ({"measures": ["nDCGG"]}, "measure: unknown measure 'nDCGG'; did you mean nDCG"),
@@ -267,7 +267,7 @@ def test_an_argument_that_cannot_be_used_is_named(arguments, message):
         (lambda e: e(["a"] * 7), r"scores\[0\]: expected a number, found 'a'"),
         (lambda e: e([object()] * 7), r"scores\[0\]: expected a number, found <object"),
         (lambda e: e(SCORES, out=np.zeros((3, 2))), r"out: expected float64\[3, 3\], found float64\[3, 2\]"),
-        (lambda e: e(SCORES, out=np.zeros((3, 3), order="F")), "out: expected a C-contiguous"),
+        (lambda e: e(SCORES, out=np.zeros((3, 3), order="F")), "out: must be C-contiguous, aligned and writeable"),
         (lambda e: e(SCORES, out=[[0.0]]), r"out: expected float64\[3, 3\], found list"),
         (lambda e: e.many(SCORES), r"candidates: expected shape \(n_candidates, 7\), found shape \(7,\)"),
         (lambda e: e.many(3), r"candidates: expected shape \(n_candidates, 7\), found shape \(\)"),

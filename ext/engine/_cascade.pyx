@@ -1,11 +1,12 @@
-"""Expected reciprocal rank under ties: a user who stops at each document with the chance that its grade gives.
+"""Expected reciprocal rank under ties: the user stops at each document with a probability that depends on its grade.
 
-q = 1 - stop[c] for the documents of weighting c, 1 for others; A_x is the mean product of q over x documents of a
-group, the chance to go on beyond x of its slots, and P the product over the groups before. Documents join a group one
-by one, by their grade, ascending: of i - 1 they make i.
+q = 1 - stop[c] for the documents of weighting c, and 1 for ungraded documents. A_x is the mean product of q over x
+documents of a group: the probability that the user goes on beyond x of its slots. P is the product of q over the groups
+before. Documents are added to a group one at a time, in ascending order of grade; adding the i-th turns the numbers of
+i - 1 documents into the numbers of i.
 
-Far down a large group nobody goes on: A_x is at most (1 - s)^x, where s is the mean stop of the group's documents. So a
-group ends for good after 45/s slots, where A_x is below 2^-64, and all that follows would change no bit of the sum.
+Far down a large group, almost no user is left: A_x is at most (1 - s)^x, where s is the mean stop of the group's
+documents. So a group is cut off after 45/s slots, where A_x is below 2^-64 and no later slot changes a bit of the sum.
 """
 from libc.stdint cimport int64_t
 
@@ -21,14 +22,14 @@ cdef extern from "engine/cascade.h" nogil:
                                    bint is_first)
     void tieaware_sum_covariances(const double* covariances, const double* steps, double* sums, int m)
 
-# The variance needs the square of so many slots: 32 MB.
+# The variance needs the square of the number of slots: 32 MB for this many.
 cdef enum:
     MOST_SLOTS = 2000
 
-# After so many steps, a few seconds, the sum is not begun.
+# The kernel refuses a sum that takes more steps than this: a few seconds.
 cdef double MOST_STEPS = 3e9
 
-# (1 - s)^(REACH/s) is nothing.
+# (1 - s)^(REACH/s) is negligible.
 cdef double REACH = 45.0
 
 
@@ -37,11 +38,11 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
 
     The workspace holds A_m … A_0.
 
-    Invariant: no A_x exceeds 1, whatever is rounded. So the sum, which is Σ (1 - A_x) (1/(t+x) - 1/(t+x+1)) and
-    (1 - A_m)/(t+m+1), is not negative, though a single A_{x-1} - A_x may be where stop[c] is as small as 2^-50.
+    Invariant: no A_x exceeds 1, despite rounding. So the sum, which equals Σ (1 - A_x) (1/(t+x) - 1/(t+x+1)) plus
+    (1 - A_m)/(t+m+1), is not negative, although a single A_{x-1} - A_x may be negative if stop[c] is as small as 2^-50.
     """
     cdef const Groups* groups = query.groups
-    cdef const double* stop = query.measure.table
+    cdef const double* stop = query.measure.lookup
     cdef double* products = query.workspace
     cdef int64_t t, m, x, i, k = query.measure.cutoff
     cdef Py_ssize_t g, c, _copy
@@ -52,7 +53,7 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
             break
         if groups.size[g] == 1:
             # A_0 is 1, and A_1 is q.
-            for c in range(query.measure.n_weights):
+            for c in range(query.measure.n_weightings):
                 if query.weight[c * groups.stride + g] > 0.0:
                     total += goes_on * (1.0 - (1.0 - stop[c])) / (t + 1)
                     goes_on *= 1.0 - stop[c]
@@ -64,9 +65,9 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
         i = groups.size[g] - <int64_t>graded
         rest = 1.0
         for x in range(m + 1):
-            # More documents than there are without a grade are never met: their weight below is 0.
+            # This is 1 even beyond the number of ungraded documents: there, A_x will be multiplied by 0.
             products[x] = 1.0
-        for c in range(query.measure.n_weights):
+        for c in range(query.measure.n_weightings):
             for _copy in range(<Py_ssize_t>query.weight[c * groups.stride + g]):
                 if interrupted(query.interruption, m):
                     return 0.0
@@ -82,12 +83,12 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
 cdef double variance_of_cascade(const Query* query) noexcept nogil:
     """Σ P² Σ_x Σ_y δ_x δ_y K_xy, K_xy = Cov(T_x, T_y), T_x the product of q over the first x documents of the group.
 
-    ERR's sum is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), and 1/(t+x) for the last slot of a cut-off.
-    The i-th document, which may stand at any place, makes of K_xy for x ≤ y
-    ((i-y) K_xy + (y-x) q K_x,y-1 + x q² K_x-1,y-1)/i + x (i-y)/i² F_x F_y, F_x = A_x - q A_{x-1}: what it does to the
-    mean of T_x to stand within the first x. No term is negative, as no document before it has a lower grade. F itself
-    is the mean of T_{x-1} times what the x-th document's q exceeds that of the present grade, and becomes
-    ((i-x) F_x + (x-1) q F_{x-1})/i, and F_x + (q' - q) A_{x-1} when the grade rises from q' to q.
+    ERR's sum is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), and 1/(t+x) for the last slot within a cut-off.
+    The i-th document may stand at any place and turns K_xy, x ≤ y, into
+    ((i-y) K_xy + (y-x) q K_x,y-1 + x q² K_x-1,y-1)/i + x (i-y)/i² F_x F_y. F_x = A_x - q A_{x-1} is the change of the
+    mean of T_x when the document stands within the first x. No term is negative, because no earlier document has a
+    higher grade. F_x is the mean of T_{x-1} times the difference between the q of the x-th document and the q of the
+    current grade. It becomes ((i-x) F_x + (x-1) q F_{x-1})/i, and F_x + (q' - q) A_{x-1} when q' falls to q.
     """
     cdef const Groups* groups = query.groups
     cdef Py_ssize_t g, c
@@ -98,16 +99,16 @@ cdef double variance_of_cascade(const Query* query) noexcept nogil:
             break
         if differ(query, g):
             total += goes_on * goes_on * variance_of_group(query, g)
-        for c in range(query.measure.n_weights):
+        for c in range(query.measure.n_weightings):
             for _copy in range(<int>query.weight[c * groups.stride + g]):
-                goes_on *= 1.0 - query.measure.table[c]
+                goes_on *= 1.0 - query.measure.lookup[c]
     return total / query.norm / query.norm
 
 
 cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
-    """The workspace holds K, row x after row x-1, in each of which y goes down from m; then 3 rows more, A, and F."""
+    """The variance inside one group. The workspace holds K (rows x ascending, y descending from m), 3 rows, A and F."""
     cdef const Groups* groups = query.groups
-    cdef const double* stop = query.measure.table
+    cdef const double* stop = query.measure.lookup
     cdef int64_t t = groups.start[g], m = reached(query, g), x
     cdef int64_t n_ungraded = groups.size[g] - <int64_t>graded_of(query, g), i = n_ungraded
     cdef Py_ssize_t row = tieaware_covariances_row(m)
@@ -120,7 +121,7 @@ cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
     for x in range(m + 1):
         products[x] = 1.0
         falls[x] = 0.0
-    for c in range(query.measure.n_weights):
+    for c in range(query.measure.n_weightings):
         for _copy in range(<Py_ssize_t>query.weight[c * groups.stride + g]):
             if interrupted(query.interruption, m * m):
                 return 0.0
@@ -133,7 +134,7 @@ cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
             tieaware_join_products(products, <int>m, i, 1.0 - stop[c])
             tieaware_join_falls(falls, <int>m, i, 1.0 - stop[c])
     for x in range(1, m + 1):
-        # δ, and that of the whole group's last slot does not matter: all orders have the same T there.
+        # δ_x. For the last slot of a whole group δ does not matter: T is the same for all orders.
         work[m - x] = 1.0 / ((t + x) * (t + x + 1.0)) if t + x < query.measure.cutoff else 1.0 / (t + x)
     tieaware_sum_covariances(covariances, work, falls, <int>m)
     for x in range(m):
@@ -142,32 +143,32 @@ cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
 
 
 cdef inline double graded_of(const Query* q, Py_ssize_t g) noexcept nogil:
-    """How many documents of a group have a grade."""
+    """The number of graded documents of a group."""
     cdef double graded = 0.0
     cdef int c
-    for c in range(q.measure.n_weights):
+    for c in range(q.measure.n_weightings):
         graded += q.weight[c * q.groups.stride + g]
     return graded
 
 
 cdef inline bint differ(const Query* q, Py_ssize_t g) noexcept nogil:
-    """Whether the documents of a group have different grades, or some a grade and others none."""
+    """Return whether the documents of a group have different grades; ungraded counts as a grade."""
     cdef int c
-    for c in range(q.measure.n_weights):
+    for c in range(q.measure.n_weightings):
         if q.weight[c * q.groups.stride + g] == q.groups.size[g]:
             return False
     return graded_of(q, g) > 0.0
 
 
 cdef inline int64_t reached(const Query* q, Py_ssize_t g) noexcept nogil:
-    """m: how many slots of a group with graded documents are within the cut-off, and within reach."""
+    """m: the number of slots of a group with graded documents that are within the cut-off and not negligible."""
     cdef int64_t n = q.groups.size[g], m = min(n, q.measure.cutoff - q.groups.start[g])
     cdef double stops = 0.0
     cdef int c
     if m <= REACH:
         return m
-    for c in range(q.measure.n_weights):
-        stops += q.measure.table[c] * q.weight[c * q.groups.stride + g]
+    for c in range(q.measure.n_weightings):
+        stops += q.measure.lookup[c] * q.weight[c * q.groups.stride + g]
     if stops * m > REACH * n:
         m = <int64_t>(REACH * n / stops) + 1
     return m
@@ -179,7 +180,7 @@ cdef int64_t size_of_cascade(const Query* q, bint spread) noexcept nogil:
     cdef double steps = 0.0
     for g in range(q.groups.count):
         n = q.groups.size[g]
-        # A document alone needs nothing.
+        # A group of one document needs no working memory.
         if n == 1 or q.groups.start[g] >= k or (spread and not differ(q, g)):
             continue
         m = reached(q, g)

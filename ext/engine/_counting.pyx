@@ -1,7 +1,7 @@
-"""Counting a list of scores against a few values: how many lie above each, and how many equal it.
+"""Counting a list of scores against a few values: how many scores are above each value, and how many equal it.
 
-The loops over the scores are those of counting.h; here they get one name for float64 and float32, and go through long
-lists in pieces, between which somebody may interrupt them.
+The loops over the scores are those of counting.h. Here they get one name for float64 and float32, and poll for
+interruption in long lists.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
@@ -36,26 +36,26 @@ cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py
     memset(equal, 0, n_values * sizeof(int64_t))
     while True:
         if score_t is double:
-            nan += tieaware_count_double(scores + at, min(n - at, <Py_ssize_t>PIECE), values, n_values, limit, greater,
+            nan += tieaware_count_double(scores + at, min(n - at, <Py_ssize_t>CHUNK), values, n_values, limit, greater,
                                          equal)
         else:
-            nan += tieaware_count_float(scores + at, min(n - at, <Py_ssize_t>PIECE), values, n_values, limit, greater,
+            nan += tieaware_count_float(scores + at, min(n - at, <Py_ssize_t>CHUNK), values, n_values, limit, greater,
                                         equal)
-        at += PIECE
-        if at >= n or interrupted(interruption, PIECE * n_values // 4):
+        at += CHUNK
+        if at >= n or interrupted(interruption, CHUNK * n_values // 4):
             return nan
 
 
 cdef int64_t count_own(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
                        int64_t* greater, int64_t* equal, Interruption* interruption) noexcept nogil:
-    """Compare them as floats first: rounding never turns two numbers round.
+    """Compare scores and values rounded to floats first: rounding never swaps two numbers.
 
-    Where more than one score rounds to that of a value, and not all scores are floats, a value is counted again among
-    the doubles.
+    If several scores round to the same float as a value, and not all scores are floats, that value is counted again
+    with doubles.
     """
     cdef Py_ssize_t at = 0, v = 0, end
     cdef int64_t nan = 0, inexact = 0
-    # A pass or two cost as much for doubles as rounding them does.
+    # One or two passes over the doubles cost no more than rounding them.
     if n_values <= 2:
         return count(scores, n, values, n_values, limit, greater, equal, interruption)
     if score_t is float:
@@ -64,16 +64,16 @@ cdef int64_t count_own(const score_t* scores, Py_ssize_t n, const double* values
         memset(greater, 0, n_values * sizeof(int64_t))
         memset(equal, 0, n_values * sizeof(int64_t))
         while True:
-            nan += tieaware_count_rounded(scores + at, min(n - at, <Py_ssize_t>PIECE), values, n_values, limit, greater,
+            nan += tieaware_count_rounded(scores + at, min(n - at, <Py_ssize_t>CHUNK), values, n_values, limit, greater,
                                           equal, &inexact)
-            at += PIECE
+            at += CHUNK
             if at >= n:
                 break
-            if interrupted(interruption, PIECE * n_values // 8):
+            if interrupted(interruption, CHUNK * n_values // 8):
                 return nan
         while inexact and v < n_values:
             end = v
-            # Neighbours that need it, together.
+            # Count adjacent values again in one pass.
             while end < n_values and equal[end] > 1 and greater[end] < limit:
                 end += 1
             if end > v:
@@ -89,13 +89,13 @@ cdef int64_t precede(const score_t* scores, Py_ssize_t n, const double* values, 
     memset(before, 0, n_values * sizeof(int64_t))
     while True:
         if score_t is double:
-            nan += tieaware_precede_double(scores + at, at, min(n - at, <Py_ssize_t>PIECE), values, positions, n_values,
+            nan += tieaware_precede_double(scores + at, at, min(n - at, <Py_ssize_t>CHUNK), values, positions, n_values,
                                            limit, before)
         else:
-            nan += tieaware_precede_float(scores + at, at, min(n - at, <Py_ssize_t>PIECE), values, positions, n_values,
+            nan += tieaware_precede_float(scores + at, at, min(n - at, <Py_ssize_t>CHUNK), values, positions, n_values,
                                           limit, before)
-        at += PIECE
-        if at >= n or interrupted(interruption, PIECE * n_values // 4):
+        at += CHUNK
+        if at >= n or interrupted(interruption, CHUNK * n_values // 4):
             return nan
 
 
@@ -107,11 +107,11 @@ cdef int64_t count_equal(const score_t* scores, const int64_t* order, Py_ssize_t
         count(scores, n, &value, 1, no_limit, &above, &equal, interruption)
         return equal
     while True:
-        end = min(n, at + PIECE)
+        end = min(n, at + CHUNK)
         for i in range(at, end):
             equal += scores[order[i]] == value
         at = end
-        if at >= n or interrupted(interruption, 64 * PIECE):
+        if at >= n or interrupted(interruption, 64 * CHUNK):
             return equal
 
 
@@ -124,33 +124,34 @@ cdef void find(const score_t* lanes, const double* values, int64_t n_values, int
 
 cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssize_t n_values, int64_t* histogram,
                     int64_t* greater, int64_t* equal, Interruption* interruption) noexcept nogil:
-    """The counts of `count`, by finding each score among the values.
+    """Count by finding each score among the values.
 
-    histogram[2i] counts the scores strictly between values i-1 and i, histogram[2i+1] those equal to value i.
+    Invariant: histogram[2i] counts the scores strictly between values i-1 and i, and histogram[2i+1] the scores equal
+    to value i.
     """
     cdef int64_t below[LANES]
     cdef score_t lanes[LANES]
-    cdef const score_t* block
+    cdef const score_t* source
     cdef Py_ssize_t at = 0, i, width, end
     cdef int64_t nan = 0, above = 0
-    # Past the values, equal to nothing.
+    # A score above all values is compared with this, and equals nothing.
     values[n_values] = NAN
     memset(histogram, 0, (2 * n_values + 2) * sizeof(int64_t))
     while at < n:
-        end = min(n, at + PIECE)
+        end = min(n, at + CHUNK)
         while at < end:
             width = min(<Py_ssize_t>LANES, end - at)
-            block = scores + at
+            source = scores + at
             if width < LANES:
                 for i in range(LANES):
-                    lanes[i] = block[min(i, width - 1)]
-                block = lanes
-            find(block, values, n_values, below)
+                    lanes[i] = source[min(i, width - 1)]
+                source = lanes
+            find(source, values, n_values, below)
             for i in range(width):
-                histogram[2 * below[i] + (values[below[i]] == block[i])] += 1
-                nan += block[i] != block[i]
+                histogram[2 * below[i] + (values[below[i]] == source[i])] += 1
+                nan += source[i] != source[i]
             at += width
-        if at < n and interrupted(interruption, 64 * PIECE):
+        if at < n and interrupted(interruption, 64 * CHUNK):
             break
     above = histogram[2 * n_values]
     for i in range(n_values - 1, -1, -1):
@@ -160,65 +161,66 @@ cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssiz
     return nan
 
 
-cdef Py_ssize_t assign_few(double* keys, Py_ssize_t n_keys, double* values, int64_t* group) noexcept nogil:
-    """Write the distinct values of up to LANES keys, ascending, and each key's group, descending; return how many.
+cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values, int64_t* group) noexcept nogil:
+    """Write the distinct values of up to LANES scores, ascending, and the group of each document; return their number.
 
-    A key with `above` greater ones has place `above`; of equal keys, which share it, the places after it stay free.
+    A score with `above` greater scores has place `above`. Equal scores share a place, and the following places remain
+    free.
     """
     cdef int64_t above[LANES]
     cdef int64_t taken[LANES]
     cdef int64_t number[LANES]
     cdef Py_ssize_t i, places = 0, n_values = 0
-    if n_keys == 0:
+    if n_weighted == 0:
         return 0
-    if n_keys == 1:
-        values[0] = keys[0]
+    if n_weighted == 1:
+        values[0] = scores[0]
         group[0] = 0
         return 1
-    for i in range(n_keys, n_keys + 3):
-        # The keys are read by fours.
-        keys[i] = 0.0
-    tieaware_rank(keys, n_keys, above)
-    for i in range(n_keys):
+    for i in range(n_weighted, n_weighted + 3):
+        # The scores are read in groups of four.
+        scores[i] = 0.0
+    tieaware_rank(scores, n_weighted, above)
+    for i in range(n_weighted):
         places += above[i]
-    if places == n_keys * (n_keys - 1) // 2:
-        # All differ.
-        for i in range(n_keys):
+    if places == n_weighted * (n_weighted - 1) // 2:
+        # All scores differ.
+        for i in range(n_weighted):
             group[i] = above[i]
-            values[n_keys - 1 - above[i]] = keys[i]
-        return n_keys
-    for i in range(n_keys):
+            values[n_weighted - 1 - above[i]] = scores[i]
+        return n_weighted
+    for i in range(n_weighted):
         taken[i] = 0
-    for i in range(n_keys):
+    for i in range(n_weighted):
         taken[above[i]] = 1
-    for i in range(n_keys):
+    for i in range(n_weighted):
         number[i] = n_values
         n_values += taken[i]
-    for i in range(n_keys):
+    for i in range(n_weighted):
         group[i] = number[above[i]]
-        values[n_values - 1 - number[above[i]]] = keys[i]
+        values[n_values - 1 - number[above[i]]] = scores[i]
     return n_values
 
 
-cdef void assign_many(double* keys, Py_ssize_t n_keys, const double* values, Py_ssize_t n_values,
+cdef void assign_many(double* scores, Py_ssize_t n_weighted, const double* values, Py_ssize_t n_values,
                       int64_t* group, Interruption* interruption) noexcept nogil:
-    """Write each key's group: values ascend, groups descend. A key below all values is in no group: -1."""
+    """Write the group of each document: values ascend, groups descend. Below all values there is no group: -1."""
     cdef int64_t below[LANES]
     cdef Py_ssize_t i, at = 0, width, end
     if n_values == 0:
-        for i in range(n_keys):
+        for i in range(n_weighted):
             group[i] = -1
         return
     for i in range(LANES):
-        # Past the keys there is room for one block more.
-        keys[n_keys + i] = values[0]
-    while at < n_keys:
-        end = min(n_keys, at + PIECE)
+        # The last scores are read together with what follows them.
+        scores[n_weighted + i] = values[0]
+    while at < n_weighted:
+        end = min(n_weighted, at + CHUNK)
         while at < end:
-            tieaware_locate_double(keys + at, values, n_values, below)
+            tieaware_locate_double(scores + at, values, n_values, below)
             width = min(<Py_ssize_t>LANES, end - at)
             for i in range(width):
-                group[at + i] = -1 if keys[at + i] < values[0] else n_values - 1 - below[i]
+                group[at + i] = -1 if scores[at + i] < values[0] else n_values - 1 - below[i]
             at += width
-        if at < n_keys and interrupted(interruption, 64 * PIECE):
+        if at < n_weighted and interrupted(interruption, 64 * CHUNK):
             return

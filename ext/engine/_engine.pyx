@@ -1,14 +1,16 @@
-"""Lists and measures, prepared: scores in, the value of every measure for every query out.
+"""Evaluation of prepared lists: scores in, the value of every measure for every query out.
 
-For each query the scores become groups (_groups.pyx). Each measure looks at these through its kernel (_kernels.pyx),
-for its mean, and if the spread is asked for, for its variance and extremes.
+The scores of each query become groups (_groups.pyx). The kernel of each measure computes from the groups the mean over
+the orders of tied documents and, for a spread, the variance and the extremes (_kernels.pyx).
 """
+from functools import partial
+
 cimport numpy as cnp
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels._groups cimport Groups, PreparedLists, length, order_by_label
+from tieaware.kernels._groups cimport Groups, GroupingScratch, PreparedLists, group, length, order_by_label
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._kernels cimport kernel_named
 from tieaware.kernels._means cimport Mean, extend, mean_of_none, rounded
@@ -22,44 +24,36 @@ cnp.import_array()
 cdef int64_t NO_CUTOFF = 0x7fffffffffffffff
 
 
-# What kernels work with, for one query after another, and what keeps them from it.
+# The working memory of one call, for one query after another, and the reason why the call stops early.
 cdef struct Workspace:
+    GroupingScratch* grouping
+    # `size` numbers for the kernels.
     double* numbers
     int64_t size
     Interruption interruption
-    # Whether more was asked for than could be had; and the measure that was refused, as it takes too long.
+    # True if memory was exhausted; and the measure whose kernel refused because it would take too long, or NULL.
     bint exhausted
     const Measure* refused
-    # Whether any of this has happened, so that the values do not matter.
+    # True if the call has to stop: it was interrupted, memory was exhausted, or a kernel refused.
     bint failed
 
 
-cdef Workspace no_workspace() noexcept:
-    cdef Workspace workspace
-    workspace.numbers = NULL
-    workspace.size = 0
-    workspace.interruption = no_interruption()
-    workspace.exhausted = workspace.failed = False
-    workspace.refused = NULL
-    return workspace
-
-
 cdef bint grow(Workspace* workspace, int64_t size) noexcept nogil:
-    """Make room for so many numbers, whose values are anything."""
+    """Make room for this many numbers, with arbitrary values; False if there is no memory."""
     if size > workspace.size:
         free(workspace.numbers)
         workspace.numbers = <double*>malloc(size * sizeof(double))
         workspace.size = size if workspace.numbers != NULL else 0
-        # And stays so, if memory is to be had again: one value is lacking.
+        # This stays set even if a later allocation succeeds: one value is missing already.
         workspace.exhausted |= workspace.numbers == NULL
     return not workspace.exhausted
 
 
 cdef inline double evaluated(Statistic statistic, Query* q, bint spread, Workspace* workspace) noexcept nogil:
-    """The mean, or with the spread the variance; infinite, if there is none, for which the workspace has the reason."""
+    """The mean of a measure (with `spread`, the variance); infinite if the workspace now holds a reason to stop."""
     cdef int64_t size = 0
     cdef double value = INFINITY
-    # Somebody is asked now and then also where each list is short.
+    # Poll here too: in a call with many short lists, nothing else polls.
     if not workspace.failed and not interrupted(&workspace.interruption, q.n_docs):
         if q.measure.kernel.workspace_size != NULL:
             size = q.measure.kernel.workspace_size(q, spread)
@@ -75,108 +69,182 @@ cdef inline double evaluated(Statistic statistic, Query* q, bint spread, Workspa
     return value
 
 
-cdef const double* data_of(table) except? NULL:
-    """What a table holds, which lives as long as its measure; NULL for None."""
-    cdef cnp.ndarray array
-    if table is None:
-        return NULL
-    array = table
-    return <const double*>cnp.PyArray_DATA(array)
+cdef const double* data_of(cnp.ndarray array) except? NULL:
+    """The data of a float64 array, valid while the array lives; NULL for None."""
+    return <const double*>cnp.PyArray_DATA(array) if array is not None else NULL
+
+
+cdef class KernelMeasure:
+    """A measure as the kernels know it. Immutable.
+
+    Parameters
+    ----------
+    name : str
+        The measure in error messages.
+    refusal : str, optional
+        The error message for a query whose value the kernel refuses to compute.
+    kernel : str
+        A name in the registry of _kernels.pyx.
+    weighting, n_weightings : int
+        The first of the adjacent weightings that the measure looks at, and their number.
+    squared_weighting : int
+        The weighting by the squares of the first one's weights.
+    cutoff : int, optional
+    measure_number : float
+        The parameter of the measure that the kernel needs; else 0.
+    judged_only, less_is_better, always_defined, geometric : bool
+        See _measure.pxd.
+    lookup, squares : float64 array, optional
+        See _measure.pxd; C-contiguous.
+    """
+    cdef readonly str name
+    cdef readonly str refusal
+    cdef str kernel
+    cdef Measure measure
+    cdef cnp.ndarray lookup
+    cdef cnp.ndarray squares
+
+    def __init__(self, *, str name not None, str refusal=None, str kernel not None, int weighting, int n_weightings,
+                 int squared_weighting, cutoff=None, double measure_number, bint judged_only, bint less_is_better,
+                 bint always_defined, bint geometric, cnp.ndarray lookup=None, cnp.ndarray squares=None):
+        self.name, self.refusal, self.kernel = name, refusal, kernel
+        self.lookup, self.squares = lookup, squares
+        self.measure.kernel = kernel_named(kernel)
+        self.measure.weighting = weighting
+        self.measure.n_weightings = n_weightings
+        self.measure.squared_weighting = squared_weighting
+        self.measure.cutoff = NO_CUTOFF if cutoff is None else cutoff
+        self.measure.measure_number = measure_number
+        self.measure.judged_only = judged_only
+        self.measure.less_is_better = less_is_better
+        self.measure.always_defined = always_defined
+        self.measure.geometric = geometric
+        self.measure.lookup = data_of(lookup)
+        self.measure.squares = data_of(squares)
+
+    @property
+    def weighting(self):
+        return self.measure.weighting
+
+    @property
+    def n_weightings(self):
+        return self.measure.n_weightings
+
+    def with_lookup(self, cnp.ndarray lookup, cnp.ndarray squares):
+        """Return the same measure with other arrays."""
+        cdef KernelMeasure other = KernelMeasure.__new__(KernelMeasure)
+        other.name, other.refusal, other.kernel = self.name, self.refusal, self.kernel
+        other.lookup, other.squares = lookup, squares
+        other.measure = self.measure
+        other.measure.lookup = data_of(lookup)
+        other.measure.squares = data_of(squares)
+        return other
+
+    def __reduce__(self):
+        cdef const Measure* known = &self.measure
+        return partial(
+            KernelMeasure, name=self.name, refusal=self.refusal, kernel=self.kernel, weighting=known.weighting,
+            n_weightings=known.n_weightings, squared_weighting=known.squared_weighting,
+            cutoff=None if known.cutoff == NO_CUTOFF else known.cutoff, measure_number=known.measure_number,
+            judged_only=known.judged_only, less_is_better=known.less_is_better, always_defined=known.always_defined,
+            geometric=known.geometric, lookup=self.lookup, squares=self.squares,
+        ), ()
 
 
 cdef class Measures:
-    """What the kernels know of each measure, whatever the lists.
-
-    `fields` has one dict per measure, with the fields of _measure.pxd's struct: the name of a kernel for its row, -1
-    for no cut-off, None for no table; and the limit, what an error says when the kernel refuses. Immutable.
-    """
+    """Several measures as one array for the engine: a copy of each `KernelMeasure`'s struct. Immutable."""
     cdef readonly Py_ssize_t n
-    cdef list fields
-    cdef Measure* of
+    cdef list kernels
+    cdef Measure* structs
 
-    def __cinit__(self, list fields not None):
+    def __cinit__(self, list kernels not None):
         cdef Py_ssize_t i
-        cdef Measure* measure
-        self.n = len(fields)
-        self.fields = fields
-        self.of = <Measure*>malloc(max(self.n, 1) * sizeof(Measure))
-        if self.of == NULL:
+        self.n = len(kernels)
+        self.kernels = kernels
+        self.structs = <Measure*>malloc(max(self.n, 1) * sizeof(Measure))
+        if self.structs == NULL:
             raise MemoryError("no memory for the measures")
-        for i, known in enumerate(fields):
-            measure = &self.of[i]
-            measure.kernel = kernel_named(known["kernel"])
-            measure.always_defined = known["always_defined"]
-            measure.cutoff = known["cutoff"] if known["cutoff"] >= 0 else NO_CUTOFF
-            measure.measure_number = known["measure_number"]
-            measure.weight = known["weight"]
-            measure.n_weights = known["n_weights"]
-            measure.square = known["square"]
-            measure.table = data_of(known["table"])
-            measure.squares = data_of(known["squares"])
-            measure.judged_only = known["judged_only"]
-            measure.less_is_better = known["less_is_better"]
-            measure.geometric = known["geometric"]
+        for i in range(self.n):
+            self.structs[i] = (<KernelMeasure?>kernels[i]).measure
 
     def __dealloc__(self):
-        free(self.of)
+        free(self.structs)
 
     def __reduce__(self):
-        return Measures, (self.fields,)
+        return Measures, (self.kernels,)
 
 
 cdef class Engine:
-    """Lists and measures, prepared.
+    """Prepared lists and measures. Immutable, and may be called from several threads at once.
 
-    `norms` is float64[n_queries, n_measures], what the sum over a query's groups is divided by; 0 marks a query where
-    the measure has no meaning, whose value is `undefined`, unless the measure is
-    `always_defined`. `query_numbers`, of the same shape, is what kernels take of a query besides; `table_starts`, as
-    int64, is where the query's part of the measure's table begins.
-    `judged` is the number of the weighting that gives each judged document a weight of 1, or -1 where no measure leaves
-    out unjudged documents; the list of query q holds lengths[q] judged ones, int64[n_queries].
-    Engines are immutable, and may be called from several threads.
+    All arrays are C-contiguous.
+
+    Parameters
+    ----------
+    lists : PreparedLists
+    measures : Measures
+    norms : float64[n_queries, n_measures]
+        What the sum over the groups of a query is divided by. 0 means that the measure is undefined for the query; the
+        value is then `undefined`, unless the measure is always defined.
+    query_numbers : float64[n_queries, n_measures]
+        A second number per query, for the kernels that need one.
+    lookup_starts : int64[n_queries, n_measures]
+        Where the numbers of each query start in the lookup array of the measure.
+    undefined : float
+    judged : int
+        The weighting that gives each judged document the weight 1; -1 if no measure has judged_only.
+    judged_lengths : int64[n_queries]
+        The number of judged documents of each list.
     """
     cdef PreparedLists lists
+    cdef Measures measures
+    cdef tuple arrays
     cdef readonly Py_ssize_t n_measures
-    cdef object arguments
+    cdef const Measure* measure
     cdef const double* norms
     cdef const double* query_numbers
-    cdef const int64_t* table_starts
+    cdef const int64_t* lookup_starts
+    cdef const int64_t* judged_lengths
     cdef double undefined
     cdef int judged
-    cdef const int64_t* lengths
-    cdef const Measure* measures
 
-    def __cinit__(self, PreparedLists lists not None, Measures measures not None, cnp.ndarray norms not None,
-                  cnp.ndarray query_numbers not None, cnp.ndarray table_starts not None, double undefined, int judged,
-                  cnp.ndarray lengths not None):
+    def __cinit__(self, PreparedLists lists not None, Measures measures not None, *, cnp.ndarray norms not None,
+                  cnp.ndarray query_numbers not None, cnp.ndarray lookup_starts not None, double undefined, int judged,
+                  cnp.ndarray judged_lengths not None):
         self.lists = lists
-        self.arguments = (lists, measures, norms, query_numbers, table_starts, undefined, judged, lengths)
+        self.measures = measures
+        self.arrays = norms, query_numbers, lookup_starts, judged_lengths
         self.n_measures = measures.n
+        self.measure = measures.structs
         self.norms = <const double*>cnp.PyArray_DATA(norms)
         self.query_numbers = <const double*>cnp.PyArray_DATA(query_numbers)
-        self.table_starts = <const int64_t*>cnp.PyArray_DATA(table_starts)
+        self.lookup_starts = <const int64_t*>cnp.PyArray_DATA(lookup_starts)
+        self.judged_lengths = <const int64_t*>cnp.PyArray_DATA(judged_lengths)
         self.undefined = undefined
         self.judged = judged
-        self.lengths = <const int64_t*>cnp.PyArray_DATA(lengths)
-        self.measures = measures.of
 
     def __reduce__(self):
-        return Engine, self.arguments
+        norms, query_numbers, lookup_starts, judged_lengths = self.arrays
+        return partial(
+            Engine, norms=norms, query_numbers=query_numbers, lookup_starts=lookup_starts, undefined=self.undefined,
+            judged=self.judged, judged_lengths=judged_lengths,
+        ), (self.lists, self.measures)
 
     def rows(self, Py_ssize_t first, Py_ssize_t last):
-        """The same for the lists first … last-1, which share what is prepared."""
-        lists, measures, norms, query_numbers, table_starts, undefined, judged, lengths = self.arguments
+        """Return the engine of the lists first … last - 1, which shares the prepared arrays."""
+        norms, query_numbers, lookup_starts, judged_lengths = self.arrays
         return Engine(
-            lists.rows(first, last), measures, norms[first:last], query_numbers[first:last], table_starts[first:last],
-            undefined, judged, lengths[first:last],
+            self.lists.rows(first, last), self.measures, norms=norms[first:last],
+            query_numbers=query_numbers[first:last], lookup_starts=lookup_starts[first:last],
+            undefined=self.undefined, judged=self.judged, judged_lengths=judged_lengths[first:last],
         )
 
     def call(self, scores, out, bint in_rows):
-        """Evaluate all queries in this thread, if both arrays are as `evaluate` needs them; else return None.
+        """Evaluate all queries in this thread if both arrays can be used as they are; return None if they cannot.
 
-        The scores may also lie in rows, one for each list, if the labels do; a subclass of arrays may have a mask, and
-        so has to be looked at. Returns what `evaluate` returns. This is
-        the short way in for an optimiser's inner loop.
+        This is the short path for the inner loop of an optimiser. If `in_rows`, the scores may be two-dimensional, with
+        one list per row. Subclasses of numpy.ndarray are not accepted as scores: they may have a mask. Otherwise
+        returns what `evaluate` returns.
         """
         if not (cnp.PyArray_CheckExact(scores) and cnp.PyArray_Check(out)):
             return None
@@ -195,33 +263,32 @@ cdef class Engine:
         return self.evaluate(s, o, 0, self.lists.n_queries)
 
     cpdef Py_ssize_t evaluate(self, cnp.ndarray scores, cnp.ndarray out, Py_ssize_t first, Py_ssize_t last) except -2:
-        """Write the values of the queries first … last-1 into their rows of out.
+        """Write the values of the queries first … last - 1 into their rows of `out`.
 
-        scores is float64[n_docs] or float32[n_docs], out float64[n_queries, n_measures], both contiguous, aligned, and
-        native. Returns the first query with a NaN among its scores, or -1.
+        `scores` is float64[n_docs] or float32[n_docs], `out` float64[n_queries, n_measures]; both are C-contiguous,
+        aligned and in native byte order. Returns the first query with a NaN among its scores, or -1.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* values = <double*>cnp.PyArray_DATA(out)
-        cdef Workspace workspace = no_workspace()
-        cdef Groups* groups = self.scratch(&workspace)
+        cdef Workspace workspace
+        cdef Groups* groups = self.begin(&workspace)
         cdef Py_ssize_t query, failed = -1
         with nogil:
             for query in range(first, last):
                 if not self.evaluate_query(query, data, single, groups, &workspace, values + query * self.n_measures):
                     failed = query
                     break
-        release(groups)
-        free(workspace.numbers)
+        end(&workspace, groups)
         self.check(&workspace)
         return failed
 
     def sweep(self, cnp.ndarray scores not None, list bands not None, cnp.ndarray out not None, Py_ssize_t first,
               Py_ssize_t last):
-        """Write the values of banded rankings: one pass over the scores, whatever the number of bandings.
+        """Write the averages over the orders inside bands of ranks, for several kinds of bands in one pass.
 
-        The lists must be prepared in run order. bands is a list of int64 arrays of first ranks, each from 1 and
-        ascending; out is float64[len(bands), n_queries, n_measures]. Returns what `evaluate` returns.
+        The lists must be prepared in run order. `bands` is a list of int64 arrays, the first rank of each band,
+        ascending from 1; `out` is float64[len(bands), n_queries, n_measures]. Returns what `evaluate` returns.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
@@ -229,66 +296,64 @@ cdef class Engine:
         cdef Py_ssize_t n_bands = len(bands), n_queries = self.lists.n_queries, b, query, failed = -1
         cdef int64_t n
         cdef cnp.ndarray starts
-        cdef Groups* ranked = NULL
-        cdef Groups* banded = NULL
-        cdef Workspace workspace = no_workspace()
+        cdef Workspace workspace
+        cdef Groups* ranked = self.begin(&workspace)
+        cdef Groups* banded = self.new_groups()
         cdef Bands* banding = <Bands*>malloc(max(n_bands, 1) * sizeof(Bands))
-        if banding == NULL:
-            raise MemoryError("no memory for the bands")
         try:
+            if banded == NULL or banding == NULL:
+                raise MemoryError("no memory for the bands")
             for b in range(n_bands):
                 starts = bands[b]
                 banding[b].count = starts.shape[0]
                 banding[b].start = <const int64_t*>cnp.PyArray_DATA(starts)
-            ranked = self.scratch(&workspace)
-            banded = self.scratch(&workspace)
             with nogil:
                 for query in range(first, last):
-                    if not self.write_groups(query, data, single, ranked):
+                    if not self.write_groups(query, data, single, ranked, workspace.grouping):
                         failed = query
                         break
                     n = length(self.lists, query)
                     for b in range(n_bands):
-                        band(ranked, banding[b], n, self.lists.n_weights, banded)
+                        band(ranked, banding[b], n, self.lists.n_weightings, banded)
                         if self.judged >= 0:
-                            band(ranked.condensed, banding[b], self.lengths[query], self.lists.n_weights,
+                            band(ranked.condensed, banding[b], self.judged_lengths[query], self.lists.n_weightings,
                                  banded.condensed)
                         self.write_means(query, banded, &workspace, values + (b * n_queries + query) * self.n_measures)
                     if workspace.failed:
                         break
         finally:
-            release(ranked)
             release(banded)
             free(banding)
-            free(workspace.numbers)
+            end(&workspace, ranked)
         self.check(&workspace)
         return failed
 
     def spread(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
-        """Write the mean, standard deviation, least and largest value over the orders that the ties allow.
+        """Write the mean, standard deviation, smallest and largest value over the orders of tied documents.
 
-        The lists must be prepared for the average, with the keys of each query by label, descending, and the measures
-        with their squares. out is float64[4, n_queries, n_measures]. Returns what `evaluate` returns.
+        The lists must be prepared for AVERAGE, with the weighted documents of each list sorted by label, descending,
+        and the measures with squared weights. `out` is float64[4, n_queries, n_measures]. Returns what `evaluate`
+        returns.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* means = <double*>cnp.PyArray_DATA(out)
         cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
-        cdef Workspace workspace = no_workspace()
-        cdef Groups* tied = self.scratch(&workspace)
-        cdef Groups* best = NULL
-        cdef Groups* worst = NULL
+        cdef Workspace workspace
+        cdef Groups* tied = self.begin(&workspace)
+        cdef Groups* best = self.new_groups()
+        cdef Groups* worst = self.new_groups()
         cdef Py_ssize_t query, at, failed = -1
         try:
-            best = self.scratch(&workspace)
-            worst = self.scratch(&workspace)
+            if best == NULL or worst == NULL:
+                raise MemoryError("no memory for the best and the worst order")
             with nogil:
                 for query in range(first, last):
                     at = query * self.n_measures
                     if not self.evaluate_query(query, data, single, tied, &workspace, means + at):
                         failed = query
                         break
-                    order_by_label(self.lists, query, tied, best, worst)
+                    order_by_label(self.lists, query, tied, workspace.grouping, best, worst)
                     self.write_condensed(best)
                     self.write_condensed(worst)
                     self.write_means(query, worst, &workspace, means + 2 * n_values + at)
@@ -297,36 +362,37 @@ cdef class Engine:
                     if workspace.failed:
                         break
         finally:
-            release(tied)
             release(best)
             release(worst)
-            free(workspace.numbers)
+            end(&workspace, tied)
         self.check(&workspace)
         return failed
 
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
-        """Write the means over all queries of the candidates first … last-1 into their rows of out.
+        """Write the means over all queries of the candidates first … last - 1 into their rows of `out`.
 
-        scores is float64 or float32[n_candidates, n_docs], out float64[n_candidates, n_measures]. Returns (candidate,
-        query) of the first NaN, or None.
+        `scores` is float64 or float32[n_candidates, n_docs], `out` float64[n_candidates, n_measures]. Returns
+        (candidate, query) of the first NaN, or None.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef Py_ssize_t size = (4 if single else 8) * self.lists.n_docs
         cdef double* means = <double*>cnp.PyArray_DATA(out)
-        cdef double* values = <double*>malloc(max(self.n_measures, 1) * (sizeof(Mean) + sizeof(double)))
-        cdef Mean* mean = <Mean*>(values + self.n_measures)
-        cdef Groups* groups = NULL
-        cdef Workspace workspace = no_workspace()
+        cdef double* values
+        cdef Mean* mean
+        cdef Workspace workspace
+        cdef Groups* groups = self.begin(&workspace)
         cdef Py_ssize_t candidate, query, i, failed = -1
-        if values == NULL:
-            raise MemoryError("no memory for the values of a query")
         try:
-            groups = self.scratch(&workspace)
+            # The values of one query, and the means so far.
+            values = <double*>malloc(max(self.n_measures, 1) * (sizeof(Mean) + sizeof(double)))
+            if values == NULL:
+                raise MemoryError("no memory for the values of a query")
+            mean = <Mean*>(values + self.n_measures)
             with nogil:
                 for candidate in range(first, last):
                     for i in range(self.n_measures):
-                        mean[i] = mean_of_none(self.measures[i].geometric)
+                        mean[i] = mean_of_none(self.measure[i].geometric)
                     for query in range(self.lists.n_queries):
                         if not self.evaluate_query(query, data + candidate * size, single, groups, &workspace, values):
                             failed = query
@@ -338,28 +404,28 @@ cdef class Engine:
                     for i in range(self.n_measures):
                         means[candidate * self.n_measures + i] = rounded(&mean[i])
         finally:
-            release(groups)
             free(values)
-            free(workspace.numbers)
+            end(&workspace, groups)
         self.check(&workspace)
         return None if failed < 0 else (candidate, failed)
 
     cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
                              Workspace* workspace, double* values) noexcept nogil:
-        """Write the groups of one query and its values; False if a score is NaN, or the workspace has failed."""
-        if not self.write_groups(query, scores, single, groups):
+        """Write the groups of one query and its values; False if a score is NaN or the call has to stop."""
+        if not self.write_groups(query, scores, single, groups, workspace.grouping):
             return False
         self.write_means(query, groups, workspace, values)
         return not workspace.failed
 
-    cdef bint write_groups(self, Py_ssize_t query, const char* scores, bint single, Groups* groups) noexcept nogil:
-        """Write the groups of one query, and the condensed ones if any measure looks at these; False if one is NaN."""
+    cdef bint write_groups(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
+                           GroupingScratch* scratch) noexcept nogil:
+        """Write the groups of one query, and condensed ones if a measure has judged_only; False if a score is NaN."""
         cdef int64_t start = self.lists.offsets[query]
         cdef bint good
         if single:
-            good = self.lists.group_float(query, <const float*>scores + start, groups)
+            good = group(self.lists, query, <const float*>scores + start, groups, scratch)
         else:
-            good = self.lists.group_double(query, <const double*>scores + start, groups)
+            good = group(self.lists, query, <const double*>scores + start, groups, scratch)
         if good:
             self.write_condensed(groups)
         return good
@@ -370,7 +436,7 @@ cdef class Engine:
 
     cdef void write_means(self, Py_ssize_t query, const Groups* groups, Workspace* workspace,
                           double* values) noexcept nogil:
-        """Write the mean of every measure over the orders that the groups leave open: the values of one query."""
+        """Write the values of one query: the mean of every measure over the orders inside the groups."""
         cdef Py_ssize_t i
         cdef Query q
         for i in range(self.n_measures):
@@ -382,9 +448,10 @@ cdef class Engine:
 
     cdef void write_spread(self, Py_ssize_t query, const Groups* tied, Workspace* workspace, double* mean,
                            Py_ssize_t n_values) noexcept nogil:
-        """Write the standard deviation of every measure, and make the values of the orders by label its extremes.
+        """Write the standard deviation of every measure, and turn the values of the orders by label into extremes.
 
-        Mean, standard deviation, minimum and maximum lie n_values apart.
+        The four outputs are adjacent and have n_values numbers each: `mean` points into the first, standard deviation,
+        minimum and maximum follow.
         """
         cdef double* std = mean + n_values
         cdef double* least = std + n_values
@@ -400,51 +467,73 @@ cdef class Engine:
                 least[i], most[i] = most[i], least[i]
             if q.norm != 0.0 and q.measure.kernel.extremes != NULL:
                 q.measure.kernel.extremes(&q, &least[i], &most[i])
-            # The mean of equal values may differ from them in the last bit.
+            # The mean of equal values may differ from these values in the last bit.
             least[i] = min(least[i], mean[i])
             most[i] = max(most[i], mean[i])
 
     cdef inline Query view_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups) noexcept nogil:
-        """What measure i sees of a query."""
-        cdef const Measure* measure = &self.measures[i]
+        """Return the data of one query for the kernel of measure i."""
+        cdef const Measure* measure = &self.measure[i]
         cdef Query q
         q.measure = measure
         q.groups = groups
         q.n_docs = length(self.lists, query)
         if measure.judged_only:
             q.groups = groups.condensed
-            q.n_docs = self.lengths[query]
-        q.weight = q.groups.weight + measure.weight * q.groups.stride
+            q.n_docs = self.judged_lengths[query]
+        q.weight = q.groups.weight + measure.weighting * q.groups.stride
         q.norm = self.norms[query * self.n_measures + i]
         q.query_number = self.query_numbers[query * self.n_measures + i]
-        q.table_start = self.table_starts[query * self.n_measures + i]
+        q.lookup_start = self.lookup_starts[query * self.n_measures + i]
         q.workspace = NULL
         q.interruption = NULL
         return q
 
     cdef int check(self, Workspace* workspace) except -1:
-        """Raise what has kept kernels from their values."""
+        """Raise the error for which the call stopped early, if any."""
+        cdef KernelMeasure refused
         check_interruption(&workspace.interruption)
         if workspace.exhausted:
-            raise MemoryError("no memory for what a kernel works with")
+            raise MemoryError("no memory for the working memory of a kernel")
         if workspace.refused != NULL:
-            raise InputError((<Measures>self.arguments[1]).fields[workspace.refused - self.measures]["limit"])
+            refused = self.measures.kernels[workspace.refused - self.measure]
+            raise InputError(refused.name, refused.refusal or "the value cannot be computed")
         return 0
 
-    cdef Groups* scratch(self, Workspace* workspace) except NULL:
-        """Memory for the groups of a query, and for the condensed ones, to be released by the caller."""
-        cdef Groups* groups = self.lists.scratch()
-        groups.interruption = &workspace.interruption
-        if self.judged >= 0:
-            try:
-                groups.condensed = self.lists.scratch()
-            except MemoryError:
-                free(groups)
-                raise
+    cdef Groups* begin(self, Workspace* workspace) except NULL:
+        """Initialise the workspace of a call and allocate its groups, for `end` to free."""
+        cdef Groups* groups = self.new_groups()
+        workspace.numbers = NULL
+        workspace.size = 0
+        workspace.interruption = no_interruption()
+        workspace.exhausted = workspace.failed = False
+        workspace.refused = NULL
+        workspace.grouping = self.lists.new_scratch(&workspace.interruption)
+        if groups == NULL or workspace.grouping == NULL:
+            end(workspace, groups)
+            raise MemoryError("no memory to group the scores")
+        return groups
+
+    cdef Groups* new_groups(self) noexcept:
+        """Allocate groups, with condensed ones if a measure has judged_only, for `release` to free; NULL on failure."""
+        cdef Groups* groups = self.lists.new_groups()
+        if groups != NULL and self.judged >= 0:
+            groups.condensed = self.lists.new_groups()
+            if groups.condensed == NULL:
+                release(groups)
+                return NULL
         return groups
 
 
+cdef void end(Workspace* workspace, Groups* groups) noexcept:
+    """Free the memory of a call."""
+    release(groups)
+    free(workspace.grouping)
+    free(workspace.numbers)
+
+
 cdef void release(Groups* groups) noexcept:
+    """Free groups, which may be NULL."""
     if groups != NULL:
         free(groups.condensed)
         free(groups)

@@ -1,8 +1,8 @@
-"""Groups into measures: the expectation of each measure over the orders that the ties allow.
+"""Means of measures over the orders of tied documents, computed from groups.
 
-One function a kernel, each a sum over the groups of a query of what the group contributes within the cut-off k. For a
-group that starts after t documents, holds n of them and weighs r (the relevant ones) or G (their gain):
-m = clamp(k - t, 0, n) of its slots lie inside the cut-off. _kernels.pyx lists them.
+Each kernel is one function: a sum over the groups of a query of their contributions within the cut-off k. A group
+starts after t documents, holds n documents and weighs r (its relevant documents) or G (their gain); m = clamp(k - t, 0,
+n) of its slots are within the cut-off. The kernels are registered in _kernels.pyx.
 """
 from libc.stdint cimport int64_t
 
@@ -47,7 +47,7 @@ cdef double slots(const Query* q) noexcept nogil:
 
 
 cdef double slots_of_ideal(const Query* q) noexcept nogil:
-    # Two roundings of the ideal ranking may differ in the last bit, and no ranking is better.
+    # The sum of an ideal ranking with ties may exceed its norm by a rounding error.
     return min(sum_over_slots(q) / q.norm, 1.0)
 
 
@@ -56,7 +56,7 @@ cdef double residual(const Query* q) noexcept nogil:
 
 
 cdef double sum_over_slots(const Query* q) noexcept nogil:
-    """Σ G/n Σ_{j=t+1…t+m} d_j: the group's mean gain in each of its slots."""
+    """Σ G/n Σ_{j=t+1…t+m} d_j: each slot has the mean gain of its group."""
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef int64_t t, n, k = q.measure.cutoff
@@ -69,7 +69,7 @@ cdef double sum_over_slots(const Query* q) noexcept nogil:
         if t >= k:
             break
         if weight[g] != 0.0:
-            d = between(q.measure.table, t, min(n, k - t))
+            d = between(q.measure.lookup, t, min(n, k - t))
             total += weight[g] * (d.high + d.low) / n
     return total
 
@@ -77,8 +77,8 @@ cdef double sum_over_slots(const Query* q) noexcept nogil:
 cdef double average_precision(const Query* q) noexcept nogil:
     """Σ (r/n) Σ_{j=t+1…t+m} (R + 1 + a (j-t-1)) / j, with a = (r-1)/(n-1) and R relevant documents before the group.
 
-    The inner sum is (R + 1) ΔH + a (m - (t+1) ΔH). Its last difference cancels when t is large, hence
-    the double_double.
+    The inner sum is (R + 1) ΔH + a (m - (t+1) ΔH). The last difference cancels when t is large, so it is computed in
+    double_double.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
@@ -98,7 +98,7 @@ cdef double average_precision(const Query* q) noexcept nogil:
             total += (before + 1.0) / (t + 1)
         else:
             m = min(n, k - t)
-            d = between(q.measure.table, t, m)
+            d = between(q.measure.lookup, t, m)
             part = (before + 1.0) * (d.high + d.low)
             if r > 1.0 and m > 1:
                 product = two_product(d.high, <double>(t + 1))
@@ -109,7 +109,7 @@ cdef double average_precision(const Query* q) noexcept nogil:
 
 
 cdef double reciprocal_rank(const Query* q) noexcept nogil:
-    """E[1/(t+X)], X the place of the first relevant document within the first group that holds one."""
+    """E[1/(t+X)], where X is the place of the first relevant document in the first group that holds one."""
     cdef Py_ssize_t g = first_group(q)
     cdef int64_t t, n, m, k = q.measure.cutoff
     cdef double r, value
@@ -123,7 +123,7 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
     m = min(min(n, k - t), <int64_t>(n - r) + 1)
     # The direct sum has about 40 n/r terms, and the recurrence r.
     if min(<double>m, 40.0 * n / r) > 8.0 * r + 64.0:
-        value = reciprocal_rank_by_recurrence(t, n, r, m, between(q.measure.table, t, m))
+        value = reciprocal_rank_by_recurrence(t, n, r, m, between(q.measure.lookup, t, m))
         if value >= 0.0:
             return value
     return reciprocal_rank_by_terms(t, n, r, m)
@@ -132,8 +132,8 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
 cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) noexcept nogil:
     """Σ_{x=1…m} p_x / (t+x), p_x = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-r-x+1)/(n-x+1), S_0 = 1.
 
-    S_x is the probability that none of the first x is relevant; once S_x/(t+x+1), more than all that is left, cannot
-    change the sum, the sum is complete.
+    S_x is the probability that none of the first x documents is relevant. The remaining terms add up to less than
+    S_x/(t+x+1); once that cannot change the sum, the sum is complete.
     """
     cdef int64_t x
     cdef double part, survival = 1.0, total = 0.0
@@ -152,7 +152,7 @@ cdef double reciprocal_rank_by_recurrence(int64_t t, int64_t n, double r, int64_
 
     With C(n-x, s) = C(n-x, s-1) (n-x-s+1)/s and n-x-s+1 = (n+t-s+1) - (t+x):
     E_1 = ΔH/n,  E_s = s/((s-1)(n-s+1)) [(n+t-s+2) E_{s-1} - (1 - C(n-m, s-1)/C(n, s-1))].
-    The difference magnifies the relative error; it is given up where it has done so by more than a thousand.
+    The difference magnifies the relative error. The function gives up when the factor exceeds a thousand.
     """
     cdef double expectation = (harmonic.high + harmonic.low) / n
     cdef double none = 1.0, minuend, s = 1.0, error = 1.0
@@ -169,9 +169,9 @@ cdef double reciprocal_rank_by_recurrence(int64_t t, int64_t n, double r, int64_
 
 
 cdef double success(const Query* q) noexcept nogil:
-    """1 - C(n-r, m)/C(n, m): the probability that the cut-off leaves a relevant document in.
+    """1 - C(n-r, m)/C(n, m): the probability of a relevant document within the cut-off.
 
-    It is Σ_x p_x as in the reciprocal rank, over the m slots or, by symmetry, over the r relevant documents.
+    It equals Σ_x p_x, as for the reciprocal rank, over the m slots or, by symmetry, over the r relevant documents.
     """
     cdef Py_ssize_t g = first_group(q)
     cdef int64_t x, m, n, terms, k = q.measure.cutoff
@@ -197,9 +197,9 @@ cdef double success(const Query* q) noexcept nogil:
 
 
 cdef double search_length(const Query* q) noexcept nogil:
-    """j + i (n-r)/(r+1): j nonrelevant before the group of the wanted relevant document, which is its i-th.
+    """j + i (n-r)/(r+1): j nonrelevant documents precede the group whose i-th relevant document is the wanted one.
 
-    All nonrelevant documents, where there are fewer relevant ones.
+    With fewer relevant documents than wanted, it is the number of all nonrelevant documents.
     """
     cdef double n, r, before = 0.0, wanted = q.measure.measure_number
     cdef Py_ssize_t g
@@ -213,7 +213,7 @@ cdef double search_length(const Query* q) noexcept nogil:
 
 
 cdef double preference(const Query* q) noexcept nogil:
-    """Σ r mean f(x) over x = 0 … s, f(x) = 1 - min(B + x, M)/M: s judged nonrelevant in the group, B before it."""
+    """Σ r mean_{x=0…s} f(x), f(x) = 1 - min(B + x, M)/M: s judged nonrelevant documents in the group, B before it."""
     cdef const double* relevant = q.weight
     cdef const double* nonrelevant = q.weight + q.groups.stride
     cdef double s, below, before = 0.0, total = 0.0, most = q.query_number
@@ -223,7 +223,7 @@ cdef double preference(const Query* q) noexcept nogil:
         if most == 0.0:
             total += relevant[g]
         elif relevant[g] > 0.0:
-            # f falls by 1/M from 1 - B/M, over `below` values, and is 0 from there on.
+            # f falls from 1 - B/M in steps of 1/M for `below` values; the other values are 0.
             below = min(max(most - before, 0.0), s + 1.0)
             total += relevant[g] * below * (2.0 * (most - before) - below + 1.0) / (2.0 * most * (s + 1.0))
         before += s
@@ -233,10 +233,11 @@ cdef double preference(const Query* q) noexcept nogil:
 cdef double inferred_precision(const Query* q) noexcept nogil:
     """Σ over the judged documents of a group, in their order, of (r/v) [h + ((p + y) h + c (1 - (y+1+t) h)) s].
 
-    v = r + b of the group's documents are judged and u only pooled; R, B and U are those before it, p = R + B + U. Any
-    judged document is relevant with probability r/v. The (y+1)-th, with y before it in the group, stands at rank j,
-    h = E[1/j]; of the j-t-y-2 others before it the share c = u/(n-v) is pooled, and s is the share of relevant ones
-    among the judged before it, from R + y (r-1)/(v-1) relevant ones.
+    r documents of the group are relevant, b judged nonrelevant, and u pooled but unjudged; v = r + b. R, B and U count
+    the same documents before the group, and p = R + B + U. A judged document is relevant with probability r/v. The
+    (y+1)-th judged document has y judged documents before it in the group and rank j; h = E[1/j]. A share c = u/(n-v)
+    of the other documents before it in the group is pooled. s is the share of relevant documents among the judged
+    documents before it, where R + y (r-1)/(v-1) relevant documents are expected.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
@@ -269,10 +270,10 @@ cdef double inferred_precision(const Query* q) noexcept nogil:
 
 
 cdef double mean_reciprocal(int64_t t, int64_t n, int64_t r, int64_t q) noexcept nogil:
-    """E[1/(t+X)], X the place of the q-th of r documents among n.
+    """E[1/(t+X)], where X is the place of the q-th of r documents among n.
 
-    P(X = x) is C(x-1, q-1) C(n-x, r-q), up to a factor: here relative to that of the likeliest place, and going down
-    from there on both sides.
+    P(X = x) is proportional to C(x-1, q-1) C(n-x, r-q). The sum starts at the likeliest place, relative to its
+    probability, and descends on both sides.
     """
     cdef double likeliest = q + <double><int64_t>((q - 1.0) / max(r - 1.0, 1.0) * (n - r))
     cdef double x = likeliest, chance = 1.0, chances = 1.0, total = 1.0 / (t + likeliest)
@@ -294,11 +295,12 @@ cdef double mean_reciprocal(int64_t t, int64_t n, int64_t r, int64_t q) noexcept
 cdef double q_measure(const Query* q) noexcept nogil:
     """Σ (1/n) Σ_x w_x [r (R + 1) + β (r C + G) + x (r-1)/(n-1) (r + β G)] over the m slots x = 0 … m-1.
 
-    G is the gain of the group, C that of those before it, and w = 1/(j + β C*_j) with the ideal gain C*_j to rank j.
+    G is the gain of the group, C the gain of the groups before it, and w = 1/(j + β C*_j) with the ideal cumulated gain
+    C*_j down to rank j.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
-    cdef const double* ideal = q.measure.table + q.table_start
+    cdef const double* ideal = q.measure.lookup + q.lookup_start
     cdef int64_t t, n, m, x, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
     cdef Py_ssize_t g
     cdef double r, gain, w, weights, placed, beta = q.measure.measure_number, found = 0.0, cumulated = 0.0, total = 0.0

@@ -1,21 +1,22 @@
-"""Scores into groups: the tied groups of a query that hold a key document, mostly without sorting the list.
+"""Grouping of scores: the tie groups of a query that hold a weighted document, mostly without sorting the list.
 
-A *key* is a document that weighs something to some measure: a relevant one, mostly. A measure needs the start, the
-size and the weight of the groups that hold a key, and nothing else. So, for each query:
+A *weighted document* has a non-zero weight for some measure; mostly it is a relevant document. A measure needs the
+start, size and weight of the groups that hold a weighted document, and nothing else. So, for each query:
 
-1. take the keys' scores and sort their distinct values (few);
-2. count, for each value, the documents above and equal: one pass over the list;
-3. add up the keys' weights by group; or, for a rule that orders the documents inside a tie, give each key a group of
-   its own.
+1. gather the scores of the weighted documents and sort their few distinct values;
+2. count the documents above and equal to each value, in one pass over the list;
+3. add up the weights of each group; or, for a rule that orders tied documents, make each weighted document a group.
 
-Step 2 has two engines that give the same integers: comparing every score with every value, which vectorises, and
-finding every score among the sorted values, which does not, but grows with their logarithm. Where so many documents are
-keys that a sort costs less, a third engine sorts the list, and finds the same groups by walking along it. Which lists
-those are is decided ahead, in preparation.py.
+Step 2 has two engines, which give the same integers. Counting compares every score with every value; it vectorises.
+Locating finds every score among the sorted values by binary search; its cost grows with the logarithm of their number.
+A third engine sorts the list and walks along it, which is cheaper if a large share of the documents is weighted. The
+choice is made in advance, in src/tieaware/engine/engine_choice.py.
 
-Documents may be excluded: they are in the list of scores, but not in the ranking. They are counted as a list of their
-own, few, by the same functions, and their counts are taken off.
+Excluded documents have scores but are not ranked. They are counted like a second, short list, and their counts are
+subtracted.
 """
+from functools import partial
+
 cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int64_t, uint16_t
@@ -23,201 +24,217 @@ from libc.stdlib cimport malloc
 from libc.string cimport memset
 
 from tieaware.kernels._counting cimport (
-    LANES, PIECE, assign_few, assign_many, count, count_equal, count_own, find, locate, precede, score_t,
+    LANES, CHUNK, assign_few, assign_many, count, count_equal, count_own, find, locate, precede,
 )
 from tieaware.kernels._interruption cimport Interruption, interrupted
 from tieaware.kernels._sorting cimport (
-    TIEAWARE_LONGEST_SORTED, distinct, highest, sort_doubles, tieaware_blocks_of, tieaware_close, tieaware_place_bits,
+    TIEAWARE_LONGEST_SORTED, distinct, highest, sort_doubles, tieaware_chunks_of, tieaware_close, tieaware_place_bits,
     tieaware_repeats, tieaware_sort, tieaware_walk_documents, tieaware_walk_groups, tieaware_words_double,
     tieaware_words_float,
 )
 
 cnp.import_array()
 
-# How a tie rule places the documents inside a tie; ties.py takes them from here.
+# How a tie rule places tied documents; src/tieaware/ties.py imports these values.
 cpdef enum:
     AVERAGE = 0
     IN_ORDER = 1
     BEST_FIRST = 2
     WORST_FIRST = 3
 
-# What became of a list that was to be sorted: a score is NaN, or two are too close to tell apart in a word.
+# The result of sorting a list. In a list that is TOO_CLOSE, two different scores are equal in the bits that their words
+# keep. UNORDERED: a score is NaN.
 cdef enum Sorted:
     GROUPED
     UNORDERED
     TOO_CLOSE
 
-# Counting may stop between blocks; in shorter lists there is nothing to gain.
+# In lists up to this length, counting does not stop early: nothing would be gained.
 cdef enum:
     SHORT = 2048
 
-# More than there are documents.
+# More than any number of documents.
 cdef int64_t NO_LIMIT = 0x7fffffffffffffff
 
 
 cdef const int64_t* integers(cnp.ndarray array) except? NULL:
-    """What an array of int64 holds, which lives as long as it; NULL for None."""
+    """The data of an int64 array; NULL for None."""
     return <const int64_t*>cnp.PyArray_DATA(array) if array is not None else NULL
 
 
+cdef Py_ssize_t largest_step(const int64_t* offsets, Py_ssize_t n) noexcept:
+    """The size of the largest of n lists with these offsets."""
+    cdef Py_ssize_t i, largest = 0
+    for i in range(n):
+        largest = max(largest, <Py_ssize_t>(offsets[i + 1] - offsets[i]))
+    return largest
+
+
 cdef class PreparedLists:
-    """The lists of all queries, prepared: everything about them that does not depend on the scores.
+    """The lists of all queries, with everything about them that does not depend on the scores. Immutable.
 
-    Parameters are C-contiguous arrays that the caller has checked: bool sorted_lists[n_queries], which lists to sort if
-    they are short enough and wholly ranked (None: none); int64 offsets[n_queries + 1] of the lists,
-    key_offsets[n_queries + 1], key_position[n_keys] (of each key in its list, none twice), float64
-    key_weight[n_weights, n_keys], and for a rule that orders the documents inside a tie: key_rank[n_keys], the key's
-    place in that order, with the keys of a query ascending in it, and order[n_docs], the positions in that order (None:
-    the order of the list); an order of another length is that of every list. For "optimistic", "pessimistic" and the
-    spread the keys of a query lie by label, descending. `depth` is a rank below which no measure looks.
+    All arrays are C-contiguous and checked by the caller.
 
-    Where documents are excluded: excluded_offsets[n_queries + 1], excluded_position[n_excluded], in the order inside a
-    tie, none of them a key; and for a rule that has such an order key_excluded[n_keys], how many excluded documents of
-    its query come before the key in it.
-
-    Prepared lists are immutable.
+    Parameters
+    ----------
+    offsets : int64[n_queries + 1]
+    weighted : WeightedDocuments
+        No document may occur twice. For BEST_FIRST, WORST_FIRST and the spread, the weighted documents of each list
+        are sorted by label, descending.
+    excluded : ExcludedDocuments, optional
+    placement : int
+        How the tie rule places tied documents: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
+    depth : int
+        A rank below which no measure looks.
+    counting_limit : int
+        Lists with more distinct scores of weighted documents are located instead of counted.
+    order : int64[n_docs], optional
+        For IN_ORDER: the positions of each list in the order of tied documents; by default the order of the list. An
+        array of another length is the order of every list.
+    sorted_lists : bool[n_queries], optional
+        Which lists to sort, if they are short enough and have no excluded documents; by default none.
+    weighted_at : uint16[n_docs], optional
+        Internal to `rows`: the array that is otherwise computed here.
     """
 
-    def __init__(self, int rule, int64_t depth, Py_ssize_t counting_limit, cnp.ndarray sorted_lists,
-                 cnp.ndarray offsets not None, cnp.ndarray key_offsets not None, cnp.ndarray key_position not None,
-                 cnp.ndarray key_weight not None, cnp.ndarray key_rank=None, cnp.ndarray order=None,
-                 cnp.ndarray excluded_offsets=None, cnp.ndarray excluded_position=None,
-                 cnp.ndarray key_excluded=None, cnp.ndarray key_at=None):
-        cdef Py_ssize_t query, longest = 0
-        self.arrays = (rule, depth, counting_limit, sorted_lists, offsets, key_offsets, key_position, key_weight,
-                       key_rank, order, excluded_offsets, excluded_position, key_excluded)
-        self.rule = rule
-        self.depth = depth
-        self.counting_limit = counting_limit
-        self.sorted_lists = <const cnp.npy_bool*>cnp.PyArray_DATA(sorted_lists) if sorted_lists is not None else NULL
+    def __init__(self, cnp.ndarray offsets not None, weighted not None, excluded=None, *, int placement, int64_t depth,
+                 Py_ssize_t counting_limit, cnp.ndarray order=None, cnp.ndarray sorted_lists=None,
+                 cnp.ndarray weighted_at=None):
+        cdef cnp.ndarray weighted_offsets, position, weight
+        cdef Py_ssize_t query
+        cdef bint is_known
+        self.placement, self.depth, self.counting_limit = placement, depth, counting_limit
         self.n_queries = offsets.shape[0] - 1
-        self.n_weights = key_weight.shape[0]
-        self.n_keys = key_weight.shape[1]
-        self.offsets = <const int64_t*>cnp.PyArray_DATA(offsets)
-        self.key_offsets = <const int64_t*>cnp.PyArray_DATA(key_offsets)
-        self.key_position = <const int64_t*>cnp.PyArray_DATA(key_position)
-        self.key_weight = <const double*>cnp.PyArray_DATA(key_weight)
-        self.key_rank = integers(key_rank)
-        self.order = integers(order)
-        self.excluded_offsets = integers(excluded_offsets)
-        self.excluded_position = integers(excluded_position)
-        self.key_excluded = integers(key_excluded)
+        self.offsets = integers(offsets)
         self.n_docs = self.offsets[self.n_queries]
+        weighted_offsets, position, weight, rank = weighted
+        self.n_weightings, self.n_weighted = weight.shape[0], weight.shape[1]
+        self.weighted_offsets = integers(weighted_offsets)
+        self.weighted_position = integers(position)
+        self.weight = <const double*>cnp.PyArray_DATA(weight)
+        self.weighted_rank = integers(rank)
+        self.most_weighted = largest_step(self.weighted_offsets, self.n_queries)
+        if excluded is not None:
+            self.excluded_offsets = integers(excluded[0])
+            self.excluded_position = integers(excluded[1])
+            self.excluded_before = integers(excluded[2])
+            self.most_excluded = largest_step(self.excluded_offsets, self.n_queries)
+        self.order = integers(order)
         self.one_order = order is not None and order.shape[0] != self.n_docs
-        for query in range(self.n_queries):
-            longest = max(longest, self.key_offsets[query + 1] - self.key_offsets[query])
-        self.most_keys = longest
-        longest = 0
-        for query in range(self.n_queries):
-            longest = max(longest, n_excluded(self, query))
-        self.most_excluded = longest
-        for query in range(self.n_queries):
-            if is_sorted(self, query):
-                self.longest_sorted = max(self.longest_sorted, tieaware_blocks_of(length(self, query)).n)
-        self.key_at_array = key_at
-        if self.longest_sorted > 0:
-            if key_at is None:
-                self.key_at_array = np.empty(self.n_docs, np.uint16)
-            self.key_at = <uint16_t*>cnp.PyArray_DATA(<cnp.ndarray>self.key_at_array)
-            if key_at is None:
-                find_keys(self)
+        if sorted_lists is not None:
+            self.sorted_lists = <const cnp.npy_bool*>cnp.PyArray_DATA(sorted_lists)
+            for query in range(self.n_queries):
+                if is_sorted(self, query):
+                    self.most_words = max(self.most_words, tieaware_chunks_of(length(self, query)).n)
+        if self.most_words > 0:
+            is_known = weighted_at is not None
+            if not is_known:
+                weighted_at = np.empty(self.n_docs, np.uint16)
+            self.weighted_at = <uint16_t*>cnp.PyArray_DATA(weighted_at)
+            if not is_known:
+                write_weighted_at(self)
+        self.arrays = offsets, weighted, excluded, order, sorted_lists, weighted_at
+        self.options = {"placement": placement, "depth": depth, "counting_limit": counting_limit}
 
     def __reduce__(self):
-        return PreparedLists, self.arrays
+        offsets, weighted, excluded, order, sorted_lists, _ = self.arrays
+        make = partial(PreparedLists, order=order, sorted_lists=sorted_lists, **self.options)
+        return make, (offsets, weighted, excluded)
 
     def rows(self, Py_ssize_t first, Py_ssize_t last):
-        """The lists first … last-1, which share all but where they start."""
-        (rule, depth, counting_limit, sorted_lists, offsets, key_offsets, key_position, key_weight, key_rank, order,
-         excluded_offsets, excluded_position, key_excluded) = self.arrays
-        if sorted_lists is not None:
-            sorted_lists = sorted_lists[first:last]
-        if order is not None and not self.one_order:
-            order = order[offsets[first]:offsets[last]]
-        key_at = self.key_at_array[offsets[first]:offsets[last]] if self.key_at_array is not None else None
-        if excluded_offsets is not None:
-            excluded_offsets = excluded_offsets[first:last + 1]
+        """Return the lists first … last - 1, which share the arrays of all lists."""
+        offsets, weighted, excluded, order, sorted_lists, weighted_at = self.arrays
+        documents = slice(offsets[first], offsets[last])
         return PreparedLists(
-            rule, depth, counting_limit, sorted_lists, offsets[first:last + 1] - offsets[first],
-            key_offsets[first:last + 1], key_position, key_weight, key_rank, order, excluded_offsets, excluded_position,
-            key_excluded, key_at,
+            offsets[first:last + 1] - offsets[first],
+            (weighted[0][first:last + 1], *weighted[1:]),
+            None if excluded is None else (excluded[0][first:last + 1], *excluded[1:]),
+            order=order if order is None or self.one_order else order[documents],
+            sorted_lists=None if sorted_lists is None else sorted_lists[first:last],
+            weighted_at=None if weighted_at is None else weighted_at[documents],
+            **self.options,
         )
 
-    cdef Groups* scratch(self) except NULL:
-        """Memory for the groups of any query: one block, to be freed by the caller."""
-        cdef Py_ssize_t n = self.most_keys + 1
-        cdef Py_ssize_t words = 12 * n + 2 + LANES + self.n_weights * n + self.most_excluded + 2 * self.longest_sorted
-        cdef char* block = <char*>malloc(sizeof(Groups) + words * 8)
-        cdef Groups* groups = <Groups*>block
-        cdef int64_t* ints = <int64_t*>(block + sizeof(Groups))
-        if block == NULL:
-            raise MemoryError("no memory to group the scores")
+    cdef Groups* new_groups(self) noexcept:
+        """Allocate the groups of any query, for the caller to free; NULL if there is no memory."""
+        cdef Py_ssize_t n = self.most_weighted + 1
+        cdef Groups* groups = <Groups*>malloc(sizeof(Groups) + (2 + self.n_weightings) * n * 8)
+        if groups == NULL:
+            return NULL
         groups.stride = n
-        groups.start = ints
-        groups.size = ints + n
-        groups.greater = ints + 2 * n
-        groups.equal = ints + 3 * n
-        groups.group = ints + 4 * n
-        groups.first = ints + 5 * n
-        groups.taken = ints + 6 * n
-        groups.histogram = ints + 7 * n
-        groups.value = <double*>(ints + 9 * n + 2)
-        groups.key_score = <double*>(ints + 10 * n + 2)
-        groups.key = ints + 11 * n + 2 + LANES
-        groups.weight = <double*>(ints + 12 * n + 2 + LANES)
-        groups.excluded = <void*>(groups.weight + self.n_weights * n)
-        groups.words = <int64_t*>(groups.weight + self.n_weights * n) + self.most_excluded
-        groups.spare = groups.words + self.longest_sorted
+        groups.start = <int64_t*>(groups + 1)
+        groups.size = groups.start + n
+        groups.weight = <double*>(groups.size + n)
         groups.condensed = NULL
         return groups
 
-    cdef inline int64_t limit(self, Py_ssize_t query, Py_ssize_t n) noexcept nogil:
-        """How many of a list of n must come before a document that no measure looks at; a short list is counted whole.
+    cdef GroupingScratch* new_scratch(self, Interruption* interruption) noexcept:
+        """Allocate working memory to group any query, for the caller to free; NULL if there is no memory."""
+        cdef Py_ssize_t n = self.most_weighted + 1
+        cdef Py_ssize_t words = 10 * n + 2 + LANES + self.most_excluded + 2 * self.most_words
+        cdef GroupingScratch* scratch = <GroupingScratch*>malloc(sizeof(GroupingScratch) + words * 8)
+        if scratch == NULL:
+            return NULL
+        scratch.greater = <int64_t*>(scratch + 1)
+        scratch.equal = scratch.greater + n
+        scratch.group = scratch.equal + n
+        scratch.first = scratch.group + n
+        scratch.taken = scratch.first + n
+        scratch.document = scratch.taken + n
+        scratch.histogram = scratch.document + n
+        scratch.value = <double*>(scratch.histogram + 2 * n + 2)
+        # `assign_many` reads whole lanes.
+        scratch.score = scratch.value + n
+        scratch.excluded = <void*>(scratch.score + n + LANES)
+        scratch.words = <int64_t*>(scratch.score + n + LANES) + self.most_excluded
+        scratch.spare = scratch.words + self.most_words
+        scratch.interruption = interruption
+        return scratch
 
-        No more of them than the excluded have no rank.
-        """
-        return self.depth + n_excluded(self, query) if n > SHORT else NO_LIMIT
 
-    cdef bint group_double(self, Py_ssize_t query, const double* scores, Groups* groups) noexcept nogil:
-        return group[double](self, query, scores, groups)
+cdef inline int64_t limit_of(PreparedLists self, Py_ssize_t query, Py_ssize_t n) noexcept nogil:
+    """Return the number of scores above a document, in a list of n, from which on no measure looks at the document.
 
-    cdef bint group_float(self, Py_ssize_t query, const float* scores, Groups* groups) noexcept nogil:
-        return group[float](self, query, scores, groups)
+    Excluded documents may be among the documents above. Short lists are always counted to the end.
+    """
+    return self.depth + n_excluded(self, query) if n > SHORT else NO_LIMIT
 
 
-cdef void find_keys(PreparedLists self) noexcept:
-    """Write which key each document of the lists to sort is, by its place in the order of the sort."""
-    cdef const int64_t* place = self.key_rank if self.rule == IN_ORDER else self.key_position
+cdef void write_weighted_at(PreparedLists self) noexcept:
+    """Write which weighted document stands at each place of the lists to sort."""
+    cdef const int64_t* place = self.weighted_rank if self.placement == IN_ORDER else self.weighted_position
     cdef Py_ssize_t query, i, first, n
-    cdef uint16_t* key_at
+    cdef uint16_t* weighted_at
     for query in range(self.n_queries):
         if not is_sorted(self, query):
             continue
-        first, key_at = self.key_offsets[query], self.key_at + self.offsets[query]
-        n = self.key_offsets[query + 1] - first
+        first, weighted_at = self.weighted_offsets[query], self.weighted_at + self.offsets[query]
+        n = self.weighted_offsets[query + 1] - first
         for i in range(length(self, query)):
-            key_at[i] = <uint16_t>n
+            weighted_at[i] = <uint16_t>n
         for i in range(n):
-            key_at[place[first + i]] = <uint16_t>i
+            weighted_at[place[first + i]] = <uint16_t>i
 
 
-cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, Groups* groups, Py_ssize_t n_values,
-                   bint own, int64_t limit, int64_t* greater, int64_t* equal) noexcept nogil:
-    """Count scores[:n] above and equal to each of the groups' values, by the cheaper engine; return the NaNs.
+cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, GroupingScratch* scratch,
+                   Py_ssize_t n_values, bint own, int64_t limit, int64_t* greater, int64_t* equal) noexcept nogil:
+    """Count scores[:n] above and equal to each of the scratch's values, by the cheaper engine; return the NaNs.
 
-    Of a value with `limit` scores above or more, greater says no more than that. `own`: each value is a score of them.
+    For a value with `limit` or more scores above it, `greater` is only known to be at least `limit`. `own` says that
+    each value is among the scores.
     """
     if n_values <= self.counting_limit:
         if own:
-            return count_own(scores, n, groups.value, n_values, limit, greater, equal, groups.interruption)
-        return count(scores, n, groups.value, n_values, limit, greater, equal, groups.interruption)
-    return locate(scores, n, groups.value, n_values, groups.histogram, greater, equal, groups.interruption)
+            return count_own(scores, n, scratch.value, n_values, limit, greater, equal, scratch.interruption)
+        return count(scores, n, scratch.value, n_values, limit, greater, equal, scratch.interruption)
+    return locate(scores, n, scratch.value, n_values, scratch.histogram, greater, equal, scratch.interruption)
 
 
 cdef Py_ssize_t gather_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores,
-                                Groups* groups) noexcept nogil:
-    """Write the scores of the query's excluded documents, in the order inside a tie, and return how many."""
+                                GroupingScratch* scratch) noexcept nogil:
+    """Write the scores of the query's excluded documents, in the order of tied documents; return their number."""
     cdef const int64_t* position
-    cdef score_t* excluded = <score_t*>groups.excluded
+    cdef score_t* excluded = <score_t*>scratch.excluded
     cdef Py_ssize_t i, n = n_excluded(self, query)
     if n > 0:
         position = self.excluded_position + self.excluded_offsets[query]
@@ -226,343 +243,334 @@ cdef Py_ssize_t gather_excluded(PreparedLists self, Py_ssize_t query, const scor
     return n
 
 
-cdef int64_t take_off_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n_values,
-                               Groups* groups) noexcept nogil:
-    """Take the excluded documents off the counts; return the NaNs among them."""
+cdef int64_t subtract_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n_values,
+                               GroupingScratch* scratch) noexcept nogil:
+    """Subtract the excluded documents from the counts; return the NaNs among them."""
     cdef int64_t left = length(self, query)
-    # Where the groups will be is free until they are made.
-    cdef int64_t* greater = groups.start
-    cdef int64_t* equal = groups.size
-    cdef Py_ssize_t i, n = gather_excluded(self, query, scores, groups)
+    # `first` and `taken` are not in use yet.
+    cdef int64_t* greater = scratch.first
+    cdef int64_t* equal = scratch.taken
+    cdef Py_ssize_t i, n = gather_excluded(self, query, scores, scratch)
     cdef int64_t nan
     if n == 0:
         return 0
-    nan = tally(self, <const score_t*>groups.excluded, n, groups, n_values, False, NO_LIMIT, greater, equal)
+    nan = tally(self, <const score_t*>scratch.excluded, n, scratch, n_values, False, NO_LIMIT, greater, equal)
     for i in range(n_values):
-        # Another thread may change the scores meanwhile: the values are then anything, but no group leaves the list.
-        groups.greater[i] = max(min(groups.greater[i] - greater[i], left), 0)
-        groups.equal[i] = max(min(groups.equal[i] - equal[i], left - groups.greater[i]), 0)
+        # Clamp: if another thread changes the scores meanwhile, the values are arbitrary, but no group may leave the
+        # list.
+        scratch.greater[i] = max(min(scratch.greater[i] - greater[i], left), 0)
+        scratch.equal[i] = max(min(scratch.equal[i] - equal[i], left - scratch.greater[i]), 0)
     return nan
 
 
-cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Groups* groups) noexcept nogil:
-    """Write the groups of one query, whose list is scores[:n].
-
-    False if a score is NaN that is not excluded, or if it was interrupted.
-    """
+cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Groups* groups,
+                GroupingScratch* scratch) noexcept nogil:
     cdef Py_ssize_t n = self.offsets[query + 1] - self.offsets[query]
-    cdef Py_ssize_t first_key = self.key_offsets[query]
-    cdef Py_ssize_t n_keys = self.key_offsets[query + 1] - first_key
-    cdef const int64_t* position = self.key_position + first_key
+    cdef Py_ssize_t first = self.weighted_offsets[query]
+    cdef Py_ssize_t n_weighted = self.weighted_offsets[query + 1] - first
+    cdef const int64_t* position = self.weighted_position + first
     cdef Py_ssize_t i, n_values
     cdef int64_t nan, limit
     cdef Sorted outcome
-    groups.untied = False
+    scratch.untied = False
     if is_sorted(self, query):
-        outcome = sort_list(self, query, scores, n, first_key, n_keys, groups)
+        outcome = sort_list(self, query, scores, n, first, n_weighted, groups, scratch)
         if outcome != TOO_CLOSE:
             return outcome == GROUPED
-    for i in range(n_keys):
-        groups.key_score[i] = scores[position[i]]
-    if self.rule == IN_ORDER and self.order == NULL and n_keys <= self.counting_limit:
-        return rank_few(self, query, scores, n, first_key, n_keys, groups)
-    if n_keys <= LANES:
-        n_values = assign_few(groups.key_score, n_keys, groups.value, groups.group)
+    for i in range(n_weighted):
+        scratch.score[i] = scores[position[i]]
+    if self.placement == IN_ORDER and self.order == NULL and n_weighted <= self.counting_limit:
+        return rank_few(self, query, scores, n, first, n_weighted, groups, scratch)
+    if n_weighted <= LANES:
+        n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group)
     else:
-        # A key below `depth` other keys lies below every cut-off.
-        n_values = distinct(groups.value, highest(groups.value, groups.key_score, n_keys, self.depth))
-    limit = self.limit(query, n)
-    nan = tally(self, scores, n, groups, n_values, True, limit, groups.greater, groups.equal)
-    n_values = drop_lowest(groups, n_keys, n_values, limit)
-    nan -= take_off_excluded(self, query, scores, n_values, groups)
-    groups.n_values = n_values
-    if n_keys > LANES:
-        assign_many(groups.key_score, n_keys, groups.value, n_values, groups.group, groups.interruption)
-    if nan or groups.interruption.error != NULL:
+        # A weighted document below `depth` other weighted documents is below every cut-off.
+        n_values = distinct(scratch.value, highest(scratch.value, scratch.score, n_weighted, self.depth))
+    limit = limit_of(self, query, n)
+    nan = tally(self, scores, n, scratch, n_values, True, limit, scratch.greater, scratch.equal)
+    n_values = drop_lowest(scratch, n_weighted, n_values, limit)
+    nan -= subtract_excluded(self, query, scores, n_values, scratch)
+    scratch.n_values = n_values
+    if n_weighted > LANES:
+        assign_many(scratch.score, n_weighted, scratch.value, n_values, scratch.group, scratch.interruption)
+    if nan or scratch.interruption.error != NULL:
         return False
-    if self.rule == AVERAGE:
-        merge(self, first_key, n_keys, n_values, groups)
+    if self.placement == AVERAGE:
+        groups.count = n_values
+        for i in range(n_values):
+            groups.start[i] = scratch.greater[n_values - 1 - i]
+            groups.size[i] = scratch.equal[n_values - 1 - i]
+        add_weights(self, first, n_weighted, groups, scratch)
     else:
-        split(self, query, scores, n, first_key, n_keys, n_values, groups)
-    return groups.interruption.error == NULL
+        split(self, query, scores, n, first, n_weighted, groups, scratch)
+    return scratch.interruption.error == NULL
 
 
-cdef Py_ssize_t drop_lowest(Groups* groups, Py_ssize_t n_keys, Py_ssize_t n_values, int64_t limit) noexcept nogil:
-    """Leave out the values with `limit` scores above or more; return how many are left."""
+cdef Py_ssize_t drop_lowest(GroupingScratch* scratch, Py_ssize_t n_weighted, Py_ssize_t n_values,
+                            int64_t limit) noexcept nogil:
+    """Drop the values with `limit` or more scores above them; return how many values remain."""
     cdef Py_ssize_t i, lowest = 0
-    while lowest < n_values and groups.greater[lowest] >= limit:
+    while lowest < n_values and scratch.greater[lowest] >= limit:
         lowest += 1
     if lowest == 0:
         return n_values
     for i in range(lowest, n_values):
-        groups.value[i - lowest] = groups.value[i]
-        groups.greater[i - lowest] = groups.greater[i]
-        groups.equal[i - lowest] = groups.equal[i]
-    # Of many keys, the groups are still to be assigned.
-    if n_keys <= LANES:
-        for i in range(n_keys):
-            if groups.group[i] >= n_values - lowest:
-                groups.group[i] = -1
+        scratch.value[i - lowest] = scratch.value[i]
+        scratch.greater[i - lowest] = scratch.greater[i]
+        scratch.equal[i - lowest] = scratch.equal[i]
+    # More weighted documents than LANES get their groups later.
+    if n_weighted <= LANES:
+        for i in range(n_weighted):
+            if scratch.group[i] >= n_values - lowest:
+                scratch.group[i] = -1
     return n_values - lowest
 
 
 cdef inline const int64_t* order_of(PreparedLists self, Py_ssize_t query) noexcept nogil:
-    """The positions of a list in the order inside a tie; NULL, if that is the order of the list."""
+    """The positions of a list in the order of tied documents; NULL for the order of the list."""
     if self.order == NULL or self.one_order:
         return self.order
     return self.order + self.offsets[query]
 
 
 cdef inline bint is_sorted(PreparedLists self, Py_ssize_t query) noexcept nogil:
-    """Whether the list is to be sorted, short enough for it, and wholly ranked."""
+    """Return whether a list is to be sorted, is short enough for that, and has no excluded documents."""
     return (self.sorted_lists != NULL and self.sorted_lists[query] and n_excluded(self, query) == 0
             and length(self, query) <= TIEAWARE_LONGEST_SORTED)
 
 
-cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
-                      Py_ssize_t n_keys, Groups* groups) noexcept nogil:
-    """Write the groups of one query by sorting its list, as sorting.h has it."""
-    cdef bint ordered = self.rule == IN_ORDER
+cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
+                      Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Write the groups of one query by sorting its list; see sorting.h."""
+    cdef bint ordered = self.placement == IN_ORDER
     cdef const int64_t* order = order_of(self, query) if ordered else NULL
-    cdef const uint16_t* key_at = self.key_at + self.offsets[query]
+    cdef const uint16_t* weighted_at = self.weighted_at + self.offsets[query]
     cdef int64_t bits = tieaware_place_bits(n)
     cdef int64_t nan, repeats
     cdef const int64_t* words
     if score_t is double:
-        nan = tieaware_words_double(scores, order, n, bits, groups.words)
+        nan = tieaware_words_double(scores, order, n, bits, scratch.words)
     else:
-        nan = tieaware_words_float(scores, order, n, bits, groups.words)
+        nan = tieaware_words_float(scores, order, n, bits, scratch.words)
     if nan:
         return UNORDERED
-    words = tieaware_sort(sort_doubles, groups.words, n, groups.spare)
+    words = tieaware_sort(sort_doubles, scratch.words, n, scratch.spare)
     repeats = tieaware_repeats(words, n, bits)
     if score_t is double:
-        # A float has no bits where a word has the place.
+        # A float has no bits where a word has the place, so different floats never become equal.
         if repeats > 0 and tieaware_close(scores, order, words, n, bits):
             return TOO_CLOSE
     if ordered or repeats == 0:
-        groups.count = tieaware_walk_documents(words, n, bits, key_at, n_keys, self.depth, groups.start, groups.key)
-        take_keys(self, first_key, n_keys, groups)
+        scratch.untied = True
+        groups.count = tieaware_walk_documents(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
+                                               scratch.document)
+        copy_weights(self, first, groups, scratch)
     else:
-        memset(groups.group, -1, n_keys * sizeof(int64_t))
-        groups.count = tieaware_walk_groups(words, n, bits, key_at, n_keys, self.depth, groups.start,
-                                            groups.size, groups.group)
-        add_keys(self, first_key, n_keys, groups)
-    if self.rule == BEST_FIRST or self.rule == WORST_FIRST:
-        keep_tied(groups, n_keys)
-        place_by_label(self, first_key, n_keys, n, groups, groups if self.rule == BEST_FIRST else NULL,
-                       groups if self.rule == WORST_FIRST else NULL)
+        memset(scratch.group, -1, n_weighted * sizeof(int64_t))
+        groups.count = tieaware_walk_groups(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
+                                            groups.size, scratch.group)
+        add_weights(self, first, n_weighted, groups, scratch)
+    if self.placement == BEST_FIRST or self.placement == WORST_FIRST:
+        restore_counts(groups, n_weighted, scratch)
+        place_by_label(self, first, n_weighted, n, scratch, groups if self.placement == BEST_FIRST else NULL,
+                       groups if self.placement == WORST_FIRST else NULL)
     return GROUPED
 
 
-cdef void take_keys(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, Groups* groups) noexcept nogil:
-    """Make each key that was found a group of its own."""
+cdef void copy_weights(PreparedLists self, Py_ssize_t first, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Write the size and weights of groups that are one weighted document each."""
     cdef Py_ssize_t g, c
     cdef double* weight
-    cdef const double* key_weight
-    groups.untied = True
+    cdef const double* document_weight
     for g in range(groups.count):
         groups.size[g] = 1
-    for c in range(self.n_weights):
+    for c in range(self.n_weightings):
         weight = groups.weight + c * groups.stride
-        key_weight = self.key_weight + c * self.n_keys + first_key
+        document_weight = self.weight + c * self.n_weighted + first
         for g in range(groups.count):
-            weight[g] = key_weight[groups.key[g]]
+            weight[g] = document_weight[scratch.document[g]]
 
 
-cdef void add_keys(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, Groups* groups) noexcept nogil:
-    """Add up the weights of the keys of each group."""
+cdef void add_weights(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, Groups* groups,
+                      GroupingScratch* scratch) noexcept nogil:
+    """Add up the weights of the weighted documents of each group."""
     cdef Py_ssize_t i, c
     cdef double* weight
-    cdef const double* key_weight
-    for c in range(self.n_weights):
+    cdef const double* document_weight
+    for c in range(self.n_weightings):
         weight = groups.weight + c * groups.stride
-        key_weight = self.key_weight + c * self.n_keys + first_key
+        document_weight = self.weight + c * self.n_weighted + first
         for i in range(groups.count):
             weight[i] = 0.0
-        for i in range(n_keys):
-            if groups.group[i] >= 0:
-                weight[groups.group[i]] += key_weight[i]
+        for i in range(n_weighted):
+            if scratch.group[i] >= 0:
+                weight[scratch.group[i]] += document_weight[i]
 
 
-cdef void keep_tied(Groups* tied, Py_ssize_t n_keys) noexcept nogil:
-    """Write greater, equal and group of the tied groups, as place_by_label takes them, from what they were made of."""
+cdef void restore_counts(const Groups* tied, Py_ssize_t n_weighted, GroupingScratch* scratch) noexcept nogil:
+    """Write greater, equal and group from the tied groups, as counting would have written them."""
     cdef Py_ssize_t g, n = tied.count
-    if tied.untied:
-        memset(tied.group, -1, n_keys * sizeof(int64_t))
+    if scratch.untied:
+        memset(scratch.group, -1, n_weighted * sizeof(int64_t))
         for g in range(n):
-            tied.group[tied.key[g]] = g
-    tied.n_values = n
+            scratch.group[scratch.document[g]] = g
+    scratch.n_values = n
     for g in range(n):
-        tied.greater[n - 1 - g] = tied.start[g]
-        tied.equal[n - 1 - g] = tied.size[g]
+        scratch.greater[n - 1 - g] = tied.start[g]
+        scratch.equal[n - 1 - g] = tied.size[g]
 
 
-cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
-                   Py_ssize_t n_keys, Groups* groups) noexcept nogil:
-    """Each key its own group, in the order of the list: the rank of few keys in one pass, one comparison for each."""
-    cdef int64_t* rank = groups.greater
-    cdef int64_t* taken_off = groups.start
-    cdef int64_t* keys = groups.group
+cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
+                   Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Rank few weighted documents in the order of the list, with one comparison per score and weighted document."""
+    cdef int64_t* rank = scratch.greater
+    cdef int64_t* rank_among_excluded = scratch.equal
+    cdef int64_t* by_rank = scratch.group
     cdef Py_ssize_t i, j, c, n_out = n_excluded(self, query)
-    cdef int64_t limit = self.limit(query, n)
-    cdef int64_t nan = precede(scores, n, groups.key_score, self.key_rank + first_key, n_keys, limit, rank,
-                               groups.interruption)
-    # After that pass, which brings them into the cache.
+    cdef int64_t limit = limit_of(self, query, n)
+    cdef int64_t nan = precede(scores, n, scratch.score, self.weighted_rank + first, n_weighted, limit, rank,
+                               scratch.interruption)
+    # The pass over the list has brought the excluded documents into the cache.
     if n_out > 0:
-        gather_excluded(self, query, scores, groups)
-        nan -= precede(<const score_t*>groups.excluded, n_out, groups.key_score, self.key_excluded + first_key, n_keys,
-                       NO_LIMIT, taken_off, groups.interruption)
-        for i in range(n_keys):
-            rank[i] -= taken_off[i]
-    if nan or groups.interruption.error != NULL:
+        gather_excluded(self, query, scores, scratch)
+        nan -= precede(<const score_t*>scratch.excluded, n_out, scratch.score, self.excluded_before + first, n_weighted,
+                       NO_LIMIT, rank_among_excluded, scratch.interruption)
+        for i in range(n_weighted):
+            rank[i] -= rank_among_excluded[i]
+    if nan or scratch.interruption.error != NULL:
         return False
-    for i in range(n_keys):
+    for i in range(n_weighted):
         j = i
-        # Invariant: keys[:i] is sorted by rank, keys[j] is free.
-        while j > 0 and rank[keys[j - 1]] > rank[i]:
-            keys[j] = keys[j - 1]
+        # Invariant: by_rank[:i] is sorted by rank, by_rank[j] is free.
+        while j > 0 and rank[by_rank[j - 1]] > rank[i]:
+            by_rank[j] = by_rank[j - 1]
             j -= 1
-        keys[j] = i
-    while n > SHORT and n_keys > 0 and rank[keys[n_keys - 1]] >= self.depth:
-        n_keys -= 1
-    groups.count = n_keys
-    for i in range(n_keys):
-        # Another thread may change the scores meanwhile: the values are then anything, but no rank leaves the list.
-        groups.start[i] = max(min(rank[keys[i]], <int64_t>(n - n_out) - 1), 0)
+        by_rank[j] = i
+    while n > SHORT and n_weighted > 0 and rank[by_rank[n_weighted - 1]] >= self.depth:
+        n_weighted -= 1
+    groups.count = n_weighted
+    for i in range(n_weighted):
+        # Clamp: see subtract_excluded.
+        groups.start[i] = max(min(rank[by_rank[i]], <int64_t>(n - n_out) - 1), 0)
         groups.size[i] = 1
-        for c in range(self.n_weights):
-            groups.weight[c * groups.stride + i] = self.key_weight[c * self.n_keys + first_key + keys[i]]
+        for c in range(self.n_weightings):
+            groups.weight[c * groups.stride + i] = self.weight[c * self.n_weighted + first + by_rank[i]]
     return True
 
 
-cdef void merge(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n_values,
-                Groups* groups) noexcept nogil:
-    """The tied groups as they are."""
-    cdef Py_ssize_t i
-    groups.count = n_values
-    for i in range(n_values):
-        groups.start[i] = groups.greater[n_values - 1 - i]
-        groups.size[i] = groups.equal[n_values - 1 - i]
-    add_keys(self, first_key, n_keys, groups)
-
-
-cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first_key,
-                Py_ssize_t n_keys, Py_ssize_t n_values, Groups* groups) noexcept nogil:
-    """Each key its own group, at the place that the order gives it inside its tied group."""
+cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
+                Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Make each weighted document a group, at the place inside its tied group that the order gives it."""
     cdef const int64_t* order = order_of(self, query)
-    cdef int64_t* place = groups.histogram
-    cdef int64_t* taken_off = groups.histogram + groups.stride
+    cdef int64_t* place = scratch.histogram
+    cdef int64_t* place_among_excluded = scratch.histogram + groups.stride
     cdef Py_ssize_t i, tied = 0, n_out = n_excluded(self, query)
-    if self.rule == BEST_FIRST or self.rule == WORST_FIRST:
-        place_by_label(self, first_key, n_keys, n - n_out, groups, groups if self.rule == BEST_FIRST else NULL,
-                       groups if self.rule == WORST_FIRST else NULL)
+    if self.placement == BEST_FIRST or self.placement == WORST_FIRST:
+        place_by_label(self, first, n_weighted, n - n_out, scratch, groups if self.placement == BEST_FIRST else NULL,
+                       groups if self.placement == WORST_FIRST else NULL)
         return
-    for i in range(n_keys):
-        place[i] = taken_off[i] = 0
-        tied += shares(groups, i)
+    for i in range(n_weighted):
+        place[i] = place_among_excluded[i] = 0
+        tied += is_tied(scratch, i)
     if tied > 0:
-        find_places(scores, n, order, self.key_rank + first_key, n_keys, tied <= self.counting_limit, groups, place)
+        find_places(scores, n, order, self.weighted_rank + first, n_weighted, tied <= self.counting_limit, scratch,
+                    place)
         if n_out > 0:
-            find_places(<const score_t*>groups.excluded, n_out, NULL, self.key_excluded + first_key, n_keys,
-                        tied <= self.counting_limit, groups, taken_off)
-    count_keys(groups, n_keys)
-    groups.count = groups.first[n_values]
-    for i in range(n_keys):
-        if groups.group[i] >= 0:
-            put(self, first_key + i, groups.group[i], groups.taken[groups.group[i]],
-                place[i] - taken_off[i] if shares(groups, i) else 0, n - n_out, groups, groups)
-            groups.taken[groups.group[i]] += 1
+            find_places(<const score_t*>scratch.excluded, n_out, NULL, self.excluded_before + first, n_weighted,
+                        tied <= self.counting_limit, scratch, place_among_excluded)
+    count_weighted(scratch, n_weighted)
+    groups.count = scratch.first[scratch.n_values]
+    for i in range(n_weighted):
+        if scratch.group[i] >= 0:
+            put(self, first + i, scratch.group[i], scratch.taken[scratch.group[i]],
+                place[i] - place_among_excluded[i] if is_tied(scratch, i) else 0, n - n_out, scratch, groups)
+            scratch.taken[scratch.group[i]] += 1
 
 
-cdef inline bint shares(const Groups* groups, Py_ssize_t key) noexcept nogil:
-    """Whether another document ties with a key that is in a group."""
-    return groups.group[key] >= 0 and groups.equal[groups.n_values - 1 - groups.group[key]] > 1
+cdef inline bint is_tied(const GroupingScratch* scratch, Py_ssize_t i) noexcept nogil:
+    """Return whether weighted document i is in a group with another document."""
+    return scratch.group[i] >= 0 and scratch.equal[scratch.n_values - 1 - scratch.group[i]] > 1
 
 
-cdef void count_keys(Groups* tied, Py_ssize_t n_keys) noexcept nogil:
-    """first[g] becomes the number of keys in the tied groups before g, taken[g] 0: how many of g have their place."""
+cdef void count_weighted(GroupingScratch* scratch, Py_ssize_t n_weighted) noexcept nogil:
+    """Write to first[g] how many weighted documents are in the tied groups before g, and set taken[g] to 0."""
     cdef Py_ssize_t i, g
-    memset(tied.first, 0, (tied.n_values + 1) * sizeof(int64_t))
-    memset(tied.taken, 0, tied.n_values * sizeof(int64_t))
-    for i in range(n_keys):
-        if tied.group[i] >= 0:
-            tied.first[tied.group[i] + 1] += 1
-    for g in range(tied.n_values):
-        tied.first[g + 1] += tied.first[g]
+    memset(scratch.first, 0, (scratch.n_values + 1) * sizeof(int64_t))
+    memset(scratch.taken, 0, scratch.n_values * sizeof(int64_t))
+    for i in range(n_weighted):
+        if scratch.group[i] >= 0:
+            scratch.first[scratch.group[i] + 1] += 1
+    for g in range(scratch.n_values):
+        scratch.first[g + 1] += scratch.first[g]
 
 
-cdef inline void put(PreparedLists self, Py_ssize_t key, Py_ssize_t g, int64_t nth, int64_t place, Py_ssize_t n,
-                     const Groups* tied, Groups* ordered) noexcept nogil:
-    """Make a key the nth group of those that tied group g becomes, at a place inside it."""
-    cdef Py_ssize_t c, slot = tied.first[g] + nth
-    # Another thread may change the scores meanwhile: the values are then anything, but no rank leaves the list.
-    ordered.start[slot] = max(min(tied.greater[tied.n_values - 1 - g] + place, <int64_t>n - 1), 0)
+cdef inline void put(PreparedLists self, Py_ssize_t document, Py_ssize_t g, int64_t nth, int64_t place, Py_ssize_t n,
+                     const GroupingScratch* scratch, Groups* ordered) noexcept nogil:
+    """Make a weighted document the nth of the groups into which tied group g is split, at a place inside group g."""
+    cdef Py_ssize_t c, slot = scratch.first[g] + nth
+    # Clamp: see subtract_excluded.
+    ordered.start[slot] = max(min(scratch.greater[scratch.n_values - 1 - g] + place, <int64_t>n - 1), 0)
     ordered.size[slot] = 1
-    for c in range(self.n_weights):
-        ordered.weight[c * ordered.stride + slot] = self.key_weight[c * self.n_keys + key]
+    for c in range(self.n_weightings):
+        ordered.weight[c * ordered.stride + slot] = self.weight[c * self.n_weighted + document]
 
 
-cdef void place_by_label(PreparedLists self, Py_ssize_t first_key, Py_ssize_t n_keys, Py_ssize_t n, Groups* tied,
-                         Groups* best, Groups* worst) noexcept nogil:
-    """Each key its own group: the keys, which lie by label, descending, come first in their tied group, or last.
+cdef void place_by_label(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, Py_ssize_t n,
+                         GroupingScratch* scratch, Groups* best, Groups* worst) noexcept nogil:
+    """Make each weighted document a group: first in its tied group, by label, descending (best), or last (worst).
 
-    Either order may be left out: NULL.
+    Each of the two orders may be NULL. The weighted documents are sorted by label, descending.
     """
     cdef Py_ssize_t i, g
     cdef int64_t taken
-    count_keys(tied, n_keys)
-    for i in range(n_keys):
-        g = tied.group[i]
+    count_weighted(scratch, n_weighted)
+    for i in range(n_weighted):
+        g = scratch.group[i]
         if g < 0:
             continue
-        taken = tied.taken[g]
+        taken = scratch.taken[g]
         if best != NULL:
-            put(self, first_key + i, g, taken, taken, n, tied, best)
+            put(self, first + i, g, taken, taken, n, scratch, best)
         if worst != NULL:
-            put(self, first_key + i, g, tied.first[g + 1] - tied.first[g] - 1 - taken,
-                tied.equal[tied.n_values - 1 - g] - 1 - taken, n, tied, worst)
-        tied.taken[g] += 1
+            put(self, first + i, g, scratch.first[g + 1] - scratch.first[g] - 1 - taken,
+                scratch.equal[scratch.n_values - 1 - g] - 1 - taken, n, scratch, worst)
+        scratch.taken[g] += 1
     if best != NULL:
-        best.count = tied.first[tied.n_values]
+        best.count = scratch.first[scratch.n_values]
     if worst != NULL:
-        worst.count = tied.first[tied.n_values]
+        worst.count = scratch.first[scratch.n_values]
 
 
-cdef void order_by_label(PreparedLists lists, Py_ssize_t query, Groups* tied, Groups* best,
-                         Groups* worst) noexcept nogil:
-    cdef Py_ssize_t first_key = lists.key_offsets[query], n_keys = lists.key_offsets[query + 1] - first_key
-    keep_tied(tied, n_keys)
-    place_by_label(lists, first_key, n_keys, length(lists, query), tied, best, worst)
+cdef void order_by_label(PreparedLists lists, Py_ssize_t query, const Groups* tied, GroupingScratch* scratch,
+                         Groups* best, Groups* worst) noexcept nogil:
+    cdef Py_ssize_t first = lists.weighted_offsets[query], n_weighted = lists.weighted_offsets[query + 1] - first
+    restore_counts(tied, n_weighted, scratch)
+    place_by_label(lists, first, n_weighted, length(lists, query), scratch, best, worst)
 
 
-cdef void find_places(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank, Py_ssize_t n_keys,
-                      bint few, const Groups* groups, int64_t* place) noexcept nogil:
-    """place[i]: how many of the first rank[i] documents in the order tie with key i, wherever it shares its group."""
-    if few:
-        place_by_counting(scores, order, rank, n_keys, groups, place)
-    else:
-        place_by_sweeping(scores, n, order, rank, n_keys, groups, place)
+cdef void find_places(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank,
+                      Py_ssize_t n_weighted, bint few, GroupingScratch* scratch, int64_t* place) noexcept nogil:
+    """Write to place[i] how many of the first rank[i] documents in the order tie with weighted document i.
 
-
-cdef void place_by_counting(const score_t* scores, const int64_t* order, const int64_t* rank, Py_ssize_t n_keys,
-                            const Groups* groups, int64_t* place) noexcept nogil:
-    """Key by key."""
+    Only the places of tied documents are needed.
+    """
     cdef Py_ssize_t i
-    for i in range(n_keys):
-        if shares(groups, i):
-            place[i] = count_equal(scores, order, rank[i], groups.key_score[i], groups.interruption)
+    if not few:
+        place_by_sweeping(scores, n, order, rank, n_weighted, scratch, place)
+        return
+    for i in range(n_weighted):
+        if is_tied(scratch, i):
+            place[i] = count_equal(scores, order, rank[i], scratch.score[i], scratch.interruption)
 
 
 cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank,
-                            Py_ssize_t n_keys, const Groups* groups, int64_t* place) noexcept nogil:
-    """The same for all keys in one walk along the order; size[v] counts the documents met that tie at value v."""
+                            Py_ssize_t n_weighted, GroupingScratch* scratch, int64_t* place) noexcept nogil:
+    """Find the places in one walk along the order, where met[v] counts the documents so far with value v."""
     cdef int64_t below[LANES]
     cdef score_t lanes[LANES]
-    cdef Py_ssize_t i, width, at = 0, key = 0, n_values = groups.n_values
-    cdef int64_t* met = groups.size
-    cdef Interruption* interruption = groups.interruption
-    # A key in no group, -1, meets nothing.
+    cdef Py_ssize_t i, width, at = 0, document = 0, n_values = scratch.n_values
+    # `taken` is not in use yet. A document in no group, -1, reads met[n_values], which stays 0.
+    cdef int64_t* met = scratch.taken
     memset(met, 0, (n_values + 1) * sizeof(int64_t))
     while at < n:
         width = min(<Py_ssize_t>LANES, n - at)
@@ -571,16 +579,16 @@ cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* 
                 lanes[i] = scores[at + min(i, width - 1)]
             else:
                 lanes[i] = scores[order[at + min(i, width - 1)]]
-        find(lanes, groups.value, n_values, below)
+        find(lanes, scratch.value, n_values, below)
         for i in range(width):
-            while key < n_keys and rank[key] == at + i:
-                place[key] = met[n_values - 1 - groups.group[key]]
-                key += 1
-            if below[i] < n_values and groups.value[below[i]] == lanes[i]:
+            while document < n_weighted and rank[document] == at + i:
+                place[document] = met[n_values - 1 - scratch.group[document]]
+                document += 1
+            if below[i] < n_values and scratch.value[below[i]] == lanes[i]:
                 met[below[i]] += 1
         at += width
-        if at % PIECE == 0 and interrupted(interruption, 64 * PIECE):
+        if at % CHUNK == 0 and interrupted(scratch.interruption, 64 * CHUNK):
             return
-    while key < n_keys:
-        place[key] = met[n_values - 1 - groups.group[key]]
-        key += 1
+    while document < n_weighted:
+        place[document] = met[n_values - 1 - scratch.group[document]]
+        document += 1

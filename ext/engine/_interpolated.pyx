@@ -1,11 +1,11 @@
-"""Interpolated precision under ties: mean and variance of a maximum, exact, and polynomial in the groups' sizes.
+"""Interpolated precision under ties: exact mean and variance of a maximum, in time polynomial in the group sizes.
 
-Precision at the h-th relevant document is h/j, j its rank. Interpolated precision is the greatest h/j from the wanted h
-on. So the list is walked from its end: a state is how many relevant documents of the group are still to come, and the
-greatest h/j so far, one of the fractions that can occur. Where h reaches a wanted number, that maximum is added to the
-sum. For every state three numbers are kept: its probability, and the parts of the sum's mean and second moment that
-fall to it. A group of n documents with r relevant ones has up to n r fractions, and each of its n slots takes up to r
-times as many steps as there are fractions.
+The precision at the h-th relevant document is h/j, where j is its rank. The interpolated precision is the maximum of
+h/j from a wanted h on, so the list is walked from its end. A state is the number of relevant documents of the group
+that are still to come, together with the maximum of h/j so far, one of the fractions that can occur. Whenever h reaches
+a wanted number, the maximum is added to the sum. Each state keeps three numbers: its probability, and its contributions
+to the mean and the second moment of the sum. A group of n documents with r relevant ones has up to n r fractions, and
+each of its n slots takes up to r times as many steps as there are fractions.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
@@ -15,7 +15,7 @@ from tieaware.kernels._interruption cimport Interruption, interrupted
 from tieaware.kernels._measure cimport TOO_MANY, Query
 from tieaware.kernels._sorting cimport distinct, sort
 
-# After so many steps, about a second, or for so many states (100 MB) the sum is given up.
+# The kernel refuses after this many steps, about a second, and for more states than this: 100 MB.
 cdef double MOST_STEPS = 5e8
 cdef double MOST_STATES = 4e6
 
@@ -29,14 +29,15 @@ cdef struct Moments:
 
 
 cdef struct Walk:
-    # The fractions that can occur, ascending, from 0 on.
+    # The fractions that can occur, ascending, beginning with 0.
     double* value
     Py_ssize_t n_values
-    # States: row a of each holds one number for each fraction, where a relevant documents of the group are to come.
+    # The states: in each of these arrays, row a has one number per fraction, for a relevant documents of the group
+    # still to come. They hold the probability, the contribution to the mean, and the contribution to the second moment.
     double* chance
     double* sum
     double* square
-    # In row a, only the fractions first[a] … last[a] have a chance; none, if last[a] < first[a].
+    # In row a, only the fractions first[a] … last[a] have a probability above 0; none if last[a] < first[a].
     Py_ssize_t* first
     Py_ssize_t* last
     double steps
@@ -44,12 +45,12 @@ cdef struct Walk:
 
 
 cdef inline int64_t wanted_at(double recall, double n_relevant) noexcept nogil:
-    """How many relevant documents reach a recall, rounded as trec_eval 10 does; at least 1."""
+    """The number of relevant documents that reaches a recall, rounded as in trec_eval 10; at least 1."""
     return max(<int64_t>(recall * n_relevant + 0.5), 1)
 
 
 cdef inline Py_ssize_t index_of(const Walk* walk, double fraction) noexcept nogil:
-    """Where value[index] is the fraction, which is among them."""
+    """The index of a fraction, which must be among the values."""
     cdef Py_ssize_t low = 0, high = walk.n_values - 1, middle
     while low < high:
         middle = (low + high) // 2
@@ -72,9 +73,10 @@ cdef inline void scale_row(Walk* walk, Py_ssize_t a, double by) noexcept nogil:
 
 
 cdef void move_up(Walk* walk, Py_ssize_t a, double by, Py_ssize_t at, double times, double floor) noexcept nogil:
-    """Add to row a the chances of row a+1, by a factor, where the next document is relevant with the fraction `at`.
+    """Move states from row a+1 to row a, as the next document is relevant: multiply them by a factor and add them.
 
-    Smaller maxima grow to that fraction. `times` the maximum, less the floor, is then added to the sum.
+    The document has the fraction with index `at`; smaller maxima grow to it. Then the excess of the maximum over the
+    floor is added to the sum, `times` times.
     """
     cdef Py_ssize_t n = walk.n_values, i, source, start
     cdef Py_ssize_t from_first = walk.first[a + 1], from_last = walk.last[a + 1]
@@ -102,14 +104,14 @@ cdef void move_up(Walk* walk, Py_ssize_t a, double by, Py_ssize_t at, double tim
 
 
 cdef inline void put(Walk* walk, Py_ssize_t state, double p, double s, double q, double more) noexcept nogil:
-    """Add a chance to a state, and what it has of the sum's moments, `more` being added to the sum."""
+    """Add a probability and its contributions to a state, after adding `more` to the sum."""
     walk.chance[state] += p
     walk.sum[state] += s + more * p
     walk.square[state] += q + 2.0 * more * s + more * more * p
 
 
 cdef inline void widen(Walk* walk, Py_ssize_t a, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-    """Let row a reach from first to last; what is new in it has no chance yet."""
+    """Extend the range of row a to first … last; new states have the probability 0."""
     cdef Py_ssize_t row = a * walk.n_values
     if walk.last[a] < walk.first[a]:
         walk.first[a] = first
@@ -128,13 +130,13 @@ cdef inline void clear(Walk* walk, Py_ssize_t state) noexcept nogil:
 
 cdef void climb(Walk* walk, int64_t t, int64_t n, int64_t r, int64_t before, const int64_t* wanted, int n_points,
                 const double* floors) noexcept nogil:
-    """Walk through one group, from its last slot to its first; all chances are in row r before, and then in others."""
+    """Walk through one group from its last slot to its first. All states are in row r at first."""
     cdef int64_t x, a, h, lowest = max(wanted[0] - 1 - before, 0)
     cdef double times, floor, steps = walk.steps
     cdef int i
     for x in range(n, 0, -1):
         for a in range(max(lowest, r - (n - x) - 1), r + 1):
-            # At most r - a relevant documents have their slots, and at least r - x.
+            # r - a relevant documents of the group are below slot x, and a at or above it.
             if a > lowest or lowest == 0:
                 scale_row(walk, a, (x - a) / <double>x)
             if a == r:
@@ -154,7 +156,7 @@ cdef void climb(Walk* walk, int64_t t, int64_t n, int64_t r, int64_t before, con
 
 
 cdef inline void gather(Walk* walk, Py_ssize_t lowest, Py_ssize_t row, Py_ssize_t n_rows) noexcept nogil:
-    """Bring the chances from row `lowest`, where all are after a group, to a row of the next group."""
+    """Move all states from row `lowest`, where a group ends, to the row where the next group begins."""
     cdef Py_ssize_t i, a, first = walk.first[lowest], last = walk.last[lowest], n = walk.n_values
     if row != lowest:
         for i in range(first, last + 1):
@@ -195,7 +197,7 @@ cdef void list_fractions(const Groups* groups, const double* weight, int64_t wan
 
 
 cdef double least_of(const Groups* groups, const double* weight, int64_t wanted) noexcept nogil:
-    """The interpolated precision in the worst order."""
+    """The interpolated precision in the worst order: a lower bound."""
     cdef Py_ssize_t g
     cdef double found = 0.0, hits = 0.0
     for g in range(groups.count):
@@ -206,7 +208,7 @@ cdef double least_of(const Groups* groups, const double* weight, int64_t wanted)
 
 
 cdef struct Extent:
-    # How many relevant documents are retrieved; no more fractions can occur than n_values, and rows are needed.
+    # The number of retrieved relevant documents; an upper bound of the number of fractions; and the number of rows.
     int64_t retrieved
     Py_ssize_t n_values
     Py_ssize_t n_rows
@@ -225,7 +227,7 @@ cdef Extent extent_of(const Groups* groups, const double* weight, int64_t wanted
 
 
 cdef int64_t size_from(const Query* q, int64_t wanted) noexcept nogil:
-    """How many numbers the states take, and the two bounds of each row."""
+    """The size of the states and of the two bounds of each row, in numbers."""
     cdef Extent extent = extent_of(q.groups, q.weight, wanted)
     if extent.retrieved < wanted:
         return 0
@@ -256,7 +258,7 @@ cdef int64_t size_at_eleven_recalls(const Query* q, bint spread) noexcept nogil:
 
 
 cdef Moments moments_at(const Query* q, const int64_t* wanted, int n_points) noexcept nogil:
-    """Of the mean interpolated precision where `wanted` relevant documents are found, which ascend."""
+    """Mean and variance of the mean interpolated precision at several numbers of relevant documents, ascending."""
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef Extent extent = extent_of(groups, weight, wanted[0])
@@ -282,7 +284,7 @@ cdef Moments moments_at(const Query* q, const int64_t* wanted, int n_points) noe
     walk.last = walk.first + extent.n_rows
     walk.steps = 0.0
     walk.interruption = q.interruption
-    # Below the list, the maximum is surely 0.
+    # At the end of the list, the maximum is 0 with probability 1.
     lowest = 0
     walk.first[0] = walk.last[0] = 0
     walk.chance[0] = 1.0

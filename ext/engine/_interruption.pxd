@@ -12,20 +12,20 @@ cdef struct Interruption:
     # The number of steps until the next look at the clock.
     int64_t left
     # The time of the last check, in seconds; 0 before the first look at the clock.
-    double asked
+    double polled
     # The raised exception, a strong reference that `check_interruption` takes over; NULL if there is none.
     PyObject* error
 
 
 cdef Interruption no_interruption() noexcept nogil
 
-cdef bint asked(Interruption* interruption) noexcept nogil
+cdef bint poll(Interruption* interruption) noexcept nogil
 
 
 cdef inline bint interrupted(Interruption* interruption, int64_t steps) noexcept nogil:
     """Count `steps` more steps, and return whether to stop; the kernel's result is not used then."""
     interruption.left -= steps
-    return interruption.left < 0 and asked(interruption)
+    return interruption.left < 0 and poll(interruption)
 
 
 # Raise the exception that ended the work, if there is one.

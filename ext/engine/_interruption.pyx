@@ -29,22 +29,22 @@ def ask_also(check):
 cdef Interruption no_interruption() noexcept nogil:
     cdef Interruption interruption
     interruption.left = STEPS
-    interruption.asked = 0.0
+    interruption.polled = 0.0
     interruption.error = NULL
     return interruption
 
 
-cdef bint asked(Interruption* interruption) noexcept nogil:
+cdef bint poll(Interruption* interruption) noexcept nogil:
     cdef double now = tieaware_seconds()
     if interruption.error != NULL:
         return True
     interruption.left = STEPS
-    if interruption.asked == 0.0:
-        interruption.asked = now
+    if interruption.polled == 0.0:
+        interruption.polled = now
     # The difference is negative if the clock was set back.
-    if 0.0 <= now - interruption.asked < INTERVAL:
+    if 0.0 <= now - interruption.polled < INTERVAL:
         return False
-    interruption.asked = now
+    interruption.polled = now
     with gil:
         try:
             PyErr_CheckSignals()

@@ -1,7 +1,7 @@
-"""Labels: which documents of each list are judged and might weigh something, how many are, and what they weigh.
+"""Labels: the judged documents of each list that may weigh something, their counts, and their weights.
 
 Most documents of most lists are unjudged or have the label 0, and weigh nothing to most measures. These are counted,
-many at a time; the others, the *listed* documents, are written out one by one. So nothing here has the size of the
+many at a time. The other documents, the *listed* ones, are written out one by one. So no array here is as large as the
 labels.
 """
 cimport numpy as cnp
@@ -22,9 +22,9 @@ ctypedef fused label_t:
     uint32_t
     uint64_t
 
-# How many labels are counted at a time: as many as an int8 has room for.
+# The number of labels that are counted at a time: few enough for counts of 8 bits.
 cdef enum:
-    BLOCK = 64
+    CHUNK = 64
 
 cdef enum Outcome:
     GOOD
@@ -32,7 +32,7 @@ cdef enum Outcome:
     NO_LABEL
 
 
-# The listed documents of all lists so far: where in its list each is, and its label.
+# The listed documents of all lists so far: their positions in their lists, and their labels.
 cdef struct Listed:
     int64_t* positions
     int32_t* labels
@@ -40,7 +40,7 @@ cdef struct Listed:
 
 
 cdef bint make_room(Listed* listed, Py_ssize_t more) noexcept nogil:
-    """Have room for so many more documents; False if there is no memory."""
+    """Make room for this many more documents; return False if there is no memory."""
     cdef Py_ssize_t room = max(listed.n + more, 2 * listed.room)
     cdef void* grown
     if listed.n + more <= listed.room:
@@ -59,14 +59,14 @@ cdef bint make_room(Listed* listed, Py_ssize_t more) noexcept nogil:
 
 cdef Outcome list_some(const label_t* labels, Py_ssize_t n, int64_t position, label_t least, label_t lowest,
                        Listed* listed, int64_t* n_listed) noexcept nogil:
-    """Append the listed documents among a few; position is that of the first. Count those with a label."""
+    """Append the listed documents among n documents, the first of which has this position; count the judged ones."""
     cdef Py_ssize_t i
     cdef label_t label
     cdef int32_t value
     if not make_room(listed, n):
         return NO_MEMORY
     for i in range(n):
-        # Read once: another thread may change the labels meanwhile.
+        # Read the label once: another thread may change it meanwhile.
         label = labels[i]
         if label >= least or label < lowest:
             value = <int32_t>label
@@ -81,33 +81,33 @@ cdef Outcome list_some(const label_t* labels, Py_ssize_t n, int64_t position, la
 
 cdef Outcome list_all(const label_t* labels, const int64_t* offsets, Py_ssize_t n_lists, label_t least, label_t lowest,
                       Listed* listed, int64_t* judged_offsets, int64_t* left_out) noexcept nogil:
-    """List the documents of every list whose label is at least `least` or below `lowest`, and count the others' zeros.
+    """List the documents whose label is at least `least` or below `lowest`, and count the other judged documents.
 
-    judged_offsets[q] is where the listed documents of list q begin, left_out[q] how many judged ones it has besides.
+    The listed documents of list q begin at judged_offsets[q]; left_out[q] other documents of list q are judged.
     """
     cdef Py_ssize_t q, i
     cdef int64_t at, end, n_judged, n_listed
     cdef label_t judged, found
-    cdef const label_t* block
+    cdef const label_t* chunk
     cdef Outcome outcome
     judged_offsets[0] = 0
     for q in range(n_lists):
         at = offsets[q]
         end = offsets[q + 1]
         n_judged = n_listed = 0
-        # Invariant: the labels before `at` are counted, and those listed written.
-        while at + BLOCK <= end:
-            block = labels + at
+        # Invariant: the labels before `at` are counted, and the listed documents among them are written.
+        while at + CHUNK <= end:
+            chunk = labels + at
             judged = found = 0
-            for i in range(BLOCK):
-                judged += block[i] >= 0
-                found += (block[i] >= least) | (block[i] < lowest)
+            for i in range(CHUNK):
+                judged += chunk[i] >= 0
+                found += (chunk[i] >= least) | (chunk[i] < lowest)
             n_judged += judged
             if found != 0:
-                outcome = list_some(block, BLOCK, at - offsets[q], least, lowest, listed, &n_listed)
+                outcome = list_some(chunk, CHUNK, at - offsets[q], least, lowest, listed, &n_listed)
                 if outcome != GOOD:
                     return outcome
-            at += BLOCK
+            at += CHUNK
         for i in range(end - at):
             n_judged += labels[at + i] >= 0
         outcome = list_some(labels + at, end - at, at - offsets[q], least, lowest, listed, &n_listed)
@@ -119,23 +119,23 @@ cdef Outcome list_all(const label_t* labels, const int64_t* offsets, Py_ssize_t 
 
 
 def listed(cnp.ndarray labels not None, cnp.ndarray offsets not None, bint zeros, bint pool):
-    """List the documents that have a label above 0, and if wanted those of label 0 and those of labels below -1.
+    """List the documents with labels above 0 and, on request, with label 0 or with labels below -1.
 
     Parameters
     ----------
     labels : bool or integers of any type [n_docs]
         C-contiguous, aligned and native.
     offsets : int64[n_lists + 1]
-        Of the lists; the last is n_docs.
+        Where each list starts; the last offset is n_docs.
     zeros, pool : bool
-        Whether label 0 is listed, and labels below -1.
+        Whether to list documents with label 0, and with labels below -1.
 
     Returns
     -------
     tuple or None
         (judged_offsets, positions, labels, left_out): where the listed documents of each list begin,
-        int64[n_lists + 1]; where each is in its list, int64[n]; its label, int32[n]; and how many documents of label 0
-        of each list are not listed, int64[n_lists]. None if a label has no room in int32.
+        int64[n_lists + 1]; the position of each in its list, int64[n]; its label, int32[n]; and the number of judged
+        documents of each list that are not listed, int64[n_lists]. None if a label does not fit in int32.
     """
     cdef Py_ssize_t n_lists = offsets.shape[0] - 1
     cdef cnp.ndarray judged_offsets = np.empty(n_lists + 1, np.int64), left_out = np.empty(n_lists, np.int64)
@@ -147,7 +147,7 @@ def listed(cnp.ndarray labels not None, cnp.ndarray offsets not None, bint zeros
     cdef int size = <int>cnp.PyArray_ITEMSIZE(labels)
     cdef bint signed = cnp.PyArray_ISSIGNED(labels)
     cdef int64_t least = 0 if zeros else 1
-    # What is below this is listed: as documents of the pool, or to find that it is no label.
+    # Lower labels are listed: either as documents of the pool, or to detect labels that do not fit in int32.
     cdef int64_t lowest = -1 if pool else -(<int64_t>1 << (8 * min(size, 4) - 1))
     cdef Listed found
     cdef Outcome outcome
@@ -188,7 +188,7 @@ def listed(cnp.ndarray labels not None, cnp.ndarray offsets not None, bint zeros
 
 
 def count(cnp.ndarray labels not None, cnp.ndarray offsets not None, int64_t least):
-    """How many labels of each list, int32[offsets[q] … offsets[q + 1]], are at least `least`: float64[n_lists]."""
+    """Count the int32 labels of each list that are at least `least`; return float64[n_lists]."""
     cdef Py_ssize_t n_lists = offsets.shape[0] - 1, q, i
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
     cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
@@ -205,7 +205,7 @@ def count(cnp.ndarray labels not None, cnp.ndarray offsets not None, int64_t lea
 
 
 def highest(cnp.ndarray labels not None):
-    """The highest of int32 labels; 0 if all are lower."""
+    """Return the highest of int32 labels, or 0 if all are lower."""
     cdef Py_ssize_t n = labels.shape[0], i
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
     cdef int32_t most = 0
@@ -216,7 +216,7 @@ def highest(cnp.ndarray labels not None):
 
 
 def longest(cnp.ndarray offsets not None):
-    """The length of the longest list, of int64 offsets."""
+    """Return the length of the longest list, given int64 offsets."""
     cdef Py_ssize_t n_lists = offsets.shape[0] - 1, q
     cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
     cdef int64_t most = 0
@@ -226,75 +226,76 @@ def longest(cnp.ndarray offsets not None):
 
 
 def clear_undefined(cnp.ndarray norms not None, cnp.ndarray totals not None):
-    """Make the norms 0 where the totals, of the same shape and both C-contiguous float64, are not positive."""
+    """Set norms to 0 where totals are not positive; both are C-contiguous float64 arrays of the same shape."""
     cdef double* norm = <double*>cnp.PyArray_DATA(norms)
     cdef const double* total = <const double*>cnp.PyArray_DATA(totals)
     cdef Py_ssize_t i
     if cnp.PyArray_SIZE(norms) != cnp.PyArray_SIZE(totals):
-        raise ValueError("norms and totals of different shapes")
+        raise ValueError("norms and totals have different shapes")
     for i in range(cnp.PyArray_SIZE(norms)):
         if not total[i] > 0.0:
             norm[i] = 0.0
 
 
-def keys(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.ndarray labels not None, int32_t first,
-         cnp.ndarray table not None):
-    """Choose the documents that weigh anything, and write what they weigh.
+def weighted(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.ndarray labels not None, int32_t first,
+             cnp.ndarray by_label not None):
+    """Select the weighted documents: those whose label has a non-zero weight under some weighting.
 
     Parameters
     ----------
     offsets, positions, labels : int64[n_lists + 1], int64[n], int32[n]
         The listed documents of each list.
     first : int
-        The label that the first column of the table is for; lower ones count as this one.
-    table : float64[n_weights, n_labels]
-        What documents of each label weigh, C-contiguous.
+        The label of the first column of `by_label`; lower labels weigh as much as this label.
+    by_label : float64[n_weightings, n_labels]
+        The weight of a document of each label, C-contiguous.
 
     Returns
     -------
-    key_offsets : int64[n_lists + 1]
-        Where the keys of each list begin.
-    key_positions, key_labels : int64[n_keys], int32[n_keys]
-    key_weights : float64[n_weights, n_keys]
+    offsets : int64[n_lists + 1]
+        Where the weighted documents of each list start.
+    positions, labels : int64[n_weighted], int32[n_weighted]
+    weights : float64[n_weightings, n_weighted]
     """
-    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_weights = table.shape[0], n_labels = table.shape[1]
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_weightings = by_label.shape[0], n_labels = by_label.shape[1]
     cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
     cdef const int64_t* position = <const int64_t*>cnp.PyArray_DATA(positions)
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
-    cdef const double* weight = <const double*>cnp.PyArray_DATA(table)
-    cdef cnp.ndarray weighs_array = np.zeros(n_labels, np.uint8), key_offsets = np.empty(n_lists + 1, np.int64)
-    cdef uint8_t* weighs = <uint8_t*>cnp.PyArray_DATA(weighs_array)
-    cdef int64_t* key_bound = <int64_t*>cnp.PyArray_DATA(key_offsets)
-    cdef cnp.ndarray key_positions, key_labels, key_weights
+    cdef const double* weight = <const double*>cnp.PyArray_DATA(by_label)
+    cdef cnp.ndarray is_weighted_array = np.zeros(n_labels, np.uint8)
+    cdef uint8_t* is_weighted = <uint8_t*>cnp.PyArray_DATA(is_weighted_array)
+    cdef cnp.ndarray weighted_offsets = np.empty(n_lists + 1, np.int64)
+    cdef int64_t* weighted_bound = <int64_t*>cnp.PyArray_DATA(weighted_offsets)
+    cdef cnp.ndarray weighted_positions, weighted_labels, weights
     cdef int64_t* into_position
     cdef int32_t* into_label
     cdef double* into_weight
-    cdef Py_ssize_t q, i, c, column, n_keys = 0, k = 0
+    cdef Py_ssize_t q, i, c, column, n_weighted = 0, k = 0
     for i in range(labels.shape[0]):
         if <int64_t>label[i] - first >= n_labels:
-            raise ValueError("a label beyond the table")
+            raise ValueError("a label has no weight: it is beyond the last column of by_label")
     with nogil:
-        for c in range(n_weights):
+        for c in range(n_weightings):
             for i in range(n_labels):
-                weighs[i] |= weight[c * n_labels + i] != 0.0
-        key_bound[0] = 0
+                is_weighted[i] |= weight[c * n_labels + i] != 0.0
+        weighted_bound[0] = 0
         for q in range(n_lists):
             for i in range(bound[q], bound[q + 1]):
-                n_keys += weighs[max(label[i], first) - first]
-            key_bound[q + 1] = n_keys
-    key_positions = np.empty(n_keys, np.int64)
-    key_labels = np.empty(n_keys, np.int32)
-    key_weights = np.empty((n_weights, n_keys), np.float64)
-    into_position = <int64_t*>cnp.PyArray_DATA(key_positions)
-    into_label = <int32_t*>cnp.PyArray_DATA(key_labels)
-    into_weight = <double*>cnp.PyArray_DATA(key_weights)
+                n_weighted += is_weighted[max(label[i], first) - first]
+            weighted_bound[q + 1] = n_weighted
+    weighted_positions = np.empty(n_weighted, np.int64)
+    weighted_labels = np.empty(n_weighted, np.int32)
+    weights = np.empty((n_weightings, n_weighted), np.float64)
+    into_position = <int64_t*>cnp.PyArray_DATA(weighted_positions)
+    into_label = <int32_t*>cnp.PyArray_DATA(weighted_labels)
+    into_weight = <double*>cnp.PyArray_DATA(weights)
     with nogil:
         for i in range(labels.shape[0]):
             column = max(label[i], first) - first
-            if weighs[column]:
+            if is_weighted[column]:
                 into_position[k] = position[i]
                 into_label[k] = label[i]
-                for c in range(n_weights):
-                    into_weight[c * n_keys + k] = weight[c * n_labels + column]
+                for c in range(n_weightings):
+                    into_weight[c * n_weighted + k] = weight[c * n_labels + column]
                 k += 1
-    return key_offsets, key_positions, key_labels, key_weights
+    return weighted_offsets, weighted_positions, weighted_labels, weights

@@ -1,7 +1,7 @@
-"""The mean of a measure over the queries: one implementation for all that average.
+"""Means of a measure over queries: the one implementation, which all averages use.
 
-The sum is kept in twice the precision, so that neither the order of the queries nor how they are divided shows in the
-mean, which is rounded once. A value that is NaN, where the measure says nothing, is left out.
+The sum is kept in double-double precision, so the mean, which is rounded once, depends neither on the order of the
+queries nor on how they are divided among threads. NaN values, where the measure is undefined, are skipped.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
@@ -9,9 +9,9 @@ from libc.stdint cimport int64_t
 from tieaware.kernels._exact cimport double_double, exp2_exact, log2_exact, two_product, two_sum
 
 
-# The mean of the values so far. Those of parts of the queries are put together by adding their sums and their counts.
+# The mean of the values so far. Means over disjoint sets of queries are merged by adding their sums and counts.
 cdef struct Mean:
-    # Of the values; of their base-2 logarithms, if the mean is geometric.
+    # The sum of the values, or of their base-2 logarithms if the mean is geometric.
     double_double sum
     int64_t count
     bint geometric
@@ -30,7 +30,7 @@ cdef inline void extend(Mean* mean, double value) noexcept nogil:
     if value != value:
         return
     if mean.geometric:
-        # The least factor, as in trec_eval.
+        # Smaller values count as this, as in trec_eval.
         value = log2_exact(max(value, 0.00001))
     sum = two_sum(mean.sum.high, value)
     mean.sum.high = sum.high
@@ -39,7 +39,7 @@ cdef inline void extend(Mean* mean, double value) noexcept nogil:
 
 
 cdef inline void add(Mean* mean, const Mean* other) noexcept nogil:
-    """Put the mean of other queries to it, of the same kind."""
+    """Merge with the mean over other queries, of the same kind."""
     cdef double_double sum = two_sum(mean.sum.high, other.sum.high)
     mean.sum.high = sum.high
     mean.sum.low += other.sum.low + sum.low
@@ -47,7 +47,7 @@ cdef inline void add(Mean* mean, const Mean* other) noexcept nogil:
 
 
 cdef inline double rounded(const Mean* mean) noexcept nogil:
-    """The mean of the values so far; NaN, if there is none."""
+    """The mean of the values so far, or NaN if there are none."""
     cdef double_double sum, product
     cdef double quotient
     if mean.count == 0:
@@ -58,6 +58,6 @@ cdef inline double rounded(const Mean* mean) noexcept nogil:
         product = two_product(quotient, <double>mean.count)
         quotient += (((sum.high - product.high) - product.low) + sum.low) / mean.count
     else:
-        # Infinite, or too large for exact products.
+        # The sum is infinite or too large for exact products.
         quotient = mean.sum.high / mean.count
     return exp2_exact(quotient) if mean.geometric else quotient

@@ -1,4 +1,4 @@
-"""Means over the queries: see _means.pxd, which the engine shares."""
+"""Means over queries, for arrays and for partial sums; the arithmetic is in _means.pxd, which the engine shares."""
 cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int64_t
@@ -15,23 +15,23 @@ def means(values, geometric):
     Parameters
     ----------
     values : float64[..., n_queries, n_measures]
-        NaN is left out.
+        NaN values are skipped.
     geometric : bool[n_measures]
-        Whether the mean is the geometric one, of values of at least 0.00001, as in trec_eval.
+        Whether the mean is geometric. Values below 0.00001 then count as 0.00001, as in trec_eval.
 
     Returns
     -------
     float64[..., n_measures]
-        NaN where nothing is left.
+        NaN where all values are NaN.
     """
     cdef cnp.ndarray array = np.ascontiguousarray(values, dtype=np.float64)
     cdef cnp.ndarray kinds = np.ascontiguousarray(geometric, dtype=np.uint8)
     if array.ndim < 2 or kinds.ndim != 1 or kinds.shape[0] != array.shape[array.ndim - 1]:
-        raise ValueError(f"values: expected shape (…, n_queries, n_measures) and a kind for each measure, found "
-                         f"{values.shape} and {len(kinds)}")
+        raise ValueError(f"values: expected shape (…, n_queries, n_measures) and as many entries in geometric as "
+                         f"measures, found {values.shape} and {len(kinds)}")
     cdef Py_ssize_t n_queries = array.shape[array.ndim - 2], n_measures = array.shape[array.ndim - 1]
     averages = np.empty(values.shape[:-2] + (n_measures,))
-    cdef Py_ssize_t n_tables = averages.size // n_measures if n_measures > 0 else 0, _table, _query, i
+    cdef Py_ssize_t n_outputs = averages.size // n_measures if n_measures > 0 else 0, _output, _query, i
     cdef const double* value = <const double*>cnp.PyArray_DATA(array)
     cdef const cnp.npy_uint8* kind = <const cnp.npy_uint8*>cnp.PyArray_DATA(kinds)
     cdef double* average = <double*>cnp.PyArray_DATA(<cnp.ndarray>averages)
@@ -39,7 +39,7 @@ def means(values, geometric):
     if mean == NULL:
         raise MemoryError("no memory for the means")
     with nogil:
-        for _table in range(n_tables):
+        for _output in range(n_outputs):
             for i in range(n_measures):
                 mean[i] = mean_of_none(kind[i])
             for _query in range(n_queries):
@@ -55,21 +55,21 @@ def means(values, geometric):
 
 def sums(const double[::1] values not None, const int64_t[::1] groups not None,
          const cnp.npy_bool[::1] geometric not None):
-    """Sum up the values of groups, as means are made of them.
+    """Sum up the values of each group, for `of_sums` to turn into means.
 
     Parameters
     ----------
     values : float64[n]
-        NaN is left out.
+        NaN values are skipped.
     groups : int64[n]
-        The number of the group that each is of.
+        The index of the group of each value.
     geometric : bool[n_groups]
-        Whether the mean of a group is geometric.
+        Whether the mean of each group is geometric.
 
     Returns
     -------
     sums, counts : float64[n_groups, 2], int64[n_groups]
-        In twice the precision, the high part before the low; of logarithms, where the mean is geometric.
+        The sums in double-double precision, high before low; sums of logarithms where the mean is geometric.
     """
     cdef Py_ssize_t n = values.shape[0], n_groups = geometric.shape[0], i
     check_groups(groups, n, n_groups)
@@ -91,7 +91,7 @@ def sums(const double[::1] values not None, const int64_t[::1] groups not None,
 
 def merged(const double[:, ::1] parts not None, const int64_t[::1] counts not None, const int64_t[::1] groups not None,
            Py_ssize_t n_groups):
-    """Put together what `sums` returned of several parts, by the numbers of their groups."""
+    """Merge partial sums and counts from several calls of `sums` by the indices of their groups."""
     cdef Py_ssize_t n = parts.shape[0], i, group
     check_groups(groups, n, n_groups)
     if counts.shape[0] != n or parts.shape[1] != 2:
@@ -114,7 +114,7 @@ def merged(const double[:, ::1] parts not None, const int64_t[::1] counts not No
 
 def of_sums(const double[:, ::1] parts not None, const int64_t[::1] counts not None,
             const cnp.npy_bool[::1] geometric not None):
-    """Return the means, float64[n_groups], of what `sums` returned."""
+    """Return the means, float64[n_groups], from the sums and counts that `sums` or `merged` returned."""
     cdef Py_ssize_t n = parts.shape[0], i
     if not n == counts.shape[0] == geometric.shape[0] or parts.shape[1] != 2:
         raise ValueError(f"parts: expected {n} counts and kinds, and shape ({n}, 2), found {counts.shape[0]}, "
@@ -135,11 +135,14 @@ cdef inline Mean mean_of(double high, double low, int64_t count, bint geometric)
 
 
 cdef int check_groups(const int64_t[::1] groups, Py_ssize_t n, Py_ssize_t n_groups) except -1:
-    """Groups are as many as values. What another thread makes of their numbers meanwhile, the loops pass over."""
+    """Raise ValueError unless there is a valid group for each value.
+
+    The loops check again, in case another thread changes the groups meanwhile.
+    """
     if groups.shape[0] != n:
-        raise ValueError(f"groups: expected {n}, one for each value, found {groups.shape[0]}")
+        raise ValueError(f"groups: expected one group per value, {n}, found {groups.shape[0]}")
     cdef Py_ssize_t i
     for i in range(n):
         if not 0 <= groups[i] < n_groups:
-            raise ValueError(f"groups[{i}]: expected a number from 0 to {n_groups - 1}, found {groups[i]}")
+            raise ValueError(f"groups[{i}]: expected an integer from 0 to {n_groups - 1}, found {groups[i]}")
     return 0

@@ -1,8 +1,8 @@
-"""The share of pairs of a relevant and a nonrelevant document in which the relevant one leads: AUC.
+"""AUC: the share of pairs of a relevant and a nonrelevant document in which the relevant document precedes the other.
 
-A tied pair counts half. With a cut-off, the pairs are those among the first k documents: a group that the cut-off
-divides has x relevant documents above it, with the hypergeometric probability, and how many pairs there are depends on
-x. Given x, the groups above and what is above of this one are independent.
+A tied pair counts half. With a cut-off, only pairs among the first k documents count. The group that the cut-off
+divides has x relevant documents within it, with hypergeometric probability, and the number of pairs depends on x. Given
+x, the groups above and the upper part of the divided group are independent.
 """
 from libc.stdint cimport int64_t
 
@@ -11,15 +11,15 @@ from tieaware.kernels._measure cimport Query
 
 
 cdef struct Pairs:
-    # The first `depth` documents hold `relevant` relevant ones above the divided group, of which, n documents with r
-    # relevant, m are within the cut-off.
+    # The number of documents within the cut-off, and of relevant documents above the divided group; and the divided
+    # group: n documents, r of them relevant, m slots within the cut-off.
     double depth
     double relevant
     double n
     double r
     double m
-    # In how many pairs a relevant document of the groups above leads, were all m slots nonrelevant; in how many of
-    # these it ties; and the variance of their number.
+    # The pairs led by a relevant document of the groups above, if all m slots held nonrelevant documents, with tied
+    # pairs counted half; the number of these tied pairs; and the variance of the number of led pairs.
     double led
     double tied
     double variance
@@ -54,7 +54,10 @@ cdef Pairs above(const Query* q) noexcept nogil:
 
 
 cdef inline double share(Pairs* found, double x, double led) noexcept nogil:
-    """Of all pairs, with x relevant documents of the divided group; 0 without a relevant one, else 1 without others."""
+    """The share of `led` pairs with x relevant documents of the divided group within the cut-off.
+
+    It is 0 without a relevant document, and otherwise 1 without a nonrelevant one.
+    """
     cdef double hits = found.relevant + x
     if hits == 0.0:
         return 0.0
@@ -69,7 +72,7 @@ cdef inline double fewest(Pairs* found) noexcept nogil:
 
 cdef inline double tally(Pairs* found, double x, double center, double chance, double* mean,
                          double* square) noexcept nogil:
-    """Add what x relevant documents within the cut-off contribute; return how likely they are."""
+    """Add the contribution of x relevant documents within the cut-off; return its probability, `chance`."""
     cdef double value = share(found, x, found.led - x * found.relevant + 0.5 * x * (found.m - x)) - center
     cdef double hits = found.relevant + x
     cdef double n_pairs = hits * (found.depth - hits)
@@ -81,9 +84,9 @@ cdef inline double tally(Pairs* found, double x, double center, double chance, d
 
 
 cdef double over_chances(Pairs* found, double center, double* square) noexcept nogil:
-    """Return the mean of the share less the center, and write that of its square.
+    """Return the mean of the share minus the center, and write the mean of its square.
 
-    The chances are relative to that of the likeliest x, and go down from there on both sides.
+    The sum starts at the likeliest x, relative to its probability, and descends on both sides.
     """
     cdef double least = fewest(found), most = min(found.r, found.m)
     cdef double n = found.n, r = found.r, m = found.m
@@ -114,7 +117,7 @@ cdef double mean_of_pairs(const Query* q) noexcept nogil:
 
 
 cdef double variance_of_pairs(const Query* q) noexcept nogil:
-    """The mean square of what the share differs from its mean: no difference of large numbers."""
+    """The mean squared deviation from the mean, without a difference of large numbers."""
     cdef Pairs found = above(q)
     cdef double square
     cdef double mean = over_chances(&found, 0.0, &square)
@@ -123,7 +126,7 @@ cdef double variance_of_pairs(const Query* q) noexcept nogil:
 
 
 cdef void extremes_of_pairs(const Query* q, double* least, double* most) noexcept nogil:
-    """For each x, the relevant documents come first in every group, or last."""
+    """For each x, the extremes are reached with the relevant documents first, or last, in every group."""
     cdef Pairs found = above(q)
     cdef double x = fewest(&found), led, value
     least[0] = 1.0

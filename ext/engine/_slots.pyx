@@ -1,8 +1,8 @@
-"""Prefix sums of slot weights: what the first j ranks are worth together, up to a constant, for j = 0 … depth.
+"""Prefix sums of slot weights: the total weight of the first j ranks, up to a constant, for j = 0 … depth.
 
-Every table is float64[depth + 1, 2], each row the unevaluated sum high + low of about 104 bits. So the weight of the
-slots t+1 … t+m is a difference of two rows that is right to the last bits, however deep the group starts: in plain
-doubles the same difference has lost eight digits at t = 10⁴.
+Prefix sums are float64[depth + 1, 2]; each row is the unevaluated sum high + low of about 104 bits. So the weight of
+the slots t+1 … t+m is a difference of two rows that is correct to the last bits, however deep the group starts. In
+plain doubles, this difference would have lost eight digits at t = 10⁴.
 """
 cimport numpy as cnp
 import numpy as np
@@ -27,8 +27,8 @@ cdef double_double reciprocal(double x) noexcept nogil:
 
 def harmonic(Py_ssize_t depth):
     """H_j = Σ_{i ≤ j} 1/i."""
-    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
-    cdef double[:, ::1] rows = table
+    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = sums
     cdef double_double total
     cdef Py_ssize_t j
     total.high = total.low = 0.0
@@ -37,13 +37,13 @@ def harmonic(Py_ssize_t depth):
             total = add(total, reciprocal(<double>j))
             rows[j, 0] = total.high
             rows[j, 1] = total.low
-    return table
+    return sums
 
 
 def logarithmic(Py_ssize_t depth):
     """Σ_{i ≤ j} 1 / log2(1 + i): the discount of DCG."""
-    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
-    cdef double[:, ::1] rows = table
+    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = sums
     cdef double_double total, weight
     cdef Py_ssize_t j
     total.high = total.low = weight.low = 0.0
@@ -53,16 +53,16 @@ def logarithmic(Py_ssize_t depth):
             total = add(total, weight)
             rows[j, 0] = total.high
             rows[j, 1] = total.low
-    return table
+    return sums
 
 
 def geometric(double p, Py_ssize_t depth):
     """Σ_{i ≤ j} (1 - p) p^(i-1) - 1 = -p^j: the patience of RBP.
 
-    Without the 1, at which the sum itself would stall, the weight of a deep slot keeps its digits.
+    The sum without the constant -1 would converge to 1, and deep slots would lose their digits.
     """
-    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
-    cdef double[:, ::1] rows = table
+    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = sums
     cdef double_double power
     cdef Py_ssize_t j
     power.high = -1.0
@@ -72,15 +72,15 @@ def geometric(double p, Py_ssize_t depth):
             rows[j, 0] = power.high
             rows[j, 1] = power.low
             power = scale(power, p)
-    return table
+    return sums
 
 
 def squares(cnp.ndarray slots not None):
-    """Σ_{i ≤ j} d_i² of the slot weights d whose prefix sums are given, as such a table."""
+    """Σ_{i ≤ j} d_i², from the prefix sums of the slot weights d."""
     cdef Py_ssize_t depth = slots.shape[0] - 1
     cdef const double* prefix = <const double*>cnp.PyArray_DATA(slots)
-    cdef cnp.ndarray[double, ndim=2] table = np.zeros((depth + 1, 2))
-    cdef double[:, ::1] rows = table
+    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = sums
     cdef double_double total, weight
     cdef Py_ssize_t j
     total.high = total.low = 0.0
@@ -90,22 +90,22 @@ def squares(cnp.ndarray slots not None):
             total = add(total, product(weight, weight))
             rows[j, 0] = total.high
             rows[j, 1] = total.low
-    return table
+    return sums
 
 
 def ideal(cnp.ndarray labels not None, cnp.ndarray gains not None, cnp.ndarray offsets not None,
           cnp.ndarray slots not None, Py_ssize_t depth):
-    """Σ g_j d_j over the first `depth` gains g of each list, the best first, d_j being the weight of slot j.
+    """Σ g_j d_j over the `depth` best gains g of each list, in descending order; d_j is the weight of slot j.
 
-    The sum is that of _expected.pyx over documents that each are a group, to the last bit.
+    The sum has the same bits as the sum in _expected.pyx over groups of one document each.
 
     Parameters
     ----------
     labels : int32[n]
     gains : float64[n_labels]
-        Those of the labels from 0; none of them negative. Lower labels have none.
+        The gains of the labels from 0, none of them negative. Negative labels have no gain.
     offsets : int64[n_lists + 1]
-        Of the lists of labels.
+        Where the labels of each list start.
     slots : float64[depth + 1 or more, 2]
         The prefix sums of the weights.
     """
@@ -125,7 +125,7 @@ def ideal(cnp.ndarray labels not None, cnp.ndarray gains not None, cnp.ndarray o
         for i in range(n_lists):
             n = 0
             for j in range(bound[i], bound[i + 1]):
-                # A gain of 0 adds nothing, wherever it stands.
+                # A gain of 0 adds nothing at any rank.
                 if label[j] < 0:
                     continue
                 if label[j] >= n_labels:
@@ -139,5 +139,5 @@ def ideal(cnp.ndarray labels not None, cnp.ndarray gains not None, cnp.ndarray o
                 into[i] += sorted_gains[n - 1 - j] * (d.high + d.low)
     free(sorted_gains)
     if not good:
-        raise ValueError("a label beyond the gains")
+        raise ValueError("a label has no gain: it is beyond the last of the gains")
     return sums

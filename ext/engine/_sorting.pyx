@@ -1,4 +1,4 @@
-"""Numbers sorted: few by insertion, many by NumPy."""
+"""Sorting of numbers: few by insertion, many by NumPy."""
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
@@ -23,16 +23,16 @@ cdef extern from *:
     Sort tieaware_sort_of_doubles()
     bint tieaware_wide()
 
-# Whether NumPy's sort has vectors of 512 bits.
+# True if NumPy's sort uses vectors of 512 bits.
 WIDE = tieaware_wide()
 
-# It needs no GIL; to look it up does.
+# The sort is looked up once, here, because the lookup needs the GIL; the sort does not.
 sort_doubles = tieaware_sort_of_doubles()
 
 cdef enum:
-    # With up to so many numbers, insertion is cheaper than a call.
+    # Up to this many numbers, insertion is cheaper than calling NumPy's sort.
     FEW = 16
-    # Up to so many of the highest are found by insertion, without sorting the others.
+    # Up to this many of the highest numbers are selected by insertion, without sorting the other numbers.
     FEW_OF_MANY = 24
 
 
@@ -53,7 +53,7 @@ cdef void sort(double* values, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
-    """Keep one of each run of equal values in the sorted values[:n]; return how many there are."""
+    """Keep one of each run of equal values in the sorted values[:n]; return how many are kept."""
     cdef Py_ssize_t i, kept = 0
     for i in range(n):
         if kept == 0 or values[i] != values[kept - 1]:
@@ -63,7 +63,7 @@ cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int64_t depth) noexcept nogil:
-    """Write the highest `depth` of n numbers, ascending, and return how many; or all, if that takes no longer."""
+    """Write the highest `depth` of n numbers, ascending, or all if that is as fast; return how many were written."""
     cdef Py_ssize_t i, j, kept = 0
     if depth >= n or depth > FEW_OF_MANY:
         for i in range(n):
@@ -73,7 +73,7 @@ cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int
     for i in range(n):
         if kept == depth and not numbers[i] > values[0]:
             continue
-        # Invariant: values[:kept] is sorted. Where it is full, its lowest makes room.
+        # Invariant: values[:kept] is sorted. Once `depth` values are kept, each new one replaces the lowest.
         if kept < depth:
             j = kept
             kept += 1

@@ -1,11 +1,12 @@
-"""Groups into variances: how far each measure varies over the orderings that the ties allow.
+"""Variances of measures over the orders of tied documents, computed from groups.
 
-One function a kernel of _expected.pyx, under its name, with its notation. The groups of a query are independent, so the
-variances of what they contribute add up. A group all of whose documents weigh the same contributes none.
+Each function belongs to the kernel of the same name in _expected.pyx and uses the same notation. The groups of a query
+are independent, so the variances of their contributions add up. A group in which all documents weigh the same
+contributes nothing.
 
-A group deep in a list, or one of which nearly all documents are alike, contributes almost the same in every order, and
-its variance is a small difference of large numbers. So each function sums squares of deviations, pairs, or what else is
-not negative; or it keeps the numbers as double_doubles, where they cancel no more than these can bear.
+A group deep in a list, or a group in which nearly all documents are alike, contributes almost the same in every order,
+and its variance is a small difference of large numbers. So each function sums terms that are not negative, such as
+squares of deviations, or uses double_doubles where these have enough digits for the cancellation.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
@@ -14,15 +15,15 @@ from tieaware.kernels._exact cimport add, double_double, product, scale, two_pro
 from tieaware.kernels._groups cimport Groups
 from tieaware.kernels._measure cimport Query, between, first_group, gain_weight
 
-# A group that starts after more than so many times its slots is deep.
+# A group of m slots is deep if it starts after more than DEEP * m documents.
 cdef enum:
     DEEP = 16
 
-# So few slots are added up one by one in less time than a formula takes.
+# Up to this many slots, summing slot by slot is faster than the closed form.
 cdef enum:
     SHORT = 24
 
-# Slots whose weights differ by less than this share of them are added up one by one.
+# If the weights of a group's slots differ by less than this share, the deviations are summed slot by slot.
 cdef double ALIKE = 1e-3
 
 
@@ -75,10 +76,10 @@ cdef double of_hits_within(const Query* q, int64_t k) noexcept nogil:
     return total / q.norm / q.norm
 
 
-# What a slot weighs more than the next.
+# The difference between the weights of slots j and j+1.
 ctypedef double (*Fall)(const Query* q, int64_t j) noexcept nogil
 
-# m times the squared deviations of the weights of the slots t+1 … t+m from their mean; `d` is their sum.
+# m times the sum of the squared deviations of the weights of the slots t+1 … t+m from their mean; `d` is their sum.
 ctypedef double_double (*Deviations)(const Query* q, int64_t t, int64_t m, double_double d) noexcept nogil
 
 
@@ -94,7 +95,7 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
     """Σ s² [V + (n-m)/(n m) (Σ d_j)²], V = Σ (d_j - d̄)² over the m slots, s² = (n Σ w² - (Σ w)²) / (n (n-1))."""
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
-    cdef const double* square = groups.weight + q.measure.square * groups.stride
+    cdef const double* square = groups.weight + q.measure.squared_weighting * groups.stride
     cdef int64_t t, n, m, k = q.measure.cutoff
     cdef Py_ssize_t g
     cdef double_double s, d, v
@@ -110,7 +111,7 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
         if s.high + s.low <= 0.0:
             continue
         m = min(n, k - t)
-        d = between(q.measure.table, t, m)
+        d = between(q.measure.lookup, t, m)
         first = slot(q, t + 1)
         if first - slot(q, t + m) < ALIKE * first:
             varied = deviations_by_falls(q, t, m, fall)
@@ -124,12 +125,12 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
 
 cdef inline double slot(const Query* q, int64_t j) noexcept nogil:
     """d_j."""
-    cdef double_double d = between(q.measure.table, j - 1, 1)
+    cdef double_double d = between(q.measure.lookup, j - 1, 1)
     return d.high + d.low
 
 
 cdef double deviations_by_falls(const Query* q, int64_t t, int64_t m, Fall fall) noexcept nogil:
-    """Σ (d_j - d̄)², of what each slot weighs more than the last: that keeps its digits, however little it is."""
+    """Σ (d_j - d̄)², from the differences to the last slot's weight: small differences keep all their digits."""
     cdef double above = 0.0, total = 0.0, square = 0.0
     cdef int64_t j
     for j in range(t + m - 1, t, -1):
@@ -151,8 +152,8 @@ cdef double discounted_fall(const Query* q, int64_t j) noexcept nogil:
 
 
 cdef double_double patient_deviations(const Query* q, int64_t t, int64_t m, double_double d) noexcept nogil:
-    """Σ d_j [m (1-p)/(1+p) (p^t + p^(t+m)) - Σ d_j]: no sum of squares, of which those of deep slots would be lost."""
-    cdef const double* power = q.measure.table
+    """Σ d_j [m (1-p)/(1+p) (p^t + p^(t+m)) - Σ d_j]: prefix sums of squares would lose the digits of deep slots."""
+    cdef const double* power = q.measure.lookup
     cdef double_double first = between(power, 0, 1), both = two_sum(-power[2 * t], -power[2 * (t + m)]), ratio
     both.low -= power[2 * t + 1] + power[2 * (t + m) + 1]
     ratio = quotient(scale(product(first, both), <double>m), minus(exactly(2.0), first))
@@ -166,7 +167,8 @@ cdef double patient_fall(const Query* q, int64_t j) noexcept nogil:
 cdef double average_precision(const Query* q) noexcept nogil:
     """Var Σ_x w_x X_x (c + N_x) over the slots x of each group, w_x = 1/(t+1+x), and c = R + 1.
 
-    X_x is whether slot x is relevant, and N_x how many of the slots before it in the group are.
+    X_x is 1 if slot x holds a relevant document, else 0; N_x is the number of relevant documents before it in the
+    group.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
@@ -194,19 +196,19 @@ cdef double average_precision(const Query* q) noexcept nogil:
 
 
 cdef struct Falls:
-    # The group, its documents within the cut-off and below it, and the relevant and the others.
+    # The numbers of documents of the group: all, within the cut-off, below it, relevant, nonrelevant.
     double n
     double m
     double below
     double r
     double others
-    # What a relevant document at a slot adds is c of its weight, and a of what the pairs that it is in weigh.
+    # A relevant document at a slot contributes c times the slot's weight and a times the weight of its pairs.
     double c
     double a
-    # By how much the slot that was reached outweighs the last; and how much more its pairs with all others weigh.
+    # The current slot's weight minus the last slot's, and the same for the weight of the pairs with all other slots.
     double above
     double pairs
-    # Of the slots reached: sums of what they add more than the last, of their pairs, and of their squares.
+    # Sums over the slots so far: of contributions beyond the last slot's, of weights of pairs, and of their squares.
     double added
     double added_square
     double paired
@@ -215,7 +217,7 @@ cdef struct Falls:
 
 
 cdef Falls before_all(int64_t n, int64_t m, double r, double c) noexcept nogil:
-    """The last of the m slots."""
+    """Begin at the last of the m slots."""
     cdef Falls f
     f.n = n
     f.m = m
@@ -229,7 +231,7 @@ cdef Falls before_all(int64_t n, int64_t m, double r, double c) noexcept nogil:
 
 
 cdef inline void fall_by(Falls* f, double x, double fall) noexcept nogil:
-    """Go on to slot x, from x + 1, which weighs less by `fall`."""
+    """Go from slot x + 1 to slot x, whose weight is larger by `fall`."""
     cdef double more
     f.above += fall
     f.pairs += x * fall
@@ -242,13 +244,14 @@ cdef inline void fall_by(Falls* f, double x, double fall) noexcept nogil:
 
 
 cdef double variance_of(const Falls* f, double last) noexcept nogil:
-    """r u/(n(n-1)) Σ (α_x - ᾱ)² + r(r-1) u(u-1)/(n(n-1)(n-2)(n-3)) Σ_{y<x} D_yx², u = n - r. `last` is w of the last.
+    """r u/(n(n-1)) Σ (α_x - ᾱ)² + r(r-1) u(u-1)/(n(n-1)(n-2)(n-3)) Σ_{y<x} D_yx², u = n - r. `last` is the last w_x.
 
-    The sum is c Σ w_x X_x and Σ_{y<x} w_x X_y X_x. The pairs' weights H_yx = w_x have the rows h_x = Σ_y H_yx, and are
-    their mean, what both slots differ from it, (h_x - h̄)/(n-2), and a rest D whose rows are 0. Since r is fixed, the
-    slots so add α_x = c w_x + (r-1)/(n-2) h_x each, and the rest varies with no slot alone. Slots below the cut-off
-    weigh nothing; the others, what the last of them does (hence the terms with `last`) and what they weigh more. No
-    term is negative, whichever of r and u is small, and what is taken from one leaves a good part of it.
+    The sum whose variance is wanted is c Σ w_x X_x + Σ_{y<x} w_x X_y X_x. The weights of pairs, H_yx = w_x, have the
+    row sums h_x = Σ_y H_yx. Each weight is the mean, plus a deviation (h_x - h̄)/(n-2) for each of its two slots, plus
+    a rest D_yx whose rows sum to 0. Since r is fixed, slot x thus contributes α_x = c w_x + (r-1)/(n-2) h_x, and the
+    rest is uncorrelated with every single slot. Slots below the cut-off weigh nothing. The weights of the other slots
+    are split into the last slot's weight (hence the terms with `last`) and the excess over it. No term is negative even
+    if r or u is small, and each difference keeps a good part of its minuend.
     """
     cdef double n = f.n, m = f.m, below = f.below, r = f.r, u = f.others, pairs, varied
     cdef double mean = last * (f.c + f.a * (m - 1.0)) + f.added / m
@@ -268,14 +271,14 @@ cdef double in_closed_form(const Query* q, int64_t t, int64_t n, int64_t m, doub
     = (W1²-W2)/2, and D = Σ_{y<x} y w_y w_x = A1 - s B.
     """
     cdef double s = t + 1.0, u = n - r, a = (r - 1.0) / max(n - 2.0, 1.0), varied
-    cdef double_double w1 = between(q.measure.table, t, m), w2 = between(q.measure.squares, t, m)
+    cdef double_double w1 = between(q.measure.lookup, t, m), w2 = between(q.measure.squares, t, m)
     cdef double_double a1 = minus(exactly(<double>m), scale(w1, s))
     cdef double_double a2 = minus(w1, scale(w2, s))
     cdef double_double a4 = minus(a1, scale(a2, s))
     cdef double_double square = product(w1, w1), a1_square = product(a1, a1)
     cdef double_double b = scale(minus(square, w2), 0.5)
     cdef double_double d = minus(a1, scale(b, s))
-    # n times the sums of squared deviations of w and h, and of their products.
+    # n times the sums of squared deviations of w, of products of deviations of w and h, and of squared deviations of h.
     cdef double_double ww = minus(scale(w2, <double>n), square)
     cdef double_double wh = minus(scale(add(a2, b), <double>n), scale(product(w1, a1), 2.0))
     cdef double_double hh = minus(scale(add(add(a4, a2), scale(d, 4.0)), <double>n), scale(a1_square, 4.0))
@@ -294,15 +297,15 @@ cdef double in_closed_form(const Query* q, int64_t t, int64_t n, int64_t m, doub
 cdef double q_measure(const Query* q) noexcept nogil:
     """Σ f² Var Σ_x w_x X_x (c + N_x) + β² D/((r-1) r) E Σ_{y<x} X_y X_x (w_y + Σ_{y<z<x} w_z X_z)².
 
-    The gains of a group's relevant documents are their mean ḡ and what they differ from it. The first part is that of
-    ḡ, as in average precision with other weights: f = 1 + β ḡ, f c = R + 1 + β (C + ḡ). In the second the differences,
-    whose squares add up to D, meet the relevant slots in any order: that at slot y is multiplied by β (w_y + Σ_{z>y}
-    w_z X_z), whose squared deviations are those of all pairs. The sums of both parts do not vary together, as the mean
-    of a difference is 0. The workspace holds the w of the slots.
+    The gain of each relevant document of a group is the mean gain ḡ plus a deviation. The first part is the variance
+    for the mean gain, as in average precision with other weights: f = 1 + β ḡ, f c = R + 1 + β (C + ḡ). In the second
+    part, the deviations, whose squares sum to D, are assigned to the relevant slots in random order. The deviation at
+    slot y is multiplied by β (w_y + Σ_{z>y} w_z X_z), whose squared deviations are a sum over pairs. The two parts are
+    uncorrelated, because the mean deviation is 0. The workspace holds the w of the slots.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
-    cdef const double* ideal = q.measure.table + q.table_start
+    cdef const double* ideal = q.measure.lookup + q.lookup_start
     cdef double* slot_weight = q.workspace
     cdef int64_t t, n, m, x, j, k = q.measure.cutoff, n_relevant = <int64_t>q.norm
     cdef Py_ssize_t g
@@ -326,7 +329,7 @@ cdef double q_measure(const Query* q) noexcept nogil:
                 f = 1.0 + beta * gain / r
                 falls = before_all(n, m, r, (found + 1.0 + beta * (cumulated + gain / r)) / f)
                 for x in range(m - 2, -1, -1):
-                    # 1 more rank, and what it gains ideally.
+                    # The difference of the denominators: one more rank, and the ideal gain at that rank.
                     j = t + 1 + x
                     fall = 1.0
                     if j < n_relevant:
@@ -343,10 +346,10 @@ cdef double q_measure(const Query* q) noexcept nogil:
 
 
 cdef double between_relevant(const double* w, int64_t n, int64_t m, double r) noexcept nogil:
-    """E Σ_{y<x} X_y X_x (w_y + Σ_{y<z<x} w_z X_z)², over the slots 0 … n-1, of which those from m on weigh nothing.
+    """E Σ_{y<x} X_y X_x (w_y + Σ_{y<z<x} w_z X_z)², over the slots 0 … n-1, where the slots from m on weigh nothing.
 
-    For each x: p2 Σ w_y² + 2 p3 Σ w_y Z_y + p3 Σ Σ w_z² + 2 p4 Σ Σ_{z<z'} w_z w_z', Z_y = Σ_{y<z<x} w_z, and p_i the
-    probability that i given slots are all relevant. Each sum is added to when x goes on; no term is negative.
+    For each x: p2 Σ w_y² + 2 p3 Σ w_y Z_y + p3 Σ Σ w_z² + 2 p4 Σ Σ_{z<z'} w_z w_z', Z_y = Σ_{y<z<x} w_z. p_i is the
+    probability that i given slots are all relevant. All sums are updated when x advances; no term is negative.
     """
     cdef double p2 = r / n * ((r - 1.0) / (n - 1.0))
     cdef double p3 = p2 * (r - 2.0) / max(n - 2.0, 1.0)
@@ -375,7 +378,7 @@ cdef int64_t size_of_q_measure(const Query* q, bint spread) noexcept nogil:
 
 
 cdef double reciprocal_rank(const Query* q) noexcept nogil:
-    """Var 1/(t+X), X the place of the first relevant document within the first group that holds one; 0 below k."""
+    """Var 1/(t+X), or 0 for t+X > k: X is the place of the first relevant document in its group."""
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef int64_t t, n, m, k = q.measure.cutoff
@@ -392,7 +395,7 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
     m = min(n, k - t)
     if r == 1.0 and t <= DEEP * m:
         # X is uniform: n W2 - W1², over n².
-        d = between(q.measure.table, t, m)
+        d = between(q.measure.lookup, t, m)
         d = minus(scale(between(q.measure.squares, t, m), <double>n), product(d, d))
         return positive(d.high + d.low) / n / n
     return reciprocal_rank_by_terms(t, n, r, m)
@@ -401,8 +404,8 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
 cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) noexcept nogil:
     """P Var(V | found) + P (1-P) E[V | found]², P the probability of a relevant document within the m slots.
 
-    V = 1/(t+X) is taken from 1/(t+1) where X is mostly small beside t, else from 0: so little is lost to its mean.
-    P(X = x) = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-r-x+1)/(n-x+1), as for the expectation.
+    If X is mostly small compared with t, the moments are those of 1/(t+1) - V instead of V = 1/(t+X), so that few
+    digits cancel. P(X = x) = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-r-x+1)/(n-x+1), as for the expectation.
     """
     cdef int64_t x, last = min(m, <int64_t>(n - r) + 1)
     cdef bint is_deep = t * (r + 1.0) > n or t > m
@@ -424,9 +427,9 @@ cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) 
 
 
 cdef double success(const Query* q) noexcept nogil:
-    """q (1-q), where q = Π (n-m-x+1)/(n-x+1) over the r relevant documents is the probability of none; or Π over m.
+    """q (1-q), where q = Π_{x=1…r} (n-m-x+1)/(n-x+1) is the probability of no relevant document within the m slots.
 
-    1-q is the sum of what the factors take from the product.
+    By symmetry, the product may run over m instead of r. 1-q is the sum of the decreases of the product.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
@@ -468,8 +471,8 @@ cdef double search_length(const Query* q) noexcept nogil:
 cdef double preference(const Query* q) noexcept nogil:
     """Σ r (r+s+1)/((s+1) (s+2)) Σ (f(x) - f̄)² over x = 0 … s.
 
-    f falls by 1/M over the first b of these x, from ȳ/M on average, and is 0 for the c others: their squared
-    deviations are b (b²-1)/12 + b c/(s+1) ȳ², over M².
+    f falls in steps of 1/M over the first b of these x, where its mean is ȳ/M, and is 0 for the other c. The sum of
+    squared deviations is (b (b²-1)/12 + b c/(s+1) ȳ²) / M².
     """
     cdef const double* relevant = q.weight
     cdef const double* nonrelevant = q.weight + q.groups.stride

@@ -1,4 +1,4 @@
-"""Worst cases of banding: how far the average over the bands of a ranking can lie from the ranking itself."""
+"""Worst cases of banding: the largest difference between a ranking's value and its average over bands of ranks."""
 cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t
@@ -11,11 +11,11 @@ cnp.import_array()
 def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
     """Find the relevance of ranks 1 … depth for which AP and its average over the bands differ most.
 
-    V[R] is the largest sum of differences over the bands so far that R relevant documents can make, times N:
-    V[R + r] = max over R and r of V[R] + best(r, R) - expected(r, R) for the next band, which starts after t documents
-    and holds n, with best(r, R) = Σ_{i=1…r} (R + i) / (t + i), the relevant ones first, and expected(r, R) =
-    r/n [(R + 1) ΔH + a (n - (t + 1) ΔH)], a = (r - 1)/(n - 1). For the gain the relevant ones come last, and the
-    difference is taken the other way round. The answer is the largest V[N] / N.
+    V[R] is N times the largest sum of differences that R relevant documents can make in the bands so far. The next band
+    starts after t documents and holds n: V[R + r] = max over R and r of V[R] + best(r, R) - expected(r, R). Here
+    best(r, R) = Σ_{i=1…r} (R + i) / (t + i), with the relevant documents first in the band, and expected(r, R) =
+    r/n [(R + 1) ΔH + a (n - (t + 1) ΔH)], a = (r - 1)/(n - 1). For the gain, the relevant documents come last, and the
+    difference has the opposite sign. The result is the largest V[N] / N.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
     depth : int
         The number of ranks.
     gain : bool
-        Whether the average is to exceed the ranking, instead of falling short of it.
+        Whether to maximise the average's excess over the ranking, instead of the ranking's excess over the average.
 
     Returns
     -------
@@ -50,13 +50,13 @@ def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
             harmonic = rest = 0.0
             for r in range(1, n + 1):
                 harmonic += 1.0 / (t + r)
-                # n - (t+1) ΔH without its cancellation: Σ (i-1) / (t+i).
+                # n - (t+1) ΔH without cancellation: Σ (i-1) / (t+i).
                 rest += (r - 1.0) / (t + r)
-            # The ranking's part is linear in R: R Σ 1/j + Σ i/j over the ranks j of the r relevant ones.
+            # The ranking's contribution is linear in R: R Σ 1/j + Σ i/j over the ranks j of the r relevant documents.
             one = linear = 0.0
             for r in range(1, n + 1):
                 if gain:
-                    # One more in front of those that come last: each of them is now one later among the relevant.
+                    # A new relevant document precedes the other ones, each of which is now one later among them.
                     linear += one + 1.0 / (t + n - r + 1)
                     one += 1.0 / (t + n - r + 1)
                 else:
@@ -66,7 +66,7 @@ def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
                 if interrupted(&interruption, t + 1):
                     break
                 for before in range(t + 1):
-                    # A band of one document is the ranking itself.
+                    # A band of one document changes nothing.
                     part = 0.0 if n == 1 else before * one + linear - r * ((before + 1) * harmonic + a * rest) / n
                     value = v[before] + (-part if gain else part)
                     better = value > w[before + r]

@@ -1,8 +1,8 @@
-/* A document more, the i-th, in a group of tied documents that a user reads, who goes on beyond it with the chance q.
+/* Adding the i-th document to a group of tied documents; the user goes on beyond this document with probability q.
  *
- * Of ranks x <= m, each array has that of x at m-x, so that what is written from the one above lies before it. Elements do
- * not depend on one another, and any vectorisation gives the same bits. Integers of 32 bits become doubles several at a
- * time.
+ * Arrays over ranks x <= m hold the number of rank x at index m-x, so each element is computed from itself and the next
+ * one. Elements do not depend on each other, so any vectorisation gives the same bits. Indices have 32 bits because
+ * these are converted to doubles several at a time.
  */
 #ifndef TIEAWARE_CASCADE_H
 #define TIEAWARE_CASCADE_H
@@ -11,7 +11,7 @@
 
 #include "engine/counting.h"
 
-/* Writes A_x of i documents over those of i - 1: ((i-x) A_x + x q A_{x-1})/i, for x <= i; no term is negative. */
+/* Turns A_x of i - 1 documents into A_x of i: ((i-x) A_x + x q A_{x-1})/i, for x <= i; no term is negative. */
 static inline void tieaware_join_few(double *products, int m, int64_t i, double q) {
     const double n = (double)i;
     for (int e = m < i ? 0 : m - (int)i; e < m; e++) {
@@ -25,12 +25,12 @@ static TIEAWARE_CLONES void tieaware_join_many(double *products, int m, int64_t 
 }
 
 static inline void tieaware_join_products(double *products, int m, int64_t i, double q) {
-    /* To choose between instruction sets takes a few nanoseconds. */
+    /* Calling the function for the processor's instruction set costs a few nanoseconds. */
     if (m < 16) tieaware_join_few(products, m, i, q);
     else tieaware_join_many(products, m, i, q);
 }
 
-/* The same of F_x: ((i-x) F_x + (x-1) q F_{x-1})/i. */
+/* Turns F_x of i - 1 documents into F_x of i: ((i-x) F_x + (x-1) q F_{x-1})/i. */
 static TIEAWARE_CLONES void tieaware_join_falls(double *falls, int m, int64_t i, double q) {
     const double n = (double)i, share = 1.0 / n;
     for (int e = m < i ? 0 : m - (int)i; e < m; e++) {
@@ -39,15 +39,15 @@ static TIEAWARE_CLONES void tieaware_join_falls(double *falls, int m, int64_t i,
     }
 }
 
-/* So many numbers are a row of K for m slots: rows are written by whole fours, and one beyond the last is read. */
+/* The numbers in a row of K for m slots. Rows are written in groups of four, and one number beyond the last is read. */
 static inline ptrdiff_t tieaware_covariances_row(int64_t m) { return (ptrdiff_t)(((m + 4) & ~(int64_t)3) + 4); }
 
-/* Writes K_xy of i documents over those of i - 1, for x <= y <= m: see variance_of_cascade. Of those before the first
- * with a grade, all are 0, and none need be there.
+/* Turns K_xy of i - 1 documents into K_xy of i, for x <= y <= m: see variance_of_cascade. Before the first graded
+ * document, all K_xy are 0 and need not be initialised.
  *
- * Row x is written after row x+1, since it is needed for that. Fours have no rest to go through one by one, which in
- * rows as short as these takes longer than they do; what is written of y < x is some number that counts nowhere. `work`
- * is for 3 rows.
+ * Row x depends on rows x and x-1 of i - 1 documents, so x descends. Groups of four leave no remainder, which would
+ * take longer than the rest of such short rows; the numbers written for y < x are arbitrary and never used. `work`
+ * holds 3 rows.
  */
 static TIEAWARE_CLONES void tieaware_join_covariances(double *covariances, const double *falls, double *work,
                                                       int m, int64_t i, double q, int is_first) {
@@ -56,7 +56,7 @@ static TIEAWARE_CLONES void tieaware_join_covariances(double *covariances, const
     double *restrict rank = work, *restrict stays = work + length, *restrict factor = work + 2 * length;
     for (int e = 0; e < length; e++) {
         rank[e] = (double)(m - e);
-        /* Of more documents than there are, anything that is a number. */
+        /* Beyond i documents, any finite number will do. */
         stays[e] = rank[e] <= n ? share * (n - rank[e]) : 0.0;
         factor[e] = e <= m ? share * stays[e] * falls[e] : 0.0;
     }
@@ -68,7 +68,7 @@ static TIEAWARE_CLONES void tieaware_join_covariances(double *covariances, const
             for (int e = 0; e < length; e++) row[e] = fall * factor[e];
         } else if (x > 0) {
             const double *restrict above = row - length;
-            /* row[e+1] is that of y-1, which for y = x does not count. */
+            /* row[e+1] belongs to y-1; for y = x its factor is 0. */
             for (int e = first; e < end; e++) {
                 row[e] = stays[e] * row[e] + once * (rank[e] - at) * row[e + 1] + twice * above[e + 1] + fall * factor[e];
             }

@@ -1,7 +1,7 @@
-/* Counting a list of scores against one value, or against sorted values: the only loops that see every document.
+/* Counting a list of scores against one value or against sorted values: the only loops that see every document.
  *
- * The counts are integers, so any vectorisation gives the same answer, and the counting loop may be compiled once for
- * each instruction set (AVX2 is four to seven times faster here than the baseline; AVX-512 adds nothing to it).
+ * The counts are integers, so any vectorisation gives the same answer, and the counting loops can be compiled once per
+ * instruction set (AVX2 is four to seven times faster here than the baseline; AVX-512 adds nothing).
  */
 #ifndef TIEAWARE_COUNTING_H
 #define TIEAWARE_COUNTING_H
@@ -19,42 +19,43 @@
 #define TIEAWARE_CLONES
 #endif
 
-/* A block is short enough for 32-bit counters and for the first-level cache. */
-enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
+/* A list is counted tile by tile. A tile fits in the first-level cache, and its counts in 32 bits. */
+enum { TIEAWARE_TILE = 2048, TIEAWARE_LANES = 16 };
 
 /* count: adds to greater[i] and equal[i] how many scores are above and equal to the ascending values[i]; returns the
- * NaNs. Of a value with `limit` scores above or more, it says no more than that: greater[i] >= limit.
+ * number of NaNs. For a value with at least `limit` scores above it, greater[i] may be too small, but it is at least
+ * `limit`.
  *
- * Four values share a pass over the block; a single one takes the NaNs along.
+ * Four values share a pass over the tile. The pass for the lowest value also counts the NaNs.
  */
 #define TIEAWARE_COUNT(NAME, SCORE, COUNTER)                                                                   \
-    static inline int64_t NAME##_one(const SCORE *block, ptrdiff_t length, double value, int64_t *greater,     \
+    static inline int64_t NAME##_one(const SCORE *tile, ptrdiff_t length, double value, int64_t *greater,      \
                                      int64_t *equal) {                                                         \
         const SCORE a = (SCORE)value;                                                                          \
         COUNTER above = 0, at_least = 0, unordered = 0;                                                        \
         for (ptrdiff_t i = 0; i < length; i++) {                                                               \
-            above += block[i] > a;                                                                             \
-            at_least += block[i] >= a;                                                                         \
-            unordered += block[i] != block[i];                                                                 \
+            above += tile[i] > a;                                                                              \
+            at_least += tile[i] >= a;                                                                          \
+            unordered += tile[i] != tile[i];                                                                   \
         }                                                                                                      \
         greater[0] += above;                                                                                   \
         equal[0] += at_least - above;                                                                          \
         return unordered;                                                                                      \
     }                                                                                                          \
-    static inline void NAME##_four(const SCORE *block, ptrdiff_t length, const double *values,                 \
+    static inline void NAME##_four(const SCORE *tile, ptrdiff_t length, const double *values,                  \
                                    int64_t *greater, int64_t *equal) {                                         \
         const SCORE a = (SCORE)values[0], b = (SCORE)values[1], c = (SCORE)values[2], d = (SCORE)values[3];    \
         COUNTER above_a = 0, above_b = 0, above_c = 0, above_d = 0;                                            \
         COUNTER at_least_a = 0, at_least_b = 0, at_least_c = 0, at_least_d = 0;                                \
         for (ptrdiff_t i = 0; i < length; i++) {                                                               \
-            above_a += block[i] > a;                                                                           \
-            at_least_a += block[i] >= a;                                                                       \
-            above_b += block[i] > b;                                                                           \
-            at_least_b += block[i] >= b;                                                                       \
-            above_c += block[i] > c;                                                                           \
-            at_least_c += block[i] >= c;                                                                       \
-            above_d += block[i] > d;                                                                           \
-            at_least_d += block[i] >= d;                                                                       \
+            above_a += tile[i] > a;                                                                            \
+            at_least_a += tile[i] >= a;                                                                        \
+            above_b += tile[i] > b;                                                                            \
+            at_least_b += tile[i] >= b;                                                                        \
+            above_c += tile[i] > c;                                                                            \
+            at_least_c += tile[i] >= c;                                                                        \
+            above_d += tile[i] > d;                                                                            \
+            at_least_d += tile[i] >= d;                                                                        \
         }                                                                                                      \
         greater[0] += above_a, greater[1] += above_b, greater[2] += above_c, greater[3] += above_d;            \
         equal[0] += at_least_a - above_a, equal[1] += at_least_b - above_b;                                    \
@@ -64,20 +65,20 @@ enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
                                         ptrdiff_t n_values, int64_t limit, int64_t *greater, int64_t *equal) { \
         int64_t nan = 0;                                                                                       \
         ptrdiff_t lowest = 0;                                                                                  \
-        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
-            const SCORE *block = scores + from;                                                                \
-            const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
+        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_TILE) {                                            \
+            const SCORE *tile = scores + from;                                                                 \
+            const ptrdiff_t length = n - from < TIEAWARE_TILE ? n - from : TIEAWARE_TILE;                      \
             ptrdiff_t v;                                                                                       \
-            /* The lower a value, the more scores are above it. */                                             \
+            /* The lowest values reach the limit first. */                                                      \
             while (lowest < n_values && greater[lowest] >= limit) lowest++;                                    \
             if (lowest == n_values) {                                                                          \
-                for (ptrdiff_t i = 0; i < length; i++) nan += block[i] != block[i];                            \
+                for (ptrdiff_t i = 0; i < length; i++) nan += tile[i] != tile[i];                              \
                 continue;                                                                                      \
             }                                                                                                  \
-            nan += NAME##_one(block, length, values[lowest], greater + lowest, equal + lowest);                \
+            nan += NAME##_one(tile, length, values[lowest], greater + lowest, equal + lowest);                 \
             for (v = lowest + 1; v + 4 <= n_values; v += 4)                                                    \
-                NAME##_four(block, length, values + v, greater + v, equal + v);                                \
-            for (; v < n_values; v++) NAME##_one(block, length, values[v], greater + v, equal + v);            \
+                NAME##_four(tile, length, values + v, greater + v, equal + v);                                 \
+            for (; v < n_values; v++) NAME##_one(tile, length, values[v], greater + v, equal + v);             \
         }                                                                                                      \
         return nan;                                                                                            \
     }
@@ -85,17 +86,17 @@ enum { TIEAWARE_BLOCK = 2048, TIEAWARE_LANES = 16 };
 TIEAWARE_COUNT(tieaware_count_double, double, int64_t)
 TIEAWARE_COUNT(tieaware_count_float, float, int32_t)
 
-/* count_rounded: the same of scores and values rounded to floats, of which twice as many go into a vector; adds to
- * inexact how many scores that changed.
+/* count_rounded: like count, with scores and values rounded to floats, twice as many of which fit in a vector; adds to
+ * inexact how many scores were changed by rounding.
  */
 TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrdiff_t n, const double *values,
                                                       ptrdiff_t n_values, int64_t limit, int64_t *greater,
                                                       int64_t *equal, int64_t *inexact) {
-    float block[TIEAWARE_BLOCK];
+    float tile[TIEAWARE_TILE];
     int64_t nan = 0, rounded = 0;
     ptrdiff_t lowest = 0;
-    for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {
-        const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;
+    for (ptrdiff_t from = 0; from < n; from += TIEAWARE_TILE) {
+        const ptrdiff_t length = n - from < TIEAWARE_TILE ? n - from : TIEAWARE_TILE;
         ptrdiff_t v;
         while (lowest < n_values && greater[lowest] >= limit) lowest++;
         if (lowest == n_values) {
@@ -103,60 +104,62 @@ TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrd
             continue;
         }
         for (ptrdiff_t i = 0; i < length; i++) {
-            block[i] = (float)scores[from + i];
-            rounded += (double)block[i] != scores[from + i];
+            tile[i] = (float)scores[from + i];
+            rounded += (double)tile[i] != scores[from + i];
         }
-        nan += tieaware_count_float_one(block, length, values[lowest], greater + lowest, equal + lowest);
+        nan += tieaware_count_float_one(tile, length, values[lowest], greater + lowest, equal + lowest);
         for (v = lowest + 1; v + 4 <= n_values; v += 4)
-            tieaware_count_float_four(block, length, values + v, greater + v, equal + v);
-        for (; v < n_values; v++) tieaware_count_float_one(block, length, values[v], greater + v, equal + v);
+            tieaware_count_float_four(tile, length, values + v, greater + v, equal + v);
+        for (; v < n_values; v++) tieaware_count_float_one(tile, length, values[v], greater + v, equal + v);
     }
     *inexact += rounded;
     return nan;
 }
 
-/* rank: writes to above[i] how many of the n keys are greater than keys[i], both of whole fours. Few keys are ordered
- * so without a branch to mispredict. Only the first n results mean something; n of up to TIEAWARE_LANES.
+/* rank: writes to above[i] how many of the n scores are greater than scores[i]; n is at most TIEAWARE_LANES.
+ *
+ * This orders few scores without a branch that could be mispredicted. Both arrays are read and written in groups of
+ * four; only the first n results are meaningful.
  */
 #if defined(TIEAWARE_GNU_C)
 typedef double tieaware_four_doubles __attribute__((vector_size(32)));
 typedef int64_t tieaware_four_counts __attribute__((vector_size(32)));
 
-TIEAWARE_CLONES static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
+TIEAWARE_CLONES static void tieaware_rank(const double *scores, ptrdiff_t n, int64_t *above) {
     for (ptrdiff_t i = 0; i < n; i += 4) {
         tieaware_four_doubles four;
         tieaware_four_counts count = {0, 0, 0, 0};
-        memcpy(&four, keys + i, sizeof four);
-        /* A comparison that holds is -1. */
-        for (ptrdiff_t j = 0; j < n; j++) count -= keys[j] > four;
+        memcpy(&four, scores + i, sizeof four);
+        /* A true comparison is -1. */
+        for (ptrdiff_t j = 0; j < n; j++) count -= scores[j] > four;
         memcpy(above + i, &count, sizeof count);
     }
 }
 #else
-static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
+static void tieaware_rank(const double *scores, ptrdiff_t n, int64_t *above) {
     for (ptrdiff_t i = 0; i < n; i++) {
         int64_t count = 0;
-        for (ptrdiff_t j = 0; j < n; j++) count += keys[j] > keys[i];
+        for (ptrdiff_t j = 0; j < n; j++) count += scores[j] > scores[i];
         above[i] = count;
     }
 }
 #endif
 
-/* precede: adds to before[i] how many of n documents, the first of which is at position `first`, come before the one at
- * positions[i], whose score is values[i], when equal scores keep the order of the list: those above it, and those equal
- * that stand before it. Returns the NaNs. Of a document with `limit` others before it or more, it says no more than
- * that: before[i] >= limit.
+/* precede: adds to before[i] how many of n documents precede the document at positions[i], whose score is values[i],
+ * when equal scores keep the order of the list: the documents with higher scores, and the documents with an equal score
+ * at a lower position. `first` is the position of the first of the n documents. Returns the number of NaNs. For a
+ * document preceded by at least `limit` others, before[i] may be too small, but it is at least `limit`.
  */
 #define TIEAWARE_PRECEDE(NAME, SCORE, COUNTER)                                                                 \
     TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t first, ptrdiff_t n,                     \
                                         const double *values, const int64_t *positions, ptrdiff_t n_values,    \
                                         int64_t limit, int64_t *before) {                                      \
         int64_t nan = 0;                                                                                       \
-        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_BLOCK) {                                           \
-            const SCORE *block = scores + from;                                                                \
-            const ptrdiff_t length = n - from < TIEAWARE_BLOCK ? n - from : TIEAWARE_BLOCK;                    \
+        for (ptrdiff_t from = 0; from < n; from += TIEAWARE_TILE) {                                            \
+            const SCORE *tile = scores + from;                                                                 \
+            const ptrdiff_t length = n - from < TIEAWARE_TILE ? n - from : TIEAWARE_TILE;                      \
             COUNTER unordered = 0;                                                                             \
-            for (ptrdiff_t i = 0; i < length; i++) unordered += block[i] != block[i];                          \
+            for (ptrdiff_t i = 0; i < length; i++) unordered += tile[i] != tile[i];                            \
             nan += unordered;                                                                                  \
             for (ptrdiff_t v = 0; v < n_values; v++) {                                                         \
                 if (first + from > 0 && before[v] >= limit) continue;                                          \
@@ -164,8 +167,8 @@ static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
                 ptrdiff_t split = positions[v] - first - from;                                                 \
                 COUNTER count = 0;                                                                             \
                 split = split < 0 ? 0 : split > length ? length : split;                                       \
-                for (ptrdiff_t i = 0; i < split; i++) count += block[i] >= value;                              \
-                for (ptrdiff_t i = split; i < length; i++) count += block[i] > value;                          \
+                for (ptrdiff_t i = 0; i < split; i++) count += tile[i] >= value;                               \
+                for (ptrdiff_t i = split; i < length; i++) count += tile[i] > value;                           \
                 before[v] += count;                                                                            \
             }                                                                                                  \
         }                                                                                                      \
@@ -175,9 +178,10 @@ static void tieaware_rank(const double *keys, ptrdiff_t n, int64_t *above) {
 TIEAWARE_PRECEDE(tieaware_precede_double, double, int64_t)
 TIEAWARE_PRECEDE(tieaware_precede_float, float, int32_t)
 
-/* locate: for each of TIEAWARE_LANES scores, the number of the n_values ascending values that lie below it.
- * Invariant: values[base-1] < score <= values[base+length], where they exist. The lanes advance together, so that the
- * latency of one search hides behind the others.
+/* locate: for each of TIEAWARE_LANES scores, finds how many of the n_values ascending values lie below it.
+ *
+ * Invariant: values[base-1] < score <= values[base+length], where these exist. The lanes advance together, so the
+ * latency of one search hides behind the other searches.
  */
 #define TIEAWARE_LOCATE(NAME, SCORE)                                                                           \
     static void NAME(const SCORE *scores, const double *values, int64_t n_values, int64_t *below) {            \

@@ -1,7 +1,7 @@
-/* What compilers have under names of their own, or lack: the bits of a word, products and quotients of 128 bits.
+/* Portable replacements for compiler-specific functions: bits of a word, 128-bit products and quotients.
  *
- * gcc and clang have an instruction or two for each. Others, such as MSVC, get the same bits from C itself; as do all
- * under TIEAWARE_PLAIN_C, which takes vectors and clones as well, and by which tests hold one against the other.
+ * gcc and clang compile each to an instruction or two. Other compilers, such as MSVC, get the same bits from plain C.
+ * TIEAWARE_PLAIN_C selects plain C everywhere, without vectors and clones, so that tests can compare the two.
  */
 #ifndef TIEAWARE_PORTABLE_H
 #define TIEAWARE_PORTABLE_H
@@ -12,11 +12,11 @@
 #if defined(__GNUC__) || defined(__clang__)
 #define TIEAWARE_GNU_C
 #endif
-/* MSVC does not say that every processor of 64 bits has them. */
+/* MSVC does not define __SSE2__, although every 64-bit x86 processor has SSE2. */
 #if defined(__SSE2__) || defined(_M_X64)
 #define TIEAWARE_SSE2
 #endif
-/* clang for Windows has the type, but nobody there the routine that divides it. */
+/* clang for Windows has the type, but its runtime library lacks the division. */
 #if defined(__SIZEOF_INT128__) && !defined(_MSC_VER)
 #define TIEAWARE_INT128
 #endif
@@ -26,7 +26,7 @@
 #endif
 #endif
 
-/* Ask for what is read soon; an address that nobody may read does no harm. */
+/* Prefetch memory that will be read soon; an invalid address is harmless. */
 static inline void tieaware_prefetch(const void *address)
 {
 #if defined(TIEAWARE_GNU_C)
@@ -36,7 +36,7 @@ static inline void tieaware_prefetch(const void *address)
 #endif
 }
 
-/* Of a word that is not 0: how many zeros are before its highest bit, and which is its lowest. */
+/* For a word that is not 0: the number of zeros above its highest bit, and the index of its lowest bit. */
 static inline int tieaware_leading_zeros(uint64_t word)
 {
 #if defined(TIEAWARE_GNU_C)
@@ -48,7 +48,7 @@ static inline int tieaware_leading_zeros(uint64_t word)
 #else
     int zeros = 0;
     for (int half = 32; half; half /= 2) {
-        /* Invariant: the word was shifted by `zeros`, and its highest bit is among the first 2 * half. */
+        /* Invariant: the word is shifted left by `zeros`, and its highest bit is among the first 2 * half bits. */
         if (word >> (64 - half) == 0) {
             zeros += half;
             word <<= half;
@@ -71,7 +71,7 @@ static inline int tieaware_lowest_bit(uint64_t word)
 #endif
 }
 
-/* The eight bytes of a word as they lie in memory, the first of them lowest. */
+/* The word with its eight bytes in memory order, the first byte lowest. */
 static inline uint64_t tieaware_first_byte_lowest(uint64_t word)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -81,7 +81,7 @@ static inline uint64_t tieaware_first_byte_lowest(uint64_t word)
 #endif
 }
 
-/* a * b: the low half, and the high one. */
+/* a * b: returns the low half and writes the high half. */
 static inline uint64_t tieaware_product(uint64_t a, uint64_t b, uint64_t *high)
 {
 #if defined(TIEAWARE_INT128)
@@ -93,19 +93,19 @@ static inline uint64_t tieaware_product(uint64_t a, uint64_t b, uint64_t *high)
 #else
     const uint64_t half = UINT64_C(0xffffffff);
     const uint64_t low = (a & half) * (b & half), first = (a >> 32) * (b & half), second = (a & half) * (b >> 32);
-    /* Three numbers of 32 bits, and so none that 64 do not hold. */
+    /* A sum of three 32-bit numbers fits in 64 bits. */
     const uint64_t middle = (low >> 32) + (first & half) + (second & half);
     *high = (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32) + (middle >> 32);
     return middle << 32 | (low & half);
 #endif
 }
 
-/* A digit of 32 bits: (high 2^32 + next) / b, for high < b, next < 2^32 and 2^63 <= b. */
+/* A 32-bit digit of a quotient: (high 2^32 + next) / b, for high < b, next < 2^32 and 2^63 <= b. */
 static inline uint64_t tieaware_digit(uint64_t high, uint64_t next, uint64_t b)
 {
     const uint64_t b_high = b >> 32, b_low = b & UINT64_C(0xffffffff);
     uint64_t digit = high / b_high, rest = high % b_high;
-    /* By the first half of b alone, it is too great by 2 at most (Knuth, The Art of Computer Programming, 4.3.1). */
+    /* Division by the upper half of b gives a digit that is too large by at most 2 (Knuth, TAOCP, 4.3.1). */
     while (digit >> 32 || digit * b_low > (rest << 32 | next)) {
         digit--;
         rest += b_high;
@@ -115,7 +115,7 @@ static inline uint64_t tieaware_digit(uint64_t high, uint64_t next, uint64_t b)
     return digit;
 }
 
-/* a 2^62 / b, which must fit in 64 bits. */
+/* a * 2^62 / b; the quotient must fit in 64 bits. */
 static inline uint64_t tieaware_quotient_62(uint64_t a, uint64_t b)
 {
 #if defined(TIEAWARE_INT128)

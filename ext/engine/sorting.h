@@ -1,8 +1,8 @@
-/* Sorting a list of scores, each of which carries its place in the list in the last bits of its own word.
+/* Sorting of a list of scores, with the place of each score in the last bits of its own word.
  *
- * Where many documents of a list are keys, a sort of the whole list is cheaper than asking for each key how many
- * documents are above it, provided that the sort moves nothing but words, and what comes after it has no branch that
- * depends on the scores: half of such branches would be mispredicted.
+ * If many documents of a list are weighted, sorting the whole list is cheaper than counting, for each of them, the
+ * documents above it. That requires that the sort moves nothing but words, and that the code after it has no branch
+ * that depends on the scores: half of such branches would be mispredicted.
  */
 #ifndef TIEAWARE_SORTING_H
 #define TIEAWARE_SORTING_H
@@ -13,26 +13,26 @@
 
 #include "engine/counting.h"
 
-/* Up to so many documents have places of 16 bits: two different doubles then rarely share all the others.
+/* Lists up to this length have places of 16 bits: two different doubles then rarely share all other bits.
  *
- * NumPy sorts a block of up to 256 words by a network of comparisons. What is longer it partitions first, at a price
- * that differs widely between processors, and blocks are merged here instead.
+ * NumPy sorts up to 256 words by a network of comparisons. It partitions longer arrays first, at a cost that differs
+ * widely between processors. So a longer list is sorted in chunks, and the chunks are merged here.
  */
-enum { TIEAWARE_LONGEST_SORTED = 1 << 16, TIEAWARE_SORTED_BLOCK = 256 };
+enum { TIEAWARE_LONGEST_SORTED = 1 << 16, TIEAWARE_SORTED_CHUNK = 256 };
 
-/* All words are from the first to before the second; both are positive doubles. */
+/* Words are at least the first number and less than the second. As doubles, both are positive. */
 static const int64_t TIEAWARE_LEAST_WORD = INT64_C(1) << 60, TIEAWARE_NO_WORD = INT64_C(3) << 61;
 
-/* The blocks of a list: 2^levels of `block` words each, the last ones filled up behind the list. */
+/* The chunks of a list: `size` words each, a power of two of them, n words in all. Padding fills the last chunks. */
 typedef struct {
-    ptrdiff_t block, n;
-} tieaware_blocks;
+    ptrdiff_t size, n;
+} tieaware_chunks;
 
-static inline tieaware_blocks tieaware_blocks_of(ptrdiff_t n) {
+static inline tieaware_chunks tieaware_chunks_of(ptrdiff_t n) {
     ptrdiff_t count = 1;
-    while (count * TIEAWARE_SORTED_BLOCK < n) count *= 2;
-    const ptrdiff_t block = (n + count - 1) / count;
-    return (tieaware_blocks){block, block * count};
+    while (count * TIEAWARE_SORTED_CHUNK < n) count *= 2;
+    const ptrdiff_t size = (n + count - 1) / count;
+    return (tieaware_chunks){size, size * count};
 }
 
 static inline int64_t tieaware_place_bits(ptrdiff_t n) {
@@ -41,12 +41,13 @@ static inline int64_t tieaware_place_bits(ptrdiff_t n) {
     return bits;
 }
 
-/* word: an integer that is less for a higher score, and for equal scores by place.
+/* word: an integer that is smaller for a higher score and, for equal scores, for a lower place.
  *
- * It is the bits of the negated score, turned so that they rise with it, those of negative numbers all and of others
- * the sign. (0 - x is the same zero for both zeros.) The last bits, as many as places have, are replaced by the place:
- * what this rounds is what `close` looks for. So that the word is also a double of the same order, neither NaN nor
- * subnormal, the bits are moved into the middle of those of positive numbers: doubles sort faster, above all with AVX2.
+ * The bits of the negated score are transformed so that they ascend with it: all bits of a negative number are
+ * inverted, and only the sign bit of other numbers. (0 - x gives the same zero for both zeros.) The place replaces the
+ * last bits. This rounds the score; `close` finds the scores that become equal by it. The bits are then moved into the
+ * middle of the positive doubles, so that the word is also a double of the same order, neither NaN nor subnormal:
+ * doubles sort faster than integers, above all with AVX2.
  */
 static inline int64_t tieaware_word(double score, int64_t place, int64_t place_bits) {
     const double x = 0.0 - score;
@@ -56,12 +57,12 @@ static inline int64_t tieaware_word(double score, int64_t place, int64_t place_b
     return (((int64_t)((uint64_t)bits >> 2) + TIEAWARE_LEAST_WORD) & ~place_bits) | place;
 }
 
-/* same: whether two neighbours among the sorted words are equal but for the place. */
+/* same: whether two adjacent sorted words are equal apart from the place. */
 static inline int64_t tieaware_same(const int64_t *words, ptrdiff_t i, int64_t place_bits) {
     return ((words[i] ^ words[i - 1]) & ~place_bits) == 0;
 }
 
-/* words: writes the words of n scores, which it takes in the given order (NULL: as they lie); returns the NaNs. */
+/* words: writes the words of n scores in an order (NULL: the order of the list); returns the number of NaNs. */
 #define TIEAWARE_WORDS(NAME, SCORE)                                                                            \
     TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, const int64_t *order, ptrdiff_t n,                \
                                         int64_t place_bits, int64_t *words) {                                  \
@@ -85,10 +86,10 @@ static inline int64_t tieaware_same(const int64_t *words, ptrdiff_t i, int64_t p
 TIEAWARE_WORDS(tieaware_words_double, double)
 TIEAWARE_WORDS(tieaware_words_float, float)
 
-/* merge: writes to out the 2 * half words of two sorted halves.
+/* merge: writes to out the 2 * half words of two adjacent sorted halves.
  *
- * From both ends at once, a word a step and end, without a branch: in `half` steps neither end leaves its half. `taken`
- * of the smallest `step` words, and `last` of the greatest, are from the lower half.
+ * It works from both ends at once, one word per step and end, without a branch: in `half` steps, neither end leaves its
+ * half. Invariant: `taken` of the `step` smallest words come from the lower half, and `last` of the `step` greatest.
  */
 static inline void tieaware_merge(const int64_t *restrict low, ptrdiff_t half, int64_t *restrict out) {
     const int64_t *high = low + half, *low_end = high - 1, *high_end = high + half - 1;
@@ -103,32 +104,33 @@ static inline void tieaware_merge(const int64_t *restrict low, ptrdiff_t half, i
     }
 }
 
-/* sort: sorts n words, block by block with a sort of doubles; returns them, which lie in words or in spare.
+/* sort: sorts n words, chunk by chunk, with a sort of doubles; returns the sorted words, which are in words or in
+ * spare.
  *
- * Both have room for all blocks.
+ * Both arrays have room for all chunks.
  */
 static inline const int64_t *tieaware_sort(int (*sort)(void *, intptr_t, void *), int64_t *words, ptrdiff_t n,
                                            int64_t *spare) {
-    const tieaware_blocks blocks = tieaware_blocks_of(n);
-    for (ptrdiff_t i = n; i < blocks.n; i++) words[i] = TIEAWARE_NO_WORD;
-    for (ptrdiff_t at = 0; at < blocks.n; at += blocks.block) sort(words + at, blocks.block, NULL);
-    for (ptrdiff_t half = blocks.block; half < blocks.n; half *= 2) {
+    const tieaware_chunks chunks = tieaware_chunks_of(n);
+    for (ptrdiff_t i = n; i < chunks.n; i++) words[i] = TIEAWARE_NO_WORD;
+    for (ptrdiff_t at = 0; at < chunks.n; at += chunks.size) sort(words + at, chunks.size, NULL);
+    for (ptrdiff_t half = chunks.size; half < chunks.n; half *= 2) {
         int64_t *merged = spare;
-        for (ptrdiff_t at = 0; at < blocks.n; at += 2 * half) tieaware_merge(words + at, half, merged + at);
+        for (ptrdiff_t at = 0; at < chunks.n; at += 2 * half) tieaware_merge(words + at, half, merged + at);
         spare = words;
         words = merged;
     }
     return words;
 }
 
-/* repeats: how many of the sorted words are equal to the one before, but for the place. */
+/* repeats: counts the sorted words that equal the word before them apart from the place. */
 TIEAWARE_CLONES static int64_t tieaware_repeats(const int64_t *words, ptrdiff_t n, int64_t place_bits) {
     int64_t repeats = 0;
     for (ptrdiff_t i = 1; i < n; i++) repeats += tieaware_same(words, i, place_bits);
     return repeats;
 }
 
-/* close: how many words are equal to the one before, but for the place, though their scores are not. */
+/* close: counts the sorted words that equal the word before them apart from the place although their scores differ. */
 static inline int64_t tieaware_close(const double *scores, const int64_t *order, const int64_t *words, ptrdiff_t n,
                                      int64_t place_bits) {
     int64_t close = 0;
@@ -142,38 +144,38 @@ static inline int64_t tieaware_close(const double *scores, const int64_t *order,
     return close;
 }
 
-/* walk_documents: the keys in the order of the words, up to the first `depth`; returns how many.
+/* walk_documents: finds the first `depth` weighted documents in the order of the words; returns their number.
  *
- * Key g has start[g] documents before it, and is key[g] of n_keys. key_at[place] is the key there; n_keys, if there is
- * none. Invariant: start[:g] and key[:g] are written, and their next places are free to be written in vain.
+ * The g-th is document[g] of n_weighted, and start[g] documents precede it. weighted_at[place] is the weighted document
+ * at a place, or n_weighted. Invariant: start[:g] and document[:g] are final; their next elements may be overwritten.
  */
 static inline ptrdiff_t tieaware_walk_documents(const int64_t *words, ptrdiff_t n, int64_t place_bits,
-                                                const uint16_t *key_at, int32_t n_keys, int64_t depth,
-                                                int64_t *start, int64_t *key) {
+                                                const uint16_t *weighted_at, int32_t n_weighted, int64_t depth,
+                                                int64_t *start, int64_t *document) {
     ptrdiff_t g = 0;
     for (ptrdiff_t i = 0; i < n && g < depth; i++) {
-        const int32_t k = key_at[words[i] & place_bits];
+        const int32_t k = weighted_at[words[i] & place_bits];
         start[g] = i;
-        key[g] = k;
-        g += k < n_keys;
+        document[g] = k;
+        g += k < n_weighted;
     }
     return g;
 }
 
-/* walk_groups: the groups of equal words that hold a key, up to the first `depth`; returns how many.
+/* walk_groups: finds the first `depth` groups of equal words that hold a weighted document; returns their number.
  *
- * group[k] is the group of key k; group[n_keys] takes what is written in vain. Invariant: start[:g] and size[:g] are
- * the groups that end before the word; the run of equal words at hand begins at `first`, and will be group g if it
- * holds a key.
+ * group[k] is the group of weighted document k; group[n_weighted] is overwritten by all other documents. Invariant:
+ * start[:g] and size[:g] are the groups that end before the current word. The current run of equal words begins at
+ * `first`, and becomes group g if it holds a weighted document.
  */
 static inline ptrdiff_t tieaware_walk_groups(const int64_t *words, ptrdiff_t n, int64_t place_bits,
-                                             const uint16_t *key_at, int32_t n_keys, int64_t depth, int64_t *start,
-                                             int64_t *size, int64_t *group) {
+                                             const uint16_t *weighted_at, int32_t n_weighted, int64_t depth,
+                                             int64_t *start, int64_t *size, int64_t *group) {
     ptrdiff_t g = 0, first = 0;
     ptrdiff_t holds = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
         const ptrdiff_t begins = i > 0 && !tieaware_same(words, i, place_bits);
-        const int32_t k = key_at[words[i] & place_bits];
+        const int32_t k = weighted_at[words[i] & place_bits];
         g += begins & holds;
         if (g >= depth) return g;
         holds &= ~begins;
@@ -181,7 +183,7 @@ static inline ptrdiff_t tieaware_walk_groups(const int64_t *words, ptrdiff_t n, 
         start[g] = first;
         size[g] = i - first + 1;
         group[k] = g;
-        holds |= k < n_keys;
+        holds |= k < n_weighted;
     }
     return g + holds;
 }

@@ -13,10 +13,11 @@ import numpy.typing as npt
 from tieaware._version import __version__
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Integers, Scores, Values
-from tieaware.engine.prepared import prepare, weigh_besides
+from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.unanswered import unanswered
 from tieaware.engine.views import Pass, View, passes
+from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError, printable
 from tieaware.inputs import (
     Matched,
@@ -179,7 +180,7 @@ class _Evaluation:
         self._threads = threads
         self._passes = passes(views)
         self._totals = Totals.of(measures, qrels.judgments)
-        self._values = np.empty((sum(view.n_tables for view in views), len(runs), len(qrels), len(measures)))
+        self._values = np.empty((sum(view.n_outputs for view in views), len(runs), len(qrels), len(measures)))
         self._values.fill(np.nan)
         self._answered = np.zeros((len(runs), len(qrels)), dtype=np.bool_)
 
@@ -210,7 +211,7 @@ class _Evaluation:
             precision = None if view.precision is None else str(view.precision)
             made = Provenance(view.rule.name, precision, over, __version__)
             results.append(Results(values[output], *axes, std, least, greatest, self._asked, made))
-            output += view.n_tables
+            output += view.n_outputs
         return results
 
     def restore(self, i: int, results: Results | None) -> bool:
@@ -295,12 +296,12 @@ def over_passes(
         keeps the order of the run.
     threads : int
     """
-    lists = _with_pool(lists) if weigh_besides(measures)["pool"] else lists
+    lists = _with_pool(lists) if also_weighted(measures)["pool"] else lists
     for each in wanted:
         prepared = prepare(measures, lists, totals, each, order=order(each.rule), threads=threads)
-        values = np.empty((len(each.tables), *totals.totals.shape))
+        values = np.empty((len(each.outputs), *totals.totals.shape))
         prepared.evaluate(scores, values)
-        yield from zip(each.tables, values, strict=True)
+        yield from zip(each.outputs, values, strict=True)
 
 
 def _with_pool(lists: JudgedLists) -> JudgedLists:

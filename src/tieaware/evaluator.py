@@ -1,4 +1,4 @@
-"""Evaluator: labels once, then scores in and values out, thousands of times."""
+"""Evaluation of arrays: an Evaluator prepares labels once, then evaluates any number of scorings of them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ from tieaware.checks.arrays import (
     offsets_from_qid,
     offsets_from_sizes,
 )
-from tieaware.engine.prepared import Prepared, prepare, weigh_besides
+from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Spread
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
+from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
 from tieaware.lists.identifiers import Identifiers
 from tieaware.lists.judgments import JudgedLists, Judgments
@@ -42,54 +43,55 @@ from tieaware.ties import TieRule
 
 
 class Evaluator:
-    """Evaluates the same lists again and again, with new scores each time.
+    """Evaluator of fixed lists of labelled documents, for any number of scorings of these documents.
 
-    Everything that does not depend on the scores is computed here, once; a call computes the rest without copying.
-    An evaluator is immutable: it may be called from several threads at once, pickled, and used after a fork.
+    The constructor computes everything that does not depend on the scores; a call then reads the scores without copying
+    them. An evaluator is immutable: it can be pickled, shared between threads, and used after a fork.
 
     Parameters
     ----------
-    labels : whole numbers of 32 bits, also as floats, shape (n_docs,) or (n_queries, depth)
-        The label of each document, list after list; negative for an unjudged one (below -1 if it is in the pool,
-        which infAP asks). In two dimensions each row is a list, and `offsets`, `group` and `qid` are not given.
+    labels : integers of up to 32 bits, or floats with integer values, shape (n_docs,) or (n_queries, depth)
+        The label of each document, list after list. -1 is unjudged; lower labels are unjudged and in the pool, which
+        only infAP distinguishes. In two dimensions, each row is a list, and `offsets`, `group` and `qid` must not be
+        given.
     measures : sequence of str or Measure, or a string of several
         What to compute, e.g. ``["AP", "RR@10"]``, or ``"AP RR@10"``.
     offsets : integers, shape (n_queries + 1,), optional
         Where each list starts, and the end of the last. Without `offsets`, `group` and `qid`, flat labels are one list.
     group : integers, shape (n_queries,), optional
-        The sizes of the lists, instead of `offsets`, as LightGBM takes them.
+        The sizes of the lists, as in LightGBM.
     qid : shape (n_docs,), optional
-        The query of each document, instead of `offsets`, equal values adjacent, as XGBoost takes them.
+        The query of each document, with equal values adjacent, as in XGBoost.
     judgments : (labels, offsets), optional
-        The labels of *all* judged documents of each query, retrieved or not, which decide the number of relevant
-        documents and the ideal gain. By default the judged documents of the lists.
+        The labels of *all* judged documents of each query, retrieved or not: they determine the number of relevant
+        documents and the ideal gain. By default, the judged documents of the lists.
     ties : str
-        The tie rule, one of `tieaware.ties.RULES`: "average" is the expectation over all orderings of tied documents.
+        The tie rule, one of `tieaware.ties.RULES`. "average" is the expectation over all orders of tied documents.
     docids : sequence of str or bytes, length n_docs, optional
-        The document identifiers, for tie rules that go by them, such as "trec_eval".
+        The document identifiers, for the tie rules that use them, such as "trec_eval".
     precision : str or Coarsening, optional
-        What the scores are coarsened to first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
+        What rounds the scores first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
     threads : int or None
-        How many threads a call may use; None for one per core. The values are the same bits for any number.
+        The largest number of threads in a call; None for one per core. The values have the same bits for any number.
     undefined : float
-        The value for a query without a relevant judged document: 0, as in trec_eval. With NaN such a query is left out
-        of the means; a mean is NaN if no query is left.
+        The value for a query without a relevant judged document. The default is 0, as in trec_eval. NaN excludes such
+        queries from means.
 
     Attributes
     ----------
     measures : tuple of Measure
-        What is computed, one for each column of the values.
+        The measures, one for each column of the values.
     n_queries, n_docs : int
-        The number of lists, and of their documents together.
+        The number of lists, and the total number of their documents.
 
     Raises
     ------
     InputError
-        A ValueError whose one line names the argument, what was expected, and what was found.
+        A ValueError whose message names the argument and says what is wrong with it.
 
     Examples
     --------
-    Two documents tie in second place, one of them relevant: it comes second or third, with equal chance.
+    Two documents tie in second place, and one of them is relevant: its rank is 2 or 3, with equal probability.
 
     >>> import tieaware
     >>> evaluator = tieaware.Evaluator([0, 1, 0, 1], ["RR", "AP", "P@2"])
@@ -118,7 +120,7 @@ class Evaluator:
         array = as_array(labels, "labels")
         whole = as_integer_labels(array, "labels")
         list_offsets = _list_offsets(array, offsets, group, qid)
-        lists = JudgedLists.of_labels(whole, list_offsets, **weigh_besides(self.measures))
+        lists = JudgedLists.of_labels(whole, list_offsets, **also_weighted(self.measures))
         judged = lists.judgments if judgments is None else _judgments(judgments, lists.judgments)
         order = _document_order(self._view.rule, docids, list_offsets, "label")
         self._prepare_lists(lists, judged, array.shape, order, undefined, workers)
@@ -136,27 +138,23 @@ class Evaluator:
         threads: int | None = 1,
         undefined: float = 0.0,
     ) -> Evaluator:
-        """Prepare whole catalogues: every query ranks all items, of which few are judged.
+        """Prepare the evaluation of whole catalogues: every query ranks all items, few of which are judged.
 
-        Nothing here is of the size of all scores; a call takes these dense, or a block of rows at a time (`rows`).
+        Memory grows with the entries of the matrices, not with the number of scores. A call takes dense scores; to hold
+        only some of them in memory at a time, see `rows`. The other parameters are as for `Evaluator`.
 
         Parameters
         ----------
         relevance : sparse matrix in CSR form, shape (n_queries, n_items)
-            Anything with `indptr`, `indices`, `data` and `shape`, such as scipy.sparse's ``csr_array``. An entry is the
-            label of an item, a whole number; an explicit 0 is judged nonrelevant. Items without an entry are unjudged.
-        measures : sequence of str or Measure
-            What to compute, e.g. ``["nDCG@10", "R@100"]``.
+            Any object with `indptr`, `indices`, `data` and `shape`, such as scipy.sparse's ``csr_array``. An entry is
+            the label of an item, a whole number; an explicit 0 is judged nonrelevant. Items without an entry are
+            unjudged.
         exclude : sparse matrix in CSR form, the same shape, optional
-            The items that are not to be ranked for a query, e.g. those seen in training, whatever the `data`. The
-            values are those of lists without them; their scores may be anything, also NaN. None may be relevant
-            (label 1 or more); if one has another label, that does not count.
-        ties : str
-            The tie rule, as for labels.
+            The items that are not ranked for a query, such as those seen in training; the `data` are ignored. The
+            values are those of lists without these items, and the items' scores may be anything, even NaN. An excluded
+            item must not be relevant (label 1 or more); any other label of an excluded item is ignored.
         docids : sequence of str or bytes, length n_items, optional
-            The identifiers of the items, for tie rules that go by them.
-        precision, threads, undefined
-            As for labels.
+            The identifiers of the items, for the tie rules that use them.
 
         Returns
         -------
@@ -166,12 +164,12 @@ class Evaluator:
         Raises
         ------
         InputError
-            If an argument cannot be used, a place in a matrix comes twice or is out of range, or a relevant item is
+            If an argument cannot be used, an entry of a matrix is repeated or out of range, or a relevant item is
             excluded.
 
         Examples
         --------
-        The user has seen item 0, and knows 2; 3 ties with 1.
+        The user has seen items 0 and 2 already; item 3, which is relevant, ties with item 1.
 
         >>> import numpy as np, scipy.sparse as sp, tieaware
         >>> relevance = sp.csr_array(([1], ([0], [3])), shape=(1, 5))
@@ -185,7 +183,7 @@ class Evaluator:
         evaluator._view = View(ties, precision)
         workers = checked_threads(threads)
         judged = Relevance.of(relevance, exclude)
-        lists = judged.lists(weigh_besides(evaluator.measures)["pool"])
+        lists = judged.lists(also_weighted(evaluator.measures)["pool"])
         order = _document_order(evaluator._view.rule, docids, np.array([0, judged.n_items]), "item")
         evaluator._prepare_lists(lists, lists.judgments, judged.shape, order, undefined, workers)
         return evaluator
@@ -199,7 +197,7 @@ class Evaluator:
         undefined: Any,
         threads: int,
     ) -> None:
-        """Prepare lists whose scores have this shape, or are flat."""
+        """Prepare lists whose scores are flat or have this shape."""
         self._shape = shape
         self._in_rows = len(shape) == 2
         self._offsets = lists.offsets
@@ -216,32 +214,32 @@ class Evaluator:
         )
         self._prepared = self._prepare(*passes([self._view]))
         self._prepared_for_spread: Prepared | None = None
-        # The evaluator of which these are rows, and which of its rows.
-        self._part_of: tuple[Evaluator, int, int] | None = None
-        # Whether a call needs nothing but the engine.
+        # (parent, first, last) if this evaluator is a range of another evaluator's lists.
+        self._rows_of: tuple[Evaluator, int, int] | None = None
+        # True if `Engine.call` alone can serve a call.
         self._short = threads == 1 and self._prepared.in_kernel
 
     def rows(self, first: int, last: int) -> Evaluator:
-        """Return the evaluator of some of the lists, so that not all scores need be in memory at once.
+        """Return an evaluator of a range of the lists, so that not all scores have to be in memory at once.
 
-        It shares what is prepared with this one, and takes microseconds to make.
+        It shares the prepared arrays with this evaluator, so making it takes microseconds.
 
         Parameters
         ----------
         first : int
             The first list, from 0.
         last : int
-            The list after the last; beyond the number of lists, their end, as in a slice.
+            The end of the range: the list after its last. A number beyond the last list means the end, as in a slice.
 
         Returns
         -------
         Evaluator
-            Its values are these rows of all values, in the same bits.
+            Its values are these rows of all values, with the same bits.
 
         Raises
         ------
         InputError
-            If there are no such lists.
+            If a number is not a whole number, or is out of range.
 
         Examples
         --------
@@ -261,7 +259,7 @@ class Evaluator:
         some._shape = (some.n_docs,) if len(self._shape) == 1 else (last - first, *self._shape[1:])
         some._prepared = self._prepared.rows(first, last)
         some._prepared_for_spread = None
-        some._part_of = self, first, last
+        some._rows_of = self, first, last
         return some
 
     def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:
@@ -270,21 +268,21 @@ class Evaluator:
         Parameters
         ----------
         scores : real numbers, shape (n_docs,) or the labels' shape
-            float64 and float32 are read as they are, others are converted: arrays of other types, bfloat16 of ml_dtypes
-            among them, lists, and tensors on any device. A higher score is a higher rank.
+            float64 and float32 are read in place. Everything else is converted: lists, arrays of other types (also
+            ml_dtypes.bfloat16), and tensors on any device. A higher score is a better rank.
         out : float64[n_queries, n_measures], optional
             Where to write the values; C-contiguous.
 
         Returns
         -------
         float64[n_queries, n_measures]
-            Rows in the order of the queries, columns in that of the measures; `out`, if it was given.
+            Rows in the order of the queries, columns in the order of the measures; `out` if it was given.
 
         Raises
         ------
         InputError
-            If a score is NaN or a whole number that float64 does not hold, or a shape or type does not fit; `out` is
-            then unspecified.
+            If a score is NaN or an integer that float64 cannot represent, or if a shape or type is wrong. The contents
+            of `out` are then undefined.
         """
         values = np.empty((self.n_queries, len(self.measures))) if out is None else out
         if not (self._short and self._prepared.engine.call(scores, values, self._in_rows) == -1):
@@ -292,24 +290,16 @@ class Evaluator:
         return values
 
     def mean(self, scores: npt.ArrayLike) -> Values:
-        """Evaluate every query and average.
+        """Evaluate every query and average over the queries.
 
-        Parameters
-        ----------
-        scores : real numbers, shape (n_docs,) or the labels' shape
-            As in the call.
+        The parameters and errors are as for `__call__`; it is also an error if there is no query.
 
         Returns
         -------
         float64[n_measures]
-            The means over the queries, in the order of the measures, with the same bits as those of `Results.mean`; of
-            GMAP the geometric mean, of counts the arithmetic one. A query whose value is undefined (NaN, with
-            ``undefined=nan``) is left out; the mean is NaN if none is left.
-
-        Raises
-        ------
-        InputError
-            As in the call; or if there is no query.
+            The means in the order of the measures, with the same bits as `Results.mean`. GMAP has a geometric mean, all
+            other measures arithmetic ones. Undefined values (NaN, with ``undefined=nan``) are skipped; a mean is NaN if
+            all values are.
 
         Examples
         --------
@@ -322,23 +312,15 @@ class Evaluator:
         return averages
 
     def spread(self, scores: npt.ArrayLike) -> Spread:
-        """Evaluate every query, and tell how far the order of tied documents can move each value.
+        """Evaluate every query, and compute how far the order of tied documents can move each value.
 
-        Parameters
-        ----------
-        scores : real numbers, shape (n_docs,) or the labels' shape
-            As in the call.
+        The parameters and errors are as for `__call__`; it is also an error if the tie rule is not "average".
 
         Returns
         -------
         Spread
-            The mean, standard deviation, minimum and maximum over all orders that the scores allow, equally likely;
-            with `precision`, over those that the coarsened scores allow. Exact, not sampled.
-
-        Raises
-        ------
-        InputError
-            As in the call; or if the ties of this evaluator are not averaged.
+            The mean, standard deviation, minimum and maximum over all orders of tied documents, equally likely. With
+            `precision`, documents tie if their coarsened scores are equal. The values are exact, not sampled.
 
         References
         ----------
@@ -358,13 +340,13 @@ class Evaluator:
         return Spread(*out)
 
     def _with_spread(self) -> Prepared:
-        """Prepare what the spread needs, when it is first asked for."""
+        """Return the prepared spread; it is prepared at the first call."""
         if self._prepared_for_spread is None:
-            if self._part_of is None:
+            if self._rows_of is None:
                 (wanted,) = passes([View(self._view.rule.name, self._view.precision, spread=True)])
                 self._prepared_for_spread = self._prepare(wanted)
             else:
-                whole, first, last = self._part_of
+                whole, first, last = self._rows_of
                 self._prepared_for_spread = whole._with_spread().rows(first, last)
         return self._prepared_for_spread
 
@@ -374,18 +356,12 @@ class Evaluator:
         Parameters
         ----------
         candidates : real numbers, shape (n_candidates, n_docs) or (n_candidates, *labels.shape)
-            The scores of each candidate; types as in the call.
+            The scores of each candidate; types and errors as for `__call__`.
 
         Returns
         -------
         float64[n_candidates, n_measures]
-            The means over the queries, as `mean` gives them.
-
-        Raises
-        ------
-        InputError
-            If a score is NaN or a whole number that float64 does not hold, a shape or type does not fit, or there is
-            no query.
+            The means over the queries; see `mean`.
 
         Examples
         --------
@@ -404,27 +380,21 @@ class Evaluator:
         return self._means(rows, lambda candidate: f"candidates[{candidate}]")
 
     def columns(self, features: npt.ArrayLike) -> Values:
-        """Take each feature as a scoring function and evaluate it.
+        """Evaluate each feature by itself, as a scoring of the documents.
 
         Parameters
         ----------
         features : real numbers, shape (n_docs, n_features) or (*labels.shape, n_features)
-            The features of each document; types as in the call. A higher value is a higher rank.
+            The features of each document; a higher value is a better rank. Types and errors as for `__call__`.
 
         Returns
         -------
         float64[n_features, n_measures]
-            The means over the queries of each feature by itself, as `mean` gives them.
-
-        Raises
-        ------
-        InputError
-            If a feature is NaN or a whole number that float64 does not hold, a shape or type does not fit, or there is
-            no query.
+            The means over the queries; see `mean`.
 
         Examples
         --------
-        The first feature ranks the relevant document first, the second ties it with another.
+        The first feature ranks the relevant document first, the second ties it with another document.
 
         >>> import tieaware
         >>> evaluator = tieaware.Evaluator([1, 0, 0], ["RR", "P@1"])
@@ -449,36 +419,36 @@ class Evaluator:
             columns = as_scores(np.ascontiguousarray(rows[:, first:last].T), "features", place)
             averages[first:last] = self._means(columns, lambda i: f"features[{all_documents}{first + i}]")
 
-        # A few columns at a time, so that their copy stays in the cache where the lists allow it.
+        # A few columns at a time: their copy then fits in the cache, unless the lists are very long.
         edges = np.append(np.arange(0, n_features, 8), n_features)
         over_chunks(evaluate, edges, self._prepared.threads)
         return averages
 
     def _means(self, candidates: Scores, name: Callable[[int], str]) -> Values:
-        """Return the means of each candidate, float64[n_candidates, n_measures]; the name says which one has a NaN."""
+        """Return the means of each candidate, float64[n_candidates, n_measures]; `name` gives its name in errors."""
         if self.n_queries == 0:
-            raise unexpected("mean", "at least one query", "none")
+            raise InputError("mean", "needs at least one query")
         averages, failure = self._prepared.means(candidates)
         if failure is not None:
             raise self._nan(candidates[failure[0]], failure[1], name(failure[0]))
         return averages
 
     def _evaluate(self, prepared: Prepared, scores: npt.ArrayLike, values: Values) -> None:
-        """Write the values of all queries."""
+        """Write the values of all queries; InputError if a score is NaN."""
         array = self._flat(scores)
         failed = prepared.evaluate(array, values)
         if failed >= 0:
             raise self._nan(array, failed, "scores")
 
     def _flat(self, scores: npt.ArrayLike) -> Scores:
-        """Return the scores of one call, flat, as the kernels need them."""
+        """Return the scores of one call as the flat array that the kernels need."""
         array = as_scores(scores, "scores")
         if array.shape not in ((self.n_docs,), self._shape):
             raise unexpected("scores", self._shapes(), f"shape {array.shape}")
         return array.reshape(self.n_docs)
 
     def _shapes(self, before: str = "", after: str = "") -> str:
-        """Say which shapes are expected: flat, or that of the labels."""
+        """Describe the accepted shapes for a message: flat, or the shape of the labels."""
         flat = f"({before}{self.n_docs}{after or ('' if before else ',')})"
         if self._shape == (self.n_docs,):
             return f"shape {flat}"
@@ -490,11 +460,11 @@ class Evaluator:
             found = f"{out.dtype}{list(out.shape)}" if isinstance(out, np.ndarray) else type(out).__name__
             raise unexpected("out", f"float64{list(shape)}", found)
         if not out.flags.carray:
-            raise unexpected("out", "a C-contiguous, aligned and writeable array", "another")
+            raise InputError("out", "must be C-contiguous, aligned and writeable")
         return out
 
     def _nan(self, scores: Scores, query: int, name: str) -> InputError:
-        """Say where the NaN is."""
+        """Return the error that names the query and document of the first NaN."""
         missing = np.isnan(scores[self._offsets[query] : self._offsets[query + 1]])
         if self._prepared.excluded is not None:
             missing[self._prepared.excluded.of(query)] = False
@@ -505,18 +475,18 @@ class Evaluator:
 def _list_offsets(
     labels: npt.NDArray[Any], offsets: npt.ArrayLike | None, group: npt.ArrayLike | None, qid: npt.ArrayLike | None
 ) -> Offsets:
-    """Return the offsets of the lists, however they were given."""
+    """Return the offsets of the lists from whichever argument gives them."""
     lists = {"offsets": offsets, "group": group, "qid": qid}
     given = [name for name in lists if lists[name] is not None]
     if labels.ndim not in (1, 2):
-        raise unexpected("labels", "1 dimension, or 2 with a list in each row", f"{labels.ndim}")
+        raise unexpected("labels", "one or two dimensions", f"{labels.ndim}")
     if labels.ndim == 2:
         if given:
-            raise unexpected(given[0], "none beside labels of 2 dimensions, each row of which is a list", "it")
+            raise InputError(given[0], "must not be given with two-dimensional labels: each row is already one list")
         rows: Offsets = np.arange(labels.shape[0] + 1, dtype=np.int64) * labels.shape[1]
         return rows
     if len(given) > 1:
-        raise unexpected(" and ".join(given), "one of them", "both" if len(given) == 2 else "all")
+        raise InputError(" and ".join(given), "only one of them may be given")
     n_docs = len(labels)
     if offsets is not None:
         return as_offsets(offsets, n_docs, "offsets", "labels")
@@ -528,7 +498,7 @@ def _list_offsets(
 
 
 def _judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgments) -> Judgments:
-    """Return the judgments of all documents, among which those in the lists must be."""
+    """Return all judgments, after checking that they include the judged documents of the lists."""
     try:
         given_labels, given_offsets = judgments
     except (TypeError, ValueError):
@@ -536,32 +506,32 @@ def _judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgmen
     labels = as_labels(as_flat(given_labels, "labels of judgments"), "labels of judgments")
     offsets = as_offsets(given_offsets, len(labels), "offsets of judgments", "judged documents")
     if len(offsets) != in_lists.n_queries + 1:
-        raise unexpected("judgments", f"as many queries as labels, {in_lists.n_queries}", f"{len(offsets) - 1}")
+        raise InputError(
+            "judgments", f"must have as many queries as the labels, {in_lists.n_queries}; found {len(offsets) - 1}"
+        )
     judged = Judgments(labels, offsets)
     short = judged.short_of(in_lists)
     if short is not None:
-        raise unexpected(
-            f"judgments of query {short}", "the judged documents of its list among them", "fewer of some label or more"
-        )
+        raise InputError("judgments", f"must include every judged document of the list; query {short} lacks some")
     return judged
 
 
 def _document_order(
-    rule: TieRule, docids: Sequence[str | bytes] | None, offsets: Offsets, of: str
+    rule: TieRule, docids: Sequence[str | bytes] | None, offsets: Offsets, item: str
 ) -> Integers | None:
-    """Return the order of the identifiers, one for each `of` what, if the rule goes by them."""
+    """Return the order of the identifiers if the rule uses them; `item` is what each identifier belongs to."""
     if rule.by_document is None:
         return None
     if docids is None:
-        raise unexpected("docids", f"the document identifiers, by which ties={rule.name!r} orders", "none")
+        raise InputError("docids", f"is required by the tie rule {rule.name!r}, which orders by document identifier")
     documents = Identifiers.from_sequence(docids, "docids")
     if len(documents) != offsets[-1]:
-        raise unexpected("docids", f"{offsets[-1]}, one for each {of}", f"{len(documents)}")
+        raise InputError("docids", f"must have one identifier per {item}, {offsets[-1]}; found {len(documents)}")
     return rule.order(documents, offsets)
 
 
 def _checked_undefined(undefined: Any) -> float:
-    """Return the value of a query of which a measure says nothing: any number, also NaN."""
+    """Return the value for undefined queries as a float; any number or NaN is allowed."""
     if isinstance(undefined, float | np.floating) and np.isnan(undefined):
         return float("nan")
     return number("undefined", undefined, -np.inf, np.inf)

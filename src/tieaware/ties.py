@@ -1,12 +1,12 @@
-"""The tie rules: what the groups are that a measure sees.
+"""Tie rules: how documents with equal scores are ordered or averaged over.
 
 ====================  ==========================================================================================
-``average``           the tied groups as they are: the expectation over all orderings that the scores allow
-``run_order``         each document its own group, ordered by score, then by position in the input
-``trec_eval``         the same, ordered by score, then by document id, descending, compared as bytes
-``docid_ascending``   the same, but ascending, as in Lucene and sentence-transformers
-``optimistic``        each document its own group, the best label of each tied group first: the maximum
-``pessimistic``       the worst label first: the minimum
+``average``           the expectation over all orders of tied documents
+``run_order``         by score, then by position in the input
+``trec_eval``         by score, then by document id, descending, compared as bytes
+``docid_ascending``   by score, then by document id, ascending, as in Lucene and sentence-transformers
+``optimistic``        the best order of tied documents, mostly by label, descending: the maximum
+``pessimistic``       the worst order of tied documents, mostly by label, ascending: the minimum
 ====================  ==========================================================================================
 """
 
@@ -24,36 +24,37 @@ from tieaware.lists.identifiers import Identifiers
 
 
 class Arranged(NamedTuple):
-    """The keys of lists, the documents that weigh anything, as a rule wants them.
+    """The order in which a rule wants the selected documents of each list, such as the weighted ones.
 
     Parameters
     ----------
-    permutation : int64[n_keys] or None
-        The keys in the rule's order, query by query; None, where they are in it.
-    rank : int64[n_keys] or None
-        The place of each, so permuted, in the rule's order of its list; None, where that does not matter.
+    permutation : int64[n] or None
+        The indices of the selected documents in the rule's order, list after list; None if they are in it already.
+    rank : int64[n] or None
+        For each selected document, after the permutation, its place in the rule's order of its whole list; None if the
+        rule does not need it.
     """
 
     permutation: Integers | None
     rank: Integers | None
 
 
-_AS_THEY_LIE = Arranged(None, None)
+_UNCHANGED = Arranged(None, None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TieRule:
-    """What tied documents are taken to be.
+    """A tie rule.
 
     Parameters
     ----------
     name, title : str
-        What callers call it, and in words.
+        The name that callers use, and a description.
     placement : int
-        How ext/engine/_groups.pyx places the documents inside a tie: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
+        How ext/engine/_groups.pyx places tied documents: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
     by_document : "ascending", "descending" or None
-        Whether ties go by the identifiers of the documents, compared as bytes, and which way; or by the order of the
-        list.
+        The direction in which document identifiers, compared as bytes, order tied documents; None for rules that do not
+        use identifiers.
     """
 
     name: str
@@ -63,26 +64,26 @@ class TieRule:
 
     @property
     def averages(self) -> bool:
-        """Whether all orders count, so that there is a spread."""
+        """True if the value is an average over all orders of tied documents, so that it has a spread."""
         return self.placement == AVERAGE
 
     @property
     def extreme(self) -> str | None:
-        """Whether it is the "max" or the "min" over all orders that is wanted."""
+        """The extreme over all orders of tied documents that the rule gives: "max", "min" or None."""
         return {BEST_FIRST: "max", WORST_FIRST: "min"}.get(self.placement)
 
     @property
     def by_position(self) -> bool:
-        """Whether ties go by the order of the list, so that the order of the input matters."""
+        """True if tied documents keep the order of the input."""
         return self.placement == IN_ORDER and self.by_document is None
 
     @property
     def by_score_alone(self) -> bool:
-        """Whether neither the identifiers of the documents nor their order in the list matter."""
+        """True if the rule needs neither document identifiers nor the order of the input."""
         return self.placement != IN_ORDER
 
     def order(self, documents: Identifiers, offsets: Offsets) -> Integers:
-        """Return the positions of each list, int64[n_docs], in the order that the identifiers of its documents give."""
+        """Return the positions of each list, int64[n_docs], in the order of the document identifiers."""
         return documents.order(offsets, descending=self.by_document == "descending")
 
     def places(self, documents: Identifiers, offsets: Offsets, labels: Integers) -> Integers:
@@ -100,28 +101,29 @@ class TieRule:
         return places
 
     def arrange(
-        self, offsets: Offsets, key_offsets: Offsets, positions: Integers, labels: Labels, order: Integers | None
+        self, offsets: Offsets, selected_offsets: Offsets, positions: Integers, labels: Labels, order: Integers | None
     ) -> Arranged:
-        """Bring the keys of each list into the rule's order.
+        """Return the order in which the rule wants the selected documents of each list.
 
         Parameters
         ----------
         offsets : int64[n_queries + 1]
-            Of the lists.
-        key_offsets : int64[n_queries + 1]
-            Of the keys.
-        positions, labels : arrays of length n_keys
-            Each key's position in the list and its label, by query and position.
+            Where each list starts.
+        selected_offsets : int64[n_queries + 1]
+            Where the selected documents of each list start.
+        positions, labels : arrays of length n
+            The position in its list and the label of each selected document; positions ascend in each list.
         order : int64[n_docs] or None
-            What `order` returned, for a rule that goes by documents; of another length, the order of every list.
+            The positions of each list in the order of tied documents, as `order` returns them; None for the order of
+            the list. An array of another length is the order of every list.
         """
         if self.placement == AVERAGE:
-            return _AS_THEY_LIE
+            return _UNCHANGED
         if self.placement != IN_ORDER:
-            return Arranged(by_label(key_offsets, labels), None)
+            return Arranged(by_label(selected_offsets, labels), None)
         if order is None:
             return Arranged(None, positions)
-        query = _list_of_each(key_offsets)
+        query = _list_of_each(selected_offsets)
         place = np.empty_like(order)
         if len(order) == offsets[-1]:
             starts = np.repeat(offsets[:-1], np.diff(offsets))
@@ -134,13 +136,13 @@ class TieRule:
         return Arranged(permutation, rank[permutation])
 
 
-def by_label(key_offsets: Offsets, labels: Labels) -> Integers:
-    """Return the keys of each query by label, descending."""
-    return np.lexsort((-labels.astype(np.int64), _list_of_each(key_offsets)))
+def by_label(offsets: Offsets, labels: Labels) -> Integers:
+    """Return the indices of documents sorted by label, descending, within each list."""
+    return np.lexsort((-labels.astype(np.int64), _list_of_each(offsets)))
 
 
 def _list_of_each(offsets: Offsets) -> Integers:
-    """Return the number of the list that each of its elements is in."""
+    """Return the index of the list to which each document belongs."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
@@ -168,5 +170,5 @@ RULES = {
 
 
 def tie_rule(ties: Any) -> TieRule:
-    """Return a rule by its name, or raise InputError with the nearest one."""
+    """Return the rule of this name; InputError if there is none."""
     return RULES[one_of("ties", ties, RULES)]

@@ -36,15 +36,15 @@ static void print_arithmetic(uint64_t a, uint64_t b)
 
 static void print_ranks(void)
 {
-    double keys[TIEAWARE_LANES + 3] = {0};
+    double scores[TIEAWARE_LANES + 3] = {0};
     int64_t above[TIEAWARE_LANES + 3];
     const ptrdiff_t n = 1 + (ptrdiff_t)(any_word() % TIEAWARE_LANES);
     for (ptrdiff_t i = 0; i < n; i++)
-        keys[i] = (double)(any_word() % 5) - 2.0;
-    tieaware_rank(keys, n, above);
+        scores[i] = (double)(any_word() % 5) - 2.0;
+    tieaware_rank(scores, n, above);
     printf("rank");
     for (ptrdiff_t i = 0; i < n; i++)
-        printf(" %g:%" PRId64, keys[i], above[i]);
+        printf(" %g:%" PRId64, scores[i], above[i]);
     printf("\n");
 }
 

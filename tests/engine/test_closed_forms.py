@@ -20,7 +20,7 @@ BITS = 256  # of the fixed-point numbers below
 
 @cache
 def slot_sums(t: int, m: int) -> tuple[float, float, float]:
-    """Give Σ 1/j, Σ (j-t-1)/j and Σ 1/log2(1+j) over the ranks t+1 … t+m.
+    """Return Σ 1/j, Σ (j-t-1)/j and Σ 1/log2(1+j) over the ranks t+1 … t+m.
 
     Every term is positive and right to a few roundings, and fsum adds none.
     """
@@ -31,7 +31,7 @@ def slot_sums(t: int, m: int) -> tuple[float, float, float]:
 
 @cache
 def first_relevant(n: int, r: int) -> np.ndarray:
-    """Give p_1, p_2, …, each correctly rounded, as far as they matter.
+    """Return p_1, p_2, …, each correctly rounded, as far as they matter.
 
     p_1 = r/n and p_{x+1} = p_x (n-x-r+1)/(n-x), in integers scaled by 2^BITS.
     """
@@ -49,12 +49,12 @@ def first_relevant(n: int, r: int) -> np.ndarray:
 
 @cache
 def success(n: int, r: int, m: int) -> float:
-    """Give Σ p_x over the first m places."""
+    """Return Σ p_x over the first m places."""
     return math.fsum(first_relevant(n, r)[:m])
 
 
 def reciprocal_rank(t: int, n: int, r: int, m: int) -> float:
-    """Give Σ p_x/(t+x) over the first m places."""
+    """Return Σ p_x/(t+x) over the first m places."""
     p = first_relevant(n, r)[:m]
     return math.fsum(p / np.arange(t + 1, t + 1 + len(p), dtype=np.float64))
 
@@ -69,8 +69,8 @@ def cutoffs(t: int, n: int) -> list[int]:
     return sorted({m for m in (1, 2, min(1000, n // 2), n - 1) if 1 <= m < n})
 
 
-class Block:
-    """One list, long enough for every case, in which a block of documents ties.
+class TiedGroup:
+    """One list, long enough for every case, in which some adjacent documents tie.
 
     It holds an Evaluator of all its ranks, so that the tables of slot weights are made once.
     """
@@ -81,7 +81,7 @@ class Block:
         self.holder = Evaluator(self.labels, notation)
 
     def values(self, t: int, n: int, r: int, R: int, judged: int, notation: list[str]) -> dict[str, float]:
-        """Evaluate a block of n documents after t, of which r, and the R before, are relevant."""
+        """Evaluate n tied documents, r of them relevant, after t documents, R of them relevant."""
         labels, scores = self.labels[: t + n + 5], self.scores[: t + n + 5]
         labels[t - R : t + r] = 1
         scores[: t - R] = 3.0
@@ -95,20 +95,20 @@ class Block:
 
 
 @pytest.fixture(scope="module")
-def block() -> Block:
-    return Block(11_000_000, ["AP", "DCG"])
+def long_list() -> TiedGroup:
+    return TiedGroup(11_000_000, ["AP", "DCG"])
 
 
 @pytest.fixture(scope="module")
-def short_block() -> Block:
-    return Block(1_600_005, [f"RBP(p={p})" for p in PATIENCE])
+def short_list() -> TiedGroup:
+    return TiedGroup(1_600_005, [f"RBP(p={p})" for p in PATIENCE])
 
 
 def expectations(t: int, n: int, r: int, R: int, judged: int) -> dict[str, float]:
-    """Give the exact values of one case."""
+    """Return the exact values of one case."""
     exact: dict[str, float] = {}
     depths = (*cutoffs(t, n), n)
-    # The R relevant documents that end at rank t, all in one tie: Σ i/(t-R+i) is their part of AP.
+    # The R relevant documents that end at rank t, all tied: they contribute Σ i/(t-R+i) to AP.
     earlier_precision = math.fsum(i / (t - R + i) for i in range(1, R + 1))
     earlier_gain = math.fsum(1 / math.log2(1 + t - R + i) for i in range(1, R + 1))
     for m in depths:
@@ -127,24 +127,24 @@ def expectations(t: int, n: int, r: int, R: int, judged: int) -> dict[str, float
 
 
 @pytest.mark.parametrize(("t", "n"), CASES)
-def test_large_groups(block, t, n):
-    """AP, RR, DCG, Success, P and R are right to 1e-12 relative, with and without a cut-off in the group."""
+def test_large_groups(long_list, t, n):
+    """AP, RR, DCG, Success, P and R have a relative error below 1e-12, with and without a cut-off inside the group."""
     for r in relevant_counts(n):
         for R in sorted({0, min(t, 50)} | ({min(t, 1)} if n <= 1000 else set())):
             judged = R + r + 1
             exact = expectations(t, n, r, R, judged)
-            values = block.values(t, n, r, R, judged, list(exact))
+            values = long_list.values(t, n, r, R, judged, list(exact))
             assert values == pytest.approx(exact, rel=RELATIVE, abs=0.0), (r, R)
 
 
 @pytest.mark.parametrize("p", PATIENCE)
 @pytest.mark.parametrize("n", [2, 3, 1000, pytest.param(10**6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("t", [0, 1, 7, 1000, 100_000, 600_000])
-def test_large_groups_of_rbp(short_block, t, n, p):
-    """RBP is right to 1e-12 relative, down to ranks that weigh 1e-280 together."""
+def test_large_groups_of_rbp(short_list, t, n, p):
+    """RBP has a relative error below 1e-12, even for ranks with a total weight of 1e-280."""
     for r in {1, n // 2, n}:
         notation = [f"RBP(p={p})", *(f"RBP(p={p})@{t + m}" for m in cutoffs(t, n))]
-        values = short_block.values(t, n, r, 0, r, notation)
+        values = short_list.values(t, n, r, 0, r, notation)
         for name, m in zip(notation, (n, *cutoffs(t, n)), strict=True):
             with mpmath.workdps(50):
                 patience = mpmath.mpf(p)
@@ -153,11 +153,11 @@ def test_large_groups_of_rbp(short_block, t, n, p):
 
 
 @pytest.mark.parametrize("n", [1, 10, 10**4])
-def test_a_group_without_irrelevant_documents(block, n):
-    """Where all documents of the group are relevant, ties make no difference."""
+def test_a_group_of_relevant_documents(long_list, n):
+    """If all documents of a group are relevant, their order does not matter."""
     t = 10**7
     exact = math.fsum(i / (t + i) for i in range(1, n + 1)) / n
-    values = block.values(t, n, n, 0, n, ["AP", "RR", "Success@10000001"])
+    values = long_list.values(t, n, n, 0, n, ["AP", "RR", "Success@10000001"])
     assert values["AP"] == pytest.approx(exact, rel=RELATIVE, abs=0.0)
     assert values["RR"] == pytest.approx(1 / (t + 1), rel=RELATIVE, abs=0.0)
     assert values["Success@10000001"] == 1.0

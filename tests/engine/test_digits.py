@@ -1,4 +1,4 @@
-"""Every digit of a standard deviation: groups in which it is a small difference of large numbers, in 60 digits."""
+"""Precision of standard deviations that are small differences of large numbers, against arithmetic with 60 digits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tieaware import Evaluator
 from tieaware.measures import parse_measure
 
 RELATIVE = 1e-9
-# Below this share of the mean, nothing is promised.
+# Standard deviations below this share of the mean are not tested.
 LEAST = 1e-12
 
 
@@ -26,12 +26,12 @@ def _sixty_digits():
 
 
 def listed(t, labels):
-    """Scores of t documents in order, and below them of as many as have these labels, which tie."""
+    """Return scores of t documents in order, followed by one tied document per label."""
     return np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(len(labels))))
 
 
 def assert_std(found, values, case):
-    """Compare with the standard deviation of values that are equally likely."""
+    """Compare with the standard deviation of equally likely values."""
     mean = mpmath.fsum(values) / len(values)
     variance = mpmath.fsum((value - mean) ** 2 for value in values) / len(values)
     assert_variance(found, variance, mean, case)
@@ -51,7 +51,7 @@ def assert_variance(found, variance, mean, case):
      (50, [1, 1, 1, -1, -1]), (0, [1] * 15 + [0])],
 )  # fmt: skip
 def test_every_measure_where_one_or_two_documents_differ(t, group):
-    """Against the exact values of the definitions."""
+    """The spread has the standard deviation of the values over all placements of the tied documents."""
     above = [(1 if i % 5 == 0 else 0 if i % 5 < 3 else -1) for i in range(t)]
     deepest = t + len(group)
     notation = [*MEASURES, "IPrec@0.0", "IPrec@0.9", "IAP11", f"AUC@{t + 3}"]
@@ -66,7 +66,7 @@ def test_every_measure_where_one_or_two_documents_differ(t, group):
 
 
 def placements(group):
-    """All orders of a group, each once; equally likely."""
+    """Return all distinct orders of a group, which are equally likely."""
     if not group:
         return [()]
     return [(label, *rest) for label in set(group) for rest in placements(without(group, label))]
@@ -92,7 +92,7 @@ def gains_at(weights, grade, odd, beta):
 
 
 def reciprocal_ranks_at(t, n, grade, odd):
-    """ERR of the group, for each place of the odd document: the user stops there with another chance."""
+    """Return ERR of the group for each place of the odd document, where the user stops with another probability."""
     stop, other = (mpf(2**label - 1) / 16 for label in (grade, odd))
     goes_on, before = [mpf(1)], [mpf(0)]
     for x in range(n):
@@ -101,7 +101,7 @@ def reciprocal_ranks_at(t, n, grade, odd):
     after = mpf(0)
     values = [mpf(0)] * n
     for y in range(n - 1, -1, -1):
-        # `after` is what the documents behind y add, to somebody who goes on to the first of them.
+        # `after` is the contribution of the documents after place y, for a user who reaches the first of them.
         values[y] = before[y] + goes_on[y] * (other / (t + 1 + y) + (1 - other) * after)
         after = stop / (t + 1 + y) + (1 - stop) * after
     return values
@@ -110,7 +110,7 @@ def reciprocal_ranks_at(t, n, grade, odd):
 @pytest.mark.parametrize("t", [0, 40, 100_000])
 @pytest.mark.parametrize(("grade", "odd"), [(1, 0), (2, 1), (1, 4), (4, 3)])
 def test_one_document_of_many_differs(t, grade, odd):
-    """All that looks at gains; above are nonrelevant documents alone."""
+    """Graded measures with nonrelevant documents above the group have the exact standard deviation."""
     n = 700
     group = [grade] * (n - 1) + [odd]
     labels = [0] * t + group
@@ -128,7 +128,7 @@ def test_one_document_of_many_differs(t, grade, odd):
         reciprocal_ranks_at(t, n, grade, odd),
         [(odd - grade) / mpmath.log(1 + j, 2) for j in ranks],
         [(relevant - 1) * (1 - p) * p ** (j - 1) for j in ranks],
-        # Of the relevant documents behind it, each loses 1/M; nothing, where they have lost everything.
+        # Each relevant document after it loses 1/M, until nothing is left to lose.
         [mpf(x) / (t + 1) / (n - 1) if not odd and t + 1 < n else mpf(0) for x in range(n)],
     ]
     for name, found, mean, each in zip(notation, spread.std[0], spread.mean[0], values, strict=True):
@@ -144,7 +144,7 @@ def test_one_nonrelevant_document_of_a_hundred_thousand():
 
 
 def chances(n, r):
-    """How likely one, two, three and four given slots of n are relevant, where r documents are."""
+    """Return the probabilities that 1, 2, 3 and 4 given slots are relevant when r of n slots are."""
     p = [mpf(1)]
     for i in range(4):
         p.append(p[-1] * max(r - i, 0) / max(n - i, 1))
@@ -152,7 +152,7 @@ def chances(n, r):
 
 
 def average_precision(weights, n, r, c):
-    """Mean and variance of Σ w_x X_x (c + N_x), term by term: E[S²] - E[S]²."""
+    """Return mean and variance of Σ w_x X_x (c + N_x), term by term: E[S²] - E[S]²."""
     p1, p2, p3, p4 = chances(n, r)
     mean = square = before = placed = mpf(0)
     for x, w in enumerate(weights):
@@ -166,13 +166,13 @@ def average_precision(weights, n, r, c):
 
 
 def additive(weights, n, r):
-    """The same of Σ w_x X_x."""
+    """Return mean and variance of Σ w_x X_x."""
     first, second = mpmath.fsum(weights), mpmath.fsum(w * w for w in weights)
     return first * r / n, mpf(r) * (n - r) / n / (n - 1) * (second - first * first / n)
 
 
 def first_relevant(weights, n, r):
-    """The same of the weight of the first relevant slot; and the chance that there is none."""
+    """Return mean and variance of the weight of the first relevant slot, and the probability that there is none."""
     mean, square, none = mpf(0), mpf(0), mpf(1)
     for x, w in enumerate(weights):
         mean += none * r / (n - x) * w
@@ -190,7 +190,7 @@ PATIENCE = ("0.5", "0.999999", "0.99999999")
      (900, 200, 3), (10**6, 2, 1), (10**6, 300, 297), (10**6, 300, 1), (10**6, 26, 13), (10**6, 5, 2)],
 )  # fmt: skip
 def test_groups_deep_and_shallow(t, n, r):
-    """With and without a cut-off, after its first slot, in its middle, before its last."""
+    """Standard deviations are exact without a cut-off and with one at the start, middle and end of the group."""
     labels = np.zeros(t + n, dtype=int)
     labels[t : t + r] = 1
     deep = listed(t, labels[t:])

@@ -1,9 +1,10 @@
-"""The engines that group a list, counting, locating and sorting: the same bits, whatever the scores are."""
+"""The engines that group a list, counting, locating and sorting, give the same bits for all scores."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
@@ -12,16 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.queries import MEASURES, Query, flat, offsets_of, random_query, scores_of
 
-from tieaware.engine.prepared import COUNTING_LIMIT, Prepared, prepare, sorting_pays
+from tieaware.engine import engine_choice
+from tieaware.engine.engine_choice import EngineChoice, sorting_pays
+from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.lists.judgments import JudgedLists
 from tieaware.measures import parse_measures
 from tieaware.ties import RULES
 
-# counting_limit and sorting: comparing with each value, finding it, some of both, sorting, and as the costs say.
+# Counting, locating, a mixture of both, sorting (with counting or locating where a list cannot be sorted), and the cost
+# model.
 ENGINES = (
-    (10**9, False), (0, False), (3, False), (16, False), (COUNTING_LIMIT, True), (0, True), (COUNTING_LIMIT, None),
+    EngineChoice(10**9, False), EngineChoice(0, False), EngineChoice(3, False), EngineChoice(16, False),
+    EngineChoice(sorting=True), EngineChoice(0, sorting=True), EngineChoice(),
 )  # fmt: skip
 LONG_MEASURES = (
     "AP", "AP@100", "nDCG", "nDCG@10", "RR", "RBP", "Bpref", "P@1000", "R@100", "AUC", "nDCG(judged_only=True)@5",
@@ -30,7 +35,7 @@ UP_TO_TEN = ("nDCG@10", "P@5", "AP@10")
 
 TINY = float(np.finfo(np.float64).tiny)
 LARGEST = float(np.finfo(np.float64).max)
-# Neighbours by one unit in the last place, doubles that are one float, numbers that no float reaches, subnormal ones.
+# Adjacent doubles, doubles that round to the same float, numbers beyond the range of floats, and subnormal numbers.
 NUMBERS = (
     -np.inf, -LARGEST, -1e300, -3.5e38, -1.0, -TINY, -5e-324, -0.0, 0.0, 5e-324, 1e-310, TINY, np.nextafter(TINY, 1),
     2.0**-149, 1e-45, 0.1, np.nextafter(0.1, 1), 0.1 + 2.0**-40, 1.0, np.nextafter(1.0, 0), np.nextafter(1.0, 2), 2.5,
@@ -43,20 +48,18 @@ def prepared(
     measures: Sequence[str] = LONG_MEASURES,
     ties: str = "average",
     *,
-    counting_limit: int = COUNTING_LIMIT,
-    sorting: bool | None = None,
+    choice: EngineChoice = EngineChoice(),  # noqa: B008, as it is immutable
     spread: bool = False,
 ) -> Prepared:
-    """Prepare lists, given by their labels, for one engine; ids, where the rule goes by them, are arbitrary."""
+    """Prepare lists, given by their labels, for one engine; a rule by document identifier gets an arbitrary order."""
     judged = JudgedLists.of_labels(flat(lists, np.int32), offsets_of(lists), zeros=True, pool=True)
     parsed = parse_measures(measures)
     rng = np.random.default_rng(7)
     order = np.concatenate([rng.permutation(len(labels)) for labels in lists])
     (wanted,) = passes([View(ties, spread=spread)])
-    return prepare(
-        parsed, judged, Totals.of(parsed, judged.judgments), wanted,
-        order=order if RULES[ties].by_document else None, counting_limit=counting_limit, sorting=sorting,
-    )  # fmt: skip
+    totals = Totals.of(parsed, judged.judgments)
+    with mock.patch.object(engine_choice, "CHOICE", choice):
+        return prepare(parsed, judged, totals, wanted, order=order if RULES[ties].by_document else None)
 
 
 def assert_same_bits(
@@ -64,10 +67,8 @@ def assert_same_bits(
     *, spread: bool = False,
 ) -> None:  # fmt: skip
     bits = set()
-    for counting_limit, sorting in ENGINES:
-        engine = prepared(
-            lists, measures, ties, counting_limit=counting_limit, sorting=sorting, spread=spread
-        )
+    for choice in ENGINES:
+        engine = prepared(lists, measures, ties, choice=choice, spread=spread)
         values = np.full((4 if spread else 1, len(lists), len(measures)), np.nan)
         assert engine.evaluate(scores, values) == -1
         assert not np.isnan(values).any()
@@ -76,7 +77,7 @@ def assert_same_bits(
 
 
 def long_lists(seed: int) -> list[Query]:
-    """Draw lists of one, two, four and sixteen sorted blocks: few and many relevant documents and distinct scores."""
+    """Draw lists of 1, 2, 4 and 16 sorted chunks, with few and many relevant documents and distinct scores."""
     rng = np.random.default_rng(seed)
     drawn = []
     for n, share, distinct in [
@@ -100,8 +101,8 @@ def test_short_and_long_lists(ties, dtype):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_relevant", [pytest.param(40, marks=pytest.mark.slow), 300])
-def test_a_list_that_is_taken_in_pieces(n_relevant, dtype):
-    """Of 65,536 documents each: the same bits by every engine, and the values that a sort gives."""
+def test_a_list_of_several_chunks(n_relevant, dtype):
+    """In lists of several chunks of 65,536 scores, all engines give the same bits, and the values that a sort gives."""
     n = 2 * 65_536 + 777
     rng = np.random.default_rng(n_relevant)
     labels = np.zeros(n, np.int32)
@@ -135,8 +136,8 @@ def test_spread(dtype):
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_scores_that_are_hard_to_tell_apart(data):
-    """Neighbours by one bit, doubles that are the same float, zeros, infinities, and numbers next to them."""
+def test_scores_that_are_hard_to_distinguish(data):
+    """Adjacent doubles, doubles that round to the same float, zeros and infinities are grouped correctly."""
     n = data.draw(st.integers(1, 40))
     pool = data.draw(st.lists(st.sampled_from(NUMBERS) | st.floats(allow_nan=False), min_size=1, max_size=6))
     scores = np.array(data.draw(st.lists(st.sampled_from(pool), min_size=n, max_size=n)))
@@ -151,7 +152,7 @@ def test_scores_that_are_hard_to_tell_apart(data):
 @pytest.mark.parametrize("n", [17, 120, 500])
 @pytest.mark.parametrize("ties", ["average", "run_order", "optimistic"])
 def test_lists_that_defeat_rounding(ties, n):
-    """Scores that differ in their last bits alone, equal ones, sorted ones: however many are alike."""
+    """Scores that differ in their last bits only, equal scores and sorted scores are grouped correctly."""
     rng = np.random.default_rng(n)
     labels = rng.integers(0, 3, n).tolist()
     ladder = 1.0 + np.arange(n) * 2.0**-52
@@ -164,12 +165,11 @@ def test_lists_that_defeat_rounding(ties, n):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_every_engine_finds_nan(engine, dtype):
+@pytest.mark.parametrize("choice", ENGINES)
+def test_every_engine_finds_nan(choice, dtype):
     lists = [[1, 0] * 30, [2, 0, 1] * 200, [1] * 20]
-    counting_limit, sorting = engine
     for ties in ("average", "run_order"):
-        evaluate = prepared(lists, ties=ties, counting_limit=counting_limit, sorting=sorting).evaluate
+        evaluate = prepared(lists, ties=ties, choice=choice).evaluate
         for query, place in ((0, 3), (1, 0), (1, 599), (2, 19)):
             scores = np.random.default_rng(place).random(680).astype(dtype)
             scores[offsets_of(lists)[query] + place] = -np.nan if place % 2 else np.nan
@@ -177,22 +177,22 @@ def test_every_engine_finds_nan(engine, dtype):
 
 
 def test_lists_too_long_for_words():
-    """Beyond 2^16 documents, whose places take more than 16 bits, no list is sorted."""
+    """Lists of more than 2^16 documents, whose places need more than 16 bits, are not sorted."""
     rng = np.random.default_rng(9)
     lists = [rng.integers(0, 2, n).tolist() for n in (2**16, 2**16 + 1)]
     scores = rng.integers(0, 1000, 2**17 + 1) / 8
     values = []
     for sorting in (False, True):
         out = np.empty((2, 2))
-        assert prepared(lists, ["AP", "nDCG@10"], sorting=sorting).evaluate(scores, out) == -1
+        assert prepared(lists, ["AP", "nDCG@10"], choice=EngineChoice(sorting=sorting)).evaluate(scores, out) == -1
         values.append(out)
     assert values[0].tobytes() == values[1].tobytes()
 
 
-def test_costs():
-    """Lists of learning to rank are sorted; a handful of relevant documents is not, nor a catalogue."""
+def test_the_cost_model():
+    """Lists with many relevant documents are sorted; lists with a handful of them and whole catalogues are not."""
     lengths = np.array([120, 100, 1000, 1000, 10**6, 10, 0])
-    n_keys = np.array([60, 10, 40, 500, 1000, 10, 0])
-    assert sorting_pays(lengths, n_keys, 2**62).tolist() == [True, False, False, True, False, False, False]
-    assert sorting_pays(lengths, n_keys, 10).tolist() == [True, False, False, False, False, False, False]
+    n_weighted = np.array([60, 10, 40, 500, 1000, 10, 0])
+    assert sorting_pays(lengths, n_weighted, 2**62).tolist() == [True, False, False, True, False, False, False]
+    assert sorting_pays(lengths, n_weighted, 10).tolist() == [True, False, False, False, False, False, False]
     assert sorting_pays(np.array([], np.int64), np.array([], np.int64), 10).tolist() == []

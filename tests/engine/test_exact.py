@@ -1,4 +1,4 @@
-"""Values, spreads and the readable reference against enumeration: all orders of the tied documents, one by one."""
+"""Values, spreads and the readable reference against enumeration of all orders of tied documents."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def exact(some_of_sweep: list[Query]) -> np.ndarray:
 
 
 def by_rule(exact: np.ndarray, measures: Sequence[str] = MEASURES) -> dict[str, np.ndarray]:
-    """Give the values under each tie rule that has an exact one, of `oracle.over_queries`."""
+    """Return the exact values under each tie rule that has them, from the result of `oracle.over_queries`."""
     mean, _, minimum, maximum = exact
     less = [parse_measure(measure).definition.less_is_better for measure in measures]
     best, worst = np.where(less, minimum, maximum), np.where(less, maximum, minimum)
@@ -100,13 +100,13 @@ def test_values_are_exact_at_every_precision(precision):
 @given(some=st.lists(queries(), min_size=1, max_size=2))
 @settings(deadline=None, max_examples=40)
 def test_values_are_exact_for_any_query(some):
-    """The same for queries that hypothesis looks for."""
+    """Mean, maximum and minimum equal enumeration for queries that hypothesis draws."""
     for ties, expected in by_rule(oracle.over_queries(MEASURES, some)).items():
         assert_close(evaluator(some, ties=ties)(scores_of(some)), expected)
 
 
 def test_undefined(some_of_sweep, exact):
-    """A query without relevant judged documents has the value that was asked for, and others keep theirs."""
+    """A query without relevant judged documents has the value of `undefined`; other queries are unchanged."""
     measures = [parse_measure(measure) for measure in MEASURES]
     values = evaluator(some_of_sweep, undefined=np.nan)(scores_of(some_of_sweep))
     for i, query in enumerate(some_of_sweep):
@@ -121,17 +121,17 @@ def test_undefined(some_of_sweep, exact):
 def assert_exact(
     some: list[Query], expected: np.ndarray, measures: Sequence[str] = MEASURES, precision: str | None = None
 ) -> None:
-    """Hold the spread against `oracle.over_queries`."""
+    """Compare the spread with the result of `oracle.over_queries`."""
     spread = evaluator(some, measures, precision=precision).spread(scores_of(some))
     np.testing.assert_allclose(spread.std**2, expected[1], rtol=1e-9, atol=1e-15)
-    # Where nothing varies, nothing does: no rounding, which a square root would magnify.
+    # An exact variance of 0 must be exactly 0: a square root would magnify rounding errors.
     assert not spread.std[expected[1] == 0.0].any()
     for kind, values in zip(("mean", "min", "max"), expected[[0, 2, 3]], strict=True):
         np.testing.assert_allclose(getattr(spread, kind), values, rtol=1e-12, atol=1e-12)
 
 
 def test_the_spread_is_exact(some_of_sweep, exact):
-    """For many small queries, every measure."""
+    """The spread of every measure equals enumeration for many small queries."""
     assert_exact(some_of_sweep, exact)
 
 
@@ -142,7 +142,7 @@ def test_the_spread_is_exact_for_any_query(some):
 
 
 def agree(query: Query, exact: np.ndarray) -> None:
-    """Hold the reference against `oracle.over_queries`."""
+    """Compare the reference with the result of `oracle.over_queries`."""
     for measure, (mean, variance, minimum, maximum) in zip(MEASURES, exact.T, strict=True):
         best, worst = maximum, minimum
         if parse_measure(measure).definition.less_is_better:
@@ -162,6 +162,6 @@ def test_reference_is_exact(query):
 
 
 def test_reference_is_exact_in_a_sweep(some_of_sweep, exact):
-    """The same for a fixed sequence of queries."""
+    """The reference equals enumeration for a fixed sequence of queries."""
     for i, query in enumerate(some_of_sweep[:70]):
         agree(query, exact[:, i])

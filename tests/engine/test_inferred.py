@@ -1,4 +1,4 @@
-"""infAP: average precision inferred where only a part of the pool is judged (label -2: pooled, not judged)."""
+"""infAP: average precision inferred from a partly judged pool, in which the label -2 means pooled but unjudged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def some():
     rng = random.Random(61)
     special = [Query((1.0,) * 7, (1, 1, 0, -2, -2, -1, 0), (1, 1, 0, -2, -2, 0, 1, -2))]
     drawn = [random_query(rng, 7) for _ in range(200)]
-    # Half of the documents outside the pool into it.
+    # Move half of the documents outside the pool into the pool.
     drawn = [q._replace(labels=tuple(x if x >= 0 else rng.choice((-1, -2)) for x in q.labels)) for q in drawn]
     return special + drawn
 
@@ -56,7 +56,7 @@ def test_long_lists_have_the_values_of_the_reference(distinct):
 
 @pytest.mark.parametrize(("t", "n", "pooled"), [(0, 5000, 0), (0, 5000, 2000), (7, 100_000, 99_999), (10**6, 300, 100)])
 def test_one_relevant_document_in_a_large_group(t, n, pooled):
-    """It stands anywhere; where nothing is judged before it, half of the pooled documents are taken for relevant."""
+    """With no judged document before a relevant one, half of the pooled documents before it count as relevant."""
     labels = np.full(t + n, -1)
     labels[t] = 1
     labels[t + 1 : t + 1 + pooled] = -2
@@ -66,7 +66,7 @@ def test_one_relevant_document_in_a_large_group(t, n, pooled):
     assert Evaluator(labels, ["infAP"])(scores)[0, 0] == pytest.approx(expected, rel=1e-10)
 
 
-def test_its_spread_is_not_known_and_not_made_up(some):
+def test_its_spread_is_nan(some):
     spread = evaluator(some, NAMES).spread(scores_of(some))
     np.testing.assert_array_equal(spread.mean, evaluator(some, NAMES)(scores_of(some)))
     defined = [any(label > 0 for label in query.judged) for query in some]
@@ -77,7 +77,7 @@ def test_its_spread_is_not_known_and_not_made_up(some):
 
 @pytest.mark.filterwarnings("error")
 def test_exports_show_what_is_known():
-    """The value, and no column of NaN; GMAP has extremes, and no deviation of its geometric mean."""
+    """Exports of infAP have no NaN columns, and GMAP has no standard deviation of its geometric mean."""
     qrels, run = {"q": {"a": 1, "b": -1}}, {"q": {"a": 1.0, "b": 1.0}}
     result = tieaware.evaluate(qrels, run, ["infAP", "GMAP", "AP"], spread=True)
     names = [f"{name}{kind}" for name, kinds in (("infAP", ()), ("GMAP", ("min", "max")), ("AP", ("std", "min", "max")))
@@ -89,7 +89,7 @@ def test_exports_show_what_is_known():
 
 
 def test_judgments_of_a_sampled_pool_have_trec_evals_values():
-    """Every negative label among judgments is of a document in the pool."""
+    """A document with a negative label in judgments is in the pool."""
     rng = random.Random(62)
     documents = [f"d{i}" for i in range(60)]
     qrels, run = {}, {}
@@ -106,7 +106,7 @@ def test_judgments_of_a_sampled_pool_have_trec_evals_values():
 
 
 def test_arrays_and_judgments_agree():
-    """In arrays, a document that nobody judged has the label -1, unless it is in the pool."""
+    """In arrays, an unjudged document has the label -1, or -2 if it is in the pool."""
     qrels = {"q": {"a": 1, "b": 0, "c": 2, "d": -1}}
     run = {"q": {"a": 3.0, "b": 3.0, "c": 1.0, "d": 2.0, "e": 2.0, "f": 2.0}}
     in_arrays = {**qrels["q"], "d": -2}

@@ -28,7 +28,7 @@ def some():
 
 
 def test_values_and_spread_are_exact(some):
-    """Mean, variance, minimum and maximum over all orders."""
+    """Mean, variance, minimum and maximum equal enumeration of all orders."""
     spread = evaluator(some, NAMES).spread(scores_of(some))
     for i, query in enumerate(some):
         orders = oracle.enumerate_orders(query.scores, query.labels)
@@ -50,7 +50,7 @@ def test_orders_have_the_value_of_the_reference(some, ties):
 
 @pytest.mark.parametrize("distinct", [1, 4, 12])
 def test_lists_too_long_to_enumerate(distinct):
-    """Against the reference, which goes through the fractions in another way."""
+    """Long lists have the values of the reference, which visits the fractions in another way."""
     rng = random.Random(distinct)
     labels = tuple(int(rng.random() < 0.2) for _ in range(30))
     query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 1))
@@ -65,7 +65,7 @@ def test_lists_too_long_to_enumerate(distinct):
 
 @pytest.mark.parametrize(("distinct", "n"), [(1, 12), (3, 14), (8, 16)])
 def test_eleven_points_have_the_variance_of_the_reference(distinct, n):
-    """Where the reference can go through all values."""
+    """The variance equals the reference's, which enumerates all values."""
     rng = random.Random(distinct)
     labels = tuple(int(rng.random() < 0.4) for _ in range(n))
     query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 1))
@@ -75,7 +75,7 @@ def test_eleven_points_have_the_variance_of_the_reference(distinct, n):
 
 
 def test_a_deep_group_keeps_its_digits():
-    """Its documents' precision hardly varies, and so neither does the greatest; against all places, in fractions."""
+    """The precision in a deep group hardly varies; the small variance is exact, compared with fractions."""
     t, n = 100_000, 6
     scores, labels = np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(n))), np.zeros(t + n, dtype=int)
     labels[t:-3] = 1
@@ -90,7 +90,7 @@ def test_a_deep_group_keeps_its_digits():
 
 
 def test_a_constant_scorer_of_a_thousand_documents():
-    """As much as a second's work: the sum of the chances is kept, and the extremes enclose the mean."""
+    """About the largest case that is not refused: the extremes enclose the mean, and probabilities sum to 1."""
     labels = np.zeros(1000, dtype=int)
     labels[:30] = 1
     spread = Evaluator(labels, ["IPrec@0.0", "IAP11"]).spread(np.ones(1000))
@@ -105,7 +105,7 @@ def test_a_constant_scorer_of_a_thousand_documents():
 
 
 def test_trec_evals_order_has_trec_evals_values(collection):
-    """Wherever the version that is wrapped, trec_eval 9, asks for as many documents as trec_eval 10.
+    """Values equal trec_eval 9's wherever it wants as many documents as trec_eval 10.
 
     The one adds 0.9 to recall times N before it cuts off, the other 0.5; test_trec_eval_outputs.py has its values.
     """
@@ -128,7 +128,7 @@ def test_trec_evals_order_has_trec_evals_values(collection):
 
 
 def test_the_textbooks_eleven_points():
-    """The mean of its table of interpolated precisions."""
+    """IAP11 is the mean of the textbook's table of interpolated precisions."""
     table = [1.0, 0.67, 0.63, 0.55, 0.45, 0.41, 0.36, 0.29, 0.13, 0.10, 0.08]
     assert sum(table) / 11 == pytest.approx(0.424545, abs=5e-7)
     values = Evaluator([1, 0, 0, 1], ["IAP11", *(f"IPrec@{i / 10}" for i in range(11))])([4.0, 3.0, 2.0, 1.0])[0]
@@ -137,7 +137,7 @@ def test_the_textbooks_eleven_points():
 
 
 def test_groups_that_take_too_long_are_refused():
-    """In one line, soon, and only under the average."""
+    """The error has one line, comes soon, and is raised only with averaged ties."""
     labels = np.zeros(20_000, dtype=int)
     labels[::20] = 1
     evaluate = Evaluator(labels, ["IPrec@0.1", "AP"])

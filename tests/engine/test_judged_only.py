@@ -1,4 +1,4 @@
-"""Condensed lists: `judged_only=True` is the list without its unjudged documents, before anything else."""
+"""Condensed lists: `judged_only=True` removes unjudged documents from the list before anything else."""
 
 import random
 
@@ -43,7 +43,7 @@ def some():
     ],
 )  # fmt: skip
 def test_values_are_those_of_the_list_without_unjudged_documents(some, ties, precision):
-    """Under every tie rule and precision; also beside measures of the whole list, which keep theirs."""
+    """Condensed values hold under every tie rule and precision, also together with measures of the whole list."""
     names = [*NAMES, *map(only_judged, NAMES)]
     values = evaluator(some, names, ties=ties, precision=precision)(scores_of(some))
     short = [condensed(query) for query in some]
@@ -55,8 +55,8 @@ def test_values_are_those_of_the_list_without_unjudged_documents(some, ties, pre
 
 @pytest.mark.parametrize(("ties", "precision"), [("optimistic", "bands:2"), ("average", "levels:3")])
 def test_what_needs_the_whole_list_is_refused(some, ties, precision):
-    """A score that was made of the scores of unjudged documents as well cannot be had without them."""
-    found = "expected one of single scores beside judged_only, .*, found one that looks at the whole list, .* shortens"
+    """Coarsened scores that depend on unjudged documents cannot be computed without them."""
+    found = "depends on the whole list, which judged_only shortens; with judged_only, use .*"
     with pytest.raises(InputError, match=f"^precision={precision}: {found}$"):
         evaluator(some, ["AP(judged_only=True)"], ties=ties, precision=precision)
     with pytest.raises(InputError, match=f"^precision=bands:2: {found}$"):
@@ -64,7 +64,7 @@ def test_what_needs_the_whole_list_is_refused(some, ties, precision):
 
 
 @pytest.mark.parametrize("precision", [None, "decimals:0"])
-def test_so_is_the_spread(some, precision):
+def test_the_spread_is_that_of_the_list_without_unjudged_documents(some, precision):
     spread = evaluator(some, list(map(only_judged, NAMES)), precision=precision).spread(scores_of(some))
     short = [condensed(query) for query in some]
     expected = evaluator(short, NAMES, precision=precision).spread(scores_of(short))

@@ -1,4 +1,4 @@
-"""What the kernels do at their edges: an unknown name, too large a group, and memory that cannot be had."""
+"""Edge cases of the kernels: an unknown kernel, too large a group, and exhausted memory."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tieaware.measures.formulas import nonrelevant_of_relevant
 from tieaware.reference.cascade import mean_of_expected_reciprocal_rank
 
 
-def test_a_kernel_that_there_is_not_is_named():
+def test_an_unknown_kernel_is_named():
     misspelt = Measure(replace(DEFINITIONS["P"], kernel="hit"))
-    with pytest.raises(ValueError, match=r"^kernel: expected one of .*hits.*, found 'hit'$"):
+    with pytest.raises(ValueError, match=r"^unknown kernel 'hit'; the kernels are .*hits.*$"):
         tieaware.Evaluator([1, 0], [misspelt])
 
 
-def test_a_measure_may_take_a_number_and_a_table_of_the_query():
-    """Neither is where the other was looked for."""
+def test_a_measure_may_have_a_query_number_and_a_lookup_array():
+    """A kernel that reads one of them is not disturbed by the other."""
     labels, scores = [0, 3, 1, 0, 2, 1], [2.0, 2.0, 1.0, 1.0, 1.0, 0.0]
     with_a_number = Measure(replace(DEFINITIONS["Q"], query_number=nonrelevant_of_relevant))
     evaluator = tieaware.Evaluator(labels * 2, ["Q", with_a_number], group=[6, 6])
@@ -33,7 +33,7 @@ def test_a_measure_may_take_a_number_and_a_table_of_the_query():
         assert values[:, 0].tobytes() == values[:, 1].tobytes()
 
 
-# Beyond what is used already, 16 MB are left, and the kernels ask for 32 MB and more.
+# 16 MB are left in addition to the memory in use, and the kernels need 32 MB or more.
 SHORT_OF_MEMORY = """
 import resource
 import numpy as np
@@ -67,7 +67,7 @@ def evaluate(measure, n_docs, n_relevant, precision, call):
     ids=["call", "mean", "spread", "bands"],
 )
 @pytest.mark.parametrize(("measure", "n_docs", "n_relevant"), [("IPrec@0.1", 3_000, 30), ("ERR", 4_000_000, 1)])
-def test_without_memory_there_is_no_number(call, precision, measure, n_docs, n_relevant):
+def test_exhausted_memory_is_an_error(call, precision, measure, n_docs, n_relevant):
     arguments = f"{measure!r}, {n_docs}, {n_relevant}, {precision!r}, lambda evaluator, scores, out: {call}"
     code = f"{SHORT_OF_MEMORY}\nevaluate({arguments})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -75,7 +75,7 @@ def test_without_memory_there_is_no_number(call, precision, measure, n_docs, n_r
 
 
 def test_the_spread_of_a_large_group_is_refused():
-    """ERR's takes the square of the tied documents within the cut-off; however long the list, small groups are fine."""
+    """ERR needs memory for the square of the tied documents within the cut-off. Long lists of small groups are fine."""
     labels = np.zeros(5_000, dtype=np.int32)
     labels[::100] = 1
     pairs = np.arange(5_000) // 2
@@ -83,8 +83,9 @@ def test_the_spread_of_a_large_group_is_refused():
     spread = tieaware.Evaluator(labels, ["ERR"]).spread
     assert 0.0 < spread(-1.0 * pairs).std[0, 0] < 1.0
     too_long = r"^ERR: the exact value or spread of large tie groups takes too long"
-    with pytest.raises(tieaware.InputError, match=too_long):
+    with pytest.raises(tieaware.InputError, match=too_long) as refusal:
         spread(tied)
+    assert refusal.value.where == "ERR"
     assert tieaware.Evaluator(labels, ["ERR@2000"]).spread(tied).std[0, 0] > 0.0
     with pytest.raises(tieaware.InputError, match=r"^ERR@2001: the exact value or spread of large tie groups"):
         tieaware.Evaluator(labels, ["AP", "ERR@2001"]).spread(np.zeros(5_000))
@@ -97,7 +98,7 @@ def test_the_spread_of_a_large_group_is_refused():
     st.sampled_from([4, 49, 50]),
 )
 def test_err_is_never_negative(documents, k, max_rel):
-    """Not even where a user stops with a chance that vanishes beside 1; and it is 0 where no graded document is met."""
+    """ERR is not negative even if stopping is very improbable, and 0 if no graded document is within the cut-off."""
     groups = [[min(label, max_rel) for label, score in documents if score == level] for level in (2, 1, 0)]
     labels = [label for group in groups for label in group]
     scores = [-float(g) for g, group in enumerate(groups) for _ in group]
@@ -109,12 +110,12 @@ def test_err_is_never_negative(documents, k, max_rel):
         assert value == 0.0
 
 
-def test_a_large_group_of_graded_documents_ends_where_nobody_goes_on():
-    """However large: the chance of that falls with every document. Where it hardly does, the group is refused."""
+def test_a_large_group_is_cut_off_where_almost_no_user_is_left():
+    """The probability of going on falls with every document. If it hardly falls, a large group is refused."""
     labels = np.arange(100_000, dtype=np.int32) % 4 + 1
     spread = tieaware.Evaluator(labels, ["ERR"]).spread(np.zeros(100_000))
     assert 0.0 < spread.std[0, 0] < spread.mean[0, 0] < spread.max[0, 0]
-    # Without replacement and with it, it is the same to a part in 100,000.
+    # Sampling with and without replacement differ by a part in 100,000.
     stop = (2.0 ** np.arange(1, 5) - 1.0).mean() / 16.0
     expected = (stop * (1.0 - stop) ** np.arange(500) / np.arange(1, 501)).sum()
     assert spread.mean[0, 0] == pytest.approx(expected, rel=1e-4)
@@ -123,6 +124,6 @@ def test_a_large_group_of_graded_documents_ends_where_nobody_goes_on():
 
 
 def test_a_large_group_of_one_grade_has_a_spread():
-    """No order changes anything in it."""
+    """All orders of a group of one grade have the same value, so its spread is 0."""
     graded = np.ones(3_000, dtype=np.int32)
     assert tieaware.Evaluator(graded, ["ERR"]).spread(np.zeros(3_000)).std[0, 0] == 0.0

@@ -1,4 +1,4 @@
-"""Means over queries: one implementation, whose bits show neither the order of the queries nor the way taken to it."""
+"""Means over queries have the same bits for every order of the queries and every function that computes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAN = math.nan
 
 
 def lists(seed: int, n_queries: int = 37, depth: int = 20):
-    """Draw labels and scores; in every fourth list nothing is relevant."""
+    """Draw labels and scores; every fourth list has no relevant document."""
     random = np.random.default_rng(seed)
     labels = random.integers(0, 3, (n_queries, depth)) * (random.random((n_queries, depth)) < 0.3)
     labels[::4] = 0
@@ -29,13 +29,13 @@ def lists(seed: int, n_queries: int = 37, depth: int = 20):
 
 @pytest.mark.parametrize("undefined", [0.0, NAN])
 @pytest.mark.parametrize("seed", range(5))
-def test_every_way_to_a_mean_gives_the_same_bits(seed, undefined):
+def test_all_functions_give_means_of_the_same_bits(seed, undefined):
     labels, scores = lists(seed)
     names = ["AP", "nDCG@10", "RR"]
     wanted = Evaluator(labels, names, undefined=undefined).mean(scores)
     for more in ({"precision": "decimals:3"}, {"threads": 2}):
         assert Evaluator(labels, names, undefined=undefined, **more).mean(scores).tobytes() == wanted.tobytes()
-    # GMAP is another kind of mean, and IPrec is taken one by one.
+    # GMAP has a geometric mean; IPrec has a kernel with working memory.
     for others in (["GMAP"], ["GMAP", "IPrec@0.5"]):
         evaluator = Evaluator(labels, [*names, *others], undefined=undefined)
         assert evaluator.mean(scores)[:3].tobytes() == wanted.tobytes()
@@ -66,13 +66,13 @@ def test_the_mean_is_that_of_the_exact_sum_in_any_order(values, random):
 
 
 @pytest.mark.parametrize("geometric", [False, True])
-def test_neither_order_nor_silence_shows(geometric):
+def test_the_order_of_queries_and_nan_do_not_change_the_mean(geometric):
     random = np.random.default_rng(7)
     values = random.random((3_000, 4)) ** 20 * random.choice([1.0, 1e-3, 1e5], (3_000, 4))
     wanted = means(values, [geometric] * 4)
     for _ in range(20):
-        silent = np.full((100, 4), NAN)
-        shuffled = random.permutation(np.concatenate([values, silent]), axis=0)
+        missing = np.full((100, 4), NAN)
+        shuffled = random.permutation(np.concatenate([values, missing]), axis=0)
         assert means(shuffled, [geometric] * 4).tobytes() == wanted.tobytes()
 
 
@@ -86,7 +86,7 @@ def test_the_geometric_mean(values):
 
 @given(st.floats(0.5, 4.0))
 def test_powers_and_logarithms_are_right_to_the_last_bits(x):
-    """The geometric mean of one value is 2^log2 of it."""
+    """The geometric mean of one value x is 2^log2(x)."""
     assert abs(means(np.array([[x]]), [True])[0] - x) <= 4 * math.ulp(x)
 
 
@@ -96,7 +96,7 @@ def test_whole_powers_of_two_are_exact():
     assert means(powers[:, None], [True]).tolist() == [1.0]
 
 
-def test_each_measure_in_its_way():
+def test_each_measure_has_its_own_kind_of_mean():
     values = np.array([[0.25, 0.25, NAN], [1.0, 1.0, NAN], [NAN, NAN, NAN]])
     assert means(values, [False, True, False]).tolist()[:2] == [0.625, 0.5]
     assert np.isnan(means(values, [False, True, False])[2])
@@ -121,8 +121,8 @@ def test_infinite_and_enormous_values():
     assert means(columns, [False] * 3).tolist() == [math.inf, -math.inf, 1e305]
 
 
-def test_sums_of_parts_put_together_give_the_same_means():
-    """In whatever parts, of which some have nothing: as when the parts are on several machines."""
+def test_merged_sums_give_the_same_means():
+    """The values may be divided in any way, as on several machines, and some parts may be empty."""
     rng = np.random.default_rng(5)
     values = np.where(rng.random((400, 3)) < 0.1, np.nan, rng.random((400, 3)) * 10.0 ** rng.integers(-9, 9, (400, 3)))
     geometric = np.array([False, True, False])

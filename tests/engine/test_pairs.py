@@ -1,4 +1,4 @@
-"""AUC within a cut-off, a ratio whose extremes are not those of the order by label."""
+"""AUC within a cut-off: a ratio whose best and worst orders are not by label."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def some():
 
 
 def test_values_and_spread_are_exact(some):
-    """Mean, variance, minimum and maximum over all orders."""
+    """Mean, variance, minimum and maximum equal enumeration of all orders."""
     spread = evaluator(some, NAMES).spread(scores_of(some))
     for i, query in enumerate(some):
         orders = oracle.enumerate_orders(query.scores, query.labels)
@@ -40,7 +40,7 @@ def test_values_and_spread_are_exact(some):
 
 @pytest.mark.parametrize("k", [3, 40, 999, 1500])
 def test_large_groups_have_the_values_of_the_reference(k):
-    """The chances of x are gone through from the likeliest one on; the reference takes binomial coefficients."""
+    """The kernel sums from the likeliest x on; the reference uses binomial coefficients."""
     rng = np.random.default_rng(k)
     labels = (rng.random(2000) < 0.3).astype(int)
     scores = rng.integers(0, 3, 2000).astype(float)
@@ -51,7 +51,7 @@ def test_large_groups_have_the_values_of_the_reference(k):
 
 
 def test_the_best_order_is_not_by_label():
-    """After a nonrelevant document, one relevant document above the cut-off leads more pairs than two do."""
+    """With a nonrelevant document in front, one relevant document within the cut-off is better than two."""
     evaluate_top = Evaluator([0, 1, 1, 0, 0], ["AUC@3"])
     spread = evaluate_top.spread([2.0, 1.0, 1.0, 1.0, 1.0])
     assert spread.max[0, 0] == 0.5  # 0 1 | 0: of two pairs it leads one; 0 1 1 has none of two
@@ -61,7 +61,7 @@ def test_the_best_order_is_not_by_label():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("ties", "kind"), [("optimistic", "max"), ("pessimistic", "min")])
 def test_the_rules_have_the_extremes_of_the_spread(some, ties, kind, dtype):
-    """Among other measures, in any number of threads, in every way to call, and for files."""
+    """The extremes hold together with other measures, for any number of threads, for all methods, and for files."""
     names = ("AP", *NAMES, "nDCG")
     scores = scores_of(some, dtype)
     expected = getattr(evaluator(some, names).spread(scores), kind)

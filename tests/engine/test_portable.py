@@ -1,4 +1,4 @@
-"""What kernels ask of a compiler, as gcc and clang have it and in plain C, held against the integers of Python."""
+"""The compiler-specific functions of the kernels and their replacements in plain C, compared with Python's integers."""
 
 import os
 import shutil
@@ -25,8 +25,8 @@ def check_bits(word: int, zeros: int, lowest: int) -> None:
 
 
 def check_rank(*pairs: str) -> None:
-    keys = [float(pair.split(":")[0]) for pair in pairs]
-    assert [int(pair.split(":")[1]) for pair in pairs] == [sum(other > key for other in keys) for key in keys]
+    scores = [float(pair.split(":")[0]) for pair in pairs]
+    assert [int(pair.split(":")[1]) for pair in pairs] == [sum(other > score for other in scores) for score in scores]
 
 
 def check_masks(text: str, blanks: str, newlines: str) -> None:
@@ -37,7 +37,7 @@ def check_masks(text: str, blanks: str, newlines: str) -> None:
 
 @pytest.mark.skipif(CC is None, reason="there is no compiler")
 @pytest.mark.parametrize("options", [["-O3"], ["-O3", "-DTIEAWARE_PLAIN_C"]], ids=["native", "plain"])
-def test_what_compilers_lack_has_the_same_bits(options, tmp_path):
+def test_replacements_in_plain_c_have_the_same_bits(options, tmp_path):
     program = tmp_path / "portable"
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
     source = [f"-I{ROOT / 'ext'}", Path(__file__).parent / "portable.c"]

@@ -13,7 +13,7 @@ from support.queries import MEASURES, Query, evaluator, scores_of
 import tieaware
 from tieaware import Evaluator, InputError, reference
 from tieaware.cli import main
-from tieaware.engine.prepared import COUNTING_LIMIT
+from tieaware.engine.engine_choice import COUNTING_LIMIT
 from tieaware.measures import parse_measure
 from tieaware.results import export_of
 from tieaware.results.exports import as_columns
@@ -22,7 +22,7 @@ KINDS = ("mean", "std", "min", "max")
 
 
 def long_lists(distinct: int) -> list[Query]:
-    """Lists with more keys than one engine takes, fewer, and none."""
+    """Draw lists with more weighted documents than are counted, with fewer, and with none."""
     rng = random.Random(distinct)
     lists = []
     for n, relevant in ((400, 0.5), (300, 0.03), (200, 0.0), (60, 1.0)):
@@ -33,7 +33,7 @@ def long_lists(distinct: int) -> list[Query]:
 
 @pytest.mark.parametrize("distinct", [1, 5, 10**6])
 def test_mean_and_extremes_are_those_of_the_tie_rules(distinct):
-    """The same bits, but where the mean of equal values is rounded otherwise than they are."""
+    """The bits are equal, unless the mean of equal values is rounded to another number."""
     lists = long_lists(distinct)
     spread = evaluator(lists).spread(scores_of(lists))
     np.testing.assert_array_equal(spread.mean, evaluator(lists)(scores_of(lists)))
@@ -52,7 +52,7 @@ def test_mean_and_extremes_are_those_of_the_tie_rules(distinct):
 
 @pytest.mark.parametrize("distinct", [1, 5, 40])
 def test_long_lists_have_the_variance_of_the_reference(distinct):
-    """Too long to enumerate: two implementations that share nothing."""
+    """Lists too long to enumerate have the same variance in two independent implementations."""
     rng = random.Random(distinct)
     labels = tuple(rng.choice((-1, 0, 0, 0, 1, 2)) for _ in range(60))
     query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 0))
@@ -62,7 +62,7 @@ def test_long_lists_have_the_variance_of_the_reference(distinct):
         assert std**2 == pytest.approx(expected, rel=1e-8, abs=1e-13), measure
 
 
-def test_more_keys_than_counting_takes():
+def test_more_weighted_documents_than_are_counted():
     assert sum(label > 0 for label in long_lists(5)[0].labels) > COUNTING_LIMIT
 
 
@@ -78,7 +78,7 @@ def test_threads_change_no_bit(dtype):
 
 
 def deep(t: int, n: int, r: int) -> tuple[np.ndarray, np.ndarray]:
-    """A list whose last n documents tie, r of them relevant, below t documents, every 50th of them relevant."""
+    """Return a list of t documents, every 50th relevant, followed by n tied documents, r of them relevant."""
     scores = np.concatenate((np.arange(t + 1, 1, -1, dtype=float), np.ones(n)))
     labels = np.zeros(t + n, dtype=int)
     labels[:t:50] = 1
@@ -87,14 +87,14 @@ def deep(t: int, n: int, r: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weighed(weights: list[Fraction], n: int, r: int) -> Fraction:
-    """The exact variance of the sum of weights at the r random places of a group."""
+    """Return the exact variance of the sum of weights at r random places of a group."""
     s1, s2 = sum(weights), sum(w * w for w in weights)
     share = Fraction(r, n)
     return share * (1 - share) * n / (n - 1) * (s2 - s1 * s1 / n)
 
 
 def ap_variance(t: int, n: int, r: int, c: int) -> Fraction:
-    """The exact variance of AP's numerator, from the joint probabilities of any up to four places being relevant."""
+    """Return the exact variance of AP's numerator, from the joint probabilities that up to four places are relevant."""
     p = [Fraction(1)]
     for i in range(4):
         p.append(p[-1] * Fraction(max(r - i, 0), max(n - i, 1)))
@@ -113,7 +113,7 @@ def ap_variance(t: int, n: int, r: int, c: int) -> Fraction:
     ("t", "n", "r"), [(0, 40, 3), (3, 40, 7), (100, 12, 5), (1000, 10, 4), (10**5, 9, 2), (10**6, 6, 3)]
 )
 def test_deep_groups_keep_their_digits(t, n, r):
-    """Relative to the exact variance, in fractions; naive sums are wrong by percents at t = 1000."""
+    """The variance is exact, compared with fractions; naive sums are wrong by percents at t = 1000."""
     scores, labels = deep(t, n, r)
     measures = ["AP", "RBP(p=0.9)", "P", f"P@{t + n // 2}", f"R@{t + n - 1}"]
     spread = Evaluator(labels, measures).spread(scores)
@@ -151,7 +151,7 @@ def test_the_first_relevant_document_of_deep_groups(t, n, r):
 @pytest.mark.parametrize(("t", "k"), [(0, None), (3, 7), (1000, None), (1000, 1004), (10**5, None), (10**6, None)])
 @pytest.mark.parametrize("grades", [(1,), (1, 1, 1), (3, 1, 2)])
 def test_the_q_measure_of_deep_groups(t, k, grades):
-    """Against all places of the relevant documents, in fractions; equal grades vary least."""
+    """The variance is exact, compared with fractions over all places of the relevant documents."""
     n = 7
     scores, labels = deep(t, n, len(grades))
     labels[t : t + len(grades)] = grades
@@ -172,7 +172,7 @@ def test_the_q_measure_of_deep_groups(t, k, grades):
 
 
 def test_discounted_gains_of_a_deep_group():
-    """DCG, with the discounts in fifty digits."""
+    """The variance of DCG is exact, compared with discounts of fifty digits."""
     mpmath = pytest.importorskip("mpmath")
     scores, labels = deep(20_000, 10, 4)
     labels[20_001] = 3
@@ -189,7 +189,7 @@ def test_discounted_gains_of_a_deep_group():
 
 
 def test_scores_are_coarsened_first():
-    """With bands, the orders are those inside a band."""
+    """With bands, the spread is over the orders inside each band."""
     spread = Evaluator([0, 1, 0], ["RR"], precision="bands:2").spread([3.0, 2.0, 1.0])
     assert [getattr(spread, kind)[0, 0] for kind in KINDS] == pytest.approx([5 / 12, 1 / 12, 1 / 3, 1 / 2])
     rounded = Evaluator([1, 0], ["RR"], precision="decimals:0").spread([1.2, 0.9])
@@ -202,9 +202,10 @@ def test_errors_are_those_of_the_call():
     with pytest.raises(InputError, match=r"scores: expected shape \(2,\)"):
         Evaluator([1, 0], ["RR"]).spread([1.0])
     for rule in ("run_order", "optimistic"):
-        with pytest.raises(InputError, match=f"^ties: expected 'average', for a spread, found '{rule}', which leaves"):
+        message = f"^ties: '{rule}' leaves one order only; a spread needs 'average'$"
+        with pytest.raises(InputError, match=message):
             Evaluator([1, 0], ["RR"], ties=rule).spread([1.0, 2.0])
-        with pytest.raises(InputError, match=f"^ties: expected 'average', for a spread, found '{rule}', which leaves"):
+        with pytest.raises(InputError, match=message):
             tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "RR", ties=rule, spread=True)
 
 
@@ -225,14 +226,14 @@ def test_results_carry_the_spread():
     np.testing.assert_array_equal(result.min[0, :, 0], [0.5, 1.0, 0.0])
     np.testing.assert_array_equal(result.max[0, :, 0], [1.0, 1.0, 0.0])
     np.testing.assert_array_equal(result["x"].std, result.std[:1])
-    # The mean of three independent queries, one of which varies.
+    # The mean over three independent queries, only one of which varies.
     assert result.mean_std()[0, 0] == pytest.approx(0.25 / 3)
     assert result.to_dict()["x"]["q1"] == {"RR": 0.75, "RR_std": 0.25, "RR_min": 0.5, "RR_max": 1.0, "NumRet": 2.0}
     assert list(as_columns(export_of(result))) == ["run", "query", "RR", "RR_std", "RR_min", "RR_max", "NumRet"]
 
 
 def test_the_std_of_the_mean_is_that_of_the_enumeration():
-    """All pairs of orders of two queries, for a mean over both."""
+    """The standard deviation of the mean equals enumeration over all pairs of orders of two queries."""
     qrels = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}
     run = {"q1": dict.fromkeys("abc", 1.0), "q2": dict.fromkeys("abcd", 1.0)}
     result = tieaware.evaluate(qrels, run, ["RR"], spread=True)
@@ -243,14 +244,14 @@ def test_the_std_of_the_mean_is_that_of_the_enumeration():
     assert result.mean()[0, 0] == pytest.approx(means.mean(), rel=1e-12)
 
 
-def test_without_a_spread_there_is_none():
+def test_results_without_a_spread_have_none():
     result = tieaware.evaluate(QRELS, RUN, ["RR"])
     assert (result.std, result.min, result.max) == (None, None, None)
     with pytest.raises(InputError, match="mean_std: the results have no spread"):
         result.mean_std()
 
 
-def test_queries_that_the_run_is_silent_on_stay_out():
+def test_unanswered_queries_are_left_out():
     result = tieaware.evaluate(QRELS, RUN, ["RR"], spread=True, queries="both")
     assert result.queries == ("q1", "q2")
     assert result.mean_std()[0, 0] == pytest.approx(0.125)

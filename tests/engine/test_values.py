@@ -1,4 +1,4 @@
-"""The Evaluator's values against enumeration and the readable reference, and what must not change them."""
+"""The Evaluator's values against the readable reference, and changes of the input that must not change them."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def assert_close(values: np.ndarray, expected: np.ndarray) -> None:
 
 @pytest.fixture(scope="module")
 def together(sweep: list[Query]) -> np.ndarray:
-    """Give the values of all measures, computed at once."""
+    """Return the values of all measures, computed together."""
     return evaluator(sweep)(scores_of(sweep))
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_measure_alone_is_the_measure_among_others(sweep, together, measure):
-    """What else is computed does not change a bit of a measure."""
+    """Computing other measures in the same call does not change a bit of a measure."""
     alone = evaluator(sweep, [measure])(scores_of(sweep))
     np.testing.assert_array_equal(alone, together[:, [MEASURES.index(measure)]])
 
 
 def test_judged_documents_of_the_lists_are_the_default(sweep):
-    """Without judgments, N and the ideal gain are those of the lists."""
+    """Without judgments, N and the ideal gain come from the lists."""
     known = [query._replace(judged=query.labels) for query in sweep]
     labels = [query.labels for query in sweep]
     alone = Evaluator(flat(labels, np.int64), MEASURES, offsets=offsets_of(labels))
@@ -49,7 +49,7 @@ def test_judged_documents_of_the_lists_are_the_default(sweep):
 
 @pytest.mark.parametrize("ties", RULES)
 def test_float32_ties(ties):
-    """Scores that differ in float64 alone tie when they are given as float32."""
+    """Scores that differ in float64 but not in float32 tie if they are given as float32."""
     scores = np.array([1.0, 1.0 + 1e-12, 0.5])
     labels, docids = [1, 0, 0], ["c", "b", "a"]
     expected = {"average": 0.75, "optimistic": 1.0, "pessimistic": 0.5, "run_order": 1.0, "trec_eval": 1.0}
@@ -96,14 +96,14 @@ def long_queries() -> list[Query]:
 
 
 def ids_of(some: list[Query], seed: int) -> list[list[str]]:
-    """Draw document ids whose order as text is not that as numbers."""
+    """Draw document ids whose order as text differs from their order as numbers."""
     rng = random.Random(seed)
     return [[f"d{i}" for i in rng.sample(range(10 * len(q.labels)), len(q.labels))] for q in some]
 
 
 @pytest.mark.parametrize("ties", RULES)
 def test_long_lists(long_queries, ties):
-    """Under every rule, kernels and the readable reference agree on long lists, whose scores are exact in float32."""
+    """Kernels and the readable reference agree on long lists under every rule; all scores are exact in float32."""
     ids = ids_of(long_queries, 4)
     docids = [d for some in ids for d in some] if ties in BY_DOCUMENT else None
     evaluate = evaluator(long_queries, LONG_MEASURES, ties=ties, docids=docids)
@@ -138,7 +138,7 @@ def test_any_number_of_threads_gives_the_same_bits(ties):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_threads_and_the_order_of_the_input_change_no_bit_of_other_measures(dtype):
-    """The same of measures that not every rule, or not every length, allows."""
+    """Measures that some rules or lengths do not allow have the same bits, too."""
     rng = random.Random(13)
     some = [random_query(rng, 25) for _ in range(150)]
     names = ("infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11", "AUC@3", "AUC(judged_only=True)@7")
@@ -154,13 +154,13 @@ def test_threads_and_the_order_of_the_input_change_no_bit_of_other_measures(dtyp
     assert len(bits) == 1
 
 
-# What must not change the values.
+# Changes of the input that must not change the values.
 
 
 @given(query=queries(longest=12), seed=st.integers(0, 2**32))
 @settings(deadline=None, max_examples=100)
 def test_order_of_the_input(query, seed):
-    """The order of the input changes no bit, but under run order."""
+    """The order of the input changes no bit, except under run order."""
     order = random.Random(seed).sample(range(len(query.labels)), len(query.labels))
     docids = [f"{i:x}" for i in range(len(order))]
     turned = Query(tuple(query.scores[i] for i in order), tuple(query.labels[i] for i in order), query.judged[::-1])
@@ -185,7 +185,7 @@ def test_monotone_transforms(ties, documents, transform):
 
 
 def test_without_ties_every_rule_is_the_classic_measure():
-    """Where no scores tie, all rules give the tie-oblivious measure."""
+    """If no scores tie, all rules give the tie-oblivious measure."""
     rng = random.Random(11)
     some = [random_query(rng, 30) for _ in range(40)]
     some = [q._replace(scores=tuple(rng.sample(range(1000), len(q.scores)))) for q in some]
@@ -209,7 +209,7 @@ def test_the_mean_lies_between_the_extremes(some):
 
 @pytest.mark.parametrize("ties", RULES)
 def test_a_constant_scorer(ties):
-    """A scorer that knows nothing earns the mean, not what the order of the input gives it."""
+    """A constant scorer gets the average over all orders, whatever the order of the input."""
     labels, docids = [1, *[0] * 9], [f"d{i}" for i in range(10, 0, -1)]
     expected = {
         "average": sum(1 / j for j in range(1, 11)) / 10,

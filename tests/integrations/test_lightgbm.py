@@ -143,7 +143,7 @@ def test_data_without_groups_and_rules_by_document_are_errors():
     flat = lightgbm.Dataset(np.eye(labels.size), labels.ravel(), params={"verbosity": -1})
     with pytest.raises(InputError, match="group: the data has no groups, so there are no queries"):
         metric("AP")(scores.ravel(), flat.construct())
-    with pytest.raises(InputError, match="docids: expected the document identifiers"):
+    with pytest.raises(InputError, match="docids: is required by the tie rule"):
         metric("AP", ties="trec_eval")
     with pytest.raises(InputError, match="measure"):
         metric("nothing")

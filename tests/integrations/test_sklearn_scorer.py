@@ -97,7 +97,7 @@ def test_options_and_errors(rows):
     worst, average, best = (scorer("AP", ties=rule)(model, X, y, qid=query) for rule in rules)
     assert worst < average < best
     assert repr(scorer("nDCG@10")).startswith("make_scorer(nDCG@10")
-    with pytest.raises(InputError, match="docids: expected the document identifiers"):
+    with pytest.raises(InputError, match="docids: is required by the tie rule"):
         scorer("AP", ties="trec_eval")
     sklearn.set_config(enable_metadata_routing=False)
     with pytest.raises(InputError, match="enable_metadata_routing=True"):

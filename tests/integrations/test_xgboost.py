@@ -100,7 +100,7 @@ def test_wrong_data_is_an_error():
     labels, scores = lists(3)
     with pytest.raises(InputError, match="data: the DMatrix has no queries; give it qid= or group="):
         metric("AP")(scores.ravel(), xgboost.DMatrix(np.eye(labels.size), labels.ravel()))
-    with pytest.raises(InputError, match="docids: expected the document identifiers"):
+    with pytest.raises(InputError, match="docids: is required by the tie rule"):
         metric("AP", ties="trec_eval")
     queries = np.repeat(np.arange(len(labels)), labels.shape[1])
     ranker = xgboost.XGBRanker(n_estimators=1, eval_metric=metric("AP"))

@@ -8,7 +8,7 @@ import pytest
 
 import tieaware
 from tieaware import Evaluator, InputError
-from tieaware.engine.prepared import weigh_besides
+from tieaware.engine.weights import also_weighted
 from tieaware.kernels import _labels
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.measures import DEFINITIONS, Measure, parse_measures
@@ -92,7 +92,7 @@ def test_only_what_weighs_is_asked_for():
         "NumRel(rel=0)": (False, False),
     }  # fmt: skip
     for name, (zeros, pool) in besides.items():
-        assert weigh_besides(parse_measures(name)) == {"zeros": zeros, "pool": pool}, name
+        assert also_weighted(parse_measures(name)) == {"zeros": zeros, "pool": pool}, name
 
 
 def test_preparing_takes_no_memory_of_the_size_of_the_labels():
@@ -109,7 +109,7 @@ def test_preparing_takes_no_memory_of_the_size_of_the_labels():
 
 def test_judgments_lack_documents_of_label_0():
     """These are only counted in the lists."""
-    with pytest.raises(InputError, match=r"^judgments of query 1: expected the judged documents"):
+    with pytest.raises(InputError, match=r"^judgments: must include every judged document of the list; query 1"):
         Evaluator([1, 0, 1, 0, 0], "AP", group=[2, 3], judgments=([0, 1, 1, 0], [0, 2, 4]))
     some = Judgments(np.array([1, 1], np.int32), np.array([0, 1, 2]), np.array([1, 2]))
     assert Judgments(np.array([0, 1, 0, 1, 0], np.int32), np.array([0, 2, 5])).short_of(some) is None
@@ -144,5 +144,5 @@ def test_measures_of_different_definitions_differ():
 
 def test_a_table_that_lacks_a_label_is_refused():
     positions, labels = np.array([0, 1]), np.array([1, 3], np.int32)
-    with pytest.raises(ValueError, match="beyond the table"):
-        _labels.keys(np.array([0, 2]), positions, labels, -2, np.ones((1, 5)))
+    with pytest.raises(ValueError, match="beyond the last column"):
+        _labels.weighted(np.array([0, 2]), positions, labels, -2, np.ones((1, 5)))

@@ -7,6 +7,7 @@ import tracemalloc
 from contextlib import suppress
 from threading import Event, Thread
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 from support.queries import MEASURES, SCORES
 
 from tieaware import Evaluator, InputError
+from tieaware.engine import engine_choice
+from tieaware.engine.engine_choice import EngineChoice
 from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
@@ -211,7 +214,8 @@ def test_both_counting_engines_give_the_same_bits(ties, dtype):
     for limit in (0, 3, 16, 10**9):
         (wanted,) = passes([View(ties)])
         totals = Totals.of(measures, lists.judgments)
-        prepared = prepare(measures, lists, totals, wanted, order=order, counting_limit=limit)
+        with mock.patch.object(engine_choice, "CHOICE", EngineChoice(limit)):
+            prepared = prepare(measures, lists, totals, wanted, order=order)
         values = np.full((20, len(measures)), np.nan)
         assert prepared.evaluate(scores, values) == -1
         bits.add(values.tobytes())
@@ -427,12 +431,15 @@ def test_a_matrix_that_is_none_is_refused(change, message):
         ({"exclude": GOOD._replace(shape=(2, 4))}, r"exclude: must have the shape of .*, not \(2, 4\)"),
         ({"exclude": GOOD}, r"exclude\[0, 0\]: a relevant item must not be excluded, but this item has label 1"),
         ({"exclude": Sparse([0, 0, 1], [1], [0], (2, 3))}, r"exclude\[1, 1\]: .*, but this item has label 2"),
-        ({"ties": "trec_eval"}, "docids: expected the document identifiers, .*, found none"),
-        ({"ties": "trec_eval", "docids": ["a"] * 6}, "docids: expected 3, one for each item, found 6"),
+        ({"ties": "trec_eval"}, "docids: is required by the tie rule 'trec_eval', .*"),
+        ({"ties": "trec_eval", "docids": ["a"] * 6}, "docids: must have one identifier per item, 3; found 6"),
         ({"ties": "mean"}, "ties: expected one of .*, found 'mean'"),
         ({"threads": 0}, "threads: expected .*, found 0"),
         ({"undefined": "no"}, "undefined: expected .*, found 'no'"),
-        ({"measures": ["AP(judged_only=True)"], "precision": "levels:2"}, "precision=levels:2: expected .* shortens"),
+        (
+            {"measures": ["AP(judged_only=True)"], "precision": "levels:2"},
+            "precision=levels:2: depends on the whole list, which judged_only shortens; .*",
+        ),
     ],
 )  # fmt: skip
 def test_an_argument_that_cannot_be_used_is_named(arguments, message):

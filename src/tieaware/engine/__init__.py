@@ -1,1 +1,1 @@
-"""Labels, measures and tie rules, prepared once; then scores in, values out."""
+"""Prepared evaluation: labels, measures and tie rules are prepared once, then scores become values."""

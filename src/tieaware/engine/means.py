@@ -1,4 +1,4 @@
-"""The mean over queries: the one there is, whatever path the values took."""
+"""Means over queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from tieaware.measures import Measure
 
 
 def means(values: Values, measures: Sequence[Measure]) -> Values:
-    """Average over the queries, each measure in its way; a NaN is left out, and the mean is NaN if none is left.
+    """Average each measure over the queries: arithmetic or geometric mean, as its definition says.
+
+    NaN values are skipped; the mean is NaN if all values are.
 
     Parameters
     ----------
@@ -22,7 +24,7 @@ def means(values: Values, measures: Sequence[Measure]) -> Values:
     Returns
     -------
     float64[..., n_measures]
-        The same bits, in whatever order the queries come.
+        The same bits for every order of the queries.
     """
-    geometric = np.array([measure.definition.summary == "geometric" for measure in measures], dtype=np.bool_)
+    geometric = np.array([measure.definition.is_geometric for measure in measures], dtype=np.bool_)
     return _means.means(values, geometric)

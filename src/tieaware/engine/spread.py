@@ -1,4 +1,4 @@
-"""The spread of values over the orders that ties allow."""
+"""The spread of values over the orders of tied documents."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from tieaware.checks.arrays import Values
 
 
 class Spread(NamedTuple):
-    """How far values vary over the orders that ties allow, equally likely; each float64[n_queries, n_measures].
+    """How far the order of tied documents can move each value, with all orders equally likely.
 
     Attributes
     ----------
     mean : float64[n_queries, n_measures]
-        The average, as the evaluator returns it.
+        The average, which the evaluator also returns.
     std : float64[n_queries, n_measures]
         The standard deviation, in the unit of the measure; 0 where no order changes the value.
     min, max : float64[n_queries, n_measures]
-        The least and the largest value; both occur. std, min and max are NaN for infAP, of which they are not known.
+        The smallest and the largest value, each reached by some order. For infAP, std, min and max are unknown: NaN.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The values of unanswered queries: judged queries for which a run has nothing."""
+"""Values of unanswered queries: judged queries for which a run has no documents."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def unanswered(judgments: Judgments, measures: tuple[Measure, ...], views: Seque
 
     Returns
     -------
-    float64[n_tables, n_queries, n_measures]
-        For each view its values, and with a spread its std, min and max.
+    float64[n_outputs, n_queries, n_measures]
+        For each view its values, and with a spread also their standard deviation, minimum and maximum.
     """
     n = judgments.n_queries
     offsets, nothing = np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
     lists = JudgedLists(offsets, offsets, nothing, nothing.astype(np.int32))
     totals = Totals.of(measures, judgments)
-    values = np.empty((sum(view.n_tables for view in views), n, len(measures)))
+    values = np.empty((sum(view.n_outputs for view in views), n, len(measures)))
     for each in passes(views):
-        of_pass = np.empty((len(each.tables), n, len(measures)))
-        prepare(measures, lists, totals, each).evaluate(np.zeros(0), of_pass)
-        values[list(each.tables)] = of_pass
+        outputs = np.empty((len(each.outputs), n, len(measures)))
+        prepare(measures, lists, totals, each).evaluate(np.zeros(0), outputs)
+        values[list(each.outputs)] = outputs
     return values

@@ -1,59 +1,69 @@
-"""How a run's scores are taken: with which tie rule and precision; and the passes over them that several views need."""
+"""Views: the tie rule and precision with which a run is evaluated; and the passes over the scores that views need."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, cast
 
-from tieaware.checks.arguments import flag, unexpected
-from tieaware.precision import Bands, Coarsening, Levels, parse_precision
+from tieaware.checks.arguments import flag
+from tieaware.checks.arrays import Integers
+from tieaware.errors import InputError
+from tieaware.precision import Coarsening, parse_precision
 from tieaware.ties import RULES, TieRule, tie_rule
 
 
+class RankBands(Protocol):
+    """A coarsening that makes equal the ranks of each band, so that the kernel can average over the bands itself."""
+
+    def starts(self, depth: int) -> Integers:
+        """Return the first rank of each band down to a depth, from 1."""
+
+
 class Pass(NamedTuple):
-    """One way to group the scores, which fills one table of values, or several.
+    """One grouping of the scores. A pass fills one or more *outputs*: arrays float64[n_queries, n_measures].
 
     Parameters
     ----------
     rule : TieRule
     coarsening : Coarsening or None
-        What is done to the scores first.
-    bands : tuple of Bands
-        What is averaged over, instead of ties: the kernel groups ranks, so that one pass serves several bands.
+        What rounds the scores first.
+    bands : tuple of RankBands
+        If given, the values are averages over the orders inside bands of ranks instead of over the orders of tied
+        documents. The kernel groups the ranks of one ordering, so one pass serves several kinds of bands.
     spread : bool
-        Whether it fills four tables: the average, standard deviation, minimum and maximum.
-    tables : tuple of int
-        Which tables these are.
+        Whether the pass fills four outputs: the mean, standard deviation, minimum and maximum.
+    outputs : tuple of int
+        The indices of the outputs that the pass fills, among the outputs of all views.
     """
 
     rule: TieRule
     coarsening: Coarsening | None = None
-    bands: tuple[Bands, ...] = ()
+    bands: tuple[RankBands, ...] = ()
     spread: bool = False
-    tables: tuple[int, ...] = (0,)
+    outputs: tuple[int, ...] = (0,)
 
     @property
     def needs_whole_list(self) -> bool:
-        """Whether the scores are coarsened by what the whole list is, unjudged documents and all."""
-        return isinstance(self.coarsening, Bands | Levels)
+        """True if the coarsened score of a document depends on the other documents of its list, judged or not."""
+        return bool(getattr(self.coarsening, "whole_list", False))
 
 
 class View:
-    """How a run's scores are taken.
+    """The tie rule and precision with which a run is evaluated.
 
     Parameters
     ----------
     ties : str
         The tie rule.
     precision : str, Coarsening or None
-        What the scores are coarsened to first.
+        What rounds the scores first.
     spread : bool
-        Whether the spread over the orders is wanted, besides their average.
+        Whether to compute the spread over the orders of tied documents, besides the average.
 
     Raises
     ------
     InputError
-        If there is no such rule or precision, or there are not several orders to spread over.
+        If the rule or precision is unknown, or a spread is wanted with a rule that leaves one order only.
     """
 
     __slots__ = ("precision", "rule", "spread")
@@ -63,27 +73,30 @@ class View:
         self.precision = None if precision is None else parse_precision(precision)
         self.spread = flag("spread", spread)
         if self.spread and not self.rule.averages:
-            raise unexpected("ties", "'average', for a spread", f"{self.rule.name!r}, which leaves one order alone")
+            raise InputError("ties", f"{self.rule.name!r} leaves one order only; a spread needs 'average'")
 
     @property
-    def n_tables(self) -> int:
-        """How many tables of values it fills: the value, and with the spread the std, min and max."""
+    def n_outputs(self) -> int:
+        """The number of outputs: the value, and with a spread the standard deviation, minimum and maximum."""
         return 4 if self.spread else 1
 
 
 def passes(views: Sequence[View]) -> list[Pass]:
-    """Return the passes that views need, whose tables lie one after another: all averages over bands are one pass."""
+    """Return the passes that fill the outputs of all views, numbered one view after another.
+
+    All views that average over bands of ranks share one pass.
+    """
     needed: list[Pass] = []
-    banded: dict[int, Bands] = {}
-    table = 0
+    banded: dict[int, RankBands] = {}
+    output = 0
     for view in views:
-        if isinstance(view.precision, Bands) and view.rule.averages and not view.spread:
-            banded[table] = view.precision
+        if getattr(view.precision, "groups_ranks", False) and view.rule.averages and not view.spread:
+            banded[output] = cast(RankBands, view.precision)
         else:
-            tables = tuple(range(table, table + view.n_tables))
-            needed.append(Pass(view.rule, view.precision, spread=view.spread, tables=tables))
-        table += view.n_tables
+            outputs = tuple(range(output, output + view.n_outputs))
+            needed.append(Pass(view.rule, view.precision, spread=view.spread, outputs=outputs))
+        output += view.n_outputs
     if banded:
-        # The kernel joins the ranks of the run's own order.
-        needed.append(Pass(RULES["run_order"], bands=tuple(banded.values()), tables=tuple(banded)))
+        # The kernel joins into bands the ranks of the order in which the run lists its documents.
+        needed.append(Pass(RULES["run_order"], bands=tuple(banded.values()), outputs=tuple(banded)))
     return needed

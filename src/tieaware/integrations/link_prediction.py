@@ -18,7 +18,7 @@ from tieaware import evaluator as tieaware_evaluator
 from tieaware.checks.arguments import one_of, unexpected
 from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_scores, check_no_nan
 from tieaware.engine.means import means
-from tieaware.engine.prepared import weigh_besides
+from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measures
 from tieaware.ties import RULES, TieRule
@@ -81,7 +81,7 @@ def evaluate(
     """
     asked = parse_measures(measures)
     for measure in asked:
-        if any(weigh_besides((measure,)).values()) or measure.judged_only:
+        if any(also_weighted((measure,)).values()) or measure.judged_only:
             raise InputError("measures", f"{measure} needs judged negatives, which link prediction does not have")
     one_of("ties", ties, _RULES)
     first = as_scores(positive, "positive", flat=True)

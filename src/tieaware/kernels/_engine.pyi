@@ -5,9 +5,36 @@ import numpy.typing as npt
 
 from tieaware.kernels._groups import PreparedLists
 
+class KernelMeasure:
+    name: str
+    refusal: str | None
+    weighting: int
+    n_weightings: int
+    def __init__(
+        self,
+        *,
+        name: str,
+        refusal: str | None = None,
+        kernel: str,
+        weighting: int,
+        n_weightings: int,
+        squared_weighting: int,
+        cutoff: int | None = None,
+        measure_number: float,
+        judged_only: bool,
+        less_is_better: bool,
+        always_defined: bool,
+        geometric: bool,
+        lookup: npt.NDArray[np.float64] | None = None,
+        squares: npt.NDArray[np.float64] | None = None,
+    ) -> None: ...
+    def with_lookup(
+        self, lookup: npt.NDArray[np.float64] | None, squares: npt.NDArray[np.float64] | None
+    ) -> KernelMeasure: ...
+
 class Measures:
     n: int
-    def __init__(self, fields: list[dict[str, Any]]) -> None: ...
+    def __init__(self, kernels: list[KernelMeasure]) -> None: ...
 
 class Engine:
     n_measures: int
@@ -15,12 +42,13 @@ class Engine:
         self,
         lists: PreparedLists,
         measures: Measures,
+        *,
         norms: npt.NDArray[np.float64],
         query_numbers: npt.NDArray[np.float64],
-        table_starts: npt.NDArray[np.int64],
+        lookup_starts: npt.NDArray[np.int64],
         undefined: float,
         judged: int,
-        lengths: npt.NDArray[np.int64],
+        judged_lengths: npt.NDArray[np.int64],
     ) -> None: ...
     def rows(self, first: int, last: int) -> Engine: ...
     def call(self, scores: Any, out: Any, in_rows: bool) -> int | None: ...

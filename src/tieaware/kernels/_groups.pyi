@@ -1,6 +1,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from tieaware.engine.documents import ExcludedDocuments, WeightedDocuments
+
 AVERAGE: int
 IN_ORDER: int
 BEST_FIRST: int
@@ -9,22 +11,18 @@ WORST_FIRST: int
 class PreparedLists:
     n_queries: int
     n_docs: int
-    n_keys: int
-    n_weights: int
+    n_weighted: int
+    n_weightings: int
     def __init__(
         self,
-        rule: int,
+        offsets: npt.NDArray[np.int64],
+        weighted: WeightedDocuments,
+        excluded: ExcludedDocuments | None = None,
+        *,
+        placement: int,
         depth: int,
         counting_limit: int,
-        sorted_lists: npt.NDArray[np.bool_] | None,
-        offsets: npt.NDArray[np.int64],
-        key_offsets: npt.NDArray[np.int64],
-        key_position: npt.NDArray[np.int64],
-        key_weight: npt.NDArray[np.float64],
-        key_rank: npt.NDArray[np.int64] | None = None,
         order: npt.NDArray[np.int64] | None = None,
-        excluded_offsets: npt.NDArray[np.int64] | None = None,
-        excluded_position: npt.NDArray[np.int64] | None = None,
-        key_excluded: npt.NDArray[np.int64] | None = None,
+        sorted_lists: npt.NDArray[np.bool_] | None = None,
     ) -> None: ...
     def rows(self, first: int, last: int) -> PreparedLists: ...

@@ -102,7 +102,7 @@ class Evaluation:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of values for each measure: the value; with a spread also std, min and max."""
-        return VALUE_COLUMNS[: self.view.n_tables]
+        return VALUE_COLUMNS[: self.view.n_outputs]
 
 
 class _Rows(NamedTuple):

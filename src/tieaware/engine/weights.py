@@ -1,0 +1,199 @@
+"""Weights of documents by label for several measures together, and the divisors of the measures' sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieaware.checks.arrays import Integers, Labels, Values
+from tieaware.engine.totals import Totals
+from tieaware.kernels import _engine, _labels, _slots
+from tieaware.lists.judgments import POOLED
+from tieaware.measures import Measure
+from tieaware.measures.definition import LEAST_INEXACT, check_exact
+from tieaware.measures.formulas import HIGHEST_IN_LOOKUP, SMALL_DEPTH, by_total
+
+# The depth of measures without a cut-off.
+NO_CUTOFF = 2**62
+
+
+class Weights(NamedTuple):
+    """Weights of a document of each label for several measures, and everything else that depends on measures alone.
+
+    Measures with equal weights share a *weighting*: a row of `by_label`, or several adjacent rows.
+
+    Parameters
+    ----------
+    by_label : float64[n_weightings, n_labels]
+        The weight of a document of each label, one distinct weighting per row.
+    first : int
+        The label of the first column of `by_label`; lower labels weigh as much as this label.
+    kernels : list of KernelMeasure
+        Each measure as the kernels know it, with slot weights for lists of up to SMALL_DEPTH documents.
+    measures : Measures
+        The same measures as one array for the engine.
+    judged : int
+        The weighting that gives each judged document the weight 1, if a measure has judged_only; else -1.
+    most : float
+        The largest weight.
+    depth : int
+        A rank below which no measure looks.
+    not_by_total : list of int
+        The columns of the measures whose sums are not divided by the total.
+    """
+
+    by_label: Values
+    first: int
+    kernels: list[_engine.KernelMeasure]
+    measures: _engine.Measures
+    judged: int
+    most: float
+    depth: int
+    not_by_total: list[int]
+
+    @classmethod
+    def of(cls, measures: tuple[Measure, ...], labels: Labels, squared: bool) -> tuple[Weights, Labels]:
+        """Return the weights of all labels that occur, and the labels as `by_label` numbers them.
+
+        Parameters
+        ----------
+        measures : tuple of Measure
+        labels : int32[n]
+            The labels of all listed documents.
+        squared : bool
+            Whether squared weights are needed as well, for a spread.
+
+        Raises
+        ------
+        InputError
+            If a measure cannot take a label, or sums of weights would not be exact.
+        """
+        highest = _labels.highest(labels)
+        if highest <= HIGHEST_IN_LOOKUP:
+            weights = _weights_up_to(measures, highest, squared)
+        else:
+            # Only the labels that occur have a weight, and the documents have the numbers of these labels.
+            occurring, numbers = np.unique(labels, return_inverse=True)
+            weights, labels = _weights_of(measures, occurring, 0, squared), numbers.astype(np.int32)
+        if weights.most * len(labels) >= LEAST_INEXACT:
+            columns = np.maximum(labels - weights.first, 0)
+            for kernel, measure in zip(weights.kernels, measures, strict=True):
+                rows = slice(kernel.weighting, kernel.weighting + kernel.n_weightings)
+                check_exact(measure, weights.by_label[rows, columns])
+        return weights, labels
+
+    def measures_for(
+        self, measures: Sequence[Measure], totals: Totals, longest: int, squared: bool
+    ) -> _engine.Measures:
+        """Return the measures for the engine, with lookup arrays for lists of up to `longest` documents."""
+        if longest <= SMALL_DEPTH and totals.has_no_lookup and not squared:
+            return self.measures
+        kernels = []
+        for kernel, measure, lookup in zip(self.kernels, measures, totals.lookups, strict=True):
+            squares = None
+            if measure.definition.slots:
+                depth = longest if measure.cutoff is None else min(longest, measure.cutoff)
+                lookup = measure.definition.slots(measure, depth)
+                if squared and lookup.ndim == 2:
+                    squares = _slots.squares(lookup[: depth + 1])
+            kernels.append(kernel.with_lookup(lookup, squares))
+        return _engine.Measures(kernels)
+
+    def norms(self, measures: Sequence[Measure], totals: Values, retrieved: Integers, judged: Integers) -> Values:
+        """Return the divisor of each sum: float64[n_queries, n_measures], 0 where a measure is undefined.
+
+        Parameters
+        ----------
+        measures : sequence of Measure
+        totals : float64[n_queries, n_measures]
+        retrieved, judged : int64[n_queries]
+            How many documents of each list are ranked, and how many of them are judged.
+        """
+        norms = totals.copy()
+        for i in self.not_by_total:
+            measure = measures[i]
+            norms[:, i] = measure.definition.norm(measure, totals[:, i], judged if measure.judged_only else retrieved)
+        _labels.clear_undefined(norms, totals)
+        return norms
+
+
+@lru_cache(maxsize=256)
+def also_weighted(measures: tuple[Measure, ...]) -> dict[str, bool]:
+    """Return whether documents of label 0 ("zeros") and pooled, unjudged documents ("pool") weigh anything.
+
+    Documents with labels of at least 1 always count as weighted.
+    """
+    weights = _weights_up_to(measures, 0, False)
+    zeros = bool(weights.by_label[:, -weights.first].any())
+    return {"zeros": zeros, "pool": any(measure.definition.needs_pool(measure) for measure in measures)}
+
+
+@lru_cache(maxsize=256)
+def _weights_up_to(measures: tuple[Measure, ...], highest: int, squared: bool) -> Weights:
+    """Weigh all labels up to the highest that occurs."""
+    return _weights_of(measures, np.arange(POOLED, highest + 1, dtype=np.int32), POOLED, squared)
+
+
+def _weights_of(measures: Sequence[Measure], labels: Labels, first: int, squared: bool) -> Weights:
+    """Weigh each of the ascending labels; `first` is the number of the first column."""
+    rows: list[Values] = []
+    weightings: dict[tuple[Any, ...], tuple[int, int]] = {}
+    for measure in measures:
+        weighting = measure.definition.weighting
+        if weighting.key(measure) not in weightings:
+            weights = weighting.weigh(measure, labels)
+            weightings[weighting.key(measure)] = len(rows), len(weights)
+            rows.extend(weights)
+    most = max(float(row.max(initial=0.0)) for row in rows)
+    judged = -1
+    if any(measure.judged_only for measure in measures):
+        judged = len(rows)
+        rows.append((labels >= 0).astype(np.float64))
+    squares = {row: row for row, _ in weightings.values()}
+    if squared:
+        for row in squares:
+            square = rows[row] ** 2
+            if not np.array_equal(square, rows[row]):
+                squares[row] = len(rows)
+                rows.append(square)
+    kernels = []
+    for measure in measures:
+        row, n_rows = weightings[measure.definition.weighting.key(measure)]
+        kernels.append(_kernel_measure(measure, row, n_rows, squares[row]))
+    not_by_total = [i for i, measure in enumerate(measures) if measure.definition.norm is not by_total]
+    return Weights(
+        np.stack(rows), first, kernels, _engine.Measures(kernels), judged, most, _depth(measures), not_by_total
+    )
+
+
+def _kernel_measure(measure: Measure, weighting: int, n_weightings: int, squared: int) -> _engine.KernelMeasure:
+    """Describe a measure to the kernels, for lists of up to SMALL_DEPTH documents; weightings by their rows."""
+    definition = measure.definition
+    return _engine.KernelMeasure(
+        name=str(measure),
+        refusal=definition.limit,
+        kernel=definition.kernel,
+        weighting=weighting,
+        n_weightings=n_weightings,
+        squared_weighting=squared,
+        cutoff=measure.cutoff,
+        measure_number=float(measure[definition.measure_number]) if definition.measure_number else 0.0,
+        judged_only=measure.judged_only,
+        less_is_better=definition.less_is_better,
+        always_defined=definition.is_count,
+        geometric=definition.is_geometric,
+        lookup=definition.slots(measure, SMALL_DEPTH) if definition.slots else None,
+    )
+
+
+def _depth(measures: Sequence[Measure]) -> int:
+    """Return a rank below which no measure looks, or NO_CUTOFF.
+
+    A measure with judged_only may look below its cut-off: unjudged documents are removed from the list first.
+    """
+    if any(measure.cutoff is None or measure.judged_only for measure in measures):
+        return NO_CUTOFF
+    return max(measure.cutoff or 0 for measure in measures)
