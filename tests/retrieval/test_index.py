@@ -1,4 +1,4 @@
-"""The index: postings as they are counted by hand, from every door, and files that are whole, cut or hostile."""
+"""The index: its postings against a plain count, all its constructors, and intact, truncated and malicious files."""
 
 import pickle
 from collections import Counter
@@ -16,7 +16,7 @@ from tieaware.retrieval.postings import postings_of
 
 
 def counted(texts):
-    """Postings by hand: {term: [(document, positions)]}."""
+    """Collect the postings of texts in plain Python: {term: [(document, positions)]}."""
     found = {}
     for number, text in enumerate(texts):
         for term in dict.fromkeys(text):
@@ -25,18 +25,18 @@ def counted(texts):
 
 
 def listed(index, postings):
-    """The postings of an index in that form."""
-    found, place = {}, 0
+    """Convert the postings of an index to the form of `counted`."""
+    found, at = {}, 0
     for number, term in enumerate(index.terms):
         for i in range(*postings.starts[number : number + 2]):
             n = postings.frequencies[i]
-            where = None if postings.positions is None else postings.positions[place : place + n].tolist()
-            found.setdefault(term, []).append((int(postings.documents[i]), where))
-            place += n
+            positions = None if postings.positions is None else postings.positions[at : at + n].tolist()
+            found.setdefault(term, []).append((int(postings.documents[i]), positions))
+            at += n
     return found
 
 
-def parts(index):
+def all_postings(index):
     return index.postings, *index.zones.values()
 
 
@@ -47,7 +47,7 @@ def same(index, other):
         and [*index.zones] == [*other.zones]
         and all(
             np.array_equal(getattr(a, name), getattr(b, name))
-            for a, b in zip(parts(index), parts(other), strict=True)
+            for a, b in zip(all_postings(index), all_postings(other), strict=True)
             for name in ("starts", "documents", "frequencies", "lengths", "positions")
             if getattr(a, name) is not None or getattr(b, name) is not None
         )
@@ -55,7 +55,7 @@ def same(index, other):
 
 
 @given(documents)
-def test_postings_are_those_counted_by_hand(texts):
+def test_postings_equal_a_plain_count(texts):
     index = Index.build(named(texts), analyzer=str.split)
     assert listed(index, index.postings) == counted(texts)
     assert index.postings.lengths.tolist() == [len(text) for text in texts]
@@ -63,34 +63,32 @@ def test_postings_are_those_counted_by_hand(texts):
 
 
 @given(documents)
-def test_every_door_gives_the_same_index(texts):
+def test_all_constructors_build_the_same_index(texts):
     index = Index.build(iter(named(texts)), analyzer=str.split)
     numbers = {term: i for i, term in enumerate(index.terms)}
     names = [name for name, _ in named(texts)]
     lists = [[numbers[term] for term in text] for text in texts]
     flat = np.array([number for each in lists for number in each], np.int64)
     offsets = np.cumsum([0, *map(len, lists)])
-    of_lists = Index.from_tokens(lists, index.terms, documents=names)
-    of_arrays = Index.from_tokens((flat, offsets), index.terms, documents=names)
-    assert same(index, of_lists)
-    assert same(index, of_arrays)
+    assert same(index, Index.from_tokens(lists, index.terms, documents=names))
+    assert same(index, Index.from_tokens((flat, offsets), index.terms, documents=names))
     counts = np.array([[text.count(term) for term in index.terms] for text in texts], float)
-    of_matrix = Index.from_matrix(csr_array(counts.reshape(len(texts), -1)), terms=index.terms, documents=names)
-    without = Index.build(named(texts), analyzer=str.split, positions=False)
-    assert same(without, of_matrix)
+    from_matrix = Index.from_matrix(csr_array(counts.reshape(len(texts), -1)), terms=index.terms, documents=names)
+    without_positions = Index.build(named(texts), analyzer=str.split, positions=False)
+    assert same(without_positions, from_matrix)
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(("title", "body")), words), min_size=1, max_size=6))
-def test_zones_are_counted_alone_and_together(texts):
+def test_zones_have_postings_alone_and_concatenated(texts):
     zoned = [(i, {zone: " ".join(text) for zone, text in each.items()}) for i, each in enumerate(texts)]
     index = Index.build(zoned, analyzer=str.split)
     for zone in ("title", "body"):
         assert listed(index, index.zones[zone]) == counted([each.get(zone, []) for each in texts])
-    together = counted([each.get("title", []) + each.get("body", []) for each in texts])
-    assert listed(index, index.postings) == together
+    concatenated = counted([each.get("title", []) + each.get("body", []) for each in texts])
+    assert listed(index, index.postings) == concatenated
 
 
-def test_a_query_is_terms_that_the_index_knows():
+def test_a_query_holds_the_terms_that_the_index_has():
     index = Index.build([("d1", "b a"), ("d2", "c")], analyzer=str.split)
     query = index.query("c unknown a c")
     assert [index.terms[term] for term in query.terms] == ["a", "c"]
@@ -99,7 +97,7 @@ def test_a_query_is_terms_that_the_index_knows():
     assert not len(index.query("").terms)
 
 
-def test_text_is_analysed_as_in_the_ecosystem():
+def test_text_is_split_stopped_and_stemmed():
     assert Analyzer()("The Boundary-Layers of flows, not flowing") == ["boundari", "layer", "flow", "flow"]
     assert Analyzer(stemmer=None, stop_words=None)("The ties") == ["the", "ties"]
     assert "anyhow" in Analyzer(stemmer=None)("anyhow")
@@ -109,7 +107,7 @@ def test_text_is_analysed_as_in_the_ecosystem():
 
 
 @pytest.mark.parametrize("zones", [False, True])
-def test_what_is_saved_is_read_back(tmp_path, zones):
+def test_a_saved_index_is_loaded_unchanged(tmp_path, zones):
     texts = [("d1", "a tie of a tie"), (b"\xff", "tie"), ("d3", "")]
     given = [(name, {"body": text}) for name, text in texts] if zones else texts
     index = Index.build(given, quality=[0.0, 0.5, 1.0])
@@ -122,7 +120,7 @@ def test_what_is_saved_is_read_back(tmp_path, zones):
     assert not again.postings.documents.flags.writeable
 
 
-def test_a_callable_is_given_again(tmp_path):
+def test_load_takes_an_analyzer_that_the_file_cannot_store(tmp_path):
     index = Index.build([("d1", "a b")], analyzer=str.split)
     index.save(tmp_path / "i")
     assert Index.load(tmp_path / "i", analyzer=str.split).query("b").terms.tolist() == [1]
@@ -130,30 +128,30 @@ def test_a_callable_is_given_again(tmp_path):
         Index.load(tmp_path / "i").query("b")
 
 
-def test_a_file_that_is_cut_or_changed_is_refused(tmp_path):
-    """At every byte; what is between arrays says nothing, and may be anything."""
+def test_a_truncated_or_changed_file_is_refused(tmp_path):
+    """Truncate a file at each byte, and flip a bit of every third byte; only the padding between arrays may change."""
     path = tmp_path / "i"
     index = Index.build([("d1", "a b a"), ("d2", "b")], analyzer=str.split, quality=[0.5, 1])
     index.save(path)
-    whole = path.read_bytes()
-    for n in range(len(whole)):
-        path.write_bytes(whole[:n])
+    intact = path.read_bytes()
+    for n in range(len(intact)):
+        path.write_bytes(intact[:n])
         with pytest.raises(InputError, match=r"^\S+: "):
             Index.load(path)
     n_padding = 0
-    for n in range(0, len(whole), 3):
-        path.write_bytes(whole[:n] + bytes([whole[n] ^ 1]) + whole[n + 1 :])
+    for n in range(0, len(intact), 3):
+        path.write_bytes(intact[:n] + bytes([intact[n] ^ 1]) + intact[n + 1 :])
         try:
             read = Index.load(path)
         except InputError:
             continue
         assert same(index, read)
         n_padding += 1
-    assert n_padding < 0.2 * len(whole)
+    assert n_padding < 0.2 * len(intact)
 
 
-def forged(path, change):
-    """Write an index whose arrays are changed, with a checksum that says that all is well."""
+def save_forged(path, change):
+    """Write an index file with changed arrays and a correct checksum."""
     from tieaware.retrieval import index_file
 
     index = Index.build([("d1", "a b a"), ("d2", "b")], analyzer=str.split)
@@ -174,14 +172,14 @@ def forged(path, change):
         ("term_ends", 1, 9), ("document_ends", 1, -3),
     ],
 )  # fmt: skip
-def test_a_hostile_file_is_refused(tmp_path, name, at, value):
-    """Its checksum is right, but the numbers lead out of bounds."""
+def test_a_malicious_file_is_refused(tmp_path, name, at, value):
+    """The checksum is correct, but a number points outside the arrays."""
 
     def change(arrays):
         arrays[name][at] = value
 
-    forged(tmp_path / "i", change)
-    with pytest.raises(InputError, match="expected a whole file of an index"):
+    save_forged(tmp_path / "i", change)
+    with pytest.raises(InputError, match=r"not a complete and undamaged file of Index\.save"):
         Index.load(tmp_path / "i")
 
 
@@ -189,32 +187,32 @@ def test_a_later_version_is_refused(tmp_path):
     Index.build([("d1", "a")], analyzer=str.split).save(tmp_path / "i")
     content = (tmp_path / "i").read_bytes()
     (tmp_path / "i").write_bytes(content.replace(b'"version": 1', b'"version": 7'))
-    with pytest.raises(InputError, match=r"expected version 1 of an index, .* found version 7"):
+    with pytest.raises(InputError, match=r"wrote it in version 7 of the format; .* reads version 1 or earlier"):
         Index.load(tmp_path / "i")
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Index.build([("d1", "a"), ("d1", "b")]), r"documents\[1\]: expected each id once"),
+        (lambda: Index.build([("d1", "a"), ("d1", "b")]), r"documents\[1\]: has the same id as documents\[0\]: 'd1'"),
         (lambda: Index.build(["ab"]), r"documents\[0\]: expected \(id, text\)"),
         (lambda: Index.build([("d1", 3)]), r"documents\[0\]: expected text, found 3"),
-        (lambda: Index.build([("d1", {"name": "a"})]), "expected zones of title, body, found 'name'"),
-        (lambda: Index.build([("d1", {"title": "a"}), ("d2", "a")]), r"documents\[1\]: expected zones"),
+        (lambda: Index.build([("d1", {"name": "a"})]), "unknown zone 'name'; the zones are title, body"),
+        (lambda: Index.build([("d1", {"title": "a"}), ("d2", "a")]), r"documents\[1\]: must have zones"),
         (lambda: Index.build([("d1", "a"), ("d2", {"title": "a"})]), r"documents\[1\]: expected text"),
         (lambda: Index.build([("d1", "a")], quality=[2]), r"quality\[0\]: expected a number from 0 to 1"),
         (lambda: Index.build([("d1", "a")], quality=[float("nan")]), r"quality\[0\]: expected a number"),
-        (lambda: Index.build([("d1", "a")], quality={"d2": 1}), "quality: expected a number for each document"),
+        (lambda: Index.build([("d1", "a")], quality={"d2": 1}), "quality: must have a number for each document"),
         (lambda: Index.build([("d1", "a")], zones="title"), "zones: expected a sequence of names"),
         (lambda: Index.build([("d1", "a")], analyzer="english"), "analyzer: expected a callable"),
-        (lambda: Index.from_tokens([[0, 7]], ["a"]), r"tokens\[1\]: expected the number of one of 1 terms"),
+        (lambda: Index.from_tokens([[0, 7]], ["a"]), r"tokens\[1\]: expected a term number from 0 to 0, found 7"),
         (lambda: Index.from_tokens([[0, -1]], ["a"]), r"tokens\[1\]: expected the number of a term"),
         (lambda: Index.from_tokens([[0, 2**40]], ["a"]), r"tokens\[1\]: expected the number of a term"),
-        (lambda: Index.from_tokens([[0]], ["a", "a"]), r"terms\[1\]: expected text, each term once"),
+        (lambda: Index.from_tokens([[0]], ["a", "a"]), r"terms\[1\]: expected text that is not the same"),
         (lambda: Index.from_tokens([[0]], ["a"], documents=["d1", "d2"]), "documents: expected 1 ids"),
         (lambda: Index.from_matrix(csc_array(np.eye(2))), "matrix: expected a sparse matrix in CSR form"),
         (lambda: Index.from_matrix(csr_array(-np.eye(2))), r"matrix\[0, 0\]: expected a count"),
-        (lambda: Index.from_matrix(csr_array(np.eye(2) / 2)), r"matrix.data\[0\]: expected a count, found 0.5"),
+        (lambda: Index.from_matrix(csr_array(np.eye(2) / 2)), r"matrix.data\[0\]: expected a whole number"),
         (lambda: Index.from_matrix(csr_array(np.eye(2)), terms=["a"]), "terms: expected 2 terms"),
         (lambda: Analyzer(stemmer="klingon"), "stemmer: expected one of"),
         (lambda: Analyzer(stop_words="many"), "stop_words: expected one of"),
@@ -222,7 +220,7 @@ def test_a_later_version_is_refused(tmp_path):
         (lambda: Index.load("/nowhere/at/all"), "No such file"),
     ],
 )
-def test_bad_input_is_named(make, message):
+def test_errors_name_the_bad_input(make, message):
     with pytest.raises(InputError, match=message):
         make()
 
@@ -243,11 +241,10 @@ def test_a_large_vocabulary_and_long_documents():
     assert postings.frequencies.sum() == len(tokens) == len(postings.positions)
 
 
-
 def test_a_posting_takes_8_bytes():
     rng = np.random.default_rng(8)
     postings = Index.from_tokens(rng.integers(0, 50, (2000, 40)).tolist(), map(str, range(50))).postings
     assert len(postings) > 40_000
     assert postings.documents.nbytes + postings.frequencies.nbytes == 8 * len(postings)
-    # What there is for each term and document besides.
+    # Besides the postings, the index stores a start for each term and a length for each document.
     assert postings.starts.nbytes + postings.lengths.nbytes == 8 * (50 + 1) + 4 * 2000

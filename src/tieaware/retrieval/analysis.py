@@ -1,4 +1,4 @@
-"""Text into terms: words in lower case, without stop words, stemmed."""
+"""Text analysis: splitting text into lower-case words, removing stop words, stemming."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 from tieaware.checks.arguments import one_of, sequence, shown, unexpected
 from tieaware.runtime.extras import load
 
-#: What makes the terms of a text: any callable that takes text, and returns terms in the order of the text.
+#: A callable that takes a text and returns its terms in the order of the text.
 Analysis: TypeAlias = Callable[[str], Iterable[str]]
 
 _WORD = re.compile(r"\w+")
 
-# Those that Lucene leaves out of English text.
+# The stop words of Lucene's English analyzer.
 _LUCENE = frozenset((
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not",
     "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will",
@@ -24,23 +24,25 @@ _LUCENE = frozenset((
 
 
 class Analyzer:
-    """Words of letters and digits in lower case, without stop words, stemmed.
+    """An analyzer that splits text into lower-case words, removes stop words, and stems the words that remain.
+
+    A word is a sequence of letters, digits and underscores.
 
     Parameters
     ----------
     stemmer : str or None
-        A language of PyStemmer (``pip install 'tieaware[retrieval]'``), such as "english" or "porter"; None leaves
-        words as they are.
+        The name of a stemmer of PyStemmer (``pip install 'tieaware[retrieval]'``), such as "english" or "porter"; None
+        for no stemming.
     stop_words : "lucene", "scikit-learn", sequence of str or None
-        What is left out, before words are stemmed: the 33 words that Lucene leaves out of English, the 318 of
-        scikit-learn, which must be installed then, any others, or none.
+        The words to remove before stemming: Lucene's 33 English stop words, the 318 of scikit-learn (which must be
+        installed), the given words, or none.
 
     Raises
     ------
     InputError
-        There is no such stemmer or list, or a stop word is no text.
+        The stemmer or the list of stop words is unknown, or a stop word is no string.
     ImportError
-        PyStemmer or scikit-learn is not installed; the message says what to install.
+        PyStemmer or scikit-learn is not installed; the message says how to install it.
 
     Examples
     --------
@@ -58,7 +60,7 @@ class Analyzer:
         self._stemmed = _stemming(stemmer)
 
     def __call__(self, text: str) -> list[str]:
-        """Return the terms of a text, in its order.
+        """Return the terms of a text, in the order of the text.
 
         Parameters
         ----------
@@ -92,7 +94,7 @@ def _left_out(stop_words: Any) -> frozenset[str]:
         return frozenset(load("sklearn.feature_extraction.text", "scikit-learn").ENGLISH_STOP_WORDS)
     for i, word in enumerate(stop_words or ()):
         if not isinstance(word, str):
-            raise unexpected(f"stop_words[{i}]", "text", shown(word))
+            raise unexpected(f"stop_words[{i}]", "a string", shown(word))
     return frozenset(stop_words or ())
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from tieaware.checks.arguments import flag, shown, unexpected
 from tieaware.checks.arrays import Integers, Values, as_integers, as_offsets, check_no_nan
 from tieaware.checks.arrays import as_scores as as_numbers
+from tieaware.errors import InputError
 from tieaware.kernels import _postings
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.sparse import Entries
@@ -27,16 +28,16 @@ ZONES = ("title", "body")
 
 
 class Query(NamedTuple):
-    """A query, as an index sees it.
+    """A query as numbers of the terms of an index.
 
     Attributes
     ----------
     terms : int64[n]
-        The numbers of its terms that the index knows, each once, ascending.
+        The numbers of the query's terms, each once, ascending. Terms that are not in the index are left out.
     frequencies : int64[n]
-        How often each occurs in the query; 0 for those that an expanded query has besides.
+        How often each term occurs in the query; 0 for a term that query expansion added.
     weights : float64[n] or None
-        What each weighs, if the query brings that along, as an expanded one does; else the weighting says.
+        The weight of each term in an expanded query; None if the weighting determines the weights.
     """
 
     terms: Integers
@@ -45,22 +46,22 @@ class Query(NamedTuple):
 
 
 class Index:
-    """An inverted index in memory: `Index.build`, `Index.from_tokens`, `Index.from_matrix` or `Index.load` make one.
+    """An inverted index in memory, made by `Index.build`, `Index.from_tokens`, `Index.from_matrix` or `Index.load`.
 
     Attributes
     ----------
     documents : Identifiers
-        The documents, in the order in which they came.
+        The ids of the documents. The number of a document is its position in this sequence.
     terms : list of str
-        The terms; their numbers are their places here.
+        The terms. The number of a term is its position in this list.
     postings : Postings
-        Those of whole documents: of all zones, one after the other.
+        The postings of whole documents: all zones of a document, concatenated.
     zones : dict of str to Postings
-        Those of each zone alone, if documents have zones.
+        The postings of each zone; empty if the documents have no zones.
     quality : float64[n_documents] or None
         The static quality of each document, from 0 to 1.
     analyzer : callable or None
-        What makes the terms of a text.
+        The function that turns a text into terms.
 
     Examples
     --------
@@ -86,32 +87,32 @@ class Index:
         cls, documents: Iterable[tuple[object, str | Mapping[str, str]]], *, analyzer: Analysis | None = None,
         zones: Sequence[str] = ZONES, quality: ArrayLike | Mapping[Any, float] | None = None, positions: bool = True,
     ) -> Index:  # fmt: skip
-        """Build an index of texts.
+        """Build an index from texts.
 
         Parameters
         ----------
         documents : iterable of (id, str) or of (id, {zone: str})
             Read once. Either all documents have zones, or none has.
         analyzer : callable, optional
-            Takes a text and returns its terms, in their order; by default an `Analyzer`, which stems English and needs
-            `tieaware[retrieval]`.
+            Takes a text and returns its terms, in their order. The default is an `Analyzer`, which stems English and
+            needs `tieaware[retrieval]`.
         zones : sequence of str
-            The zones that documents may have, in the order in which they make up the whole; a document may lack some.
+            The zones that documents may have, in the order in which they are concatenated. A document may lack zones.
         quality : float[n_documents] or mapping of ids to float, optional
             The static quality of each document, from 0 to 1.
         positions : bool
-            Whether to keep where terms occur, 4 bytes a token, which windows need.
+            Whether to store the positions of the tokens, which `smallest_windows` needs: 4 bytes a token.
 
         Returns
         -------
         Index
-            Postings take 8 bytes each, besides the positions.
+            A posting takes 8 bytes, without positions.
 
         Raises
         ------
         InputError
-            A document is not of that form, appears twice or has another zone, or a quality is missing or outside its
-            range; the message has its place.
+            A document has another form, an unknown zone or the id of another document, or a quality is missing or
+            outside 0 to 1. The message names the document.
 
         Examples
         --------
@@ -125,8 +126,8 @@ class Index:
             texts.add(document)
         names = _documents(texts.names)
         quality = _quality(quality, names)
-        whole, parts = texts.postings(flag("positions", positions))
-        return cls(names, list(texts.numbers), whole, parts, quality, texts.analyzer)
+        whole, by_zone = texts.postings(flag("positions", positions))
+        return cls(names, list(texts.numbers), whole, by_zone, quality, texts.analyzer)
 
     @classmethod
     def from_tokens(
@@ -134,29 +135,25 @@ class Index:
         documents: Iterable[object] | None = None, analyzer: Analysis | None = None,
         quality: ArrayLike | Mapping[Any, float] | None = None, positions: bool = True,
     ) -> Index:  # fmt: skip
-        """Build an index of documents that are numbers of terms already.
+        """Build an index from documents that are sequences of term numbers.
+
+        Other parameters, and errors, as for `build`.
 
         Parameters
         ----------
         tokens : sequence of sequences of int, or (int[n_tokens], int64[n_documents + 1])
-            The numbers of the terms of each document, in its order; or those of all documents, and where each starts.
+            The term numbers of each document; or the term numbers of all documents in one array, and the offset at
+            which each document begins.
         terms : iterable of str
-            The terms: number 0, 1, …; each once.
+            The distinct terms with the numbers 0, 1, ….
         documents : iterable of str, bytes or int, optional
-            The ids; by default 0, 1, ….
+            The ids of the documents; by default 0, 1, ….
         analyzer : callable, optional
-            Makes the terms of queries; without one, queries are sequences of terms.
-        quality, positions
-            As for `build`.
+            Takes the text of a query and returns its terms. Without an analyzer, queries must be sequences of terms.
 
         Returns
         -------
         Index
-
-        Raises
-        ------
-        InputError
-            A token is the number of no term, or lengths disagree.
 
         Examples
         --------
@@ -175,30 +172,27 @@ class Index:
         cls, matrix: Any, *, documents: Iterable[object] | None = None, terms: Iterable[str] | None = None,
         analyzer: Analysis | None = None, quality: ArrayLike | Mapping[Any, float] | None = None,
     ) -> Index:  # fmt: skip
-        """Build an index of a matrix of documents × terms, as scikit-learn's CountVectorizer makes one.
+        """Build an index without positions from a matrix of documents × terms, such as CountVectorizer of scikit-learn.
+
+        Other parameters as for `from_tokens`.
 
         Parameters
         ----------
         matrix : sparse matrix in CSR form
-            How often each term occurs in each document: anything with ``indptr``, ``indices``, ``data`` and ``shape``.
-        documents : iterable of str, bytes or int, optional
-            The ids; by default 0, 1, ….
+            How often each term occurs in each document: any object with ``indptr``, ``indices``, ``data`` and
+            ``shape``.
         terms : iterable of str, optional
-            The terms; by default "0", "1", ….
-        analyzer : callable, optional
-            Makes the terms of queries; without one, queries are sequences of terms.
-        quality
-            As for `build`.
+            The distinct terms of the columns; by default "0", "1", ….
 
         Returns
         -------
         Index
-            Without positions.
 
         Raises
         ------
         InputError
-            It is no such matrix, has an entry twice or one that is no count, or lengths disagree.
+            The matrix is not in CSR form, has an entry twice or an entry that is no count, or has another number of
+            rows or columns than there are documents or terms.
 
         Examples
         --------
@@ -226,13 +220,14 @@ class Index:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, analyzer: Analysis | None = None) -> Index:
-        """Open an index that `save` wrote; its postings stay in the file, mapped into memory.
+        """Open an index that `save` wrote; its postings are memory-mapped.
 
         Parameters
         ----------
         path : str or os.PathLike
         analyzer : callable, optional
-            That which the index was built with, if it was no `Analyzer`.
+            The analyzer that the index was built with. Needed only if it was not an `Analyzer`, because the file cannot
+            store another callable.
 
         Returns
         -------
@@ -241,7 +236,7 @@ class Index:
         Raises
         ------
         InputError
-            The file cannot be read, is cut or damaged, or was written by a later version.
+            The file cannot be read, is truncated or damaged, or was written by a later version.
 
         Examples
         --------
@@ -252,16 +247,16 @@ class Index:
         ...     Index.load(path)
         Index(2 documents, 1 terms, 2 postings)
         """
-        parts = index_file.read(path)
-        return cls(*parts if analyzer is None else parts._replace(analyzer=_analysis(analyzer)))
+        content = index_file.read(path)
+        return cls(*content if analyzer is None else content._replace(analyzer=_analysis(analyzer)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to a file, which is whole or absent.
+        """Write the index to a file. The write is atomic: an error or a crash leaves no incomplete file.
 
         Parameters
         ----------
         path : str or os.PathLike
-            A file there is replaced.
+            An existing file is replaced.
 
         Raises
         ------
@@ -274,7 +269,7 @@ class Index:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     Index.build([("d1", "layers"), ("d2", "layers")]).save(os.path.join(folder, "layers.index"))
         """
-        index_file.write(index_file.Parts(*self._parts), path)
+        index_file.write(index_file.Content(*self._content), path)
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -283,19 +278,19 @@ class Index:
         return f"Index({len(self)} documents, {len(self.terms)} terms, {len(self.postings)} postings)"
 
     @property
-    def _parts(self) -> tuple[Any, ...]:
+    def _content(self) -> tuple[Any, ...]:
         return self.documents, self.terms, self.postings, self.zones, self.quality, self.analyzer
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Index, self._parts
+        return Index, self._content
 
     def query(self, text: str | Iterable[str]) -> Query:
-        """Return a query as the index sees it: terms that it does not know are left out.
+        """Convert a query to term numbers, and leave out terms that are not in the index.
 
         Parameters
         ----------
         text : str, or iterable of str
-            Text is analysed as the documents were; anything else is taken to be terms.
+            Text, which is analysed in the same way as the documents, or terms.
 
         Returns
         -------
@@ -304,7 +299,7 @@ class Index:
         Raises
         ------
         InputError
-            It is text, and there is no analyzer; or neither text nor terms.
+            The query is text although the index has no analyzer, or it is neither text nor terms.
 
         Examples
         --------
@@ -323,18 +318,18 @@ class Index:
         if not isinstance(text, str):
             return text
         if self.analyzer is None:
-            raise unexpected("query", "a sequence of terms, as the index has no analyzer", shown(text))
+            raise InputError("query", "must be a sequence of terms: the index has no analyzer that splits text")
         return self.analyzer(text)
 
-    def prepared(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what was made for this key before, or make it: weights, champion lists and the like.
+    def prepared(self, name: Hashable, make: Callable[[], T]) -> T:
+        """Return an object from the index's cache of derived data, such as weights or champion lists.
 
         Parameters
         ----------
-        key : hashable
-            What it is, with all that it depends on besides the index.
+        name : hashable
+            The name of the object in the cache, with all parameters that it depends on.
         make : callable
-            Makes it; not called again for the same key.
+            Makes the object if the cache lacks it. It is called at most once for each name.
 
         Returns
         -------
@@ -347,21 +342,21 @@ class Index:
         (0.5, 0.5)
         """
         with self._preparing:
-            if key not in self._prepared:
-                self._prepared[key] = make()
-            made: T = self._prepared[key]
+            if name not in self._prepared:
+                self._prepared[name] = make()
+            made: T = self._prepared[name]
             return made
 
 
 class _Texts:
-    """Documents on their way into the index: names, and the numbers of their terms, of the whole and of each zone."""
+    """The ids and the term numbers of the documents added so far, for whole documents and for each zone."""
 
     def __init__(self, zones: tuple[str, ...], analyzer: Analysis) -> None:
         self.zones, self.analyzer = zones, analyzer
         self.names: list[object] = []
         self.numbers: dict[str, int] = {}
         self._whole = _Tokens()
-        self._parts: dict[str, _Tokens] | None = None
+        self._zones: dict[str, _Tokens] | None = None
 
     def add(self, document: Any) -> None:
         """Add a document: (id, text) or (id, {zone: text})."""
@@ -370,25 +365,25 @@ class _Texts:
             raise unexpected(where, "(id, text) or (id, {zone: text})", shown(document))
         name, text = document
         if not self.names and isinstance(text, Mapping):
-            self._parts = {zone: _Tokens() for zone in self.zones}
-        if self._parts is None:
+            self._zones = {zone: _Tokens() for zone in self.zones}
+        if self._zones is None:
             self._whole.extend(self._analysed(text, where))
         else:
-            self._add_zones(text, self._parts, where)
-        self._whole.end()
+            self._add_zones(text, self._zones, where)
+        self._whole.end_document()
         self.names.append(name)
 
-    def _add_zones(self, text: Any, parts: dict[str, _Tokens], where: str) -> None:
+    def _add_zones(self, text: Any, tokens_by_zone: dict[str, _Tokens], where: str) -> None:
         if not isinstance(text, Mapping):
-            raise unexpected(where, "zones, as the documents before have", shown(text))
+            raise InputError(where, f"must have zones, as the documents before it have; found {shown(text)}")
         for zone in text:
-            if zone not in parts:
-                raise unexpected(where, f"zones of {', '.join(self.zones)}", shown(zone))
-        for zone, tokens in parts.items():
-            more = self._analysed(text.get(zone, ""), f"{where}[{zone!r}]")
-            tokens.extend(more)
-            tokens.end()
-            self._whole.extend(more)
+            if zone not in tokens_by_zone:
+                raise InputError(where, f"unknown zone {shown(zone)}; the zones are {', '.join(self.zones)}")
+        for zone, tokens in tokens_by_zone.items():
+            added = self._analysed(text.get(zone, ""), f"{where}[{zone!r}]")
+            tokens.extend(added)
+            tokens.end_document()
+            self._whole.extend(added)
 
     def _analysed(self, text: Any, where: str) -> list[int]:
         if not isinstance(text, str):
@@ -399,25 +394,25 @@ class _Texts:
     def postings(self, positions: bool) -> tuple[Postings, dict[str, Postings]]:
         """Return the postings of whole documents, and of each zone."""
         n_terms = len(self.numbers)
-        parts = {} if self._parts is None else self._parts
+        tokens_by_zone = {} if self._zones is None else self._zones
         return self._whole.postings(n_terms, positions), {
-            zone: tokens.postings(n_terms, positions) for zone, tokens in parts.items()
+            zone: tokens.postings(n_terms, positions) for zone, tokens in tokens_by_zone.items()
         }
 
 
 class _Tokens:
-    """Numbers of terms, document after document."""
+    """The term numbers of documents, one document after another."""
 
     def __init__(self) -> None:
         self.numbers, self.ends = array("i"), array("q", [0])
         self.extend = self.numbers.extend
 
-    def end(self) -> None:
-        """End a document."""
+    def end_document(self) -> None:
+        """Mark the end of the current document."""
         self.ends.append(len(self.numbers))
 
     def postings(self, n_terms: int, positions: bool) -> Postings:
-        """Return the postings of what was added."""
+        """Return the postings of the documents added so far."""
         tokens = np.frombuffer(self.numbers, np.int32) if self.numbers else np.empty(0, np.int32)
         return postings_of(tokens, np.frombuffer(self.ends, np.int64), n_terms, positions=positions)
 
@@ -436,37 +431,37 @@ def _checked_zones(zones: Any) -> tuple[str, ...]:
     listed = tuple(zones)
     for i, zone in enumerate(listed):
         if not isinstance(zone, str) or not zone or zone in listed[:i]:
-            raise unexpected(f"zones[{i}]", "a name, each once", shown(zone))
+            raise unexpected(f"zones[{i}]", "a name that is not empty and appears once", shown(zone))
     return listed
 
 
 def _documents(names: Iterable[object], n: int | None = None) -> Identifiers:
-    """Return the ids of documents, each once."""
+    """Check that the ids of documents are distinct and as many as there are documents, and return them."""
     documents = Identifiers.from_sequence(list(names), "documents")
     if n is not None and len(documents) != n:
         raise unexpected("documents", f"{n} ids, one for each document", f"{len(documents)}")
     seen: dict[bytes, int] = {}
     for i, name in enumerate(documents):
         if seen.setdefault(name, i) != i:
-            raise unexpected(f"documents[{i}]", "each id once", f"{quoted(name)}, as documents[{seen[name]}] has")
+            raise InputError(f"documents[{i}]", f"has the same id as documents[{seen[name]}]: {quoted(name)}")
     return documents
 
 
 def _terms(terms: Iterable[str], n: int | None = None) -> list[str]:
-    """Return terms, each once."""
+    """Check that terms are distinct and as many as there are columns, and return them."""
     listed = list(terms)
     if n is not None and len(listed) != n:
         raise unexpected("terms", f"{n} terms, one for each column", f"{len(listed)}")
     seen: set[str] = set()
     for i, term in enumerate(listed):
         if not isinstance(term, str) or term in seen:
-            raise unexpected(f"terms[{i}]", "text, each term once", shown(term))
+            raise unexpected(f"terms[{i}]", "text that is not the same as an earlier term", shown(term))
         seen.add(term)
     return listed
 
 
 def _flat(tokens: Any) -> tuple[Any, Any]:
-    """Return the tokens of all documents as int32, and their offsets: arrays that nobody else has."""
+    """Return copies of the tokens of all documents, as int32, and of the offsets of the documents."""
     if isinstance(tokens, tuple) and len(tokens) == 2 and all(hasattr(each, "dtype") for each in tokens):
         flat = as_integers(tokens[0], "tokens[0]")
         offsets = as_offsets(tokens[1], len(flat), "tokens[1]", "tokens").copy()
@@ -482,7 +477,7 @@ def _flat(tokens: Any) -> tuple[Any, Any]:
 
 
 def _counts(matrix: Any, entries: Entries) -> Integers:
-    """Return how often each term occurs, in the order of the entries."""
+    """Return the matrix's values in the order of the entries, after a check that they are counts."""
     counts = as_integers(_whole(matrix.data), "matrix.data")
     if len(counts) != len(entries.columns):
         raise unexpected("matrix.data", f"{len(entries.columns)} counts, one for each index", f"{len(counts)}")
@@ -498,13 +493,14 @@ def _counts(matrix: Any, entries: Entries) -> Integers:
 
 
 def _whole(data: Any) -> Any:
-    """Return counts that are floats as integers, if they are whole; anything else as it is."""
+    """Convert counts of a floating-point type to integers; return data of another type unchanged."""
     array = np.asarray(data)
     if array.dtype.kind != "f":
         return data
     wrong = ~(np.abs(array) <= LARGEST) | (array != np.round(array))
     if wrong.any():
-        raise unexpected(f"matrix.data[{int(wrong.argmax())}]", "a count", shown(array[wrong.argmax()].item()))
+        found = shown(array[wrong.argmax()].item())
+        raise unexpected(f"matrix.data[{int(wrong.argmax())}]", "a whole number as a count", found)
     return array.astype(np.int64)
 
 
@@ -517,14 +513,14 @@ def _lengths(counts: Integers, offsets: Integers) -> Any:
 
 
 def _quality(quality: Any, documents: Identifiers) -> Values | None:
-    """Return the static quality of each document."""
+    """Check the static quality of the documents, and return it as float64 in the documents' order."""
     if quality is None:
         return None
     if isinstance(quality, Mapping):
         names = documents.to_list()
         for name in names:
             if name not in quality:
-                raise unexpected("quality", "a number for each document", f"none for {name!r}")
+                raise InputError("quality", f"must have a number for each document; {name!r} has none")
         quality = [quality[name] for name in names]
     numbers = as_numbers(quality, "quality", flat=True).astype(np.float64)
     if len(numbers) != len(documents):

@@ -1,7 +1,7 @@
-"""An index in one file: a header of JSON, and behind it the arrays as they lie in memory, so that they can be mapped.
+"""The file format of an index: a JSON header, then the arrays as they are in memory, so that they can be memory-mapped.
 
-The file is whole or absent. What is read is checked before anything is made of it: a checksum tells damage, and that
-every number is in its range keeps a hostile file from leading a kernel astray.
+Files are written atomically. `read` verifies a checksum, and that all numbers are in their range, because a kernel that
+is given a damaged or malicious file must not access memory outside the arrays.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware._version import __version__
-from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Values, as_offsets
 from tieaware.errors import InputError
-from tieaware.inputs.files import label_of
+from tieaware.inputs.files import source_name
 from tieaware.kernels import _postings
 from tieaware.lists.identifiers import Identifiers
 from tieaware.retrieval.analysis import Analysis, Analyzer
@@ -28,16 +27,15 @@ from tieaware.retrieval.postings import Postings
 from tieaware.runtime.atomic_files import whole_file
 
 _MAGIC = b"tieaware index\n\0"
-# Of what is written here. A reader refuses what is newer.
+# The version of the format. A reader rejects later versions.
 _VERSION = 1
-# Where arrays begin: at multiples of the length of a cache line.
+# Each array begins at a multiple of the length of a cache line.
 _ALIGNMENT = 64
-_DAMAGED = "a whole file of an index, as Index.save writes"
 _TYPES = ("uint8", "int32", "int64", "float64")
 
 
-class Parts(NamedTuple):
-    """What an index is made of."""
+class Content(NamedTuple):
+    """The content of an index file: the arguments of `Index`."""
 
     documents: Identifiers
     terms: list[str]
@@ -47,8 +45,8 @@ class Parts(NamedTuple):
     analyzer: Analysis | None
 
 
-def write(index: Parts, path: str | os.PathLike[str]) -> None:
-    """Write a file; see `Index.save`."""
+def write(index: Content, path: str | os.PathLike[str]) -> None:
+    """Write an index file; see `Index.save`."""
     arrays = _arrays(index)
     header = {
         "version": _VERSION,
@@ -67,12 +65,12 @@ def write(index: Parts, path: str | os.PathLike[str]) -> None:
 
 
 def is_index_file(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as one that `Index.save` wrote.
+    """Return whether a file begins like the files that `Index.save` writes.
 
     Parameters
     ----------
     path : str or os.PathLike
-        A file that cannot be read is none.
+        For a file that cannot be read, the result is False.
 
     Returns
     -------
@@ -90,27 +88,28 @@ def is_index_file(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def read(path: str | os.PathLike[str]) -> Parts:
+def read(path: str | os.PathLike[str]) -> Content:
     """Open a file that `write` wrote; see `Index.load`."""
-    label = label_of(path)
+    name = source_name(path)
     try:
         content = np.memmap(path, np.uint8, "r")
         header, start = _header(content)
         if header["version"] <= _VERSION:
-            return _parts(header, _mapped(content, header, start))
-        newer = f"version {header['version']}, of tieaware {header['tieaware']}"
+            return _content(header, _mapped(content, header, start))
+        written_by = f"tieaware {header['tieaware']} wrote it in version {header['version']} of the format"
     except OSError as error:
-        raise InputError(label, error.strerror or str(error)) from None
+        raise InputError(name, error.strerror or str(error)) from None
     except (
         InputError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError
     ) as error:  # fmt: skip
-        # Whatever there may be in a header that is damaged, or hostile.
-        raise unexpected(label, _DAMAGED, " ".join(f"{type(error).__name__}: {error}".split())[:80]) from None
-    raise unexpected(label, f"version {_VERSION} of an index, all that tieaware {__version__} reads", newer)
+        # The header of a damaged or malicious file can have any content, so parsing it can raise any of these errors.
+        problem = " ".join(f"{type(error).__name__}: {error}".split())[:80]
+        raise InputError(name, f"not a complete and undamaged file of Index.save: {problem}") from None
+    raise InputError(name, f"{written_by}; tieaware {__version__} reads version {_VERSION} or earlier")
 
 
-def _arrays(index: Parts) -> dict[str, NDArray[Any]]:
-    """Return all arrays by name."""
+def _arrays(index: Content) -> dict[str, NDArray[Any]]:
+    """Return all arrays of an index by their names in the file."""
     terms = [term.encode("utf-8", "surrogatepass") for term in index.terms]
     ends = np.zeros(len(terms) + 1, np.int64)
     np.cumsum([len(term) for term in terms], out=ends[1:])
@@ -129,7 +128,7 @@ def _arrays(index: Parts) -> dict[str, NDArray[Any]]:
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> int:
-    """Return the checksum of all of it but itself."""
+    """Return the checksum of the arrays and of the header without its checksum."""
     digest = zlib.crc32(json.dumps({name: header[name] for name in header if name != "digest"}).encode())
     for array in arrays.values():
         digest = zlib.crc32(np.ascontiguousarray(array).data, digest)
@@ -137,41 +136,41 @@ def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> in
 
 
 def _header(content: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
-    """Return the header, and where it ends."""
+    """Return the header, and the offset at which it ends."""
     magic = content[: len(_MAGIC)].tobytes()
     if magic != _MAGIC:
-        raise ValueError(f"one that begins with {magic[:8]!r}")
+        raise ValueError(f"the file begins with {magic[:8]!r}")
     start = len(_MAGIC) + 8
     stop = start + int.from_bytes(content[len(_MAGIC) : start].tobytes(), "little")
     return json.loads(content[start:stop].tobytes()), stop
 
 
 def _mapped(content: NDArray[np.uint8], header: Mapping[str, Any], start: int) -> dict[str, NDArray[Any]]:
-    """Return the arrays, where they lie in the file."""
+    """Return the arrays as views of the memory-mapped file."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, dtype, n in header["arrays"]:
         if dtype not in _TYPES or not 0 <= n <= len(content):
-            raise ValueError(f"{n} of {dtype}")
+            raise ValueError(f"{name}: an array cannot have length {n} and type {dtype}")
         start += -start % _ALIGNMENT
         stop = start + n * np.dtype(dtype).itemsize
         if stop > len(content):
-            raise ValueError("the file is cut")
+            raise ValueError("the file is truncated")
         arrays[name] = np.asarray(content[start:stop]).view(dtype)
         start = stop
     if header["digest"] != _digest(header, arrays):
-        raise ValueError("a checksum that is not that of its content")
+        raise ValueError("the checksum does not match the content")
     return arrays
 
 
-def _parts(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Parts:
+def _content(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Content:
     ends = as_offsets(arrays["document_ends"], len(arrays["documents"]), "document_ends", "bytes")
     documents = Identifiers.of(_typed(arrays, "documents", "uint8"), ends, header["kind"])
     text = _typed(arrays, "terms", "uint8").tobytes()
     bounds = as_offsets(arrays["term_ends"], len(text), "term_ends", "bytes").tolist()
     terms = [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
     if len(set(terms)) != len(terms) or header["kind"] not in ("text", "integer", "any"):
-        raise ValueError("a term twice, or an unknown kind")
-    return Parts(
+        raise ValueError("a term appears twice, or the kind of the ids is unknown")
+    return Content(
         documents, terms,
         _postings_of(arrays, "", len(documents), len(terms)),
         {zone: _postings_of(arrays, zone, len(documents), len(terms)) for zone in header["zones"]},
@@ -183,7 +182,7 @@ def _parts(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Par
 def _typed(arrays: Mapping[str, NDArray[Any]], name: str, dtype: str, n: int | None = None) -> NDArray[Any]:
     array = arrays[name]
     if array.dtype != dtype or (n is not None and len(array) != n):
-        raise ValueError(f"{name}: {len(array)} of {array.dtype}")
+        raise ValueError(f"{name}: wrong length {len(array)} or type {array.dtype}")
     return array
 
 
@@ -207,10 +206,10 @@ def _quality_of(arrays: Mapping[str, NDArray[Any]], n_documents: int) -> Values 
         return None
     quality = _typed(arrays, "quality", "float64", n_documents)
     if not ((quality >= 0) & (quality <= 1)).all():
-        raise ValueError("a quality outside 0 to 1")
+        raise ValueError("a quality is outside 0 to 1")
     return quality
 
 
 def _analyzer_as_json(analyzer: Analysis | None) -> dict[str, Any] | None:
-    """Return the parameters of an `Analyzer`; nothing of another callable, which has to be given again."""
+    """Return the parameters of an `Analyzer`; None for another callable, which the caller must pass to `Index.load`."""
     return {"stemmer": analyzer.stemmer, "stop_words": analyzer.stop_words} if type(analyzer) is Analyzer else None

@@ -1,4 +1,4 @@
-"""Methods by their names, as they print themselves: ``Champions(r=100)``."""
+"""Parsing of the names of retrieval methods, such as ``Champions(r=100)``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tieaware.retrieval.method import Method
 
 
 def parse_method(text: str, **usual: Any) -> Method:
-    """Return the method of a name, as ``str()`` gives it.
+    """Return the method with a name; the inverse of ``str()``.
 
     Parameters
     ----------
     text : str
-        Such as "Champions(r=100)"; "Champions" takes the default of every parameter.
+        The name, such as "Champions(r=100)". Parameters that it lacks have their defaults: "Champions" is enough.
     **usual
-        Parameters that the method has if the name does not give them.
+        Other defaults, for parameters that the name does not give.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def parse_method(text: str, **usual: Any) -> Method:
     Raises
     ------
     InputError
-        There is no such method or parameter, or its value is out of its range.
+        The method or a parameter is unknown, or a parameter is out of its range.
 
     Examples
     --------
@@ -48,17 +48,18 @@ def parse_method(text: str, **usual: Any) -> Method:
         raise unexpected("method", "a name such as Champions(r=100)", shown(text))
     known = _known(Method)  # type: ignore[type-abstract]
     if call.func.id not in known:
-        hint = did_you_mean(call.func.id, known)
-        raise unexpected("method", f"one of {', '.join(sorted(known))}", f"{shown(call.func.id)}{hint}")
+        hint = did_you_mean(call.func.id, known) or f"; the methods are {', '.join(sorted(known))}"
+        raise InputError("method", f"unknown method {shown(call.func.id)}{hint}")
     method = known[call.func.id]
     try:
         given = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
     except ValueError:
-        raise unexpected("method", "numbers and text in quotes as parameters", shown(text)) from None
+        raise InputError("method", f"parameters must be numbers or text in quotes; found {shown(text)}") from None
+    parameters = inspect.signature(method).parameters
     for name in given:
-        if name not in inspect.signature(method).parameters:
-            parameters = ", ".join(inspect.signature(method).parameters)
-            raise unexpected("method", f"parameters of {method.__name__}: {parameters}", shown(text))
+        if name not in parameters:
+            problem = f"{method.__name__} has no parameter {shown(name)}; its parameters are {', '.join(parameters)}"
+            raise InputError("method", problem)
     try:
         return method(**usual | given)
     except InputError as error:
@@ -68,7 +69,7 @@ def parse_method(text: str, **usual: Any) -> Method:
 
 
 def _known(base: type[Method]) -> dict[str, type[Method]]:
-    """Return all methods that there are, by their names."""
+    """Return all concrete methods derived from a base class, by name."""
     found: dict[str, type[Method]] = {}
     for each in base.__subclasses__():
         found |= _known(each)

@@ -1,4 +1,4 @@
-"""Postings: for each term, the documents that it occurs in."""
+"""Postings: for each term, the documents that contain it."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Offsets
+from tieaware.errors import InputError
 from tieaware.kernels import _postings
 
 Numbers: TypeAlias = NDArray[np.int32]
 
-# Documents and tokens have numbers of 32 bits.
+# Documents and tokens have numbers of 32 bits, so this is the largest of them.
 LARGEST = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Postings:
-    """The documents of each term, ascending, with how often it occurs in each, and where.
+    """The postings of all terms: for each term, the documents that contain it, with frequencies and positions.
 
     Attributes
     ----------
     starts : int64[n_terms + 1]
         The postings of term ``t`` are ``starts[t]`` to ``starts[t + 1]``.
     documents : int32[n_postings]
-        The number of the document, ascending within a term.
+        The document of each posting, ascending within a term.
     frequencies : int32[n_postings]
-        How often the term occurs in it, at least 1.
+        How often the term occurs in the document, at least 1.
     lengths : int32[n_documents]
-        How many tokens each document has.
+        The number of tokens of each document.
     positions : int32[n_tokens] or None
-        Where in its document the term occurs, from 0, ascending: for each posting so many as its frequency, one posting
-        after the other. None, if the index was built without.
+        The positions of the term in the document, from 0, ascending. Each posting has as many as its frequency, and the
+        positions of one posting follow those of the previous one. None if the index was built without positions.
     """
 
     starts: Offsets
@@ -50,7 +51,7 @@ class Postings:
 
     @property
     def document_frequencies(self) -> Integers:
-        """In how many documents each term occurs."""
+        """The number of documents that contain each term."""
         return np.diff(self.starts)
 
     def __len__(self) -> int:
@@ -60,26 +61,27 @@ class Postings:
 def postings_of(
     tokens: Numbers, offsets: Offsets, n_terms: int, *, positions: bool, where: str = "tokens"
 ) -> Postings:
-    """Return the postings of documents, whose tokens are numbers of terms.
+    """Build the postings of documents whose tokens are term numbers.
 
     Parameters
     ----------
     tokens : int32[n_tokens]
-        The numbers of the terms, document after document. Nobody else may have this array, nor the next.
+        The term numbers of all documents, one document after another. No other thread may change this array or the
+        offsets during the call.
     offsets : int64[n_documents + 1]
         The tokens of document ``d`` are ``offsets[d]`` to ``offsets[d + 1]``.
     n_terms : int
-        The tokens are from 0 to ``n_terms - 1``; another raises InputError.
+        The number of terms. A token outside 0 to ``n_terms - 1`` raises InputError.
     positions : bool
-        Whether to keep where each token was.
+        Whether to store the positions of the tokens.
     where : str
-        What an error calls the tokens.
+        The name of the tokens in an error message.
     """
     lengths = np.diff(offsets)
     if len(lengths) > LARGEST or lengths.max(initial=0) > LARGEST:
-        raise unexpected(where, f"at most {LARGEST:,} documents, and tokens of each", f"{lengths.max():,} tokens")
+        raise InputError(where, f"there may be at most {LARGEST:,} documents, and as many tokens in each")
     built = _postings.build(tokens, offsets, n_terms, positions)
     if isinstance(built, int):
-        raise unexpected(f"{where}[{built}]", f"the number of one of {n_terms} terms, from 0", str(tokens[built]))
-    starts, documents, frequencies, places = built
-    return Postings(starts, documents, frequencies, lengths.astype(np.int32), places)
+        raise unexpected(f"{where}[{built}]", f"a term number from 0 to {n_terms - 1}", str(tokens[built]))
+    starts, documents, frequencies, stored_positions = built
+    return Postings(starts, documents, frequencies, lengths.astype(np.int32), stored_positions)

@@ -1,4 +1,4 @@
-"""Weights: what a term is worth in a document, and in a query."""
+"""Weightings: the weights of terms in documents and in queries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ EXPECTED = "letters such as lnc.ltc, bm25, bm25:k1=0.9,b=0.4, impact:8 or impact
 
 
 class Weighting(ABC):
-    """A score is the sum, over the terms of the query, of the query's weight times the document's."""
+    """The base class of weightings.
+
+    The score of a document is the sum, over the terms of the query, of the term's weight in the query times its weight
+    in the document.
+    """
 
     name: str
 
@@ -35,11 +39,13 @@ class Weighting(ABC):
 
     @abstractmethod
     def of_terms(self, postings: Postings) -> Values:
-        """Return what every term weighs in a query that consists of it."""
+        """Return the weight of each term of the index in a query that consists of this term alone."""
 
 
 class TfIdf(Weighting):
-    """SMART's letters: term frequency, document frequency and normalisation, of documents and then of queries.
+    """Weightings in SMART notation, such as "lnc.ltc": three letters for documents, then three for queries.
+
+    The letters mean term frequency, inverse document frequency and normalisation:
 
     ===  ==============================  ===  =====================  ===  ===============
     n    tf                              n    1                      n    1
@@ -50,9 +56,9 @@ class TfIdf(Weighting):
     d    1 + log(1 + log tf)
     ===  ==============================  ===  =====================  ===  ===============
 
-    Logarithms are to the base 10 (Introduction to Information Retrieval, figure 6.15), but for s, which is not SMART's:
-    "nsc.nsc" is what scikit-learn's TfidfVectorizer computes. The largest and the mean tf are those of the document.
-    The book's u and b, by unique terms and by bytes, depend on what an index does not say.
+    Logarithms are to the base 10 (Introduction to Information Retrieval, figure 6.15), except in s, which is natural
+    and no letter of SMART: "nsc.nsc" is what scikit-learn's TfidfVectorizer computes. The largest and the mean tf are
+    those of the document. The book's normalisations u (by unique terms) and b (by bytes) are not supported.
     """
 
     def __init__(self, name: str) -> None:
@@ -76,7 +82,7 @@ class TfIdf(Weighting):
         weights *= np.repeat(_idf(idf, df, n), df)
         if normalisation == "c":
             norms = np.sqrt(np.bincount(documents, weights * weights, minlength=n))
-            # A document whose terms all weigh nothing.
+            # If all terms of a document have weight 0, they must keep it: avoid 0/0.
             norms[norms == 0] = 1
             weights /= norms[documents]
         return weights.astype(np.float32)
@@ -91,12 +97,12 @@ class TfIdf(Weighting):
         weights = _term_frequency(tf, frequencies, frequencies.max(), frequencies.mean())
         weights *= _idf(idf, df, len(postings.lengths))
         norm = float(np.sqrt((weights * weights).sum())) if normalisation == "c" else 1.0
-        # Terms that weigh nothing all together have no direction.
+        # If all terms have weight 0, they must keep it: avoid 0/0.
         weights /= norm or 1.0
         return weights
 
     def of_terms(self, postings: Postings) -> Values:
-        """Return what every term weighs in a query that consists of it, without normalisation."""
+        """Return the weight of each term in a query that consists of this term alone, without normalisation."""
         return _idf(self._queries[1], postings.document_frequencies, len(postings.lengths))
 
 
@@ -114,27 +120,28 @@ def _term_frequency(letter: str, tf: Values, largest: Values | np.float64, mean:
 
 
 def _idf(letter: str, df: Integers, n: int) -> Values:
-    # A term without postings weighs nothing, wherever; nor does one that all documents have divide by 0.
+    # Avoid division by 0 for a term without postings, whose weight is never used.
     df = np.maximum(df, 1)
     if letter == "n":
         return np.ones(len(df))
     if letter == "s":
         idf: Values = np.log((1 + n) / (1 + df)) + 1
     else:
+        # Letter p is max(0, log((n - df) / df)); taking the maximum first avoids log(0) for a term of all documents.
         idf = np.log10(n / df) if letter == "t" else np.log10(np.maximum(n - df, df) / df)
     return idf
 
 
 class BM25(Weighting):
-    """BM25 as Lucene has it: ln(1 + (N - df + 0.5)/(df + 0.5)) · tf / (tf + k1 (1 - b + b length / mean length)).
+    """BM25 in Lucene's variant: ln(1 + (N - df + 0.5)/(df + 0.5)) · tf / (tf + k1 (1 - b + b length / mean length)).
 
-    In a query, a term weighs as often as it occurs.
+    The weight of a term in a query is its frequency there.
     """
 
     def __init__(self, k1: float = 1.5, b: float = 0.75) -> None:
         self.k1, self.b = number("weighting: k1", k1, 0, 1e6), number("weighting: b", b, 0, 1)
-        given = [f"{name}={value!r}" for name, value, usual in (("k1", self.k1, 1.5), ("b", self.b, 0.75))
-                 if value != usual]  # fmt: skip
+        parameters = (("k1", self.k1, 1.5), ("b", self.b, 0.75))
+        given = [f"{name}={value!r}" for name, value, default in parameters if value != default]
         self.name = "bm25" + (f":{','.join(given)}" if given else "")
 
     def of_postings(self, postings: Postings) -> Weights:
@@ -157,11 +164,11 @@ class BM25(Weighting):
 
 
 class Impacts(Weighting):
-    """Weights of another weighting as whole numbers from 1 to 2^bits - 1, so that scores are whole numbers, too.
+    """Impacts: the weights of another weighting, quantised to integers from 1 to 2^bits - 1.
 
-    PISA's linear quantiser with the largest weight of all postings: round(w (2^bits - 2) / max) + 1, in float32 and
-    halves upwards. What a term weighs in the query, but for its frequency there and for normalisation, goes into its
-    impacts; in the query, it weighs as often as it occurs.
+    Quantised as by PISA's linear quantiser, with the largest weight of all postings: round(w (2^bits - 2) / max) + 1,
+    in float32, with halves rounded upwards. An impact includes the term's weight in a query, without its frequency
+    there and without normalisation; the weight of a term in a query is then its frequency. So scores are integers.
     """
 
     def __init__(self, bits: int, of: Weighting) -> None:
@@ -170,15 +177,15 @@ class Impacts(Weighting):
 
     def of_postings(self, postings: Postings) -> Weights:
         """Return the impact of every posting."""
-        of_terms = np.repeat(self.of.of_terms(postings), postings.document_frequencies)
-        weights = (self.of.of_postings(postings) * of_terms).astype(np.float32)
+        term_weights = np.repeat(self.of.of_terms(postings), postings.document_frequencies)
+        weights = (self.of.of_postings(postings) * term_weights).astype(np.float32)
         largest = weights.max(initial=0)
-        kind = np.uint8 if self.bits <= 8 else np.uint16
+        dtype = np.uint8 if self.bits <= 8 else np.uint16
         if not largest > 0:
-            return np.zeros(len(weights), kind)
+            return np.zeros(len(weights), dtype)
         weights *= np.float32(2**self.bits - 2) / largest
-        # Added in float64, a half is not rounded once more.
-        return (np.floor(weights.astype(np.float64) + 0.5) + 1).astype(kind)
+        # Add 0.5 in float64, because the sum could be rounded in float32.
+        return (np.floor(weights.astype(np.float64) + 0.5) + 1).astype(dtype)
 
     def of_query(self, postings: Postings, query: Query) -> Values:
         """Return the weight of every term of a query."""
@@ -191,12 +198,12 @@ class Impacts(Weighting):
 
 @lru_cache(maxsize=64)
 def weighting_of(name: str) -> Weighting:
-    """Return the weighting of a name: letters of SMART, "bm25" or "impact:8", with their parameters.
+    """Return the weighting with a name: SMART notation, "bm25" or "impact:8", with parameters.
 
     Raises
     ------
     InputError
-        There is no such weighting, or a parameter is out of its range.
+        The weighting is unknown, or a parameter is out of its range.
     """
     kind, _, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind == "bm25":
