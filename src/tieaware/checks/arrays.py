@@ -1,7 +1,7 @@
 """Type aliases for arrays, and validation of arrays that callers pass.
 
 Each check returns an array as the kernels need it: contiguous, aligned, in native byte order, of one of the types
-below. No number is rounded to another number that was given, and no integer wraps around.
+below. A conversion never makes different scores equal, except fractions and decimals, and never overflows an integer.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ def _check_exact(given: Any, converted: Scores, where: str, place: Place | None)
     elements = np.asarray(given, dtype=None if kind in "iuf" else object).reshape(-1)
     for row in np.flatnonzero(suspects).tolist():
         value: Any = elements[row].item() if hasattr(elements[row], "item") else elements[row]
-        # Python compares an int with a float exactly, without converting either.
+        # Python compares numbers of different types exactly, without converting them.
         if isinstance(value, Number) and value != converted.reshape(-1)[row].item():
             where_it_is = place(row) if place else element(where, converted.shape, row)
             raise unexpected(where_it_is, "a number that float64 represents exactly", shown(value))
@@ -347,11 +347,11 @@ def _numbered(array: npt.NDArray[Any], where: str) -> Integers:
     rows = np.empty(len(array), dtype=np.int64)
     for row, query in enumerate(array.tolist()):
         try:
-            # A missing value is None, or like NaN not equal to itself.
-            known = query is not None and bool(query == query)
+            # A missing value is None, or not equal to itself, like NaN.
+            is_id = query is not None and bool(query == query)
             rows[row] = numbers.setdefault(query, len(numbers))
         except (TypeError, ValueError):
-            known = False
-        if not known:
+            is_id = False
+        if not is_id:
             raise unexpected(f"{where}[{row}]", "a query id", shown(query))
     return rows

@@ -37,7 +37,7 @@ def _run(arguments: argparse.Namespace) -> str:
     levels = {"alpha": arguments.alpha, "confidence": arguments.confidence}
     if arguments.matrix is not None:
         measure = options.one_measure(arguments, COMPARISON_MEASURES, "the one in --matrix")
-        outcome = compare(options.matrix(arguments, measure), **levels)
+        outcome = compare(options.read_values(arguments, measure), **levels)
     else:
         runs = options.judged_runs(arguments)
         measures = arguments.measure or COMPARISON_MEASURES

@@ -50,7 +50,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     _add_testing(command)
     options.add_threads(command)
     command.add_argument(
-        "--out", metavar="FOLDER", type=options.folder,
+        "--out", metavar="FOLDER", type=options.checked_folder,
         help="save the results of each run in a folder, and reuse the results that are already saved there",
     )  # fmt: skip
     command.set_defaults(run=_run)
@@ -120,5 +120,5 @@ def _markdown(table: Table) -> str:
 
 
 _TABLES: dict[str, Callable[[Table], str]] = {
-    "markdown": _markdown, "latex": Table.to_latex, "html": Table.to_html, "text": options.text,
+    "markdown": _markdown, "latex": Table.to_latex, "html": Table.to_html, "text": options.format_table,
 }  # fmt: skip

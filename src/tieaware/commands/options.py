@@ -119,7 +119,7 @@ def add_output(command: argparse.ArgumentParser) -> None:
     command.add_argument("--all", action="store_true", help="print all tables in full, not only the main ones")
     command.add_argument("--plot", metavar="FILE", type=_path, help="draw the main figure, as .png, .svg, .pdf …")
     command.add_argument(
-        "--out", metavar="FOLDER", type=folder, help="write report.html, all tables and all figures to a folder"
+        "--out", metavar="FOLDER", type=checked_folder, help="write report.html, all tables and all figures to a folder"
     )
 
 
@@ -129,7 +129,7 @@ def _path(text: str) -> str:
     return text
 
 
-def folder(text: str) -> str:
+def checked_folder(text: str) -> str:
     """Check the name of a folder before the work begins: it must not be a file."""
     if os.path.exists(_path(text)) and not os.path.isdir(text):
         raise argparse.ArgumentTypeError(f"{text} is a file, not a folder")
@@ -146,8 +146,8 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
     return [source for given in arguments.runs for source in sources_at(given, *reading)]
 
 
-def matrix(arguments: argparse.Namespace, measure: str) -> Results:
-    """Read the values of a measure from the matrix."""
+def read_values(arguments: argparse.Namespace, measure: str) -> Results:
+    """Read the matrix, whose values are those of the measure."""
     if arguments.qrels is not None:
         problem = f"--matrix cannot be combined with QRELS and RUN, such as {arguments.qrels}"
         raise InputError("", problem, argument="matrix")
@@ -188,7 +188,7 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
         streams.say(f"wrote {arguments.plot}")
     wanted = experiment.answers if arguments.format in ("text", "markdown") else data or [next(iter(tables))]
     shown = tables if arguments.all else wanted
-    texts = [text(tables[name], arguments.format, whole=arguments.all) for name in shown]
+    texts = [format_table(tables[name], arguments.format, whole=arguments.all) for name in shown]
     verdict = printable(experiment.verdict()) if arguments.format == "text" else ""
     if verdict:
         texts.insert(0, f"{textwrap.fill(verdict, streams.width() or _WIDTH)}\n")
@@ -206,7 +206,7 @@ def _counted(things: Sized, name: str) -> str:
     return f"{len(things)} {name}{'s' * (len(things) != 1)}"
 
 
-def text(table: Table, form: str = "text", *, whole: bool = True) -> str:
+def format_table(table: Table, form: str = "text", *, whole: bool = True) -> str:
     """Format a table. Text for a terminal fits its width, and has a limited number of rows unless `whole` is set."""
     width = streams.width() if form == "text" else None
     if width is None:

@@ -54,7 +54,7 @@ def _run(arguments: argparse.Namespace) -> str:
         alphas = np.linspace(0.0, 1.0, whole_number("sweep", arguments.sweep, 2, 10_001)).tolist()
     measure = options.one_measure(arguments, SMOOTHING_MEASURES, "because a system has one score")
     if arguments.matrix is not None:
-        values = options.matrix(arguments, measure)
+        values = options.read_values(arguments, measure)
     else:
         runs = options.judged_runs(arguments)
         values = evaluate(arguments.qrels, runs, measure, threads=arguments.threads)

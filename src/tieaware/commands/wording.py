@@ -38,7 +38,7 @@ def error_message(error: InputError, arguments: argparse.Namespace) -> str:
 
 
 def with_pointer(text: str, parser: argparse.ArgumentParser) -> str:
-    """Add to a message where the command's options are explained."""
+    """Append a pointer to the command's help to a message."""
     return f"{text} See {parser.prog} --help" if text.endswith("?") else f"{text}; see {parser.prog} --help"
 
 

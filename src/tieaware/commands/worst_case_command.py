@@ -32,4 +32,4 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     rhos = arguments.rho or RHOS[1:]
     bounds = table(arguments.measure or WORST_CASE_MEASURES, rhos, arguments.depth, gain=arguments.gain)
-    return options.text(bounds, arguments.format)
+    return options.format_table(bounds, arguments.format)

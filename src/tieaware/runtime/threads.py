@@ -90,8 +90,8 @@ class _Call(Generic[Item, Result]):
     """The items of one call, which several threads take one after another, and the results.
 
     The calling thread takes items like the threads of the pool. At the end it waits only for threads that have begun,
-    so calls that share the pool never wait for one another. Only threads of the pool are counted as helping: an
-    interruption can reach the calling thread, if it is the main thread, anywhere, even before it could be uncounted.
+    so calls that share the pool never wait for one another. The calling thread is not counted among the helping
+    threads: it may be interrupted at any point, and a count that it failed to decrease would block the call for ever.
     """
 
     def __init__(self, work: Callable[[Item], Result], items: Iterable[Item]) -> None:
