@@ -53,7 +53,7 @@ class Scaler:
 
 
 class Doubler(Scaler):
-    """A scaler whose factor is 2; parameters as for `Scaler`."""
+    """A scaler whose factor is 2; parameters as for `Scaler`. It inherits `scale_twice`."""
 
     def scale(self, number: int) -> int:
         """Double a number."""
@@ -63,13 +63,12 @@ class Doubler(Scaler):
 
 
 def scaled(number: int, factor: int) -> int:
-    """Scale a number.
+    """Scale a number, which is a parameter as for `Scaler.scale`.
 
     Parameters
     ----------
     factor : int
         The factor.
-    Others as for `Scaler.scale`.
 
     Examples
     --------

@@ -161,8 +161,11 @@ def references(each: Any, names: Mapping[str, Any], cls: type | None) -> list[An
 def resolved(name: str, names: Mapping[str, Any], cls: type | None) -> Any:
     """Return the function, class, method or module that a name in a docstring means, or the name itself."""
     first, *rest = name.split(".")
-    for scope in (vars(cls) if cls else {}, {cls.__name__: cls} if cls else {}, names, vars(tieaware)):
+    bases = reversed(cls.__mro__) if cls else ()
+    attributes = {attribute: value for base in bases for attribute, value in vars(base).items()}
+    for scope in (attributes, {cls.__name__: cls} if cls else {}, names, vars(tieaware)):
         found = scope.get(first)
+        found = getattr(found, "__func__", found)
         for attribute in rest:
             found = getattr(found, attribute, None)
         if found is not None:
