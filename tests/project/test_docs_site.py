@@ -20,8 +20,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def entries():
-    """Return the names with an entry in docs/api: functions, classes, measures, and modules with all their names."""
-    text = "".join(path.read_text("utf-8") for path in ROOT.glob("docs/api/*.md"))
+    """Return the functions, classes and modules in docs/api, and the measures with an anchor in docs/measures.md."""
+    pages = [*ROOT.glob("docs/api/*.md"), ROOT / "docs" / "measures.md"]
+    text = "".join(path.read_text("utf-8") for path in pages)
     return set(re.findall(r"^::: (\S+)", text, re.MULTILINE)), set(re.findall(r'id="([\w.]+)"', text))
 
 

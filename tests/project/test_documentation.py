@@ -134,10 +134,11 @@ def rows_of_measures(section):
 
 
 def test_every_measure_is_defined_in_the_documents():
-    """Each measure has a row in docs/measures.md, with its parameters (the cut-off after @ is not one)."""
+    """Each measure has a row in docs/measures.md: its title, and its parameters (the cut-off after @ is not one)."""
     found = set()
-    for notation, *_, parameters in rows_of_measures("The measures"):
+    for notation, titles, *_, parameters in rows_of_measures("The measures"):
         names = {name for name in re.findall(r"`(\w+)", notation) if name in DEFINITIONS}
+        assert sorted(titles.split("; ")) == sorted(DEFINITIONS[name].title for name in names)
         of_all = {each for name in names for each in DEFINITIONS[name].parameters} - {"recall"}
         assert set(re.findall(r"\w+", parameters)) == of_all
         found |= names

@@ -11,13 +11,14 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 from tieaware.evaluator import Evaluator
+from tieaware.measures import DEFINITIONS, parse_measure
 
 # float32 holds each of these numbers exactly, and all but the two zeros are distinct.
 SCORES = (-np.inf, -2.5, -0.0, 0.0, 2.0**-149, 1.0, 1.0 + 2.0**-23, 3.0e38, np.inf)
 SCORES = tuple(float(np.float32(score)) for score in SCORES)
 
 # Every measure, with and without a cut-off, and every parameter.
-MEASURES = (
+MEASURES: tuple[str, ...] = (
     "P", "P@1", "P@3", "P@10", "P(rel=2)@2", "P(rel=0)@4",
     "R", "R@1", "R@3", "R@10", "R(rel=3)@2", "R(rel=0)@4",
     "F1", "F1@1", "F1@3", "F1@10", "F1(rel=2)@2", "F1(rel=0)@4",
@@ -43,6 +44,15 @@ MEASURES = (
     "Rprec(judged_only=True)",
     "NumQ", "NumRet", "NumRel", "NumRel(rel=2)", "NumRel(rel=0)", "NumRelRet", "NumRelRet(rel=2)", "NumRelRet(rel=0)",
 )  # fmt: skip
+# Every other measure is compared with the enumeration, too, so that none can be forgotten. Three measures have tests of
+# their own instead: tests/engine/test_inferred.py and test_interpolated.py.
+_ELSEWHERE = {"infAP", "IPrec", "IAP11"}
+MEASURES += tuple(
+    notation
+    for name, definition in DEFINITIONS.items()
+    if name not in _ELSEWHERE | {parse_measure(each).name for each in MEASURES}
+    for notation in (name, f"{name}@1", f"{name}@3")[: 3 if definition.has_cutoff else 1]
+)
 
 
 class Query(NamedTuple):

@@ -118,7 +118,7 @@ RBP = _measure(Definition(
     parameters={**_PATIENCE, **_BINARY},
 ))
 Success = _measure(Definition(
-    name="Success", title="whether a relevant document is found",
+    name="Success", title="success in finding a relevant document",
     kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
     parameters=_BINARY, trec_name_with_cutoff="success",
 ))
@@ -133,7 +133,7 @@ Rprec = _measure(Definition(
     parameters=_BINARY, has_cutoff=False, aliases=("RPrec",), trec_name="Rprec",
 ))
 Bpref = _measure(Definition(
-    name="Bpref", title="how often relevant documents precede judged nonrelevant ones",
+    name="Bpref", title="binary preference of relevant over judged nonrelevant documents",
     kernel="preference", weighting=PREFERRED, total=relevant_documents, norm=by_total,
     query_number=nonrelevant_of_relevant,
     parameters=_BINARY, has_cutoff=False, aliases=("BPref",), trec_name="bpref",
