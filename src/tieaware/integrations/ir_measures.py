@@ -25,6 +25,9 @@ __all__ = ["as_measure", "install", "provider", "uninstall"]
 _EXTRA = "ir-measures"
 _NAME = "tieaware"
 
+# Measures that tieaware has with the parameter rel only. Without it, ir_measures computes them from gains.
+_WITH_REL = ("RBP",)
+
 
 def install(ties: str = "average") -> None:
     """Make tieaware the first provider of ir_measures. Calling it again changes the tie rule.
@@ -173,9 +176,8 @@ def as_measure(value: Any) -> Measure | None:
     for required, info in value.SUPPORTED_PARAMS.items():
         if info.required and required not in parameters:
             raise InputError(f"measure {value}", f"ir_measures requires the parameter {required}")
-    # Without rel, RBP of ir_measures uses gains, which tieaware's does not.
-    if name == "RBP" and "rel" not in parameters:
-        raise InputError(f"measure {value}", "requires rel, as in RBP(rel=1): tieaware has no RBP of gains")
+    if name in _WITH_REL and "rel" not in parameters:
+        raise InputError(f"measure {value}", f"requires rel, as in {name}(rel=1): tieaware has no {name} of gains")
     if name == "NumRet" and "rel" in parameters:
         name = "NumRelRet"
     try:
@@ -187,9 +189,10 @@ def as_measure(value: Any) -> Measure | None:
 
 def _supported(measures: Any, anything: Any) -> list[Any]:
     """Return the measures that tieaware supports, with any values of their parameters."""
-    required = {"rel": anything(required=True)}
     return [
-        family(**{name: anything() for name in family.SUPPORTED_PARAMS} | (required if family is measures._RBP else {}))
+        family(**{
+            name: anything(required=name == "rel" and family.NAME in _WITH_REL) for name in family.SUPPORTED_PARAMS
+        })
         for family in (
             measures._P, measures._R, measures._AP, measures._RR, measures._nDCG, measures._RBP, measures._ERR,
             measures._Success, measures._Rprec, measures._Bpref, measures._infAP, measures._IPrec, measures._Judged,

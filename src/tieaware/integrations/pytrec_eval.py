@@ -247,7 +247,7 @@ class RelevanceEvaluator:
 
 def _key(line: Line) -> str:
     """Return the key that pytrec_eval gives a line: the name with cut-offs, but without other parameters."""
-    return line.name if MEASURES[line.family].parameters in ("ranks", "fractions") else line.family
+    return line.name if MEASURES[line.family].has_line_per_parameter else line.family
 
 
 def _combined(measures: Iterable[str]) -> list[Request]:
@@ -260,7 +260,7 @@ def _combined(measures: Iterable[str]) -> list[Request]:
             name, parameters = (name, []) if name in supported_measures else _split(name)
             asked.setdefault(name, set()).update(parameters)
     return [
-        Request(family, ",".join(sorted(asked[name])) if family.parameters != "none" else "")
+        Request(family, ",".join(sorted(asked[name])) if family.takes_parameters else "")
         for name, family in MEASURES.items()
         if name in asked
     ]

@@ -40,6 +40,16 @@ class Family(NamedTuple):
     parameters: str = "none"
     defaults: str = ""
 
+    @property
+    def takes_parameters(self) -> bool:
+        """Whether parameters may follow the name."""
+        return self.parameters != "none"
+
+    @property
+    def has_line_per_parameter(self) -> bool:
+        """Whether each parameter makes a line of its own."""
+        return self.parameters in ("ranks", "fractions")
+
 
 # In the order in which trec_eval 10 prints them.
 MEASURES = {
