@@ -128,7 +128,7 @@ def precision(
     coarsenings = [parse_precision(each) for each in sequence("precisions", several, "texts such as 'decimals:2'")]
     if not coarsenings:
         raise unexpected("precisions", "at least one, such as 'decimals:2'", "none")
-    references = [View("run_order" if isinstance(each, Bands) else "average") for each in coarsenings]
+    references = [View("run_order" if _groups_ranks(each) else "average") for each in coarsenings]
     distinct = list(dict.fromkeys(references))
     views = [*distinct, *(View("average", each) for each in coarsenings)]
     parsed = parse_measures(measures)
@@ -323,14 +323,16 @@ class Precision(Experiment):
             (p, m)
             for p, each in enumerate(self.precisions)
             for m, measure in enumerate(self.measures)
-            if isinstance(each, Bands) and known_worst_case(measure)
+            if _growth(each) is not None and known_worst_case(measure)
         ]
-        bounds = {}
-        for p, m in progress(known, "worst cases"):
-            rho = self.precisions[p].rho  # type: ignore[attr-defined]
-            loss, gain = (worst_case(self.measures[m], rho, max(self.depth, 1), which).value for which in (False, True))
-            bounds[p, m] = loss, gain
-        return bounds
+        return {(p, m): self._worst(p, m) for p, m in progress(known, "worst cases")}
+
+    def _worst(self, p: int, m: int) -> tuple[float, float]:
+        """Return the largest possible loss and gain of a measure on one query, under precision p."""
+        rho, depth = _growth(self.precisions[p]), max(self.depth, 1)
+        assert rho is not None
+        loss, gain = (worst_case(self.measures[m], rho, depth, which).value for which in (False, True))
+        return loss, gain
 
     def tables(self) -> dict[str, Table]:
         """Return the summary, and one table for each question.
@@ -478,7 +480,8 @@ class Precision(Experiment):
                 f"scores and with {self.precisions[-1]}. Dashed: {self.alpha}; verdicts vanish in the upper left and "
                 "appear in the lower right.",
                 Scatter(str(self.precisions[-1]), self.pairs.before[-1].p[m], self.pairs.after[-1].p[m], self.alpha),
-                (5.6, 5.2), f"Verdicts between runs by {measure}, before and after",
+                (5.6, 5.2),
+                f"Verdicts between runs by {measure}, before and after",
             )
             for m, measure in enumerate(self.measures)
         }
@@ -489,16 +492,15 @@ class Precision(Experiment):
             "tau-ap": ("τ_AP,b between the orders of the runs before and after", r"$\tau_{AP,b}$", tau_ap),
         }
         curves = {
-            name: Drawing(
-                f"{caption}, by precision.", Lines(axis, name_of_axis, self.measures, values), title=caption
-            )
+            name: Drawing(f"{caption}, by precision.", Lines(axis, name_of_axis, self.measures, values), title=caption)
             for name, (caption, name_of_axis, values) in lines.items()
         }
         return {**differences, **curves, **p_values}
 
     def _axis(self) -> Precisions:
-        if all(isinstance(each, Bands) for each in self.precisions):
-            return Precisions("growth of the bands, ρ", [str(each).removeprefix("bands:") for each in self.precisions])
+        if all(_growth(each) is not None for each in self.precisions):
+            growths = [str(each).partition(":")[2] for each in self.precisions]
+            return Precisions("growth of the bands, ρ", growths)
         return Precisions("precision of the scores", [str(each) for each in self.precisions])
 
 
@@ -525,6 +527,16 @@ class Verdicts:
         """Return the shares of CHANGES: float64[5, n_precisions, n_measures]; NaN without a pair."""
         both = zip(self.before, self.after, strict=True)
         return np.stack([shares_of_changes(*tests, self.alpha) for tests in both], axis=1)
+
+
+def _groups_ranks(precision: Coarsening) -> bool:
+    """Return whether a precision groups ranks, regardless of scores."""
+    return bool(getattr(precision, "groups_ranks", False))
+
+
+def _growth(precision: Coarsening) -> Fraction | None:
+    """Return the growth of geometric bands of ranks; None for other precisions."""
+    return getattr(precision, "rho", None) if _groups_ranks(precision) else None
 
 
 def _cell(value: Any) -> Cell:

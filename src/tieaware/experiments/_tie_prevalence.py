@@ -31,6 +31,13 @@ from tieaware.ties import RULES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# The rule that gives the expectation over all orders of tied documents, and the rules that give the two extremes.
+_AVERAGE = next(name for name, rule in RULES.items() if rule.averages)
+_BEST, _WORST = (next(name for name, rule in RULES.items() if rule.extreme == end) for end in ("max", "min"))
+# The rules that put tied documents into one order, regardless of their labels.
+_ORDERS = tuple(name for name, rule in RULES.items() if not rule.averages and rule.extreme is None)
+# The rules that the figures of ranges mark, and their names in the legend.
+_MARKED = {"run_order": "order of the file", "trec_eval": "trec_eval's order"}
 # The most runs that a warning names.
 _SHOWN = 3
 # The most runs in a figure.
@@ -136,7 +143,7 @@ def _deviations(
         if measure.definition.has_spread:
             # Some measures refuse it where it would take too long.
             with contextlib.suppress(InputError):
-                (result,) = evaluate_views(judged, run, [measure], [View("average", spread=True)], threads=threads)
+                (result,) = evaluate_views(judged, run, [measure], [View(_AVERAGE, spread=True)], threads=threads)
                 assert result.std is not None
                 found[:, m] = result.std[0, :, 0]
     return found
@@ -194,7 +201,7 @@ class TiePrevalence(Experiment):
     @property
     def bias(self) -> Values:
         """The value under each tie rule − the expectation, float64[n_rules, n_runs, n_queries, n_measures]."""
-        bias: Values = self.values - self.values[self.rules.index("average")]
+        bias: Values = self.values - self.values[self.rules.index(_AVERAGE)]
         return bias
 
     @property
@@ -245,9 +252,9 @@ class TiePrevalence(Experiment):
 
     def _effect_of_order(self) -> str:
         """Say how far tie orders move the means of the first measure, and how many pairs of runs can swap."""
-        means = {rule: of[..., 0].mean(axis=1) for rule, of in zip(self.rules, self.values, strict=True)}
-        worst, best = means["pessimistic"], means["optimistic"]
-        moved = np.maximum(*(np.abs(each - means["average"]) for each in (worst, best)))
+        means = {rule: values[..., 0].mean(axis=1) for rule, values in zip(self.rules, self.values, strict=True)}
+        worst, best = means[_WORST], means[_BEST]
+        moved = np.maximum(*(np.abs(each - means[_AVERAGE]) for each in (worst, best)))
         run, measure = int(np.argmax(moved)), self.measures[0]
         if not moved[run]:
             return f"Their order changes no run's mean {measure}."
@@ -325,9 +332,7 @@ class TiePrevalence(Experiment):
         sizes = np.concatenate([ties.sizes for ties in self.ties])
         documents = sum(ties.documents for ties in self.ties)
         untied = documents - int(sizes.sum())
-        rows: list[tuple[Cell, ...]] = [
-            ("1", untied, untied, untied / max(documents, 1))
-        ]
+        rows: list[tuple[Cell, ...]] = [("1", untied, untied, untied / max(documents, 1))]
         low = 2
         while low <= sizes.max(initial=0):
             some = sizes[(sizes >= low) & (sizes < 2 * low)]
@@ -338,7 +343,7 @@ class TiePrevalence(Experiment):
         return Table("Sizes of the groups of equal scores", columns, rows)
 
     def _rules(self) -> Table:
-        average = self.values[self.rules.index("average")]
+        average = self.values[self.rules.index(_AVERAGE)]
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
             for rule, values in zip(self.rules, self.values, strict=True):
@@ -386,18 +391,17 @@ class TiePrevalence(Experiment):
 
     def _bias(self) -> Table:
         """Return a row for each run: the range of its mean, and the bias of each rule that takes one order."""
-        rules = [rule for rule in self.rules if rule not in ("average", "optimistic", "pessimistic")]
         by_rule = dict(zip(self.rules, self.values.mean(axis=2), strict=True))
         # The tie orders of different topics are independent.
         std = np.sqrt((self.std**2).sum(axis=1)) / max(len(self.queries), 1)
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
             for r, run in enumerate(self.runs):
-                mean, worst, best = (float(by_rule[rule][r, m]) for rule in ("average", "pessimistic", "optimistic"))
-                biases = (float(by_rule[rule][r, m]) - mean for rule in rules)
+                mean, worst, best = (float(by_rule[rule][r, m]) for rule in (_AVERAGE, _WORST, _BEST))
+                biases = (float(by_rule[rule][r, m]) - mean for rule in _ORDERS)
                 known = None if np.isnan(std[r, m]) else float(std[r, m])
                 rows.append((str(measure), run, mean, known, min(worst, best), max(worst, best), *biases))
-        columns = ("measure", "run", "expectation", "std", "min", "max", *(f"bias of {rule}" for rule in rules))
+        columns = ("measure", "run", "expectation", "std", "min", "max", *(f"bias of {rule}" for rule in _ORDERS))
         notes = (
             "For each run's mean over the topics: the expectation over all orders of the tied documents, the standard "
             "deviation, the least and the greatest value over these orders, and the bias of each rule: its value − "
@@ -489,21 +493,19 @@ class _Ranges:
     def __call__(self, ax: Axes) -> None:
         outcome = self.outcome
         means = dict(zip(outcome.rules, outcome.values[..., self.m].mean(axis=2), strict=True))
-        furthest = np.argsort(np.abs(means["optimistic"] - means["pessimistic"]), kind="stable")[-_DRAWN:]
-        order = furthest[np.argsort(means["average"][furthest], kind="stable")]
-        moved = {rule: (values - means["average"])[order] for rule, values in means.items()}
+        furthest = np.argsort(np.abs(means[_BEST] - means[_WORST]), kind="stable")[-_DRAWN:]
+        order = furthest[np.argsort(means[_AVERAGE][furthest], kind="stable")]
+        moved = {rule: (values - means[_AVERAGE])[order] for rule, values in means.items()}
         places = np.arange(len(order))
         ax.use_sticky_edges = False
         ax.axvline(0.0, color="#888888", linewidth=0.8)
         ax.barh(
-            places, moved["optimistic"] - moved["pessimistic"], left=moved["pessimistic"], color="#cfe3f1",
+            places, moved[_BEST] - moved[_WORST], left=moved[_WORST], color="#cfe3f1",
             edgecolor="#0072B2", height=0.7, label="worst to best order",
         )  # fmt: skip
-        for i, (rule, name) in enumerate((("run_order", "order of the file"), ("trec_eval", "trec_eval's order")), 1):
-            ax.plot(
-                moved[rule], places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name
-            )
-        _run_axis(ax, [f"{label(outcome.runs[i])}  {significant(means['average'][i])}" for i in order])
+        for i, (rule, name) in enumerate(_MARKED.items(), 1):
+            ax.plot(moved[rule], places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name)
+        _run_axis(ax, [f"{label(outcome.runs[i])}  {significant(means[_AVERAGE][i])}" for i in order])
         ax.set_xlabel(f"mean {outcome.measures[self.m]} over {len(outcome.queries)} topics − the average over ties")
 
 
