@@ -32,7 +32,7 @@ class _Short(reprlib.Repr):
         return super().repr_dict(dict(islice(x.items(), self.maxdict + 1)), level)
 
     def repr_instance(self, x: Any, level: int) -> str:
-        # The repr of an array or a range is short, whatever the size.
+        # The repr of an array or a range is short at any size.
         is_short = hasattr(x, "__array__") or isinstance(x, range | memoryview)
         if isinstance(x, Sized) and not is_short and len(x) > _LARGEST_COLLECTION:
             return f"{type(x).__name__} of {len(x)}"

@@ -153,9 +153,9 @@ def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
 
 
 def as_integer_labels(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
-    """Return an array of integers or bools in its own type, of which some may not fit 32 bits.
+    """Return integer and bool labels in their own type; some may exceed the range of int32.
 
-    Values of any other type are converted to int32 with `as_labels`.
+    Labels of any other type are converted to int32 with `as_labels`.
     """
     if values.dtype.kind not in "biu":
         return as_labels(values, where)

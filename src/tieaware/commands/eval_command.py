@@ -47,7 +47,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     options.add_queries(command)
     command.add_argument("--digits", type=_digits, metavar="N", help="number of decimals (default: 4, or 3 in a table)")
-    _add_testing(command)
+    _add_table_options(command)
     options.add_threads(command)
     command.add_argument(
         "--out", metavar="FOLDER", type=options.checked_folder,
@@ -56,7 +56,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command.set_defaults(run=_run)
 
 
-def _add_testing(command: argparse.ArgumentParser) -> None:
+def _add_table_options(command: argparse.ArgumentParser) -> None:
     """Add the options of --table. They default to None: the defaults themselves are those of `Results.table`."""
     of_table = command.add_argument_group("options for --table")
     of_table.add_argument(
@@ -82,20 +82,20 @@ def _digits(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    design = _design(arguments)
+    table_arguments = _table_arguments(arguments)
     results = evaluate(
         arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.measure or EVAL_MEASURES,
         ties=arguments.ties, precision=arguments.precision, threads=arguments.threads, queries=arguments.queries,
-        spread=arguments.spread or design.get("spread") is not None, out=arguments.out,
+        spread=arguments.spread or table_arguments.get("spread") is not None, out=arguments.out,
     )  # fmt: skip
     if arguments.table is not None:
-        return _TABLES[arguments.table](results.table(**design))
+        return _TABLES[arguments.table](results.table(**table_arguments))
     header = {"header": arguments.measure is None} if arguments.format == "text" else {}
     digits = 4 if arguments.digits is None else arguments.digits
     return FORMATS[arguments.format](export_of(results), per_query=arguments.per_query, digits=digits, **header)
 
 
-def _design(arguments: argparse.Namespace) -> dict[str, Any]:
+def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """Check the options of --table before any file is read, and return the arguments of `Results.table`."""
     given = {name: getattr(arguments, name) for name in ("baseline", "test", "correction", "alpha", "beside")}
     given = {name: value for name, value in given.items() if value is not None}

@@ -47,7 +47,7 @@ def discrete_lists(
     relevant : float, default 0.02
         The approximate share of relevant documents, 0 to 1. Each list has at least one relevant document.
     grades : int, default 1
-        The largest label. Relevant documents have labels from 1 to `grades`, of which higher ones are rarer.
+        The largest label. Relevant documents have labels from 1 to `grades`; higher labels are rarer.
 
     Returns
     -------
