@@ -30,7 +30,7 @@ def with_identical_names(seed, *, tied):
 @pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("seed", range(3))
 def test_values_equal_those_of_beir(theirs, seed, tied):
-    """They do under the tie rules of beir, and without ties under the average. Both round to five decimals."""
+    """Values are equal under the tie rules of beir, and without ties also under the average."""
     qrels, run = with_identical_names(seed, tied=tied)
     for metric in METRICS:
         expected = theirs.EvaluateRetrieval.evaluate_custom(qrels, run, KS, metric)

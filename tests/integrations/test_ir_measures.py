@@ -77,7 +77,7 @@ def assert_same(measures, theirs, provider, qrels, run, tolerance=1e-12):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_values_equal_those_of_pytrec_eval(seed):
-    """They do under the rule trec_eval, and without ties under all rules."""
+    """Values are equal under the tie rule trec_eval, and without ties under all rules."""
     qrels, run = collection(seed, tied=seed % 2)
     assert all(ir_measures.pytrec_eval.supports(measure) for measure in TREC)
     for rule in ("trec_eval", *(() if seed % 2 else ("average", "optimistic"))):
@@ -102,7 +102,7 @@ def test_all_supported_measures_are_compared():
 
 @pytest.mark.parametrize("table", TABLES, ids=[table.source for table in TABLES])
 def test_values_equal_those_that_ir_measures_publishes(installed, table):
-    """They have the published digits, by query and aggregated."""
+    """Values by query and aggregated values have the published digits."""
     installed()
     qrels, run = table.qrels(), table.run()
     # The parser of ir_measures uses a part of ast that Python 3.14 no longer has.
@@ -147,7 +147,7 @@ def test_judged_only_removes_unjudged_documents(installed):
 
 
 def test_installing_changes_the_values_of_ir_measures(installed):
-    """It can be repeated under another rule, and undone. Other providers compute what tieaware does not have."""
+    """Installing can be repeated under another tie rule, and undone. Other measures keep their providers."""
     qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0, "d3": 2.0}}
     pipeline = ir_measures.DefaultPipeline
     before, compat = list(pipeline.providers), Compat.calc_aggregate(qrels, run)

@@ -45,7 +45,7 @@ def test_values_equal_those_over_all_orders():
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (1, 1), (7, 9), (300, 700), (2, 70_000)])
 @pytest.mark.parametrize(("first", "second"), [("f8", "f8"), ("f4", "f4"), ("f4", "f8"), ("i4", "f2")])
 def test_values_have_the_bits_of_an_evaluator(n, m, first, second, rule):
-    """They do for any number of rows that are evaluated together."""
+    """Values have the same bits for any number of rows that are evaluated together."""
     positive, negatives = tied(n, m)
     positive, negatives = positive.astype(first), negatives.astype(second)
     labels = np.full((n, m + 1), -1)
@@ -77,7 +77,7 @@ def test_all_forms_of_negatives():
 
 
 def test_the_reciprocal_of_the_mean_rank_is_less_than_the_mean_reciprocal_rank():
-    """Without ties they are equal, and so are the hits."""
+    """Without ties the two values are equal, and so are the hits."""
     for g, e, theirs, exact in [(0, 1, Fraction(2, 3), Fraction(3, 4)), (0, 9, Fraction(2, 11), Fraction(7381, 25200))]:
         positive, negatives = np.array([1.0]), np.array([[2.0] * g + [1.0] * e + [0.0]])
         assert 1 / realistic(positive, negatives)[0] == pytest.approx(float(theirs), abs=1e-15)

@@ -29,7 +29,7 @@ def test_names_and_nicknames_equal_those_of_the_original():
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("measures", REQUESTS, ids=["all_trec", "official", "families", "none"])
 def test_values_equal_those_of_the_original(measures, seed):
-    """Keys have the same order. Some cases have another relevance level, or remove unjudged documents."""
+    """The keys have the order of pytrec_eval. Some cases set the relevance level, or remove unjudged documents."""
     qrels, run = collection(seed, tied=seed % 2, labels=((0, 1), (-1, 0, 1, 3))[seed % 3 > 0])
     options = 1 + (seed % 4 == 3), seed % 5 == 2
     expected = pytrec_eval.RelevanceEvaluator(qrels, measures, *options).evaluate(run)
@@ -54,7 +54,7 @@ def test_averages_equal_those_of_evaluate():
 
 
 def test_the_rule_trec_eval_rounds_scores_to_single_precision():
-    """The original does the same. Under other rules, different scores do not tie."""
+    """pytrec_eval rounds scores to single precision too. Under other tie rules, different scores do not tie."""
     qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"a": 1.0 + 2.0**-25, "b": 1.0}}
     (expected,) = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run).values()
     assert expected == ours.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["1"] == {"recip_rank": 0.5}

@@ -78,7 +78,7 @@ def test_the_average_is_the_mean_over_all_orders(files, level):
 
 
 def test_the_average_of_the_measures_that_trec_eval_10_adds(files):
-    """These are RBP with gains, its residual, and the share of unjudged documents."""
+    """trec_eval 10 adds RBP with gains, its residual, and the share of unjudged documents."""
     qrels, run = (read(path) for read, path in zip((read_qrels, read_run), files, strict=True))
     evaluated = evaluate_lines(qrels, run, lines(requests(["rbp.p=0.5", "rbp_resid", "unj.2"])), ties="average")
     assert [line.name for line in evaluated.lines] == ["rbp_p=0.5", "rbp_resid", "unj_2"]

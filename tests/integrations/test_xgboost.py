@@ -27,7 +27,7 @@ def data(labels, scores=None):
 @pytest.mark.parametrize("row", own_values("xgboost"), ids=" ".join)
 @pytest.mark.parametrize("levels", [3, 25, None])
 def test_the_table_of_own_values_is_right(row, levels):
-    """It holds with many ties, with some ties and without ties."""
+    """The table in the documentation holds with many ties, with some ties and without ties."""
     theirs, ours, undefined, remark = row
     labels, scores = lists(levels)
     if theirs.startswith(("map", "pre")):

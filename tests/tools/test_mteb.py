@@ -39,7 +39,7 @@ def assert_same(one, other):
 
 
 def test_the_value_of_equal_scores_does_not_depend_on_document_names():
-    """In mteb it does (issue 5092): with equal scores, MRR@10 is 1 or about 1/8."""
+    """With equal scores, the MRR@10 of mteb itself is 1 or about 1/8 (its issue 5092)."""
     own, reversed_names = scores(cross_encoder()), scores(cross_encoder(), {"q1": ["d0"], "q2": ["d0", "d1"]})
     assert own["main_score"] == own["mrr_at_10"] == own["ndcg_at_10"] == 1
     assert reversed_names["mrr_at_10"] == pytest.approx((1 / 8 + 1 / 7) / 2)

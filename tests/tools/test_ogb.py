@@ -16,7 +16,7 @@ def ranked(name, scores):
 @pytest.mark.parametrize("name", ["ogbl-citation2", "ogbl-wikikg2", "ogbl-biokg"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
 def test_without_ties_values_equal_those_of_ogb(name, dtype):
-    """Both return float32 tensors under the same keys. All scores up to 256 are exact in bfloat16."""
+    """OGB and tieaware return float32 tensors under the same keys. All scores up to 256 are exact in bfloat16."""
     import torch
 
     scores = torch.from_numpy(np.random.default_rng(0).permuted(np.tile(np.arange(201), (300, 1)), axis=1)).to(

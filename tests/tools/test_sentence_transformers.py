@@ -36,7 +36,7 @@ def reranking(samples, tie_aware=True):
 
 
 def test_a_reranker_with_equal_scores():
-    """The original ranks the relevant one of ten candidates last for RR and AP, and averages nDCG."""
+    """sentence-transformers ranks the relevant one of ten candidates last for RR and AP, and averages nDCG."""
     samples = [{"query": "q", "positive": ["p"], "negative": list("abcdefghi")}]
     own, found = reranking(samples, tie_aware=False), reranking(samples)
     assert own["mrr@10"] == own["map"] == pytest.approx(0.1)
@@ -60,7 +60,7 @@ def test_a_reranker_without_ties_has_the_original_values():
 
 @pytest.mark.parametrize("batched", [True, False])
 def test_an_encoder_that_reranks(batched):
-    """The values equal those of the original without ties, and for nDCG also with ties."""
+    """Values equal those of sentence-transformers without ties, and for nDCG also with ties."""
     from sentence_transformers.sentence_transformer.evaluation import RerankingEvaluator as Own
     from sentence_transformers.util import dot_score
 
@@ -92,7 +92,7 @@ def test_an_encoder_that_reranks(batched):
 
 
 def test_an_encoder_with_equal_scores():
-    """The original keeps the documents with the lowest identifiers, whether they are relevant or not."""
+    """sentence-transformers keeps the documents with the lowest identifiers, relevant or not."""
     own, found = retrieval(None)(Scorer()), retrieval()(Scorer())
     assert found.keys() == own.keys()
     assert own["dot_mrr@1"] == 0.5

@@ -110,7 +110,7 @@ class _Rows(NamedTuple):
 
     # The number of each row's query.
     queries: Integers
-    # Whether a row has the judgments of its query.
+    # True for the rows that hold the judgments of a query.
     are_judgments: npt.NDArray[np.bool_]
     # The first row of each list's chunks, and the rows of judgments.
     starts: Integers
