@@ -58,7 +58,7 @@ def test_all_names_of_a_precision_mean_the_same(name):
     ("text", "message"),
     [
         ("flaot16", "^precision: unknown precision 'flaot16'; did you mean .*float16"),
-        ("xyz:2", "^precision: unknown precision 'xyz:2'; known are decimals:N, .*, bands:RHO$"),
+        ("xyz:2", "^precision: unknown precision 'xyz:2'; known are decimals:N, .*, bands:RHO"),
         ("float16:2", "^precision: float16 takes no number$"),
         ("decimals", "^precision: decimals needs a whole number, as in decimals:2$"),
         ("decimals:x", "^precision: decimals needs a whole number"),
