@@ -137,7 +137,7 @@ def test_the_area_of_one_query_is_its_auc():
 
 def test_the_verdict_is_true_at_the_edges():
     qrels, runs = many(5)
-    assert curves(qrels, runs).verdict().startswith("Of 5 runs run 4 has the largest area under its curve, ")
+    assert curves(qrels, runs).verdict().startswith("Among 5 runs, run 4 has the largest area under its curve, ")
     same = {name: runs[name] for name in ("run 0", "run 1")}
     assert curves(qrels, same, "roc").verdict().startswith("2 of 2 runs share the largest area under the curve, 0.")
     assert ". Within the first 10 ranks run 0's recall is " in curves(qrels, same, "roc").verdict()

@@ -23,7 +23,7 @@ from tieaware.engine.views import View
 from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.page import Report, page
-from tieaware.experiments.plots import Drawing, label
+from tieaware.experiments.plots import Drawing, display_name
 from tieaware.measures import parse_measure
 from tieaware.output.tables import Table, percent, significant
 
@@ -41,8 +41,8 @@ class _Lines(Experiment):
 
     def drawings(self):
         def draw(ax):
-            ax.plot([0, 1], [0, 1], label=label(HOSTILE))
-            ax.plot([0, 1], [1, 0], label=label("_b"))
+            ax.plot([0, 1], [0, 1], label=display_name(HOSTILE))
+            ax.plot([0, 1], [1, 0], label=display_name("_b"))
             ax.legend()
 
         return {"crossing": Drawing(f"Lines cross {HOSTILE}", draw)}

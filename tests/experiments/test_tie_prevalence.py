@@ -100,7 +100,7 @@ def test_of_many_runs_those_with_the_most_ties_are_drawn():
         names = [tick.get_text().split("  ")[0] for tick in drawings[name].plot().get_yticklabels()]
         assert len(names) == 60
         assert expected is None or set(names) == {f"run {i}" for i in expected}
-    assert "Of 65 runs the 60 with the most." in drawings["ties"].caption
+    assert "Shown: the 60 of 65 runs with the most." in drawings["ties"].caption
 
 
 def test_measures_without_a_spread_have_no_deviation():

@@ -15,10 +15,10 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import COMPARISON_MEASURES
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.experiments._comparison_figures import OfMeasure, Pairs, Square, contested
+from tieaware.experiments._comparison_figures import Pairs, Square, TestedPairs, contested
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import Drawing, file_name, label
+from tieaware.experiments.plots import Drawing, display_name, file_name
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.tables import Cell, Table, significant
@@ -78,7 +78,7 @@ def comparison(
             raise InputError("measures", f"{measure} cannot be compared: its best and worst orders are unknown")
     views = [View("average"), View("pessimistic"), View("optimistic")]
     average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads)
-    # For some measures less is better.
+    # Where less is better, the pessimistic order gives the greatest value.
     least, greatest = np.minimum(worst.values, best.values), np.maximum(worst.values, best.values)
     return compare(average, least, greatest, alpha=alpha, confidence=confidence)
 
@@ -215,8 +215,8 @@ class Comparison(Experiment):
         """Say which signs and verdicts of the first measure the order of tied documents can change."""
         if not self.resolutions:
             return "the effect of ties is unknown"
-        of = self.resolutions[0]
-        kinds = of.sign_flips, of.verdict_flips == 1, of.verdict_flips == -1
+        effect = self.resolutions[0]
+        kinds = effect.sign_flips, effect.verdict_flips == 1, effect.verdict_flips == -1
         signs, verdicts, n_open = (int(kind.sum()) for kind in kinds)
         if not signs + verdicts + n_open:
             return "no order of the tied documents changes a sign or a verdict"
@@ -326,9 +326,9 @@ class Comparison(Experiment):
             tied = [self._ties(m, i) for i in range(len(self.first))]
             columns = (test.difference, test.low, test.high, test.p, adjusted)
             numbers = zip(*(np.asarray(column).tolist() for column in columns), strict=True)
-            for a, b, numbers_of, ties in zip(self.first, self.second, numbers, tied, strict=True):
-                rows.append((str(measure), runs[a], runs[b], *numbers_of, *ties))
-        columns_of = (
+            for a, b, tested, ties in zip(self.first, self.second, numbers, tied, strict=True):
+                rows.append((str(measure), runs[a], runs[b], *tested, *ties))
+        names = (
             "measure", "run", "against", "difference", f"{self.confidence:.0%} from", f"{self.confidence:.0%} to", "p",
             "Holm", "with ties from", "with ties to", "sign flips", "verdict flips",
         )  # fmt: skip
@@ -344,27 +344,28 @@ class Comparison(Experiment):
             )
         else:
             notes.append("–: unknown.")
-        return Table(f"All {self.title}", columns_of, rows, tuple(notes))
+        return Table(f"All {self.title}", names, rows, tuple(notes))
 
     def _ties(self, m: int, i: int) -> tuple[Cell, ...]:
+        """Return the cells on the effect of tie orders on a pair: two bounds, and whether sign and verdict flip."""
         if not self.resolutions:
             return (None,) * 4
-        of = self.resolutions[m]
-        verdict = ("no", "yes", "open")[of.verdict_flips[i]]
-        return float(of.lowest[i]), float(of.highest[i]), "yes" if of.sign_flips[i] else "no", verdict
+        effect = self.resolutions[m]
+        verdict = ("no", "yes", "open")[effect.verdict_flips[i]]
+        return float(effect.lowest[i]), float(effect.highest[i]), "yes" if effect.sign_flips[i] else "no", verdict
 
     def _verdicts(self) -> Table:
         rows: list[tuple[Cell, ...]] = []
         for m, (measure, test) in enumerate(zip(self.results.measures, self.tests, strict=True)):
             counts: tuple[Cell, ...] = (None,) * 3
             if self.resolutions:
-                of = self.resolutions[m]
-                flips = of.verdict_flips
-                counts = int(of.sign_flips.sum()), int((flips == 1).sum()), int((flips == -1).sum())
+                effect = self.resolutions[m]
+                flips = effect.verdict_flips
+                counts = int(effect.sign_flips.sum()), int((flips == 1).sum()), int((flips == -1).sum())
             significant = int((test.p < self.alpha).sum()), int((self.adjusted[m] < self.alpha).sum())
             rows.append((str(measure), len(self.first), *significant, *counts))
         columns = ("measure", "pairs", "significant", "by Holm", "sign flips", "verdict flips", "verdict open")
-        return Table("How many pairs", columns, rows)
+        return Table("The number of pairs by verdict", columns, rows)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return two figures per measure: the differences of all pairs, and the verdicts between all runs.
@@ -375,7 +376,7 @@ class Comparison(Experiment):
             "differences-…" and "verdicts-…", with the names of the measures.
         """
         figures = {}
-        longest = max(len(label(run)) for run in self.results.runs)
+        longest = max(len(display_name(run)) for run in self.results.runs)
         side = max(4.5, min(0.16 * len(self.results.runs), 7.0) + 1.6 + 0.06 * longest)
         for m, measure in enumerate(self.results.measures):
             tested = self._tested(m)
@@ -384,8 +385,12 @@ class Comparison(Experiment):
             if len(some) < len(self.first):
                 pairs = (
                     f"{len(some)} of {len(self.first)} pairs of runs"
-                    + (", first those with a verdict that an order of the ties can flip" if self.resolutions else "")
-                    + f", those with a corrected p nearest to {self.alpha:g}"
+                    + (
+                        ": first those with a verdict that an order of the ties can flip, then"
+                        if self.resolutions
+                        else ":"
+                    )
+                    + f" those with a corrected p nearest to {self.alpha:g}"
                 )
             figures[f"verdicts-{file_name(measure)}"] = Drawing(
                 f"{measure}: verdicts between runs. Blue: the row's run is significantly better than the column's; "
@@ -405,8 +410,8 @@ class Comparison(Experiment):
             )  # fmt: skip
         return figures
 
-    def _tested(self, m: int) -> OfMeasure:
-        return OfMeasure(
+    def _tested(self, m: int) -> TestedPairs:
+        return TestedPairs(
             self.results.runs, str(self.results.measures[m]), self.first, self.second, self.tests[m], self.adjusted[m],
             self.resolutions[m] if self.resolutions else None, self.alpha, self.confidence, self._order(m),
             self.results.measures[m].definition.less_is_better,

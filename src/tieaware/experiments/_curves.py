@@ -13,7 +13,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.engine.views import View
 from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import COLOURS, Drawing, file_name, label, style
+from tieaware.experiments.plots import COLOURS, Drawing, display_name, file_name, style
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
 from tieaware.measures.definitions import IPrec, NumRelRet, NumRet, P, R
@@ -23,8 +23,8 @@ from tieaware.statistics.values import ROUNDING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# The most curves in colour; with more runs, the others are grey.
-_TOLD_APART = 7
+# With more runs than this, only some curves are in colour, and the others are grey.
+_COLOURED = 7
 # More lines than this are rasterised, which makes smaller files.
 _MANY = 100
 
@@ -51,7 +51,7 @@ def curves(
     qrels, runs, ties, threads
         As in `tieaware.evaluate`.
     kind : str
-        "precision-recall": recall and precision within the first k ranks, at increasing distances between ranks.
+        "precision-recall": recall and precision within the first k ranks, for every k up to 20 and some greater k.
         "interpolated": the greatest precision at or above the recalls 0, 0.1 … 1.
         "roc": within the first k ranks, the share of the nonrelevant documents that the run retrieves, and recall.
         Across a tie the expected curve is a straight line.
@@ -195,7 +195,7 @@ class Curves(Experiment):
             others = " to ".join(significant(areas[i]) for i in dict.fromkeys((order[-1], order[1])))
             have = "the others have" if n > 2 else "the other has"
             largest = f"has the largest area under its curve, {significant(areas[best])}"
-            first = f"Of {n} runs {name} {largest}; {have} {others}."
+            first = f"Among {n} runs, {name} {largest}; {have} {others}."
         whose = "its" if n_best == 1 else f"{name}'s"
         x, y = self.x[best].mean(axis=0), self.y[best].mean(axis=0)
         if self.kind == "interpolated":
@@ -215,7 +215,7 @@ class Curves(Experiment):
     def _chosen(self) -> list[int]:
         """Return the runs that are drawn in colour: all, or the best, the median and the last."""
         order: list[int] = self._by_area().tolist()
-        if len(order) <= _TOLD_APART:
+        if len(order) <= _COLOURED:
             return order
         return [*order[:3], order[len(order) // 2], order[-1]]
 
@@ -255,14 +255,14 @@ class Curves(Experiment):
         x, y = self.x.mean(axis=1), self.y.mean(axis=1)
         if self.kind == "interpolated":
             names = [f"{recall / 10}" for recall in self.ranks.tolist()]
-            notes = (f"area: under the curve. Then interpolated precision by recall. {notes[0]}",)
+            notes = (f"area: the area under the curve. Other columns: interpolated precision by recall. {notes[0]}",)
             return Table(self.title, ("run", "area", *names), self._of_runs(y), notes)
         chosen = np.unique(np.searchsorted(self.ranks, (1, 10, 100, self.ranks[-1]), side="right") - 1)
         horizontal, vertical = ("nonrelevant", "recall") if self.kind == "roc" else KINDS[self.kind]
         names = [f"{name} {k}" for k in self.ranks[chosen].tolist() for name in (horizontal, vertical)]
         both = np.stack([x[:, chosen], y[:, chosen]], axis=2).reshape(len(x), -1)
         counts = (
-            f"area: under the drawn curve. Then the coordinates within the first ranks, for a few of the "
+            "area: the area under the drawn curve. Other columns: the coordinates at a few of the "
             f"{len(self.ranks)} ranks of the curves. {notes[0]}"
         )
         return Table(self.title, ("run", "area", *names), self._of_runs(both), (counts,))
@@ -278,16 +278,16 @@ class Curves(Experiment):
         dict of str to Drawing
             "curves", and for each run "queries-…" with its number and name.
         """
-        caption = f"{self.title}; expected over the orders of tied documents. area: under the drawn curve."
+        caption = f"{self.title}; expected over the orders of tied documents. area: the area under the drawn curve."
         if self.kind == "roc":
             caption += " Dotted: the curve of a random order if all relevant documents are retrieved."
-        if len(self.runs) > _TOLD_APART:
+        if len(self.runs) > _COLOURED:
             caption += " In colour: the runs with the three largest areas, the median and the last."
         figures = {"curves": Drawing(caption, self._draw, (6.2, 4.8), "The average curves")}
         # The number distinguishes runs with the same file name.
         names = [f"queries-{r + 1}-{file_name(run)}" for r, run in enumerate(self.runs)]
         for r in dict.fromkeys((*self._chosen(), *range(len(self.runs)))):
-            run = label(self.runs[r]).replace(r"\$", "$")
+            run = display_name(self.runs[r]).replace(r"\$", "$")
             figures[names[r]] = Drawing(
                 f"{self.kind} curves of {run}: each of {len(self.queries)} queries, and their average.",
                 partial(self._draw_queries, r), (6.2, 4.8), f"The queries of {run}",
@@ -302,7 +302,7 @@ class Curves(Experiment):
             ax.plot(*self.average(r), color="#b0b0b0", linewidth=0.7, label=name, rasterized=len(others) > _MANY)
         for i, r in enumerate(chosen):
             x, y = self.average(r)
-            name = f"{label(self.runs[r])}, area {significant(self.areas[r])}"
+            name = f"{display_name(self.runs[r])}, area {significant(self.areas[r])}"
             ax.plot(x, y, label=name, markevery=(i * 2, max(len(x) // 8, 1)), linewidth=1.6, zorder=3, **style(i))
         self._finish(ax)
 

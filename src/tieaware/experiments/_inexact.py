@@ -18,7 +18,7 @@ from tieaware.defaults import INEXACT_MEASURES
 from tieaware.errors import InputError
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import Drawing, file_name, label, style
+from tieaware.experiments.plots import Drawing, display_name, file_name, style
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.inputs.run import Run
 from tieaware.measures import Measure, parse_measures
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Each method is timed this many times; the shortest time counts.
 _REPEATS = 3
-# p of rank-biased overlap: a reader of ten documents on average.
+# The parameter p of rank-biased overlap: with 0.9, a reader looks at ten documents on average.
 _PERSISTENCE = 0.9
 # For the verdict: the share of the baseline's mean that a method may lose, and the significance level.
 _LOST, _ALPHA = 0.01, 0.05
@@ -83,7 +83,8 @@ def inexact(
     Raises
     ------
     InputError
-        As by `tieaware.evaluate`; or there is no method, a name twice, or fewer than two judged topics.
+        As `tieaware.evaluate`; or if there is no method, if a method is given twice, or if fewer than two topics are
+        judged.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def inexact(
     >>> outcome = inexact(index, collection.topics, collection.qrels, methods, ["AP"], k=100)
     >>> outcome.methods
     ('Exact()', 'Champions(r=2)', 'Champions(r=500)')
-    >>> outcome.tests[0].difference.round(2)        # lists of 500 hold all documents, those of 2 too few
+    >>> outcome.tests[0].difference.round(2)        # champion lists of 500 hold all documents
     array([-0.23,  0.  ])
     """
     parsed = parse_measures(measures)
@@ -273,8 +274,7 @@ class Inexact(Experiment):
 
         Examples
         --------
-        >>> from tieaware import retrieval
-        >>> from tieaware import samples
+        >>> from tieaware import retrieval, samples
         >>> collection = samples.generate_texts(n_documents=500, n_topics=20)
         >>> index = retrieval.Index.build(collection.documents.items())
         >>> methods = [retrieval.Champions(r=r) for r in (2, 500)]
@@ -406,8 +406,8 @@ class Inexact(Experiment):
                 mean, least, greatest = (float(each.mean()) for each in values)
                 changes: tuple[Cell, ...] = (None,) * 5
                 if i:
-                    parts = (test.difference, test.low, test.high, test.p, self.adjusted[m])
-                    changes = tuple(float(np.asarray(part)[i - 1]) for part in parts)
+                    tested = (test.difference, test.low, test.high, test.p, self.adjusted[m])
+                    changes = tuple(float(np.asarray(each)[i - 1]) for each in tested)
                 rows.append((str(measure), method, mean, float(std[i, m]), least, greatest, *changes))
         columns = (
             "measure", "method", "mean", "std", "least", "largest", "difference", f"{self.confidence:.0%} from",
@@ -491,8 +491,8 @@ class _Frontier:
             order = sorted(members, key=lambda i: float(outcome.shares[i]))
             look = style(place)
             ax.errorbar(
-                outcome.shares[order], means[order], yerr=np.abs(ends[:, order] - means[order]), label=label(family),
-                linewidth=0.9, elinewidth=1.2, **look,
+                outcome.shares[order], means[order], yerr=np.abs(ends[:, order] - means[order]),
+                label=display_name(family), linewidth=0.9, elinewidth=1.2, **look,
             )  # fmt: skip
         _name_some(ax, outcome, means, frontier)
         _cost_axis(ax, outcome)
@@ -511,7 +511,7 @@ class _Agreement:
         agreement = outcome.agreement.mean(axis=1)
         for place, (family, members) in enumerate(_families(outcome.methods).items()):
             order = sorted(members, key=lambda i: float(outcome.shares[i]))
-            ax.plot(outcome.shares[order], agreement[order], label=label(family), linewidth=0.9, **style(place))
+            ax.plot(outcome.shares[order], agreement[order], label=display_name(family), linewidth=0.9, **style(place))
         _cost_axis(ax, outcome)
         ax.set_ylabel("rank-biased overlap")
         _legend(ax)
@@ -524,7 +524,7 @@ def _cost_axis(ax: Axes, outcome: Inexact) -> None:
     shown = [tick for tick in ticks if least / 1.3 <= tick <= most * 1.3]
     ax.set_xticks([tick / 100.0 for tick in shown], [f"{tick:,g} %" for tick in shown])
     ax.minorticks_off()
-    ax.set_xlabel(f"postings read, relative to {label(outcome.methods[0])}")
+    ax.set_xlabel(f"postings read, relative to {display_name(outcome.methods[0])}")
 
 
 def _legend(ax: Axes) -> None:
@@ -538,5 +538,7 @@ def _name_some(ax: Axes, outcome: Inexact, heights: Values, some: Sequence[int])
     for i in some:
         share = float(outcome.shares[i])
         side, shift = ("right", -6) if share > 0.3 else ("left", 6)
-        ax.annotate(label(outcome.methods[i]), (share, float(heights[i])), fontsize=7.5, horizontalalignment=side,
-                    xytext=(shift, 5), textcoords="offset points", path_effects=[halo])  # fmt: skip
+        ax.annotate(
+            display_name(outcome.methods[i]), (share, float(heights[i])), fontsize=7.5, horizontalalignment=side,
+            xytext=(shift, 5), textcoords="offset points", path_effects=[halo],
+        )  # fmt: skip

@@ -16,7 +16,7 @@ from tieaware.defaults import OVERHEAD_MEASURES
 from tieaware.evaluator import Evaluator
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import Drawing, label
+from tieaware.experiments.plots import Drawing, display_name
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.tables import Cell, Table, significant
 from tieaware.runtime.timing import ratio, take_turns
@@ -25,8 +25,8 @@ from tieaware.samples import DiscreteLists, discrete_lists
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Tie rules that give each document of a tie its own rank: in run order, and the relevant ones first.
-OBLIVIOUS = ("run_order", "optimistic")
+# Tie rules under which each tied document has its own rank: run order, and relevant documents first.
+_OBLIVIOUS = ("run_order", "optimistic")
 
 # The number of lists that the reference in plain Python evaluates.
 _PLAIN = 20
@@ -88,20 +88,20 @@ def _ratios(measure: Measure, lists: DiscreteLists, rounds: int) -> list[float]:
     scores, labels, offsets = lists
     n_queries = len(offsets) - 1
     out = np.empty((n_queries, 1))
-    evaluators = [Evaluator(labels, [measure], offsets=offsets, ties=ties) for ties in ("average", *OBLIVIOUS)]
+    evaluators = [Evaluator(labels, [measure], offsets=offsets, ties=ties) for ties in ("average", *_OBLIVIOUS)]
     end = int(offsets[_PLAIN])
-    of_some = Evaluator(labels[:end], [measure], offsets=offsets[: _PLAIN + 1])
+    short = Evaluator(labels[:end], [measure], offsets=offsets[: _PLAIN + 1])
     some = [(scores[a:b].tolist(), labels[a:b].tolist()) for a, b in pairwise(offsets[: _PLAIN + 1].tolist())]
 
     def plain() -> list[float]:
         return [reference.evaluate(measure, *each) for each in some]
 
-    for evaluator, ties in zip(evaluators, ("average", *OBLIVIOUS), strict=True):
+    for evaluator, ties in zip(evaluators, ("average", *_OBLIVIOUS), strict=True):
         expected = [reference.evaluate(measure, *each, ties=ties) for each in some]
         np.testing.assert_allclose(evaluator(scores)[:_PLAIN, 0], expected, rtol=1e-9, atol=1e-12)
     contenders: list[Callable[[], object]] = [
         *(_call(evaluator, scores, out) for evaluator in evaluators),
-        _call(of_some, scores[:end], np.empty((_PLAIN, 1))),
+        _call(short, scores[:end], np.empty((_PLAIN, 1))),
         plain,
     ]
     average, *oblivious, average_of_some, python = take_turns(contenders, rounds)
@@ -205,7 +205,7 @@ class Overhead(Experiment):
                 edgecolor="#ffffff", label=f"against {name}",
             )  # fmt: skip
         ax.axvline(1.0, color="#000000", linewidth=0.8)
-        ax.set_yticks(places, [label(str(measure)) for measure in self.measures])
+        ax.set_yticks(places, [display_name(str(measure)) for measure in self.measures])
         ax.grid(visible=False, axis="y")
         ax.set_xlabel("time of the exact average ÷ time of the tie-oblivious kernel")
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

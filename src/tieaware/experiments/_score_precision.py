@@ -151,12 +151,12 @@ def precision(
 
 @dataclass(frozen=True, eq=False)
 class Precision(Experiment):
-    """What coarser scores did.
+    """The effect of coarser scores on the measures.
 
     Attributes
     ----------
     precisions : tuple of Coarsening
-        What the scores were coarsened to, along the first axis of the values.
+        The precisions, along the first axis of `values`.
     runs : tuple of str
     queries : tuple of str or of int
         The names along the second and the third axis.
@@ -186,7 +186,7 @@ class Precision(Experiment):
     def title(self) -> str:  # type: ignore[override]
         """The title: the number of runs, queries and precisions."""
         return (
-            f"What coarser scores change: {len(self.runs)} runs, {len(self.queries)} queries, "
+            f"The effect of coarser scores: {len(self.runs)} runs, {len(self.queries)} queries, "
             f"{len(self.precisions)} precisions"
         )
 
@@ -209,8 +209,8 @@ class Precision(Experiment):
         >>> run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
         >>> import textwrap
         >>> print(textwrap.fill(banding(qrels, run, ["1", "2"], ["RR"]).verdict(), 100))
-        Of 2 precisions bands:2 changes RR most: the run loses 0.0417 on average (5.56 % of its mean), and
-        0.0833 at most on a query. Its change is not significant (paired t-test, p = 0.500).
+        Among 2 precisions, bands:2 changes RR most: the run loses 0.0417 on average (5.56 % of its mean),
+        and 0.0833 at most on a query. Its change is not significant (paired t-test, p = 0.500).
         """
         measure, n = self.measures[0], len(self.runs)
         worse = self.differences[..., 0] * (-1.0 if measure.definition.less_is_better else 1.0)
@@ -225,7 +225,7 @@ class Precision(Experiment):
         mean = float(self.originals[p][:, :, 0].mean())
         share = f" ({percent(abs(means[p]) / mean)} of {'the' if several else 'its'} mean)" if mean else ""
         which = f"{self.precisions[p]} changes {measure}"
-        which = f"Of {len(means)} precisions {which} most" if len(means) > 1 else which
+        which = f"Among {len(means)} precisions, {which} most" if len(means) > 1 else which
         changed = (self.changed[:, :, 0] < self.alpha).sum(axis=1)
         harmless = [i for i in range(len(moved)) if moved[i] and not changed[i]] if changed[p] else []
         none = f"; with {self.precisions[max(harmless, key=lambda i: float(moved[i]))]} none does" if harmless else ""
@@ -263,7 +263,8 @@ class Precision(Experiment):
     def keeps(self) -> Integers:
         """1 where a run keeps the share `kept` of its mean, -1 where it does not, 0 where undecided; as for `changed`.
 
-        1: no value changes, or the one-sided test shows it. -1: the opposite test shows it. 0: too few queries.
+        The value is 1 if no value of the run changes or the one-sided test shows that the share is kept; -1 if the
+        opposite test shows that it is not; and 0 if there are too few queries to show either.
         """
         surplus = self.values - self.kept * np.stack(self.originals)
         less = paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="less").p < self.alpha
@@ -280,11 +281,12 @@ class Precision(Experiment):
         n = len(self.queries)
         reach = float(load("scipy.stats", "analysis").t.ppf(1.0 - self.alpha, n - 1)) ** 2 / n / (n - 1)
         mean, loss = original.mean(axis=2), self.differences.mean(axis=2)
-        of_mean, of_loss = original - mean[:, :, None], self.differences - loss[:, :, None]
-        # The shares q for which mean(q original - loss) is t standard errors from 0.
-        a = mean**2 - reach * (of_mean**2).sum(axis=2)
-        b = mean * loss - reach * (of_mean * of_loss).sum(axis=2)
-        c = loss**2 - reach * (of_loss**2).sum(axis=2)
+        from_mean, from_loss = original - mean[:, :, None], self.differences - loss[:, :, None]
+        # The bound is the larger root q of a q² - 2 b q + c: the share for which the mean of q · original - loss is t
+        # standard errors from 0.
+        a = mean**2 - reach * (from_mean**2).sum(axis=2)
+        b = mean * loss - reach * (from_mean * from_loss).sum(axis=2)
+        c = loss**2 - reach * (from_loss**2).sum(axis=2)
         known = a > 0.0
         bound = (b + np.sqrt(np.maximum(b**2 - a * c, 0.0))) / np.where(known, a, 1.0)
         return np.where(self._unchanged, 0.0, np.where(known, bound, np.nan))
@@ -435,12 +437,12 @@ class Precision(Experiment):
                 tests = self.changed[p, :, m], np.where(unchanged, np.nan, self.not_kept[p, :, m])
                 columns = (column.tolist() for column in (before, after, losses, *tests, self.most_lost[p, :, m]))
                 kept = np.where(unchanged, "unchanged", np.array(["undecided", "yes", "no"])[self.keeps[p, :, m]])
-                of_runs = zip(self.runs, *columns, kept.tolist(), strict=True)
+                by_run = zip(self.runs, *columns, kept.tolist(), strict=True)
                 rows += [
                     (str(measure), str(each), run, *(None if cell != cell else cell for cell in row))
-                    for run, *row in of_runs
+                    for run, *row in by_run
                 ]
-        columns_of = (
+        names = (
             "measure", "precision", "run", "original", "coarsened", "loss", "p", f"p not {self.kept:.0%}",
             "lost at most", f"kept {self.kept:.0%}",
         )  # fmt: skip
@@ -451,7 +453,7 @@ class Precision(Experiment):
             f"lost at most: the upper confidence bound, at {self.alpha}, of the lost share of the mean; –: no bound, "
             "because the run's own mean is not significantly above 0.",
         )
-        return Table("Each run", columns_of, rows, notes)
+        return Table("Each run", names, rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: differences and p values of each measure, and verdicts and orders over all measures.
@@ -492,8 +494,8 @@ class Precision(Experiment):
             "tau-ap": ("τ_AP,b between the orders of the runs before and after", r"$\tau_{AP,b}$", tau_ap),
         }
         curves = {
-            name: Drawing(f"{caption}, by precision.", Lines(axis, name_of_axis, self.measures, values), title=caption)
-            for name, (caption, name_of_axis, values) in lines.items()
+            name: Drawing(f"{caption}, by precision.", Lines(axis, axis_name, self.measures, values), title=caption)
+            for name, (caption, axis_name, values) in lines.items()
         }
         return {**differences, **curves, **p_values}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.experiments.plots import label, style
+from tieaware.experiments.plots import display_name, style
 from tieaware.measures import Measure
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Boxes:
             ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="largest possible")
             ax.plot(at, -gain, "v", color="#000000", markerfacecolor="none", markersize=6)
         self.precisions.draw(ax)
-        ax.set_ylabel(f"{label(str(self.measure))} of a query: original − coarsened")
+        ax.set_ylabel(f"{display_name(str(self.measure))} of a query: original − coarsened")
         above, below = ("gain", "loss") if self.measure.definition.less_is_better else ("loss", "gain")
         for height, direction, at in ((1.0, f"{above} →", "top"), (0.0, f"← {below}", "bottom")):
             ax.text(1.0, height, direction, transform=ax.transAxes, rotation=90, ha="left", va=at, color="#444444")
@@ -76,7 +76,7 @@ class Lines:
     def __call__(self, ax: Axes) -> None:
         places = np.arange(1, len(self.values) + 1)
         for m, measure in enumerate(self.measures):
-            ax.plot(places, self.values[:, m], label=label(str(measure)), **style(m))
+            ax.plot(places, self.values[:, m], label=display_name(str(measure)), **style(m))
         self.precisions.draw(ax)
         ax.set_ylabel(self.name)
         ax.legend(loc="lower left")

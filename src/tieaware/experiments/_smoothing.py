@@ -1,9 +1,9 @@
 """The smoothing experiment: how much earlier scores from other topics help to order systems.
 
 In each repeat the systems are split into halves X and Y, and three disjoint sets of topics are drawn: Qa, Qb and Qc.
-The earlier scores of X are from Qa, those of Y from Qb, and all systems are measured on Qc. A system's score is
-α · mean(Qc) + (1-α) · mean(Qa or Qb). The baseline measures all systems on Qa and Qc. The quality of an order is its
-correlation with the order on all topics.
+The earlier scores of X are from Qa, the earlier scores of Y are from Qb, and all systems are measured on Qc. A system's
+score is α · mean(Qc) + (1-α) · mean(Qa or Qb). The baseline measures all systems on Qa and Qc. The quality of an order
+is its correlation with the order on all topics.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ def smoothing(
     # Repeats are processed in batches, to limit the memory for the values of the halves.
     step = max(1, 2**22 // (n_systems * max(topics, n_systems)))
     for start in progress(range(0, repeats, step), "smoothing"):
-        some = min(step, repeats - start)
-        scores = _scores(array, weights, topics, random, some)
+        n = min(step, repeats - start)
+        scores = _scores(array, weights, topics, random, n)
         for kind in range(len(_KINDS)):
-            taus[kind, :, start : start + some] = _taus(truths[kind], scores[kind])
+            taus[kind, :, start : start + n] = _taus(truths[kind], scores[kind])
     return Smoothing(weights, taus, n_systems, n_topics, topics, seed)
 
 
@@ -120,14 +120,14 @@ def _systems_by_topics(values: Results | npt.ArrayLike, measure: str | Measure |
 
 
 def _place(results: Results, measure: str | Measure | None) -> int:
-    there = ", ".join(map(str, results.measures))
+    known = ", ".join(map(str, results.measures))
     if measure is None:
         if len(results.measures) != 1:
-            raise InputError("values", f"the results have several measures ({there}): choose one with `measure`")
+            raise InputError("values", f"the results have several measures ({known}): choose one with `measure`")
         return 0
     wanted = parse_measure(measure)
     if wanted not in results.measures:
-        raise unexpected("measure", f"one of the results' measures, {there}", f"{wanted}")
+        raise unexpected("measure", f"one of the results' measures, {known}", f"{wanted}")
     return results.measures.index(wanted)
 
 
@@ -147,9 +147,9 @@ def _scores(
         prior = np.empty((repeats, n_systems))
         half = n_systems // 2
         for members, known in ((systems[:, :half], of_a), (systems[:, half:], of_b)):
-            part = values[members[:, :, None], known[:, None, :]]
-            part = standardize(part) if kind else part
-            np.put_along_axis(prior, members, _mean_of_known(part), axis=1)
+            earlier = values[members[:, :, None], known[:, None, :]]
+            earlier = standardize(earlier) if kind else earlier
+            np.put_along_axis(prior, members, _mean_of_known(earlier), axis=1)
         for i, alpha in enumerate(alphas):
             scores[kind, 1 + i] = smooth(now[..., None], prior, alpha)[..., 0]
     return scores
@@ -176,7 +176,7 @@ def _taus(truth: Values, scores: Values) -> Values:
 
 
 def _without_rounding(scores: Values) -> Values:
-    """Tie scores that differ only by rounding, whatever their unit."""
+    """Tie scores that differ only by rounding, in any unit."""
     largest = np.abs(scores).max(axis=-1, keepdims=True)
     relative: Values = np.divide(scores, largest, out=np.zeros_like(scores), where=largest > 0.0)
     return relative.round(12)

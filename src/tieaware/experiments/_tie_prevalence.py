@@ -18,7 +18,7 @@ from tieaware.engine.views import View
 from tieaware.errors import InputError, printable
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import COLOURS, MARKERS, Drawing, file_name, label
+from tieaware.experiments.plots import COLOURS, MARKERS, Drawing, display_name, file_name
 from tieaware.experiments.ties_by_tool import tools_by_rule
 from tieaware.inputs import QrelsLike, as_qrels, as_sources
 from tieaware.measures import Measure, parse_measures
@@ -141,7 +141,7 @@ def _deviations(
     found = np.full((len(queries), len(measures)), np.nan)
     for m, measure in enumerate(measures):
         if measure.definition.has_spread:
-            # Some measures refuse it where it would take too long.
+            # A measure raises InputError where its spread would take too long to compute.
             with contextlib.suppress(InputError):
                 (result,) = evaluate_views(judged, run, [measure], [View(_AVERAGE, spread=True)], threads=threads)
                 assert result.std is not None
@@ -151,13 +151,13 @@ def _deviations(
 
 def _warn_of_cuts(names: Sequence[str], ties: Sequence[Ties]) -> None:
     """Warn once about all runs with lists that end inside a tie at a common length."""
-    cut = [(name, of) for name, of in zip(names, ties, strict=True) if of.cut_lists]
+    cut = [(name, counts) for name, counts in zip(names, ties, strict=True) if counts.cut_lists]
     if not cut:
         return
-    each = [f"{of.cut_lists} of {printable(name)} at {of.common_length:,}" for name, of in cut[:_SHOWN]]
+    each = [f"{counts.cut_lists} of {printable(name)} at {counts.common_length:,}" for name, counts in cut[:_SHOWN]]
     more = f" and lists of {len(cut) - _SHOWN} more runs" if len(cut) > _SHOWN else ""
     warnings.warn(
-        f"{sum(of.cut_lists for _, of in cut)} lists end inside a tie at the common length of their run: "
+        f"{sum(counts.cut_lists for _, counts in cut)} lists end inside a tie at the common length of their run: "
         f"{', '.join(each)}{more}. If they were cut there, documents of the same score were dropped, and no average "
         "over ties includes them",
         stacklevel=3,
@@ -177,9 +177,9 @@ class TiePrevalence(Experiment):
     cutoffs : tuple of int
         The ranks within and across which ties were counted.
     left_out : tuple of str
-        The left-out runs, with ranks or an order that contradict their scores.
+        The runs that were left out, because their ranks or their order contradict their scores.
     rules, queries : tuple of str
-        The tie rules, and the judged queries; no queries without judgments.
+        The names of the tie rules, and of the judged queries; no queries without judgments.
     measures : tuple of Measure
         Empty without judgments.
     values : float64[n_rules, n_runs, n_queries, n_measures]
@@ -295,7 +295,7 @@ class TiePrevalence(Experiment):
         return tables
 
     def _all(self) -> list[tuple[str, Ties]]:
-        """Return the runs, followed by all of them together if there are several."""
+        """Return the name and the counts of each run; of several runs also the sums, under the name "all"."""
         named = list(zip(self.runs, self.ties, strict=True))
         return [*named, ("all", added_up(self.ties))] if len(named) > 1 else named
 
@@ -325,7 +325,10 @@ class TiePrevalence(Experiment):
         for run, ties in self._all():
             counts = [count for pair in zip(ties.within, ties.across, strict=True) for count in pair]
             rows.append((run, *(count / max(ties.lists, 1) for count in counts)))
-        notes = ("Shares of the lists with a tie among the first k, and with a tie group that the cut-off divides.",)
+        notes = (
+            "within k: the share of lists with a tie among the first k documents. across k: the share of lists with "
+            "a tie group that a cut-off at k divides.",
+        )
         return Table("Ties and cut-offs", columns, rows, notes)
 
     def _sizes(self) -> Table:
@@ -375,8 +378,8 @@ class TiePrevalence(Experiment):
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
             means = self.values[..., m].mean(axis=2).round(12)
-            for rule, of_rule in zip(self.rules, means, strict=True):
-                taus = [kendall_tau(of_rule, other) if len(self.runs) > 1 else np.nan for other in means]
+            for rule, ranked in zip(self.rules, means, strict=True):
+                taus = [kendall_tau(ranked, other) if len(self.runs) > 1 else np.nan for other in means]
                 rows.append((str(measure), rule, *(None if np.isnan(tau) else tau for tau in taus)))
         notes = ("Kendall's τ_b between the orders of the runs by mean, for each pair of tie rules.",)
         return Table("Orders of the runs", ("measure", "ties", *self.rules), rows, notes)
@@ -419,7 +422,7 @@ class TiePrevalence(Experiment):
         """
         n_runs = len(self.runs)
         height = 1.4 + 0.2 * min(n_runs, _DRAWN)
-        most = f" Of {n_runs} runs the {_DRAWN} {{}}." if n_runs > _DRAWN else ""
+        most = f" Shown: the {_DRAWN} of {n_runs} runs {{}}." if n_runs > _DRAWN else ""
         figures = {
             "ties": Drawing(
                 "The share of each run's documents that tie with another: with the original scores, and in single "
@@ -449,7 +452,7 @@ class TiePrevalence(Experiment):
         places = np.arange(len(order))
         ax.barh(places, shares[order], color="#8fbcd9", height=0.7, label="tied")
         ax.plot(single[order], places, "|", color="#D55E00", markersize=7, markeredgewidth=1.6, label="as float32")
-        _run_axis(ax, [label(self.runs[i]) for i in order])
+        _run_axis(ax, [display_name(self.runs[i]) for i in order])
         ax.set_xlim(0.0, 1.02)
         ax.set_xlabel("share of documents that tie")
 
@@ -505,7 +508,7 @@ class _Ranges:
         )  # fmt: skip
         for i, (rule, name) in enumerate(_MARKED.items(), 1):
             ax.plot(moved[rule], places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name)
-        _run_axis(ax, [f"{label(outcome.runs[i])}  {significant(means[_AVERAGE][i])}" for i in order])
+        _run_axis(ax, [f"{display_name(outcome.runs[i])}  {significant(means[_AVERAGE][i])}" for i in order])
         ax.set_xlabel(f"mean {outcome.measures[self.m]} over {len(outcome.queries)} topics − the average over ties")
 
 
@@ -513,5 +516,5 @@ def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
     ax.set_yticks(np.arange(len(runs)), runs, fontsize=8)
     ax.set_ylim(-0.7, len(runs) - 0.3)
     ax.grid(visible=False, axis="y")
-    # Above the axes, where it hides nothing, extending left over the names.
+    # Above the axes the legend hides no bar, and may extend over the names of the runs.
     ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)

@@ -1,4 +1,4 @@
-"""Progress of experiments."""
+"""Progress displays for experiments."""
 
 from __future__ import annotations
 

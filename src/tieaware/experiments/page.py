@@ -1,7 +1,9 @@
 """The HTML report of an experiment: its verdict, the main figure, the tables, and how they were computed.
 
-The page loads nothing: figures are embedded images, and its policy forbids all scripts except the one below, by hash.
-Its size is limited: what does not fit is in the files beside it, and the page links to them.
+The page loads nothing: figures are embedded images, and its content security policy allows no script but the one below,
+by its hash.
+The size of the page is limited: tables and figures that do not fit are in the files beside it, and the page links to
+them.
 """
 
 from __future__ import annotations
@@ -15,13 +17,13 @@ from dataclasses import dataclass
 from tieaware.experiments.plots import Drawing
 from tieaware.output.tables import Cell, Marked, Table, significant
 
-# The most characters of table rows and of figures on a page: 2 MB can be mailed, and opened on a phone.
+# The most characters of table rows and of figures on a page, so that it stays below 2 MB and can be mailed.
 _ROOM_OF_ROWS, _ROOM_OF_FIGURES = 820_000, 1_050_000
-# The number of rows shown of a table that does not fit, and the most rows of a table that is not folded.
+# Only the first _SOME rows of a table that does not fit are shown. Tables with more than _LONG rows are folded.
 _SOME, _LONG = 100, 60
 # Text of at least this length gets a wide column.
 _WIDE = 40
-# The fewest pixels per inch to which a figure may shrink, of 96.
+# A narrow screen may shrink figures from 96 pixels per inch to this many.
 _PIXELS = 57.0
 
 _STYLE = """
@@ -141,7 +143,7 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
         room -= sum(map(len, rows))
         # The first table, which holds the answer, is never folded.
         tables.append(_table(name, _heading(table, report), table, rows, folded=len(rows) > _LONG and bool(tables)))
-    parts = [
+    sections = [
         f"<h1>{html.escape(report.heading)}</h1>",
         f'<p class="quiet">{html.escape(report.title)}</p>' if report.title != report.heading else "",
         f'<p class="verdict">{html.escape(report.verdict)}</p>' if report.verdict else "",
@@ -162,7 +164,7 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{html.escape(report.heading)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
-            *filter(None, parts),
+            *filter(None, sections),
             f"<script>{_SCRIPT}</script>\n</body>\n</html>\n",
         ]
     )

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, distinct for the colour-blind; markers and dashes make the lines distinct in grey.
+# Okabe and Ito's colours, which the colour-blind can distinguish; markers and dashes distinguish lines in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
 
-# The longest name that leaves room for the plot.
+# Longer names are shortened, to leave room for the plot.
 _LENGTH = 40
 
 _PATH, _DIGITS = re.compile(rb' d="[^"]*"|<use [^>]*>'), re.compile(rb"(\.\d\d)\d+")
@@ -101,8 +101,8 @@ def style(i: int) -> dict[str, Any]:
     return {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % n], "linestyle": DASHES[(i + i // n) % n]}
 
 
-def label(name: str) -> str:
-    """Return a name for a figure: shortened, printable, without formulas, and visible despite a leading underscore."""
+def display_name(name: str) -> str:
+    """Return a name as figures show it: shortened, printable, not read as a formula or hidden for its underscore."""
     short = name if len(name) <= _LENGTH else f"{name[: _LENGTH - 1]}…"
     shown = short.encode("utf-8", "replace").decode().replace("$", r"\$")
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
