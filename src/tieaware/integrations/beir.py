@@ -23,9 +23,6 @@ from tieaware.measures import Measure
 from tieaware.measures.definitions import AP, RR, P, R, Success, nDCG
 from tieaware.runtime.extras import load
 
-# EvaluateRetrieval is not listed: a star import would import beir.
-__all__ = ["evaluate", "evaluate_custom"]
-
 _Judged = Mapping[str, Mapping[str, int]]
 _Scores = Mapping[str, Mapping[str, float]]
 

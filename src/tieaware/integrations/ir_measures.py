@@ -20,8 +20,6 @@ from tieaware.runtime.extras import load
 from tieaware.ties import RULES
 from tieaware.trec_eval import measured
 
-__all__ = ["as_measure", "install", "provider", "uninstall"]
-
 _EXTRA = "ir-measures"
 _NAME = "tieaware"
 

@@ -20,15 +20,6 @@ from tieaware.lists.query_lists import Lists
 from tieaware.ties import RULES
 from tieaware.trec_eval import MEASURES, NICKNAMES, OF_OTHER_INPUT, SMALLEST, Line, Request, evaluate_lines, lines
 
-__all__ = [
-    "RelevanceEvaluator",
-    "compute_aggregated_measure",
-    "parse_qrel",
-    "parse_run",
-    "supported_measures",
-    "supported_nicknames",
-]
-
 # The measures that trec_eval 10 has added. pytrec_eval wraps trec_eval 9.
 _ADDED = {"rbp", "rbp_resid", "unj"}
 supported_measures = set(MEASURES) - _ADDED

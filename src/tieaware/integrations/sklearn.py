@@ -15,8 +15,6 @@ from tieaware.measures import Measure, parse_measure
 from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
 
-__all__ = ["scorer"]
-
 _EXTRA = "scikit-learn"
 
 

@@ -10,8 +10,6 @@ from tieaware.errors import InputError
 from tieaware.integrations.boosting import BoostingMetric
 from tieaware.runtime.extras import load
 
-__all__ = ["Metric", "metric"]
-
 
 class Metric(BoostingMetric):
     """Measures that XGBoost computes after every round.
