@@ -118,7 +118,7 @@ def test_equal_runs_differ_by_nothing_but_their_ties():
     [
         ({"alpha": 0.0}, r"alpha: expected a number between 0 and 1, found 0\.0"),
         ({"confidence": 1.0}, r"confidence: expected a number between 0 and 1, found 1\.0"),
-        ({"runs": {"q1": {"a": 1.0}}}, "results: a comparison needs at least two runs and two queries; found 1 run and 2 queries"),
+        ({"runs": {"q1": {"a": 1.0}}}, "results: a comparison needs at least two runs and two queries"),
     ],
 )
 def test_it_says_what_is_wrong(arguments, message):

@@ -168,5 +168,5 @@ def test_bad_names_of_methods_are_refused(text, message):
 def test_queries_are_a_mapping_of_each_id_once(index):
     with pytest.raises(InputError, match="queries: expected a mapping"):
         retrieval.Exact().search(index, ["tie"])
-    with pytest.raises(InputError, match="queries: the id .1. appears twice"):
+    with pytest.raises(InputError, match="queries: the id '1' appears twice"):
         retrieval.Exact().search(index, {1: "a", "1": "b"})

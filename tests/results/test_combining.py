@@ -117,7 +117,7 @@ def test_a_shard_without_a_query_or_a_run_is_saved(tmp_path, suffix):
         assert repr(result)
         result.save(tmp_path / f"result{suffix}")
         assert same(Results.load(tmp_path / f"result{suffix}"), result)
-    with pytest.raises(InputError, match="runs: expected at least one, found none"):
+    with pytest.raises(InputError, match="runs: there is no run"):
         tieaware.evaluate(QRELS, table, "AP")
 
 
