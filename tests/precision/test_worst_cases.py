@@ -1,5 +1,6 @@
 """Worst cases of banding agree with published tables (corrected) and with enumeration, and rankings attain them."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from tieaware import Evaluator, InputError
 from tieaware.cli import main
-from tieaware.precision.worst_cases import table, worst_case
+from tieaware.precision.worst_cases import measures_with_worst_cases, table, worst_case
 
 RHOS = ["1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "1.7", "1.8", "1.9", "2.0"]
 LOSSES = {
@@ -87,6 +88,12 @@ def test_a_rho_of_1_costs_nothing():
 def test_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         worst_case(*arguments)
+
+
+def test_the_docstring_lists_the_measures_whose_worst_case_is_known():
+    """The parameter `measure` of `worst_case` lists the same measures as the definitions."""
+    listed = worst_case.__doc__.partition("measure : str or Measure\n")[2].partition(", with binary relevance")[0]
+    assert set(re.split(r", | or ", listed.strip())) == set(measures_with_worst_cases())
 
 
 def test_the_command_prints_the_table(capfd):

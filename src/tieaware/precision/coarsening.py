@@ -8,7 +8,7 @@ from tieaware.checks.arguments import did_you_mean, shown, unexpected
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.errors import InputError
 
-# Numbers of up to this many digits are parsed; no precision takes a larger one.
+# The largest number of digits that is parsed. No precision takes a longer number.
 _MOST_DIGITS = 17
 
 
@@ -52,7 +52,8 @@ class Precision(Coarsening):
     whole_list : bool
         Whether the coarse scores depend on the whole list, instead of on each score alone.
     groups_ranks : bool
-        Whether ranks are grouped, regardless of scores, so that values are averaged over groups instead of over ties.
+        Whether the class puts ranks into groups, regardless of scores. Its method `starts` then returns the first rank
+        of each group, and values are averages over the orders inside the groups.
     """
 
     names: ClassVar[tuple[str, ...]]
