@@ -227,7 +227,7 @@ def test_the_command_compares_the_systems_of_a_matrix(tmp_path, capfd, matrix):
     assert main(["compare", "--matrix", str(matrix), "--all", "--out", str(tmp_path / "seven")]) == 0
     printed = capfd.readouterr().out
     assert "5253 pairs of 103 runs, 50 queries" in printed
-    assert "the effect of ties is unknown" in printed
+    assert "–: unknown." in printed
     assert {path.name for path in (tmp_path / "seven").iterdir()} >= {"pairs.csv", "verdicts-AP.png", "report.html"}
 
 

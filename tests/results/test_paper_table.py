@@ -210,7 +210,8 @@ def test_the_command_prints_the_table(tmp_path, monkeypatch, capfd):
         (["--table", "text", "--baseline", "god"], "--baseline: there is no run 'god'; did you mean good?"),
     ):
         assert main([*arguments, *options]) == 2
-        assert capfd.readouterr().err == f"{message}; see tieaware eval --help\n"
+        pointer = " See" if message.endswith("?") else "; see"
+        assert capfd.readouterr().err == f"{message}{pointer} tieaware eval --help\n"
     with pytest.raises(SystemExit):
         main([*arguments, "--table", "text", "--format", "csv"])
     assert "--format: not allowed with argument --table" in capfd.readouterr().err
