@@ -1,4 +1,4 @@
-"""What these tests need besides: calls of the C library that fail."""
+"""Fixtures of the fault tests: failing calls of the C library, and a folder in memory."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from injected import Faults
 
 @pytest.fixture
 def faults() -> Faults:
-    """Give what lets calls fail; `make faults` loads it."""
+    """Give the control of faults.c; skip the test if faults.c is not preloaded."""
     try:
         return Faults()
     except ValueError:
-        pytest.skip("faults.c is not loaded: make faults does that")
+        pytest.skip("faults.c is not preloaded: run `make faults`")
 
 
 @pytest.fixture
 def in_memory() -> Iterator[Path]:
-    """Give an empty folder, in memory if there is such a place: each of thousands of files would wait for the disk."""
+    """Give an empty folder, in memory if possible: on a disk, thousands of synchronised files would be slow."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         yield Path(folder)

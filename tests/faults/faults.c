@@ -1,5 +1,5 @@
-/* Makes calls of the C library fail: allocations, and input and output. Loaded before that library (LD_PRELOAD); does
- * nothing until it is armed, by writing to the variables below, which Python does through ctypes: in injected.py.
+/* Makes calls of the C library fail: allocations, reads and writes. This library is loaded before the C library, with
+ * LD_PRELOAD. It does nothing until injected.py arms it: Python then sets the variables below through ctypes.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* What fails: the calls of one kind, from the first to the last of these numbers, counted from 1. Nothing, if 0. */
+/* Calls of this kind fail, from number first_failing to number last_failing, counted from 1; if 0, none fails. */
 volatile long first_failing = 0, last_failing = 0;
 volatile long calls = 0, failures = 0;
 enum { NOTHING, ALLOCATIONS, READS, WRITES };
@@ -31,21 +31,21 @@ static int fails(void) {
 
 /* ---- allocations ------------------------------------------------------------------------------------------------- */
 
-/* Where the code lies whose allocations count; if there is no range, those of all code do. */
+/* The address ranges of the code whose allocations count; without a range, all allocations count. */
 enum { MOST_RANGES = 128 };
 volatile long n_ranges = 0;
 uintptr_t code_begin[MOST_RANGES], code_end[MOST_RANGES];
 
 static void *(*next_malloc)(size_t), *(*next_calloc)(size_t, size_t), *(*next_realloc)(void *, size_t);
 
-/* What dlsym itself allocates, before it has found anything; never freed. */
-static char first_room[1 << 16] __attribute__((aligned(16)));
-static size_t first_used;
+/* Memory for the allocations that dlsym makes before it has found the next malloc; it is never freed. */
+static char early_memory[1 << 16] __attribute__((aligned(16)));
+static size_t early_used;
 
-static void *first_allocation(size_t size) {
-    void *block = first_room + first_used;
-    first_used += (size + 15) / 16 * 16;
-    return first_used <= sizeof first_room ? block : NULL;
+static void *early_allocation(size_t size) {
+    void *block = early_memory + early_used;
+    early_used += (size + 15) / 16 * 16;
+    return early_used <= sizeof early_memory ? block : NULL;
 }
 
 static int ready(void) {
@@ -74,27 +74,27 @@ static int allocation_fails(const void *caller) {
 
 void *malloc(size_t size) {
     if (!ready())
-        return first_allocation(size);
+        return early_allocation(size);
     return allocation_fails(__builtin_return_address(0)) ? NULL : next_malloc(size);
 }
 
 void *calloc(size_t n, size_t size) {
     if (!ready())
-        return first_allocation(n * size);
+        return early_allocation(n * size);
     return allocation_fails(__builtin_return_address(0)) ? NULL : next_calloc(n, size);
 }
 
 void *realloc(void *block, size_t size) {
     if (!ready())
-        return first_allocation(size);
+        return early_allocation(size);
     return allocation_fails(__builtin_return_address(0)) ? NULL : next_realloc(block, size);
 }
 
 /* ---- input and output -------------------------------------------------------------------------------------------- */
 
-/* The files that count: those whose names begin so. */
+/* Only files with paths that begin with this text count; if it is empty, no file does. */
 char place[PATH_MAX] = "";
-/* What goes wrong: an error of errno, or if it is negative, only so many bytes are read or written. */
+/* The errno of a failed call. If negative, a read or write transfers at most that many bytes instead of failing. */
 volatile long error_number = EIO;
 
 static int named(const char *path) {
@@ -122,7 +122,7 @@ static int call_fails(long of_kind, int is_named) {
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* Whether a read or write fails; if it is to be cut short instead, its size. */
+/* Returns whether a read or write fails. Reduces *size if the transfer is to be short instead. */
 static int transfer_fails(long of_kind, int file, size_t *size) {
     if (kind != of_kind || !call_fails(of_kind, open_file_is_named(file)))
         return 0;
@@ -131,23 +131,23 @@ static int transfer_fails(long of_kind, int file, size_t *size) {
     return error_number > 0;
 }
 
-ssize_t read(int file, void *room, size_t size) {
-    return transfer_fails(READS, file, &size) ? -1 : NEXT(read)(file, room, size);
+ssize_t read(int file, void *buffer, size_t size) {
+    return transfer_fails(READS, file, &size) ? -1 : NEXT(read)(file, buffer, size);
 }
 
-ssize_t pread64(int file, void *room, size_t size, off64_t offset) {
-    return transfer_fails(READS, file, &size) ? -1 : NEXT(pread64)(file, room, size, offset);
+ssize_t pread64(int file, void *buffer, size_t size, off64_t offset) {
+    return transfer_fails(READS, file, &size) ? -1 : NEXT(pread64)(file, buffer, size, offset);
 }
 
-ssize_t pread(int file, void *room, size_t size, off_t offset) {
-    return pread64(file, room, size, offset);
+ssize_t pread(int file, void *buffer, size_t size, off_t offset) {
+    return pread64(file, buffer, size, offset);
 }
 
 ssize_t write(int file, const void *bytes, size_t size) {
     return transfer_fails(WRITES, file, &size) ? -1 : NEXT(write)(file, bytes, size);
 }
 
-/* All that changes a folder or a file counts as a write, but cannot be cut short. */
+/* Calls that change a folder or a file count as writes, but cannot be short. */
 static int change_fails(int is_named) {
     return error_number > 0 && call_fails(WRITES, is_named);
 }

@@ -1,4 +1,4 @@
-"""faults.c from Python: what is to fail, and what came of it."""
+"""The control of faults.c from Python: which calls of the C library fail, and how a function behaves then."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Any, NamedTuple
 
 ALLOCATIONS, READS, WRITES = 1, 2, 3
 
-# As the last call that fails: all do from the first on.
+# As the number of the last call that fails: every call from the first one on fails.
 ALL_LATER = 2**62
 
 
 class Outcome(NamedTuple):
-    """What came of a call while something failed."""
+    """The result of a function during which calls of the C library failed."""
 
     value: Any
     error: BaseException | None
-    # How many calls of the C library were made, and how many of them failed.
+    # The number of counted calls of the C library, and of failed ones.
     calls: int
     failures: int
 
 
 class Faults:
-    """The library that was loaded before that of C.
+    """The variables of the preloaded library faults.c.
 
     Raises
     ------
     ValueError
-        If it was not.
+        If faults.c is not preloaded.
     """
 
     def __init__(self) -> None:
@@ -45,22 +45,25 @@ class Faults:
 
     @property
     def calls(self) -> int:
-        """How many calls there were since something was armed."""
+        """The number of calls that were counted since faults were last armed."""
         return self._calls.value
 
     @property
     def failures(self) -> int:
-        """How many of them failed."""
+        """The number of calls that failed since faults were last armed."""
         return self._failures.value
 
-    def count_code(self, *parts: str) -> int:
-        """Count the allocations of files alone whose paths have one of these parts; return how many files that are."""
+    def count_code(self, *names: str) -> int:
+        """Count only allocations by code from files with one of these names in their path.
+
+        Without names, allocations by all code count again. Returns the number of memory ranges that hold the code.
+        """
         begin, end = ((ctypes.c_size_t * 128).in_dll(self._library, name) for name in ("code_begin", "code_end"))
         n = 0
         with open("/proc/self/maps") as maps:
             for line in maps:
                 addresses, permissions, _, _, _, *path = line.split(None, 5)
-                if parts and "x" in permissions and path and any(part in path[0] for part in parts):
+                if names and "x" in permissions and path and any(name in path[0] for name in names):
                     begin[n], end[n] = (int(address, 16) for address in addresses.split("-"))
                     n += 1
         self._number("n_ranges").value = n
@@ -68,24 +71,25 @@ class Faults:
 
     @contextmanager
     def armed(self, kind: int, first: int, last: int, place: str = "", error: int = errno.EIO) -> Iterator[None]:
-        """Let calls of a kind fail: of allocations any, of the others those on files whose names begin with the place.
+        """Make calls number `first` to `last` of a kind fail with the given error.
 
-        A negative error lets that many bytes be read or written.
+        All allocations count, but only reads and writes of files whose paths begin with `place`. With a negative
+        error, a read or write does not fail, but transfers at most that many bytes.
         """
         (ctypes.c_char * 4096).in_dll(self._library, "place").value = os.fsencode(place)
         self._number("error_number").value = error
         self._number("first_failing").value, self._number("last_failing").value = first, last
         self._calls.value = self._failures.value = 0
-        # From here on, to say that nothing fails any more must not need memory: both are small numbers, which exist.
-        kinds, nothing = self._kind, 0
+        # Disarming must not allocate memory. Small integers need no allocation.
+        armed_kind, nothing = self._kind, 0
         try:
-            kinds.value = kind
+            armed_kind.value = kind
             yield
         finally:
-            kinds.value = nothing
+            armed_kind.value = nothing
 
     def attempt(self, call: Callable[[], Any], kind: int, first: int, last: int, **files: Any) -> Outcome:
-        """Call while what was said fails."""
+        """Call a function while faults are armed, and return its result or its error."""
         value, error = None, None
         try:
             with self.armed(kind, first, last, **files):
@@ -99,7 +103,11 @@ class Faults:
     def each(
         self, call: Callable[[], Any], kind: int, *, all_later: bool = False, **files: Any
     ) -> Iterator[tuple[int, Outcome]]:
-        """Let the first call of a kind fail, the second, and so on, until all succeed; yield what came of each."""
+        """Call a function again and again, while the first counted call fails, then the second, and so on.
+
+        Yields the number of the failing call and the outcome. Ends when no counted call is left that could fail; the
+        function must then succeed.
+        """
         n = 0
         while True:
             n += 1

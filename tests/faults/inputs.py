@@ -1,4 +1,4 @@
-"""A small collection in files of every format, and what it is worth."""
+"""A small collection in files of every format, and its values."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
-    # With the checksum that the command zstd writes: without it, nobody could tell what is corrupt.
+    # The command zstd writes a checksum, too; without a checksum, corrupt data cannot be recognised.
     ".zst": lambda data: zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1}),
 }
 TABLES = ("csv", "parquet", "arrow")
 
 
 def texts(n_queries: int, depth: int, seed: int = 5) -> tuple[bytes, bytes]:
-    """Give judgments and a run in TREC's format: of each seed the same documents, with other scores and labels."""
+    """Return judgments and a run in TREC format: the same documents for every seed, with other scores and labels."""
     rng = random.Random(seed)
     qrels, run = [], []
     for q in range(n_queries):
         documents = [f"d{q * 7919 + 104729 * i}" for i in range(depth)]
         qrels += [f"q{q} 0 {d} {rng.randint(0, 2)}\n" for d in documents[::3]]
         rng.shuffle(documents)
-        # The last does not tie: it would not be known whether more documents with its score were cut off.
+        # The last document does not tie: a list that ends inside a tie may have been cut there, which is warned of.
         scores = [*(rng.randint(1, depth // 2) for _ in documents[1:]), 0]
         run += [f"q{q} Q0 {d} {i} {score} tag\n" for i, (d, score) in enumerate(zip(documents, scores, strict=True))]
     return "".join(qrels).encode(), "".join(run).encode()
 
 
 def in_tables(folder: Path, n_queries: int, depth: int) -> None:
-    """Write the same as tables, qrels.csv, run.parquet and so on."""
+    """Write the collection of `texts` as CSV, Parquet and Arrow files."""
     import pandas
 
     qrels, run = texts(n_queries, depth)
@@ -59,6 +59,6 @@ def in_tables(folder: Path, n_queries: int, depth: int) -> None:
 
 
 def result(qrels: Any, run: Any, threads: int = 1) -> tuple[Any, ...]:
-    """Evaluate, for a result that can be compared."""
+    """Evaluate a run; return the queries and the bytes of the values, which tests can compare."""
     results = tieaware.evaluate(qrels, run, MEASURES, threads=threads)
     return results.queries, results.values.tobytes()

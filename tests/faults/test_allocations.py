@@ -1,7 +1,7 @@
-"""Memory is refused at every place where any is asked for: MemoryError, or the right value; and the next call works.
+"""Each allocation fails in turn: a call raises MemoryError or returns the right value, and the next call works.
 
-First to the kernels alone, where nothing else may come of it; then to whoever asks, NumPy and Python too, which
-PYTHONMALLOC=malloc makes ask for every object.
+First only allocations of the kernels fail, and then the only error allowed is MemoryError; then those of NumPy too, and
+then those of all code. PYTHONMALLOC=malloc makes Python allocate every object with malloc.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from support import queries
 
 import tieaware
 
-# One measure of each kernel and each kind of table, condensed lists among them.
+# One measure of each kernel and of each way to prepare lists, including condensed lists (judged_only).
 MEASURES = (
     "P@3", "AP", "RR", "nDCG@10", "RBP", "Success@3", "AUC", "ESL", "Bpref", "Q", "ERR@4", "Judged@3", "RBPResidual",
     "SetP", "GMAP", "IPrec@0.1", "IAP11", "AP(judged_only=True)", "NumRet",
@@ -31,7 +31,7 @@ SOME = [queries.random_query(random.Random(8), 7) for _ in range(6)]
 SCORES = queries.scores_of(SOME)
 EVALUATOR = queries.evaluator(SOME, MEASURES)
 LARGE = queries.evaluator(SOME * 500, MEASURES[:3], threads=2)
-# Made ahead: SciPy's own constructor crashes where it gets no memory.
+# Built before any allocation fails: SciPy's constructor crashes without memory.
 RELEVANCE = sparse.csr_array(([1, 2, 1], ([0, 0, 1], [3, 5, 2])), shape=(2, 9))
 SEEN = sparse.csr_array(([1, 1], ([0, 1], [4, 0])), shape=(2, 9))
 QRELS = {f"q{i}": {f"d{j}": j % 3 for j in range(12)} for i in range(4)}
@@ -50,7 +50,7 @@ def constructed(**options):
     return queries.evaluator(SOME, MEASURES, **options)(SCORES).tobytes()
 
 
-def whole_catalogues():
+def of_sparse():
     evaluator = tieaware.Evaluator.from_sparse(RELEVANCE, MEASURES[:5], exclude=SEEN)
     return evaluator(np.arange(18.0).reshape(2, 9) // 4).tobytes()
 
@@ -80,7 +80,7 @@ def loaded(folder):
 
 @pytest.fixture
 def folder(in_memory):
-    """Give a folder with judgments, two runs, and results."""
+    """Give a folder with judgments, two runs and saved results."""
     RESULTS.save(in_memory / "results.npz")
     judgments = (f"{q} 0 {d} {label}\n" for q, labels in QRELS.items() for d, label in labels.items())
     (in_memory / "qrels").write_text("".join(judgments))
@@ -91,8 +91,8 @@ def folder(in_memory):
 
 
 CALLS = {
-    "a call": lambda _: EVALUATOR(SCORES).tobytes(),
-    "a call of float32": lambda _: EVALUATOR(SCORES.astype(np.float32)).tobytes(),
+    "one call": lambda _: EVALUATOR(SCORES).tobytes(),
+    "one call with float32": lambda _: EVALUATOR(SCORES.astype(np.float32)).tobytes(),
     "spread": lambda _: np.stack(EVALUATOR.spread(SCORES)).tobytes(),
     "many": lambda _: EVALUATOR.many([SCORES, -SCORES]).tobytes(),
     "columns of features": lambda _: EVALUATOR.columns(np.stack([SCORES, -SCORES], 1)).tobytes(),
@@ -100,7 +100,7 @@ CALLS = {
     "average": lambda _: constructed(),
     "optimistic": lambda _: constructed(ties="optimistic"),
     "trec_eval": lambda _: constructed(ties="trec_eval", docids=[f"d{i}" for i in range(len(SCORES))]),
-    "catalogues": lambda _: whole_catalogues(),
+    "sparse arrays": lambda _: of_sparse(),
     "dicts": lambda _: of_results(tieaware.evaluate(QRELS, RUNS, MEASURES, threads=1)),
     "columns": lambda _: of_columns(),
     "Arrow": lambda _: of_results(tieaware.evaluate(TABLES[0], TABLES[1], MEASURES, threads=1)),
@@ -115,14 +115,15 @@ CALLS = {
 
 @pytest.fixture(params=CALLS)
 def call(request, folder):
-    """Give a call of the interface, whose result can be compared."""
+    """Give a call of the public interface, with a result that can be compared."""
     return lambda: CALLS[request.param](folder)
 
 
 def is_lack_of_memory(error):
-    """Whether an error says that there is no memory, in some of the ways in which it is said.
+    """Return whether an error reports a lack of memory.
 
-    Some functions of NumPy fail without a word, which Python then remarks on; a lock of Python's has its own.
+    Some functions of NumPy return an error without setting an exception, which Python reports as a SystemError. A lock
+    of Python raises a RuntimeError.
     """
     if isinstance(error, SystemError):
         text = str(error)
@@ -134,7 +135,7 @@ def is_lack_of_memory(error):
 @pytest.mark.parametrize(
     "code", [("/tieaware/kernels/_",), ("/tieaware/kernels/_", "/numpy/")], ids=["kernels", "NumPy too"]
 )
-def test_memory_that_a_kernel_does_not_get(faults, call, code, all_later):
+def test_allocations_of_kernels_that_fail(faults, call, code, all_later):
     right = call()
     assert faults.count_code(*code) > 10
     try:
@@ -149,12 +150,12 @@ def test_memory_that_a_kernel_does_not_get(faults, call, code, all_later):
         faults.count_code()
 
 
-# zipfile, which holds results, says many things where it gets no memory, and pyarrow ends the process.
+# Left out: without memory, zipfile, in which results are saved, raises errors of many types, and pyarrow aborts.
 @pytest.mark.parametrize("call", [name for name in CALLS if name != "Arrow" and "results" not in name], indirect=True)
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_memory_that_nobody_gets(faults, call, monkeypatch):
-    """One allocation fails alone: without any more memory, Python cannot even raise an error, and ends."""
-    # What is dropped on the way out of an error may itself find no memory; Python then says so, and goes on.
+def test_allocations_of_all_code_that_fail(faults, call, monkeypatch):
+    """One allocation fails at a time: if all later ones failed too, Python could not even raise an error."""
+    # Destructors that run during an error may also lack memory; Python reports that on stderr and continues.
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     assert os.environ.get("PYTHONMALLOC") == "malloc"
@@ -168,5 +169,5 @@ def test_memory_that_nobody_gets(faults, call, monkeypatch):
         outcomes[type(outcome.error).__name__] += 1
         assert call() == right, n
     assert outcomes["MemoryError"]
-    # A file that was being opened is closed by the garbage collector, which warns of it.
+    # If opening a file failed half-way, the garbage collector closes the file with a ResourceWarning.
     gc.collect()

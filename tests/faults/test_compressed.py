@@ -1,4 +1,4 @@
-"""Compressed files that are cut short or corrupt at every byte, and such as unpack to very much more than they hold."""
+"""Compressed files that are truncated or corrupt at each byte, and decompression bombs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMPRESSED = {name: compress for name, compress in COMPRESSIONS.items() if name}
 
 @pytest.fixture(params=["isal", "zlib"], autouse=True)
 def gzip_module(request, monkeypatch):
-    """Read gzip by either module."""
+    """Decompress gzip with isal or with zlib."""
     if request.param == "zlib":
         monkeypatch.setattr(files, "gzip_module", lambda: zlib)
     elif files.gzip_module() is zlib:
@@ -30,28 +30,28 @@ def gzip_module(request, monkeypatch):
 
 @pytest.fixture(params=COMPRESSED)
 def data(request, gzip_module):
-    """Give a small run, compressed."""
+    """Give the bytes of a small compressed run."""
     if request.param != ".gz" and files.gzip_module() is zlib:
-        pytest.skip("not gzip")
+        pytest.skip("this format does not depend on the gzip module")
     return COMPRESSED[request.param](RUN)
 
 
 def outcome(data):
-    """Return what a run in these bytes is worth; None, if an error says that it cannot be used."""
+    """Return the values of a run in these bytes; None if reading it raises InputError."""
     try:
         return result(io.BytesIO(QRELS), io.BytesIO(data))
     except InputError as error:
         return None if "\n" not in str(error) else "more than one line"
 
 
-def test_files_that_end_too_early(data):
+def test_truncated_files_are_refused(data):
     assert outcome(data) == RIGHT
     for n in range(len(data)):
         assert outcome(data[:n]) is None, n
 
 
-def test_files_with_a_byte_that_is_another(data):
-    """Every bit of it, and all of them: an error, or the right value, where the byte is one that says nothing."""
+def test_files_with_a_corrupt_byte_are_refused_or_evaluated_right(data):
+    """Flip each bit of each byte, and all bits of each byte. The values stay right only if the byte has no effect."""
     errors = 0
     for i in range(len(data)):
         for change in (*(1 << bit for bit in range(8)), 0xFF):
@@ -63,7 +63,7 @@ def test_files_with_a_byte_that_is_another(data):
     assert errors > 0.8 * 9 * len(data)
 
 
-def test_files_with_a_byte_more_or_less(data):
+def test_files_with_a_missing_or_an_extra_byte(data):
     for i in range(len(data) + 1):
         assert outcome(data[:i] + data[i + 1 :]) in (None, RIGHT), i
         assert outcome(data[:i] + b"\xa5" + data[i:]) in (None, RIGHT), i
@@ -80,35 +80,35 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 
 
 def peak(path):
-    """Return the most memory, in MB, that it takes to read a run, in a process of its own; and what is said of it."""
+    """Read a run in a process of its own; return its peak memory in MB, and its standard error."""
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(path)], capture_output=True, text=True, check=True)
     return int(done.stdout), done.stderr
 
 
 def bomb(compression, text, times):
-    """Repeat a text, as a file of members that each hold 2^26 bytes."""
+    """Return a compressed file of `times` members, each of which holds 2^26 bytes of a repeated text."""
     member = COMPRESSED[compression](text * ((1 << 26) // len(text)))
     return member * times
 
 
 @pytest.mark.parametrize("compression", COMPRESSED)
-def test_decompression_takes_no_memory(compression, tmp_path, gzip_module):
+def test_memory_does_not_grow_with_the_decompressed_size(compression, tmp_path, gzip_module):
     if compression != ".gz" and files.gzip_module() is zlib:
-        pytest.skip("not gzip")
+        pytest.skip("this format does not depend on the gzip module")
     small, large = tmp_path / f"small{compression}", tmp_path / f"large{compression}"
     small.write_bytes(COMPRESSED[compression](RUN))
-    # Half a gigabyte.
+    # The file decompresses to half a gigabyte.
     large.write_bytes(bomb(compression, b"\n# nothing\n", 8) + COMPRESSED[compression](RUN))
     assert large.stat().st_size < 10 << 20
     least, most = peak(small)[0], peak(large)[0]
-    # zstd and xz keep a window of what they have unpacked.
+    # zstd and xz keep a window of decompressed data.
     assert most - least < 32, (least, most)
 
 
-def test_a_window_of_gigabytes_is_refused(tmp_path):
-    """A file may ask its reader to remember gigabytes; xz -9 asks for 64 MB."""
+def test_xz_files_that_need_gigabytes_of_memory_are_refused(tmp_path):
+    """The header of an xz file states the memory for its dictionary: 64 MB for xz -9, but possibly gigabytes."""
     data = bytearray(lzma.compress(RUN, filters=[{"id": lzma.FILTER_LZMA2, "preset": 0}]))
-    # Bytes 12 to 23 are the header of the block, of which byte 16 is the size, and the last four are the checksum.
+    # Bytes 12 to 23 are the header of the xz block: byte 16 is the dictionary size, and bytes 20 to 23 the checksum.
     assert data[12:16] == b"\x02\x00\x21\x01"
     data[16] = 37
     data[20:24] = zlib.crc32(data[12:20]).to_bytes(4, "little")

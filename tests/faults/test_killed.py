@@ -1,4 +1,4 @@
-"""A process that is killed at any moment: what is at the name of its output is whole, old or new, or absent."""
+"""A process is killed at a random moment: each file that it writes is the old one, the whole new one, or absent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".html": b"</html>\n", "
 
 
 def killed(work, longest, rng):
-    """Do some work in a child, which is killed within this time; return whether it was at work yet."""
+    """Do some work in a child process, kill it after a random time of at most `longest` seconds.
+
+    Returns whether the child was killed before it finished.
+    """
     pid = os.fork()
     if pid == 0:
         try:
@@ -44,7 +47,7 @@ def killed(work, longest, rng):
 
 
 def duration(work):
-    """Time some work, once all that it needs is loaded."""
+    """Return the shortest of three durations of some work, in seconds; the first time may include imports."""
     times = []
     for _ in range(3):
         start = time.perf_counter()
@@ -54,7 +57,7 @@ def duration(work):
 
 
 def adapted(longest, was_killed):
-    """Give the next more time or less, so that half of them are killed, however busy the machine is."""
+    """Return a longer limit after a kill, otherwise a shorter one, so that about half of the children are killed."""
     return longest * (1.2 if was_killed else 0.8)
 
 
@@ -63,7 +66,7 @@ def unfinished(folder):
 
 
 def results_at(path):
-    """Tell which results a file holds, all of them."""
+    """Check that a file holds all values of the old or of the new results; return which."""
     values = tieaware.Results.load(path).values
     found = "old" if values[0, 0, 0] == 0.25 else "new"
     assert np.array_equal(values, RESULTS[found].values)
@@ -71,48 +74,48 @@ def results_at(path):
 
 
 def index_at(path):
-    """Tell which index a file holds, all of it."""
+    """Check that a file holds all of the old or of the new index; return which."""
     index = retrieval.Index.load(path)
     assert np.array_equal(index.postings.positions, INDEXES[index.terms[0]].postings.positions)
     return index.terms[0]
 
 
 @pytest.mark.parametrize(
-    ("name", "of", "read"),
+    ("name", "versions", "read"),
     [
         ("results.npz", RESULTS, results_at),
         ("results.parquet", RESULTS, results_at),
         ("texts.index", INDEXES, index_at),
     ],
 )
-def test_files_of_one_thing(tmp_path, name, of, read):
+def test_a_single_file(tmp_path, name, versions, read):
     path = tmp_path / name
     rng = random.Random(1)
-    longest = duration(lambda: of["old"].save(path))
+    longest = duration(lambda: versions["old"].save(path))
     seen = {"old": 0, "new": 0, "absent": 0}
     n_killed = 0
     for i in range(TIMES):
         if i % 2:
             path.unlink()
         else:
-            of["old"].save(path)
-        was_killed = killed(lambda: of["new"].save(path), 1.5 * longest, rng)
+            versions["old"].save(path)
+        was_killed = killed(lambda: versions["new"].save(path), 1.5 * longest, rng)
         n_killed, longest = n_killed + was_killed, adapted(longest, was_killed)
         found = read(path) if path.exists() else "absent"
         assert found != ("old" if i % 2 else "absent")
         seen[found] += 1
         if found == "absent":
-            of["old"].save(path)
+            versions["old"].save(path)
     assert n_killed > TIMES // 4
     assert seen["old"] > 0
     assert seen["new"] > 0
-    # What was left behind goes with the next that is written.
-    of["old"].save(path)
+    # Writing the file again removes the unfinished files of killed children.
+    versions["old"].save(path)
     assert unfinished(tmp_path) == []
 
 
 def check_reports(target, write, longest, times):
-    """Kill what writes a report, over and over; every file there is whole, an old one or a new one."""
+    """Kill the writer of a report again and again; each file in the folder must be the old or the whole new one."""
     names = {path.name for path in target.iterdir()}
     rng = random.Random(2)
     n_killed = 0
@@ -135,7 +138,7 @@ def check_reports(target, write, longest, times):
 
 
 def test_a_report(tmp_path, monkeypatch):
-    """All of its files are renamed one after another, so those of one and of the next may lie beside each other."""
+    """Its files are renamed one after another, so old and new files may be mixed."""
     drawn = experiments.smoothing(np.random.default_rng(3).random((4, 9)), topics=3, repeats=5)
     figures = {}
     draw = plots.Drawing.figure

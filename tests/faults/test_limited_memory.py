@@ -1,4 +1,4 @@
-"""A limit on memory, from what is already taken upwards: "out of memory", in one line, or the right result."""
+"""Limits on the address space: a command reports a lack of memory in one line, or gives the right result."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from inputs import texts
 
 MB = 1 << 20
-# Python and NumPy take as much to begin with; below it, they cannot say anything.
+# Python and NumPy need this much to start; with less, they cannot report anything.
 LEAST, MOST, STEP = 100 * MB, 1000 * MB, 100 * MB
 
-# The limit is set once all is loaded, beside what is taken then.
+# The limit is set after all imports.
 PROGRAM = """
 import resource, sys, tieaware.cli, tieaware.results.paper_table, tieaware.results.storage
 arguments = sys.argv[2:]
@@ -91,10 +91,10 @@ def test_calls_with_less_and_less_memory():
 
 
 @pytest.mark.parametrize("size", [100, *range(200, 500, 50)])
-def test_a_command_that_begins_with_little_memory(size):
-    """Below about 120 MB, OpenBLAS ends the process.
+def test_a_command_that_starts_with_little_memory(size):
+    """Below about 120 MB, OpenBLAS aborts the process.
 
-    Up to about 150 MB, an import fails somewhere, before the command can report it: that range is left out.
+    From there up to about 150 MB, an import fails before the command can report the error: this range is not tested.
     """
     program = "import resource, sys; from tieaware.cli import main; sys.exit(main(['demo']))"
     done = subprocess.run(

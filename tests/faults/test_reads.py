@@ -1,4 +1,4 @@
-"""A read that fails, or is short, at every block: an InputError, or the right value; and the next call works."""
+"""Each read of a file fails or is short in turn: an InputError or the right values; and the next call works."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ RIGHT = result(io.BytesIO(QRELS), io.BytesIO(RUN))
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    """Let a small file be read in many blocks, and in pieces by several threads."""
+def small_buffers(monkeypatch):
+    """Make the reader read a small file with many reads, and in chunks for several threads."""
     monkeypatch.setattr(files, "COMPRESSED_BUFFER", 1 << 10)
     monkeypatch.setattr(trec, "BUFFER", 1 << 12)
     monkeypatch.setattr(trec, "CHUNK_ROWS", 1 << 7)
@@ -34,7 +34,7 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture(params=[*COMPRESSIONS, *TABLES])
 def collection(request, tmp_path):
-    """Give the paths of judgments and run, of each format."""
+    """Give the paths of judgments and a run, in each format."""
     if request.param in TABLES:
         in_tables(tmp_path, N_QUERIES, DEPTH)
         return tmp_path / f"qrels.{request.param}", tmp_path / f"run.{request.param}"
@@ -52,18 +52,18 @@ def test_a_read_that_fails(faults, collection, all_later, threads):
 
     right = call()
     assert right == RIGHT
-    blocks = 0
+    n_reads = 0
     for n, outcome in faults.each(call, READS, all_later=all_later, place=str(collection[0].parent)):
-        blocks = n
+        n_reads = n
         if outcome.error is None:
-            # Several threads leave what goes wrong to one.
+            # If reading with several threads fails, the file is read again with one thread.
             assert outcome.value == right, n
         else:
             assert type(outcome.error) is InputError, repr(outcome.error)
             assert str(outcome.error).startswith(str(collection[0].parent)), outcome.error
         assert call() == right
-    # What is mapped into memory is not read.
-    assert blocks > (0 if collection[0].suffix == ".arrow" else 4)
+    # Arrow files are mapped into memory, not read.
+    assert n_reads > (0 if collection[0].suffix == ".arrow" else 4)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -92,15 +92,15 @@ def test_reads_that_a_signal_interrupts(faults, collection):
 
 
 class Unreliable(io.BytesIO):
-    """A file object, one of whose reads goes as none should."""
+    """A file object with one read that behaves in an unusual way."""
 
-    def __init__(self, data, number, deed):
+    def __init__(self, data, number, behaviour):
         super().__init__(data)
-        self.left, self.deed = number, deed
+        self.left, self.behaviour = number, behaviour
 
     def read(self, size=-1):
         self.left -= 1
-        return self.deed(super().read, size) if self.left == 0 else super().read(min(size, 3000))
+        return self.behaviour(super().read, size) if self.left == 0 else super().read(min(size, 3000))
 
 
 def fail(read, size):
@@ -109,7 +109,7 @@ def fail(read, size):
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 @pytest.mark.parametrize(
-    ("deed", "right"),
+    ("behaviour", "right"),
     [
         (fail, False),
         (lambda read, size: None, False),
@@ -118,13 +118,13 @@ def fail(read, size):
         (lambda read, size: bytearray(read(size)), True),
         (lambda read, size: read(size + 5000), True),
     ],
-    ids=["fails", "would wait", "text", "short", "bytearray", "more than asked for"],
+    ids=["fails", "would block", "text", "short", "bytearray", "longer than requested"],
 )
-def test_file_objects(compression, deed, right):
+def test_file_objects_with_an_unusual_read(compression, behaviour, right):
     data = COMPRESSIONS[compression](RUN)
     n = 1
     while True:
-        file = Unreliable(data, n, deed)
+        file = Unreliable(data, n, behaviour)
         try:
             found = result(io.BytesIO(QRELS), file)
         except InputError:
@@ -146,25 +146,25 @@ def feed(descriptor, chunks, pause):
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_a_pipe_whose_writer_is_slow_or_dies(compression, tmp_path):
     data = COMPRESSIONS[compression](RUN)
-    for part in (len(data), len(data) // 2):
-        pipe = tmp_path / f"pipe{part}"
+    for size in (len(data), len(data) // 2):
+        pipe = tmp_path / f"pipe{size}"
         os.mkfifo(pipe)
-        chunks = [data[i : min(i + 997, part)] for i in range(0, part, 997)]
+        chunks = [data[i : min(i + 997, size)] for i in range(0, size, 997)]
         writer = threading.Thread(target=feed, args=(pipe, chunks, 0.001))
         writer.start()
-        if part == len(data):
+        if size == len(data):
             assert result(io.BytesIO(QRELS), pipe) == RIGHT
         elif compression:
             with pytest.raises(InputError, match="truncated"):
                 result(io.BytesIO(QRELS), pipe)
         else:
-            # Where a plain file ends, nothing says that there was to be more; but for the line that was cut.
+            # The end of uncompressed text does not show that more was to come, except for an incomplete last line.
             with pytest.raises(InputError, match="a line of a run has 6 fields"):
                 result(io.BytesIO(QRELS), pipe)
         writer.join(10)
 
 
-def test_standard_input_that_does_not_wait(tmp_path):
+def test_standard_input_that_does_not_block(tmp_path):
     (tmp_path / "qrels").write_bytes(QRELS)
     ours, theirs = os.pipe()
     os.set_blocking(ours, False)

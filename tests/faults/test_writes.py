@@ -1,4 +1,7 @@
-"""Every write of every command fails in turn: one line and status 2, and each file is whole, old or new, or absent."""
+"""Each write of each command fails in turn: the command prints one line and exits with status 2.
+
+Each output file is then the old one, the whole new one, or absent.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# So that children need not load all that again.
+# Imported before the tests fork, because each child would otherwise import them again.
 import matplotlib.backends.backend_agg
 import matplotlib.backends.backend_svg  # noqa: F401
 import numpy as np
@@ -28,7 +31,7 @@ from tieaware.experiments import plots
 
 TIEAWARE = [sys.executable, "-m", "tieaware.cli"]
 
-# Every command that prints, and what draws or writes a folder.
+# The commands that print, and the commands that write a folder of tables and figures.
 PRINTED = {
     "eval": "eval qrels a b -q",
     "eval json": "eval qrels a --format json --spread",
@@ -57,7 +60,7 @@ WRITTEN = {
 
 @pytest.fixture
 def folder(in_memory, monkeypatch):
-    """Be in a folder with judgments and runs."""
+    """Give a folder with judgments and runs, and make it the working directory."""
     for seed, name in enumerate("abcd"):
         qrels, run = texts(9, 12, seed)
         (in_memory / name).write_bytes(run)
@@ -67,7 +70,7 @@ def folder(in_memory, monkeypatch):
 
 
 class Child:
-    """A forked child that runs a command, with its output in files: how it ended, and what it has written."""
+    """A forked child that runs a command with its output in files; its exit status, output, errors and calls."""
 
     def __init__(self, folder, arguments, faults, first=0, last=0, error=errno.ENOSPC, out="output"):
         calls = folder / "calls"
@@ -78,7 +81,7 @@ class Child:
                 for descriptor, name in ((1, out), (2, "errors")):
                     file = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
                     os.dup2(file, descriptor)
-                # Those of the files of output, not of what the test itself writes.
+                # Faults affect files with names that begin with "out"; the test's own files have other names.
                 sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
                 with faults.armed(WRITES, first, last, place=str(folder / "out"), error=error):
                     try:
@@ -107,7 +110,7 @@ def test_standard_output(faults, folder, command, error):
     assert right.status == 0, right.errors
     assert right.calls > 0
     if command == "overhead":
-        # It measures.
+        # The output contains times, which differ from call to call.
         right.output = b""
     for n in range(1, right.calls + 1):
         for last in (n, ALL_LATER):
@@ -119,9 +122,9 @@ def test_standard_output(faults, folder, command, error):
             elif error == errno.EPIPE:
                 assert (child.status, child.errors) == (141, right.errors)
             else:
-                said = child.errors.removeprefix(right.errors)
+                message = child.errors.removeprefix(right.errors)
                 reason = os.strerror(error)
-                assert (child.status, said) == (2, f"standard output: cannot be written: {reason}\n")
+                assert (child.status, message) == (2, f"standard output: cannot be written: {reason}\n")
 
 
 def files_in(folder):
@@ -130,7 +133,7 @@ def files_in(folder):
 
 @pytest.fixture(scope="module")
 def experiment():
-    """Give the outcome of an experiment, whose figures are drawn once."""
+    """Give the outcome of an experiment; each of its figures is drawn only once, to save time."""
     matrix = np.random.default_rng(3).random((4, 9))
     drawn = tieaware.experiments.smoothing(matrix, topics=3, repeats=5)
     figures = {}
@@ -143,7 +146,7 @@ def experiment():
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, -100], ids=["full", "read-only", "short"])
 @pytest.mark.parametrize("old", [False, True], ids=["nothing there", "old files there"])
 def test_a_report_at_every_write(faults, in_memory, experiment, old, error):
-    """One file after the other takes its name; until all are written, none does."""
+    """No file is renamed to its final name until all files are written; then one after another is."""
     target = in_memory / "out"
     experiment.write(target)
     names = set(files_in(target))
@@ -170,13 +173,13 @@ def test_a_report_at_every_write(faults, in_memory, experiment, old, error):
         if outcome.failures == 0:
             break
         assert (outcome.error is None) == (error < 0), n
-    # Each file was written, at least once.
+    # Each file takes at least one write.
     assert n > len(names) >= 4
 
 
 @pytest.mark.parametrize("command", WRITTEN)
 def test_the_report_of_every_command(faults, folder, command):
-    """At its first write, one in the middle, and its last."""
+    """Its first write fails, then one in the middle, and then the last."""
     target = folder / "out"
     arguments = f"{WRITTEN[command]} --out {target}"
     new = Child(folder, arguments, faults, first=10**9, last=10**9, out="printed")
@@ -199,7 +202,7 @@ def is_whole(name, content):
 @pytest.mark.parametrize("name", ["out.png", "out.svg", "out.npz", "out.parquet", "out.csv"])
 @pytest.mark.parametrize("old", [False, True], ids=["nothing there", "old file there"])
 def test_one_file(faults, folder, name, old):
-    """As `test_the_files_of_a_report`, but it is all or nothing, at every write, whether or not the next would do."""
+    """A single file is whole or unchanged after each failed write, whether or not the later writes fail, too."""
     results = tieaware.evaluate("qrels", {"a": "a", "b": "b"}, ["AP", "P@5"], threads=1)
     path = folder / name
     if name.endswith(("npz", "parquet")):
@@ -210,7 +213,7 @@ def test_one_file(faults, folder, name, old):
         from tieaware.experiments import tie_prevalence
 
         write = next(iter(tie_prevalence(["a"]).drawings().values())).save
-        # Drawn twice, names within an SVG file differ.
+        # The identifiers in an SVG file differ each time it is drawn, so only its end is checked.
         read = lambda path: is_whole(path.name, path.read_bytes())  # noqa: E731
     write(path)
     right = read(path)
@@ -237,7 +240,7 @@ def test_one_file(faults, folder, name, old):
         assert n > 4
 
 
-# ---- and what a system really does --------------------------------------------------------------------------------
+# ---- errors of the operating system itself -------------------------------------------------------------------------
 
 
 def shell(command, **options):
@@ -273,7 +276,7 @@ def test_a_limit_on_the_size_of_files(folder, size):
 
 
 def test_a_read_only_folder(folder):
-    """Also for root, who may write there nonetheless, once that power is taken away."""
+    """Root may write into read-only folders; as root, the test drops that capability first."""
     (folder / "closed").mkdir()
     (folder / "closed").chmod(0o555)
     prefix = "setpriv --bounding-set=-dac_override " if os.geteuid() == 0 else ""
@@ -288,7 +291,7 @@ def test_a_read_only_folder(folder):
 
 def test_a_small_disk(folder, tmp_path):
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode:
-        pytest.skip("no disk can be mounted here")
+        pytest.skip("file systems cannot be mounted here")
     disk = tmp_path / "disk"
     disk.mkdir()
     for size in (4, 16, 64):
