@@ -1,10 +1,10 @@
-"""Tables of other libraries, by the Arrow C stream interface: a schema, then batches of columns, each a few buffers.
+"""A reader of tables through the Arrow C stream interface: a schema, then batches of columns, each of a few buffers.
 
-A producer gives them in capsules, and takes back what a capsule, a stream or an array holds when its `release` is
-called: once. Who takes a structure out of a capsule sets the `release` of what is left there to NULL.
+A producer passes structures in capsules. The memory of a structure is freed by calling its `release` exactly once.
+Whoever moves a structure out of a capsule sets the `release` of the structure in the capsule to NULL.
 
-The kinds of the columns are checked before anything is read, and the number of buffers and rows of each batch; what is
-checked of the values is said in _buffers.pyx.
+The kinds of the columns, and the numbers of buffers and rows of each batch, are checked before anything is read.
+_buffers.pyx describes the checks of values.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t, uint8_t
@@ -37,12 +37,12 @@ cdef extern from "inputs/arrow.h" nogil:
         const char *(*get_last_error)(ArrowArrayStream *) noexcept nogil
         void (*release)(ArrowArrayStream *) noexcept nogil
 
-# No offset or length is as large; so no sum of two of them wraps around.
+# The largest offset or length that is accepted, so that the sum of two of them does not overflow.
 cdef int64_t LARGEST = <int64_t>1 << 61
 
 
 class BadStream(Exception):
-    """A producer that failed, or gave what is none of Arrow's layouts."""
+    """The producer failed, or its data does not have a layout of Arrow."""
 
 
 cdef dict KINDS = {
@@ -59,14 +59,14 @@ cdef dict NAMES = {
 
 
 cdef class Type:
-    """What the schema says of a column."""
+    """The type of a column, from the schema."""
 
     cdef Kind kind
     cdef Py_ssize_t width
-    # Of the values that a dictionary holds; None for any other column.
+    # The type of the values of a dictionary; None for any other column.
     cdef Type values
     cdef str name
-    # "text", "integer", "number" (which is no identifier), "null" or "other".
+    # The kind of values: "text", "integer", "number" (not an identifier), "null" or "other".
     cdef str holds
     cdef bint is_signed
 
@@ -75,7 +75,7 @@ cdef Type type_of(const ArrowSchema *schema):
     cdef Type self = Type.__new__(Type)
     cdef bytes form
     if schema == NULL or schema.format == NULL:
-        raise BadStream("a schema without a format")
+        raise BadStream("the schema has no format")
     form = schema.format
     self.kind = KINDS.get(form, OTHER)
     self.name = NAMES.get(form) or form.decode("utf-8", "replace")
@@ -90,7 +90,7 @@ cdef Type type_of(const ArrowSchema *schema):
     self.holds = what_holds(self.kind)
     if schema.dictionary != NULL:
         if not INT8 <= self.kind <= UINT64:
-            raise BadStream("a dictionary whose indices are no integers")
+            raise BadStream("the indices of a dictionary are not integers")
         if schema.dictionary.dictionary != NULL:
             self.kind, self.name, self.holds = OTHER, "dictionary of dictionaries", "other"
             return self
@@ -102,7 +102,7 @@ cdef Type type_of(const ArrowSchema *schema):
 
 
 cdef class Batch:
-    """An array that its columns keep until none of them is used any more."""
+    """The array of a batch, which its columns keep alive as long as one of them is used."""
 
     cdef ArrowArray array
 
@@ -116,7 +116,7 @@ cdef class Batch:
 
 
 cdef Column column_of(Batch owner, Type kind, const ArrowArray *array, int64_t skipped, int64_t n):
-    """Describe rows skipped to skipped + n of an array."""
+    """Make a column of the rows skipped … skipped + n - 1 of an array."""
     cdef Column column = Column.__new__(Column)
     cdef Layout *layout = &column.layout
     cdef int64_t wanted
@@ -127,7 +127,7 @@ cdef Column column_of(Batch owner, Type kind, const ArrowArray *array, int64_t s
     layout.kind = kind.kind
     check_array(array)
     if skipped + n > array.length:
-        raise BadStream(f"a column of {array.length} rows in a table of {skipped + n}")
+        raise BadStream(f"a column has {array.length} rows in a table of {skipped + n} rows")
     layout.n = n
     layout.first = array.offset + skipped
     layout.width = kind.width
@@ -136,14 +136,14 @@ cdef Column column_of(Batch owner, Type kind, const ArrowArray *array, int64_t s
         return column
     wanted = 3 if TEXT32 <= kind.kind <= VIEWS else 2
     if array.buffers == NULL or array.n_buffers < wanted or (array.n_buffers > wanted and kind.kind != VIEWS):
-        raise BadStream(f"{array.n_buffers} buffers for a column of {kind.name}, which has {wanted}")
+        raise BadStream(f"a column of {kind.name} has {array.n_buffers} buffers, not {wanted}")
     if array.null_count != 0:
         layout.valid = <const uint8_t *>array.buffers[0]
     layout.values = <const uint8_t *>array.buffers[1]
     if layout.values == NULL and kind.width + wanted > 2:
-        raise BadStream(f"a column of {kind.name} without values")
+        raise BadStream(f"a column of {kind.name} has no values")
     if kind.kind == VIEWS:
-        # The last holds the sizes of those that views point into.
+        # The last buffer holds the sizes of the buffers into which the views point.
         layout.buffers = array.buffers
         layout.n_data = array.n_buffers - 3
         layout.sizes = <const int64_t *>array.buffers[array.n_buffers - 1]
@@ -158,29 +158,29 @@ cdef Column column_of(Batch owner, Type kind, const ArrowArray *array, int64_t s
 
 cdef check_array(const ArrowArray *array):
     if array == NULL or array.release == NULL:
-        raise BadStream("an array that was released")
+        raise BadStream("an array was already released")
     if not (0 <= array.length <= LARGEST and 0 <= array.offset <= LARGEST):
-        raise BadStream(f"an array of length {array.length} and offset {array.offset}")
+        raise BadStream(f"an array has length {array.length} and offset {array.offset}")
 
 
 cdef object released(bytes name):
-    return BadStream(f"a capsule {name.decode()} that was used before")
+    return BadStream(f"the capsule {name.decode()} was already used")
 
 
 cdef class Stream:
-    """Batches of columns, from a capsule "arrow_array_stream", or two of "arrow_schema" and "arrow_array".
+    """A reader of batches, from a capsule "arrow_array_stream", or from two, "arrow_schema" and "arrow_array".
 
     Attributes
     ----------
     names : tuple of str
-        Of the columns; what is no table is one column without a name.
+        The names of the columns. Data that is not a table is one column without a name.
     """
 
     cdef ArrowArrayStream stream
     cdef readonly tuple names
     cdef tuple types
     cdef bint is_table, busy
-    # Of what is one array, that array; until it was read.
+    # The only array, until it is read, if there is no stream.
     cdef Batch batch
 
     def __cinit__(self, *capsules):
@@ -215,7 +215,7 @@ cdef class Stream:
             self.batch = Batch.__new__(Batch)
             self.batch.array = array[0]
             array.release = NULL
-            # The capsule releases the schema.
+            # The destructor of the capsule releases the schema.
             self.describe(schema)
 
     def __dealloc__(self):
@@ -227,14 +227,14 @@ cdef class Stream:
         cdef int64_t i
         cdef list types = [], names = []
         if schema.release == NULL or schema.format == NULL:
-            raise BadStream("a schema that was released")
+            raise BadStream("the schema was already released")
         self.is_table = strcmp(schema.format, "+s") == 0
         if not self.is_table:
             self.names = ("",)
             self.types = (type_of(schema),)
             return
         if schema.n_children < 0 or (schema.n_children > 0 and schema.children == NULL):
-            raise BadStream(f"a table of {schema.n_children} columns")
+            raise BadStream(f"the table has {schema.n_children} columns")
         for i in range(schema.n_children):
             types.append(type_of(schema.children[i]))
             names.append(name_of(schema.children[i]))
@@ -246,19 +246,20 @@ cdef class Stream:
             if self.stream.get_last_error != NULL:
                 text = self.stream.get_last_error(&self.stream)
         message = "" if text == NULL else (<bytes>text).decode("utf-8", "replace")
-        return BadStream(" ".join(message.split()) or f"error {code} of a producer that does not say more")
+        return BadStream(" ".join(message.split()) or f"the producer failed with error {code} and no message")
 
     def read(self, columns):
-        """Read a batch; return these of its columns, or None at the end.
+        """Read the next batch; return its chosen columns, or None at the end.
 
         Parameters
         ----------
         columns : sequence of int
+            The indices of the columns to return.
         """
         cdef Batch batch
         cdef int code
         if self.busy:
-            raise BadStream("a stream that another thread is reading")
+            raise BadStream("another thread is reading this stream")
         self.busy = True
         try:
             if self.stream.release == NULL:
@@ -268,7 +269,7 @@ cdef class Stream:
             with nogil:
                 code = self.stream.get_next(&self.stream, &batch.array)
             if code:
-                # Nothing was given, whatever is there.
+                # After an error, the array is invalid and must not be released.
                 batch.array.release = NULL
                 raise self.failure(code)
             return None if batch.array.release == NULL else self.columns(batch, columns)
@@ -281,13 +282,13 @@ cdef class Stream:
         cdef list found = []
         check_array(array)
         if not all(0 <= i < len(self.types) for i in columns):
-            raise IndexError(f"columns {list(columns)} of {len(self.types)}")
+            raise IndexError(f"columns {list(columns)} are out of range for {len(self.types)} columns")
         if not self.is_table:
             for i in columns:
                 found.append(column_of(batch, self.types[i], array, 0, array.length))
             return found
         if array.n_children != len(self.types) or (array.n_children > 0 and array.children == NULL):
-            raise BadStream(f"a batch of {array.n_children} columns in a table of {len(self.types)}")
+            raise BadStream(f"a batch has {array.n_children} columns in a table of {len(self.types)} columns")
         for i in columns:
             column = column_of(batch, self.types[i], array.children[<int64_t>i], array.offset, array.length)
             if array.null_count != 0 and array.n_buffers > 0 and array.buffers != NULL:

@@ -1,8 +1,8 @@
-"""Columns of values, as they lie in the memory of whoever made them, into identifiers and numbers.
+"""Conversion of columns in the memory of another library to identifiers and numbers.
 
-What is known is checked: that offsets ascend and stay below the last, and that indices and views are within what they
-point into, as far as its size is told. The sizes of most buffers are not: for these the producer is trusted. What is
-written is bounded by what was allocated, whatever the buffers hold when they are read a second time.
+Offsets must ascend and stay below the last, and indices and views must be within their buffers, as far as the sizes of
+these buffers are known. Most buffers do not have a known size, so the producer is trusted. Writes stay within the
+allocated memory, even if another thread changes the buffers between two reads.
 """
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -20,7 +20,7 @@ cdef enum:
 
 
 class BadCell(Exception):
-    """A value that cannot be read: its row, and what it is instead."""
+    """A value cannot be read. The arguments are its row, and what was found there."""
 
 
 cdef dict DTYPES = {
@@ -33,7 +33,7 @@ cdef dict KINDS_OF_DTYPES = {
 
 
 cdef object dtype_of(Kind kind):
-    """The NumPy type of numbers; None for anything else."""
+    """Return the NumPy type of a kind of numbers; None for any other kind."""
     return np.dtype(DTYPES[kind]) if kind in DTYPES else None
 
 
@@ -47,7 +47,7 @@ cdef str what_holds(Kind kind):
     return "other" if kind == OTHER else "number"
 
 
-# The bytes of one value; the digits, if it is a number.
+# The bytes of one value, or its digits if it is an integer.
 cdef struct Cell:
     const uint8_t *bytes
     int64_t n
@@ -69,7 +69,7 @@ cdef inline bint is_missing(const Layout *layout, int64_t row) noexcept nogil:
 
 
 cdef inline uint64_t load(const uint8_t *p, int64_t width) noexcept nogil:
-    """Read an unsigned number of up to eight bytes, wherever it lies."""
+    """Read an unsigned number of up to eight bytes, which need not be aligned."""
     cdef uint16_t two
     cdef uint32_t four
     cdef uint64_t eight
@@ -97,7 +97,7 @@ cdef inline int64_t load_signed(const uint8_t *p, int64_t width) noexcept nogil:
 
 
 cdef inline void write_digits(Cell *cell, uint64_t number, bint negative) noexcept nogil:
-    """Write a number from the end of its room towards the front."""
+    """Write the digits of a number, from the end of the buffer towards the front."""
     cdef int64_t i = LONGEST_NUMBER
     if negative:
         number = 0 - number
@@ -126,7 +126,10 @@ cdef inline Found read_offsets(const Layout *layout, int64_t i, int64_t size, Ce
 
 
 cdef inline Found read_view(const Layout *layout, int64_t i, Cell *cell) noexcept nogil:
-    """A view is its length, then up to 12 bytes; or of more, the first four, their buffer, and where in it they are."""
+    """Find the bytes of a view.
+
+    A view is its length and up to 12 bytes. If there are more, it has the first four, a buffer number and an offset.
+    """
     cdef const uint8_t *view = layout.values + 16 * i
     cdef int64_t n = load_signed(view, 4), buffer, begin
     if n < 0:
@@ -145,7 +148,7 @@ cdef inline Found read_view(const Layout *layout, int64_t i, Cell *cell) noexcep
 
 
 cdef Found read_cell(const Layout *layout, int64_t row, Cell *cell) noexcept nogil:
-    """Find the bytes of a value that is text, bytes or an integer."""
+    """Find the bytes of a value of text, bytes or an integer."""
     cdef int64_t i = layout.first + row
     cdef int64_t index
     if is_missing(layout, row):
@@ -180,7 +183,7 @@ cdef Found read_cell(const Layout *layout, int64_t row, Cell *cell) noexcept nog
 cdef int64_t fill_offsets(
     const Layout *layout, int64_t start, const int64_t *rows, int64_t n, int64_t *offsets, Found *found
 ) noexcept nogil:
-    """Set the offsets of n identifiers, at these rows or from start on; return how many of them are good."""
+    """Set the offsets of n identifiers, in these rows or from start on; return how many precede the first bad one."""
     cdef int64_t i
     cdef Cell cell
     offsets[0] = 0
@@ -195,7 +198,7 @@ cdef int64_t fill_offsets(
 cdef int64_t fill_data(
     const Layout *layout, int64_t start, const int64_t *rows, int64_t n, const int64_t *offsets, uint8_t *data
 ) noexcept nogil:
-    """Copy n identifiers to where their offsets say; return how many of them are still what they were."""
+    """Copy n identifiers to their offsets; return how many precede the first that has changed in the meantime."""
     cdef int64_t i
     cdef Cell cell
     for i in range(n):
@@ -211,7 +214,7 @@ cdef int64_t fill_data(
 cdef int64_t rebase(
     const Layout *layout, int64_t start, int64_t n, int64_t size, int64_t least, int64_t most, int64_t *offsets
 ) noexcept nogil:
-    """Set the offsets of n identifiers that lie from least to most; return how many ascend in there."""
+    """Set the offsets of n identifiers in bytes least … most; return how many precede the first invalid offset."""
     cdef const uint8_t *values = layout.values + size * (layout.first + start)
     cdef int64_t i
     offsets[0] = 0
@@ -223,7 +226,7 @@ cdef int64_t rebase(
 
 
 cdef int64_t first_missing(const Layout *layout, int64_t start, int64_t stop) noexcept nogil:
-    """Return the first row without a value, or stop."""
+    """Return the first row whose value is missing, or stop."""
     cdef int64_t row
     if layout.valid == NULL and layout.outer == NULL and layout.kind != NULLS:
         return stop
@@ -236,13 +239,13 @@ cdef int64_t first_missing(const Layout *layout, int64_t start, int64_t stop) no
 cdef int64_t find_sections(
     const Layout *layout, int64_t start, int64_t stop, int64_t *starts, Found *found, int64_t *bad
 ) noexcept nogil:
-    """Set where runs of one value begin; return how many there are."""
+    """Set the first row of each section of consecutive equal values; return the number of sections."""
     cdef int64_t n = 0, row, width = layout.width
     cdef const uint8_t *p = layout.values + layout.first * width
     cdef Cell cells[2]
     found[0] = GOOD
     if width:
-        # Of integers, indices and the like, bytes alone tell.
+        # Values of a fixed width are compared as bytes.
         bad[0] = first_missing(layout, start, stop)
         if bad[0] < stop:
             found[0] = MISSING
@@ -264,11 +267,11 @@ cdef int64_t find_sections(
 
 
 cdef class Column:
-    """A column of a batch. Its methods take rows from `start` to `stop`, and raise BadCell at the first that is bad."""
+    """A column of a batch. Its methods convert rows `start` to `stop`, and raise BadCell at the first invalid row."""
 
     @staticmethod
     def of_array(array):
-        """Wrap a flat NumPy array of numbers."""
+        """Wrap a one-dimensional NumPy array of numbers."""
         cdef Column self = Column.__new__(Column)
         array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
         memset(&self.layout, 0, sizeof(Layout))
@@ -284,7 +287,7 @@ cdef class Column:
 
     @staticmethod
     def of_identifiers(data, offsets, str holds="text"):
-        """Wrap identifiers: their bytes, and where they begin and end."""
+        """Wrap identifiers, given as bytes and offsets."""
         cdef Column self = Column.__new__(Column)
         data = np.ascontiguousarray(data, np.uint8)
         offsets = np.ascontiguousarray(offsets, np.int64)
@@ -300,10 +303,10 @@ cdef class Column:
 
     @staticmethod
     def of_codes(codes, Column values not None):
-        """Make a column of which each row names a value by its place; -1 names none."""
+        """Make a column of categories, whose rows are indices of values; -1 is a missing value."""
         cdef Column self = Column.of_array(codes)
         if not INT8 <= self.layout.kind <= UINT64 or values.layout.kind == DICTIONARY:
-            raise TypeError("integers, and a column without a dictionary, are expected")
+            raise TypeError("the codes must be integers, and the values must not be a dictionary")
         self.dictionary = values
         self.layout.kind = DICTIONARY
         self.layout.dictionary = &values.layout
@@ -316,10 +319,13 @@ cdef class Column:
 
     cdef check(self, int64_t start, int64_t stop):
         if not 0 <= start <= stop <= self.layout.n:
-            raise IndexError(f"rows {start} to {stop} of {self.layout.n}")
+            raise IndexError(f"rows {start} to {stop} are out of range for {self.layout.n} rows")
 
     def sections(self, int64_t start, int64_t stop):
-        """Return where sequences of rows of one value begin, int64[:]; two may be of one value."""
+        """Return the first row of each section of consecutive equal values, int64[:].
+
+        Two adjacent sections may have the same value.
+        """
         cdef Found found = GOOD
         cdef int64_t n, bad = 0
         self.check(start, stop)
@@ -332,7 +338,7 @@ cdef class Column:
         return starts[:n].copy()
 
     def identifiers(self, int64_t start, int64_t stop):
-        """Return (data, offsets) of rows that hold text, bytes or integers."""
+        """Return (data, offsets) of the text, bytes or integers in a range of rows."""
         cdef int64_t size = 4 if self.layout.kind == TEXT32 else 8, n = stop - start, least, most, good
         cdef const uint8_t *values = self.layout.values
         self.check(start, stop)
@@ -341,7 +347,7 @@ cdef class Column:
         good = first_missing(&self.layout, start, stop)
         if good < stop:
             raise bad_cell(good, MISSING)
-        # The bytes are together already.
+        # The bytes of these rows are contiguous, so they are copied at once.
         least = load_signed(values + size * (self.layout.first + start), size)
         most = load_signed(values + size * (self.layout.first + stop), size)
         if not 0 <= least <= most <= load_signed(values + size * (self.layout.first + self.layout.n), size):
@@ -361,15 +367,15 @@ cdef class Column:
         return data, offsets
 
     def identifiers_at(self, const int64_t[::1] rows not None):
-        """Return (data, offsets) of these rows."""
+        """Return (data, offsets) of the text, bytes or integers in these rows."""
         cdef Py_ssize_t i
         cdef int64_t n = rows.shape[0]
-        # Of its own, for the bounds are checked once.
+        # The rows are copied because their bounds are checked only once, and the caller could change them.
         chosen = np.array(rows)
         cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>chosen)
         for i in range(n):
             if not 0 <= row[i] < self.layout.n:
-                raise IndexError(f"row {row[i]} of {self.layout.n}")
+                raise IndexError(f"row {row[i]} is out of range for {self.layout.n} rows")
         return self.gathered(0, row, n)
 
     cdef tuple gathered(self, int64_t start, const int64_t *rows, int64_t n):
@@ -390,7 +396,7 @@ cdef class Column:
         return data, offsets
 
     def numbers(self, int64_t start, int64_t stop):
-        """Return a copy of rows that hold numbers, as an array of their type."""
+        """Return a copy of the numbers in a range of rows, as an array of their type."""
         cdef int64_t n = stop - start, i, bad
         self.check(start, stop)
         bad = first_missing(&self.layout, start, stop)
@@ -411,4 +417,4 @@ cdef class Column:
 
 
 cdef object bad_cell(int64_t row, Found found):
-    return BadCell(row, "a missing value" if found == MISSING else "a value outside of its buffer")
+    return BadCell(row, "a missing value" if found == MISSING else "a value outside its buffer")

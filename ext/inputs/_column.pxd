@@ -1,11 +1,11 @@
-"""Columns of identifiers, and the tables that find one.
+"""Columns of identifiers, and hash indices that find an identifier.
 
 Identifier i of a column is data[offsets[i]:offsets[i + 1]].
 
-A table has a power of two of 64-bit entries. An entry holds the upper half of an identifier's hash and, below
-it, the identifier's number plus one; 0 is a free entry. Equal hashes are told apart by the bytes.
-Invariant: between the entry where the search for an identifier begins and the one where it lies, none is
-free; and at least half of the entries are free, so every search ends.
+The number of 64-bit entries of an index is a power of two. An entry holds the upper half of an identifier's hash and,
+below it, the identifier's number plus one; 0 is a free entry. Identifiers with equal hashes are compared by bytes.
+Invariant: no entry is free between the one where the search for an identifier begins and the one that holds it. At
+least half of the entries are free, so every search ends.
 """
 
 from cpython.object cimport PyObject
@@ -22,10 +22,10 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
 
 cdef enum:
-    # An entry numbers the identifiers of one table in 32 bits.
-    LARGEST_TABLE = 0x7fffffff
+    # An entry stores the number of an identifier in 32 bits.
+    LARGEST_INDEX = 0x7fffffff
 
-# A column of identifiers. The address of an empty array is not used.
+# A column of identifiers. The address of an empty array is never used.
 cdef struct Column:
     const uint8_t *data
     const int64_t *offsets
@@ -46,8 +46,8 @@ cdef inline Py_ssize_t size_of(Column column, Py_ssize_t i) noexcept nogil:
     return column.offsets[i + 1] - column.offsets[i]
 
 
-cdef inline Py_ssize_t table_size(Py_ssize_t n) noexcept nogil:
-    # The least power of two that leaves half of the entries free, and at least two.
+cdef inline Py_ssize_t index_size(Py_ssize_t n) noexcept nogil:
+    # Return the smallest power of two, at least 2, that leaves half of the entries free.
     cdef Py_ssize_t size = 2
     while size < 2 * n:
         size *= 2
@@ -59,14 +59,14 @@ cdef inline uint64_t entry_of(uint64_t hashed, Py_ssize_t i) noexcept nogil:
 
 
 cdef inline Py_ssize_t find(
-    const uint64_t *table, uint64_t mask, Column column, Py_ssize_t base,
+    const uint64_t *index, uint64_t mask, Column column, Py_ssize_t base,
     const uint8_t *p, Py_ssize_t n, uint64_t hashed, uint64_t *where
 ) noexcept nogil:
-    """Return which identifier, counted from base, the n bytes at p are; or -1, and table[where] is free."""
+    """Return the number, from base, of the identifier with the n bytes at p; or -1, if index[where] is free."""
     cdef uint64_t slot = hashed & mask, entry, tag = hashed >> 32
     cdef Py_ssize_t i
     while True:
-        entry = table[slot]
+        entry = index[slot]
         if entry == 0:
             where[0] = slot
             return -1
@@ -78,7 +78,7 @@ cdef inline Py_ssize_t find(
 
 
 cdef inline bint text_of(PyObject *key, const char **p, Py_ssize_t *n):
-    """Set p and n to the UTF-8 of a str; False if the key is none, or has none."""
+    """Set p and n to the UTF-8 form of a str; return False if the key is not a str, or has no UTF-8 form."""
     if not PyUnicode_Check(key):
         return False
     if PyUnicode_IS_COMPACT_ASCII(key):

@@ -1,6 +1,6 @@
-"""Decimal numbers in text, correctly rounded to double.
+"""Conversion of decimal text to correctly rounded doubles.
 
-The text of a number ends with a blank, and at least eight bytes before and eight bytes after it may be read.
+A blank must follow the text of a number, and at least eight bytes before and after the text must be readable.
 """
 
 cimport cython
@@ -19,7 +19,7 @@ cdef extern from "engine/portable.h" nogil:
 
 cdef extern from *:
     """
-    /* 10^k as far as doubles hold it exactly, 10^k for eight digits, 5^k as far as 64 bits hold it. */
+    /* The powers 10^k that doubles represent exactly, 10^k up to k = 8, and 5^k that fit in 64 bits. */
     static const double TENS[23] = {
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -45,35 +45,35 @@ cdef extern from *:
     const uint64_t *FIVES
 
 cdef enum:
-    # Decimal digits that always fit in 64 bits.
+    # The largest number of decimal digits that always fit in 64 bits.
     DIGITS = 19
     LARGEST_FIVE = 27
 
-# What reading a number comes to; LATER leaves it to a general conversion, and ROUNDED is a whole number that double
-# does not hold, two of which would tie by rounding.
+# The outcome of reading a number. LATER: a general conversion must read it. ROUNDED: it is a whole number that double
+# does not represent, so that two such numbers could tie by rounding.
 cdef enum Text:
     BAD, DONE, LATER, ROUNDED
 
 
 cdef inline uint64_t eight_digits(uint64_t word) noexcept nogil:
-    # Bytes of value 0..9, the most significant digit lowest: pairs, then fours, then eight.
+    # The bytes have values 0..9, the most significant digit in the lowest byte. They are combined into pairs, then into
+    # groups of four, then into one number.
     word = (word * (10 * 256 + 1)) >> 8 & <uint64_t>0x00ff00ff00ff00ff
     word = (word * (100 * 65536 + 1)) >> 16 & <uint64_t>0x0000ffff0000ffff
     return (word * (10000 * (<uint64_t>1 << 32) + 1)) >> 32
 
 
 cdef inline uint64_t above_9(uint64_t word) noexcept nogil:
-    # The top bits of the bytes that are more than 9.
+    # The result has the top bit set in each byte that exceeds 9.
     return ((word & <uint64_t>0x7f7f7f7f7f7f7f7f) + <uint64_t>0x7676767676767676 | word) & <uint64_t>0x8080808080808080
 
 
 cdef inline const uint8_t *read_digits(const uint8_t *p, uint64_t *value) noexcept nogil:
-    # value := value followed by the digits at p, modulo 2^64. The text ends with a blank, and SLACK bytes
-    # follow it.
+    # value := value followed by the digits at p, modulo 2^64. SLACK readable bytes follow the text.
     cdef uint64_t word, beyond
     cdef int n
     while True:
-        # A digit becomes its value.
+        # The byte of a digit becomes the value of the digit.
         word = first_byte_lowest(load_8(p)) ^ <uint64_t>0x3030303030303030
         beyond = above_9(word)
         if beyond == 0:
@@ -82,7 +82,7 @@ cdef inline const uint8_t *read_digits(const uint8_t *p, uint64_t *value) noexce
             continue
         n = lowest_bit(beyond) >> 3
         if n:
-            # The shift puts zeros before the digits and drops what follows them.
+            # The shift puts zeros before the digits and removes the bytes after them.
             value[0] = value[0] * INTEGER_TENS[n] + eight_digits(word << (64 - 8 * n))
         return p + n
 
@@ -90,21 +90,21 @@ cdef inline const uint8_t *read_digits(const uint8_t *p, uint64_t *value) noexce
 cdef inline bint read_plain(
     const uint8_t *p, const uint8_t *end, uint64_t *mantissa, int *exponent
 ) noexcept nogil:
-    """Read [p, end) if it is up to seven digits, a point, and digits, 16 in all at most, as most scores are.
+    """Read [p, end) if it is up to seven digits, a point, and more digits, at most 16 in total, like most scores.
 
-    A number of more than eight digits has eight or more behind the point: the last eight are a word. The others, or all
-    of a shorter number, are the end of another:
+    If there are more than eight digits, at least eight follow the point, and the last eight are read as one word. The
+    remaining digits (all of them in a shorter number) are combined into a second word from two overlapping reads:
 
-        behind the point   from the eight bytes at `last`        the rest of them is cleared,
-        before it          from the eight bytes at `last` - 1    which closes the gap of the point
+        digits after the point    from the eight bytes at `last`
+        digits before the point   from the eight bytes at `last` - 1, which closes the gap of the point
 
-    so nothing has to be known before the next can be read but where the point is.
+    The other bytes of each read are cleared. Both reads depend only on the position of the point, not on each other.
     """
     cdef const uint8_t *last = end - 8
     cdef uint64_t point = first_byte_lowest(load_8(p)) ^ <uint64_t>0x2e2e2e2e2e2e2e2e
     cdef uint64_t word, low = 0, behind, all_digits
     cdef Py_ssize_t n_before, n_behind
-    # The lowest bit of these is of the first byte that became 0.
+    # The lowest set bit marks the first byte that equals the point.
     point = point - <uint64_t>0x0101010101010101 & ~point & <uint64_t>0x8080808080808080
     if point == 0:
         return False
@@ -119,7 +119,7 @@ cdef inline bint read_plain(
         n_behind -= 8
     if n_before + n_behind > 8:
         return False
-    # A shift by 64 is none.
+    # A shift by 64 would be undefined, so it is divided into two shifts.
     behind = ~<uint64_t>1 << (63 - 8 * n_behind)
     all_digits = ~<uint64_t>0 << (64 - 8 * (n_before + n_behind))
     word = first_byte_lowest(load_8(last)) & behind | first_byte_lowest(load_8(last - 1)) & all_digits & ~behind
@@ -136,17 +136,17 @@ cdef inline bint read_plain(
 cdef inline double divide_exactly(uint64_t mantissa, int k) noexcept nogil:
     """Return mantissa / 10^k correctly rounded, for 0 < mantissa and 0 < k <= LARGEST_FIVE.
 
-    With both sides shifted to 64 bits, the quotient q = floor(m 2^62 / d) has 62 or 63 bits. A remainder sets
-    the lowest bit, which lies below the half that decides rounding to 53 bits, so the conversion of q rounds
-    as that of the exact quotient would. What is left is a power of two.
+    With both operands shifted to 64 bits, the quotient q = floor(m 2^62 / d) has 62 or 63 bits. A remainder sets the
+    lowest bit, which is below the bit that decides the rounding to 53 bits, so q rounds as the exact quotient would.
+    The remaining factor is a power of two.
     """
     cdef int m_shift = leading_zeros(mantissa), d_shift = leading_zeros(FIVES[k])
     cdef uint64_t d = FIVES[k] << d_shift
     cdef uint64_t q = quotient_62(mantissa << m_shift, d)
-    # The remainder is less than d, so the lower 64 bits tell whether there is one.
+    # The remainder is less than d, so it is zero if and only if its lower 64 bits are.
     if mantissa << m_shift << 62 != q * d:
         q |= 1
-    # 2^(d_shift - m_shift - 62 - k), whose exponent is between -152 and 1.
+    # The scale is 2^(d_shift - m_shift - 62 - k), with an exponent between -152 and 1.
     cdef uint64_t bits = <uint64_t>(1023 + d_shift - m_shift - 62 - k) << 52
     cdef double scale
     memcpy(&scale, &bits, 8)
@@ -162,7 +162,7 @@ cdef inline bint same_letters(const uint8_t *p, const char *lower, Py_ssize_t n)
 
 
 cdef inline Text read_parts(const uint8_t *p, const uint8_t *end, uint64_t *mantissa, int *exponent) noexcept nogil:
-    """Read the digits, point and exponent that [p, end) is; LATER if there are too many digits."""
+    """Read [p, end) as digits, point and exponent; return LATER if there are too many digits."""
     cdef const uint8_t *start = p
     cdef const uint8_t *first
     cdef const uint8_t *point
@@ -189,7 +189,7 @@ cdef inline Text read_parts(const uint8_t *p, const uint8_t *end, uint64_t *mant
         n_digits += p - first
         n_written += p - point
         if p - point > 1000:
-            # So that the exponent cannot overflow.
+            # More digits could make the exponent overflow.
             n_digits = DIGITS + 1
         else:
             exponent[0] = -<int>(p - point)
@@ -214,7 +214,7 @@ cdef inline Text read_parts(const uint8_t *p, const uint8_t *end, uint64_t *mant
 
 
 cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score) noexcept nogil:
-    """Read the number that [p, end) is; LATER if only the general conversion rounds it correctly."""
+    """Read [p, end) as a number; return LATER if only the general conversion rounds it correctly."""
     cdef bint negative = p[0] == c"-"
     if negative or p[0] == c"+":
         p += 1
@@ -233,7 +233,7 @@ cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score)
     if mantissa == 0:
         value = 0.0
     elif mantissa <= <uint64_t>1 << 53 and -22 <= exponent <= 22:
-        # Both are exact, so one operation rounds once.
+        # Both operands are exact, so the result is rounded only once.
         value = <double>mantissa
         if exponent < 0:
             value /= TENS[-exponent]
@@ -241,7 +241,7 @@ cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score)
             value *= TENS[exponent]
     elif exponent == 0:
         value = <double>mantissa
-        # Rounded up it may be 2^64, which 64 bits do not hold.
+        # The value may be rounded up to 2^64, which does not fit in 64 bits.
         if (value == 18446744073709551616.0 or <uint64_t>value != mantissa) and read_digits(p, &mantissa) == end:
             return ROUNDED
     elif -LARGEST_FIVE <= exponent < 0:
@@ -253,7 +253,7 @@ cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score)
 
 
 cdef inline Text read_label(const uint8_t *p, const uint8_t *end, double *label) noexcept nogil:
-    """Read the integer of 32 bits that [p, end) is."""
+    """Read [p, end) as an integer of 32 bits."""
     cdef bint negative = p[0] == c"-"
     if negative or p[0] == c"+":
         p += 1

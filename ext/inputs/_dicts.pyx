@@ -1,4 +1,4 @@
-"""Python's own objects, into columns, and back: judgments that are a dict of dicts, arrays of objects, text."""
+"""Conversion of Python objects to columns and back: dicts of judgments, arrays of objects, and lists of text."""
 
 cimport cython
 cimport numpy as cnp
@@ -49,7 +49,7 @@ cdef bint append(Bytes *bytes, const char *p, Py_ssize_t n) except False:
 
 
 cdef bint label_of(PyObject *value, int32_t *label) except -1:
-    """Set the label to an integer, a bool or a whole float, all of 32 bits; False if the value is none of these."""
+    """Set the label from an int, a bool or a whole float within 32 bits; return False for any other value."""
     cdef int overflow = 0
     cdef long whole
     cdef double number
@@ -60,7 +60,7 @@ cdef bint label_of(PyObject *value, int32_t *label) except -1:
     if not PyFloat_CheckExact(value):
         return False
     number = PyFloat_AS_DOUBLE(value)
-    # No float beyond has a value in 32 bits, and NaN fits no comparison.
+    # The comparison is false for NaN.
     if not -2147483648.0 <= number <= 2147483647.0:
         return False
     label[0] = <int32_t>number
@@ -68,7 +68,7 @@ cdef bint label_of(PyObject *value, int32_t *label) except -1:
 
 
 cdef bint append_list(dict listed, Bytes *names, int64_t *offsets, int32_t *labels, Py_ssize_t room) except -1:
-    """Append the documents and labels of one query; False if they take more than this, or are not so many."""
+    """Append the documents and labels of one query; return False for other types, or if there are not `room` items."""
     cdef Py_ssize_t position = 0, n = 0, size = 0
     cdef PyObject *key = NULL
     cdef PyObject *value = NULL
@@ -94,15 +94,15 @@ cdef object taken(Bytes *bytes):
 
 
 def columns_of(dict judgments not None):
-    """Take judgments {query: {document: label}} apart, without intermediate objects.
+    """Convert judgments {query: {document: label}} to columns, without intermediate objects.
 
     Returns
     -------
     tuple or None
-        The identifiers of the queries, uint8[:], and their offsets, int64[n_queries + 1]; the rows of each query,
-        int64[n_queries + 1]; the identifiers of the documents and their offsets; the labels, int32[n_rows]. None for
-        anything but dictionaries, strings that have a UTF-8 form, and labels that are Python's own: it may still be
-        good, or its errors need words.
+        The identifiers of the queries, uint8[:], and their offsets, int64[n_queries + 1]; the offsets of the rows of
+        each query, int64[n_queries + 1]; the identifiers of the documents and their offsets; the labels, int32[n_rows].
+        None if there is anything other than dicts, str with a UTF-8 form, and labels of int, bool or float: the
+        judgments may still be valid, and the caller converts them in another way or finds the error.
     """
     cdef Py_ssize_t n_queries = len(judgments), q = 0, position = 0, total = 0, size = 0
     cdef PyObject *key = NULL
@@ -151,7 +151,7 @@ def columns_of(dict judgments not None):
 # ---- arrays of objects ---------------------------------------------------------------------------
 
 cdef inline bint bytes_of(PyObject *value, const char **p, Py_ssize_t *n):
-    """Set p and n to what identifies: the UTF-8 of a str, or bytes; False for anything else."""
+    """Set p and n to the bytes of an identifier, the UTF-8 of a str or bytes; return False for any other value."""
     if value != NULL and PyBytes_Check(value):
         p[0] = PyBytes_AS_STRING(value)
         n[0] = PyBytes_GET_SIZE(value)
@@ -161,16 +161,17 @@ cdef inline bint bytes_of(PyObject *value, const char **p, Py_ssize_t *n):
 
 cdef cnp.ndarray checked_objects(array, int64_t start, int64_t stop):
     if not cnp.PyArray_Check(array) or array.dtype != object or array.ndim != 1 or not array.flags.c_contiguous:
-        raise TypeError("a flat array of objects is expected")
+        raise TypeError("the array must be one-dimensional, contiguous, and of objects")
     if not 0 <= start <= stop <= len(array):
-        raise IndexError(f"rows {start} to {stop} of {len(array)}")
+        raise IndexError(f"rows {start} to {stop} are out of range for {len(array)} rows")
     return array
 
 
 def object_sections(array, int64_t start, int64_t stop):
-    """Return where sequences of one value begin, from start to stop, int64[:]; two may be of one value.
+    """Return the first row of each section of consecutive equal values from start to stop, int64[:].
 
-    Most values of a column of queries are the object before them, or at least its text.
+    Two adjacent sections may have the same value. Most values of a query column are the same object as the value
+    before, or have the same text.
     """
     cdef cnp.ndarray objects = checked_objects(array, start, stop)
     cdef PyObject **values = <PyObject **>cnp.PyArray_DATA(objects)
@@ -195,7 +196,7 @@ def object_sections(array, int64_t start, int64_t stop):
 
 
 def object_identifiers(array, int64_t start, int64_t stop):
-    """Return (data, offsets) of the str and bytes from start to stop; None if any is neither, or has no UTF-8."""
+    """Return (data, offsets) of the str and bytes from start to stop; None if any is neither, or has no UTF-8 form."""
     cdef cnp.ndarray objects = checked_objects(array, start, stop)
     cdef PyObject **values = <PyObject **>cnp.PyArray_DATA(objects)
     cdef int64_t i
@@ -220,10 +221,10 @@ def object_identifiers(array, int64_t start, int64_t stop):
         free(names.data)
 
 
-# ---- and back -------------------------------------------------------------------------------------
+# ---- lists of text -------------------------------------------------------------------------------------
 
 def texts(cnp.ndarray data not None, cnp.ndarray offsets not None):
-    """Return the identifiers of uint8[:] and int64[n + 1] as a list of str: UTF-8, other bytes as surrogates."""
+    """Return identifiers, uint8[:] and int64[n + 1], as a list of str, with surrogates for bytes that are not UTF-8."""
     cdef const char *p = <const char *>cnp.PyArray_DATA(data)
     cdef const int64_t *bound = <const int64_t *>cnp.PyArray_DATA(offsets)
     cdef Py_ssize_t i

@@ -1,7 +1,7 @@
-"""Judgments and rankings, joined by identifier.
+"""Matching of judgments and rankings by identifier.
 
-Identifiers are a column of bytes: identifier i is data[offsets[i]:offsets[i + 1]]. The rows of query q, its
-list, are those from list_offsets[q] to list_offsets[q + 1].
+Identifiers are a column of bytes: identifier i is data[offsets[i]:offsets[i + 1]]. The list of query q consists of
+rows list_offsets[q] to list_offsets[q + 1].
 """
 
 cimport cython
@@ -14,7 +14,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
 from tieaware.kernels._column cimport (
-    LARGEST_TABLE, Column, bytes_of, column_of, entry_of, find, size_of, table_size, text_of,
+    LARGEST_INDEX, Column, bytes_of, column_of, entry_of, find, index_size, size_of, text_of,
 )
 
 import numpy as np
@@ -51,46 +51,46 @@ identifier_seed()
 
 
 cdef int check_flat(cnp.ndarray array, char kind, int size) except -1:
-    # On some platforms two types have these bytes.
+    # The type number is not compared because some platforms have two types of the same kind and size.
     if not (array.descr.kind == kind and cnp.PyArray_ITEMSIZE(array) == size
             and cnp.PyArray_NDIM(array) == 1 and cnp.PyArray_IS_C_CONTIGUOUS(array)
             and cnp.PyArray_ISALIGNED(array) and cnp.PyArray_ISNOTSWAPPED(array)):
-        raise ValueError("a column of another type")
+        raise ValueError("a column has an unexpected type or layout")
     return 0
 
 
 cdef int check_lists(const int64_t *list_offsets, Py_ssize_t n_queries) except -1:
     cdef Py_ssize_t q, n
     for q in range(n_queries):
-        if not 0 <= list_offsets[q + 1] - list_offsets[q] < LARGEST_TABLE:
+        if not 0 <= list_offsets[q + 1] - list_offsets[q] < LARGEST_INDEX:
             n = list_offsets[q + 1] - list_offsets[q]
-            raise InputError("documents", f"expected fewer than {LARGEST_TABLE} of a query, found {n}")
+            raise InputError("documents", f"a query has {n} documents, but the limit is {LARGEST_INDEX - 1}")
     return 0
 
 
 # ---- identifiers ---------------------------------------------------------------------------------
 
 def number(const uint8_t[::1] data, const int64_t[::1] offsets):
-    """Number distinct identifiers by first appearance.
+    """Number the distinct identifiers in the order of first appearance.
 
     Returns
     -------
     numbers, firsts : int64[n], int64[n_distinct]
-        The number of each identifier, and where each number appears first.
+        The number of each identifier, and the index of the first identifier with each number.
     """
     cdef Py_ssize_t n = offsets.shape[0] - 1, i, found, n_distinct = 0
-    if n >= LARGEST_TABLE:
-        raise InputError("identifiers", f"expected fewer than {LARGEST_TABLE}, found {n}")
+    if n >= LARGEST_INDEX:
+        raise InputError("identifiers", f"there are {n} identifiers, but the limit is {LARGEST_INDEX - 1}")
     cdef Column column = column_of(data, offsets)
     numbers = np.empty(n, np.int64)
     firsts = np.empty(n, np.int64)
     cdef int64_t[::1] numbers_view = numbers, firsts_view = firsts
-    cdef Py_ssize_t size = table_size(n)
-    cdef uint64_t[::1] table = np.zeros(size, np.uint64)
+    cdef Py_ssize_t size = index_size(n)
+    cdef uint64_t[::1] slots = np.zeros(size, np.uint64)
     cdef uint64_t hashed, where = 0
     with nogil:
         for i in range(n):
-            # Runs of one identifier are usual.
+            # Consecutive identifiers are often equal.
             if i and size_of(column, i) == size_of(column, i - 1) and identifier_equal(
                 bytes_of(column, i), bytes_of(column, i - 1), size_of(column, i)
             ):
@@ -98,10 +98,10 @@ def number(const uint8_t[::1] data, const int64_t[::1] offsets):
                 continue
             hashed = identifier_hash(bytes_of(column, i), size_of(column, i))
             found = find(
-                &table[0], size - 1, column, 0, bytes_of(column, i), size_of(column, i), hashed, &where
+                &slots[0], size - 1, column, 0, bytes_of(column, i), size_of(column, i), hashed, &where
             )
             if found < 0:
-                table[where] = entry_of(hashed, i)
+                slots[where] = entry_of(hashed, i)
                 numbers_view[i] = n_distinct
                 firsts_view[n_distinct] = i
                 n_distinct += 1
@@ -111,9 +111,9 @@ def number(const uint8_t[::1] data, const int64_t[::1] offsets):
 
 
 cdef enum:
-    # So many bytes are copied without a branch on how many there are.
+    # Up to this number of bytes, identifiers are copied without a branch on their lengths.
     SHORT = 16
-    # So many identifiers ahead, the memory is asked for: they are chosen from all over a column.
+    # Memory is prefetched for this number of identifiers ahead, because they may be anywhere in the column.
     AHEAD = 24
 
 
@@ -131,7 +131,7 @@ def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::
             row = chosen[i]
             if not 0 <= row < n_all:
                 with gil:
-                    raise IndexError(f"identifier {row} of {n_all}")
+                    raise IndexError(f"index {row} is out of range for {n_all} identifiers")
             begins[i] = offsets[row]
             total += offsets[row + 1] - offsets[row]
             to[i + 1] = total
@@ -142,7 +142,7 @@ def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::
             if i + AHEAD < n:
                 tieaware_prefetch(&data[0] + begins[i + AHEAD])
             at, size = to[i], to[i + 1] - to[i]
-            # What is copied too much of one, the next one overwrites.
+            # The next identifier overwrites the excess bytes of this one.
             if 0 < size <= SHORT and at + SHORT <= total and begins[i] + SHORT <= data.shape[0]:
                 memcpy(&into[at], &data[begins[i]], SHORT)
             elif size > 0:
@@ -153,7 +153,7 @@ def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::
 # ---- duplicates ----------------------------------------------------------------------------------
 
 cdef enum:
-    # Of so many documents, about eight share one of 2^16 bits with another.
+    # In a list of this length, about eight documents share one of 2^16 bits with another document.
     SHORT_LIST = 1024
 
 
@@ -179,25 +179,25 @@ cdef bint append_repeat(Repeats *repeats, int64_t row, int64_t first) noexcept n
 
 
 cdef bint all_distinct(
-    Column documents, Py_ssize_t begin, Py_ssize_t end, uint64_t *table, uint32_t *hashes
+    Column documents, Py_ssize_t begin, Py_ssize_t end, uint64_t *slots, uint32_t *hashes
 ) noexcept nogil:
-    """Whether the documents of a short list are all different; False if that takes a closer look.
+    """Return True if the documents of a short list are all different; False if they may not be.
 
-    Each sets one of 2^16 bits, without a branch that depends on it. The few whose bit another has set are compared with
-    those before them.
+    Each document sets one of 2^16 bits, without a branch that depends on the bit. The few documents whose bit was
+    already set are compared with all documents before them, by hash.
     """
     cdef Py_ssize_t i, j, n_same = 0, n = end - begin
     cdef uint32_t same[16]
     cdef uint64_t hashed, bit, word
-    memset(table, 0, (1 << 16) // 8)
+    memset(slots, 0, (1 << 16) // 8)
     for i in range(n):
         hashed = identifier_hash(bytes_of(documents, begin + i), size_of(documents, begin + i))
         hashes[i] = <uint32_t>(hashed >> 32)
         word = hashed >> 6 & 1023
         bit = <uint64_t>1 << (hashed & 63)
         same[n_same] = <uint32_t>i
-        n_same += (table[word] & bit) != 0
-        table[word] |= bit
+        n_same += (slots[word] & bit) != 0
+        slots[word] |= bit
         if n_same == 16:
             return False
     n = 0
@@ -208,7 +208,7 @@ cdef bint all_distinct(
 
 
 cdef bint find_duplicates(
-    Column documents, const int64_t *list_offsets, Py_ssize_t n_queries, uint64_t *table, uint32_t *hashes, bint one,
+    Column documents, const int64_t *list_offsets, Py_ssize_t n_queries, uint64_t *slots, uint32_t *hashes, bint one,
     Repeats *repeats
 ) noexcept nogil:
     cdef Py_ssize_t q, i, found, n, base, size
@@ -217,18 +217,18 @@ cdef bint find_duplicates(
     for q in range(n_queries):
         base = list_offsets[q]
         if list_offsets[q + 1] - base <= SHORT_LIST and all_distinct(
-            documents, base, list_offsets[q + 1], table, hashes
+            documents, base, list_offsets[q + 1], slots, hashes
         ):
             continue
-        size = table_size(list_offsets[q + 1] - base)
-        memset(table, 0, size * sizeof(uint64_t))
+        size = index_size(list_offsets[q + 1] - base)
+        memset(slots, 0, size * sizeof(uint64_t))
         for i in range(base, list_offsets[q + 1]):
             p = bytes_of(documents, i)
             n = size_of(documents, i)
             hashed = identifier_hash(p, n)
-            found = find(table, size - 1, documents, base, p, n, hashed, &where)
+            found = find(slots, size - 1, documents, base, p, n, hashed, &where)
             if found < 0:
-                table[where] = entry_of(hashed, i - base)
+                slots[where] = entry_of(hashed, i - base)
                 continue
             if not append_repeat(repeats, i, base + found):
                 return False
@@ -245,19 +245,19 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_
     data, offsets, list_offsets : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
         The documents, and the rows of each query.
     one : bool
-        Stop at the first.
+        Whether to stop at the first duplicate.
 
     Returns
     -------
     int64[n_found, 2]
-        Each row whose document appeared before within its query, and where that was first.
+        Each row that repeats a document of its query, and the first row with that document.
     """
     cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, longest, q
     check_lists(&list_offsets[0], n_queries)
     longest = 0
     for q in range(n_queries):
         longest = max(longest, list_offsets[q + 1] - list_offsets[q])
-    cdef uint64_t[::1] table = np.empty(max(table_size(longest), 1024), np.uint64)
+    cdef uint64_t[::1] slots = np.empty(max(index_size(longest), 1024), np.uint64)
     cdef uint32_t[::1] hashes = np.empty(SHORT_LIST, np.uint32)
     cdef Column documents = column_of(data, offsets)
     cdef Repeats repeats
@@ -266,7 +266,7 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_
     repeats.n = repeats.room = 0
     try:
         with nogil:
-            good = find_duplicates(documents, &list_offsets[0], n_queries, &table[0], &hashes[0], one, &repeats)
+            good = find_duplicates(documents, &list_offsets[0], n_queries, &slots[0], &hashes[0], one, &repeats)
         if not good:
             raise MemoryError
         found = np.empty((repeats.n, 2), np.int64)
@@ -277,9 +277,9 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_
         free(repeats.rows)
 
 
-# ---- the join ------------------------------------------------------------------------------------
+# ---- matching ------------------------------------------------------------------------------------
 
-# What a match is written to. The position of a document is its place in its list, from 0.
+# The outputs of a match. The position of a document is its index in its list, from 0.
 cdef struct Found:
     int64_t *positions
     int32_t *labels
@@ -287,7 +287,7 @@ cdef struct Found:
 
 
 cdef class Index:
-    """Judgments prepared for look-up: where a query is, and which of its documents are judged.
+    """An index of judgments, which finds queries and their judged documents.
 
     Parameters
     ----------
@@ -300,17 +300,17 @@ cdef class Index:
     labels : int32[n_judged]
     """
 
-    # The arrays whose addresses are in use.
+    # References to the arrays whose addresses are used.
     cdef object arrays
     cdef Column queries, documents
     cdef const int64_t *list_offsets
     cdef const int32_t *labels
-    # The table of the queries, and one after the other those of their documents, from table_offsets[q] on.
-    cdef uint64_t *query_table
-    cdef uint64_t *tables
-    cdef int64_t *table_offsets
-    # A word for every four entries of `tables`: one bit is set for each of their documents. Most documents of a run are
-    # not judged, and their bit is not set; so the usual answer is had by a branch that is foreseen.
+    # The hash index of the queries, and those of each query's documents one after the other, from index_offsets[q] on.
+    cdef uint64_t *query_index
+    cdef uint64_t *indices
+    cdef int64_t *index_offsets
+    # One word for every four entries of `indices`: each judged document sets one bit. Most documents of a run are not
+    # judged and find their bit clear, so the branch on the bit is well predicted.
     cdef uint64_t *filters
     cdef uint64_t query_mask
     cdef readonly Py_ssize_t n_queries
@@ -322,7 +322,7 @@ cdef class Index:
         cdef Py_ssize_t q, i, size
         cdef uint64_t hashed
         cdef int64_t total = 0
-        # Six typed memoryviews take longer than all else for a few judgments.
+        # Acquiring six typed memoryviews would take longer than everything else for a few judgments.
         check_flat(queries, b"u", 1)
         check_flat(query_offsets, b"i", 8)
         check_flat(list_offsets, b"i", 8)
@@ -331,9 +331,9 @@ cdef class Index:
         check_flat(labels, b"i", 4)
         self.n_queries = list_offsets.shape[0] - 1
         if query_offsets.shape[0] != list_offsets.shape[0] or document_offsets.shape[0] != labels.shape[0] + 1:
-            raise ValueError("columns of different lengths")
-        if self.n_queries >= LARGEST_TABLE:
-            raise InputError("queries", f"expected fewer than {LARGEST_TABLE}, found {self.n_queries}")
+            raise ValueError("the columns differ in length")
+        if self.n_queries >= LARGEST_INDEX:
+            raise InputError("queries", f"there are {self.n_queries} queries, but the limit is {LARGEST_INDEX - 1}")
         self.queries.data = <const uint8_t *>cnp.PyArray_DATA(queries)
         self.queries.offsets = <const int64_t *>cnp.PyArray_DATA(query_offsets)
         self.documents.data = <const uint8_t *>cnp.PyArray_DATA(documents)
@@ -342,53 +342,53 @@ cdef class Index:
         self.labels = <const int32_t *>cnp.PyArray_DATA(labels)
         check_lists(self.list_offsets, self.n_queries)
         cdef int64_t word
-        table_offsets = np.zeros(self.n_queries + 1, np.int64)
-        self.table_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>table_offsets)
+        index_offsets = np.zeros(self.n_queries + 1, np.int64)
+        self.index_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>index_offsets)
         for q in range(self.n_queries):
-            total += max(table_size(self.n_judged(q)), 4)
-            self.table_offsets[q + 1] = total
-        query_table = np.zeros(table_size(self.n_queries), np.uint64)
-        tables = np.zeros(total, np.uint64)
+            total += max(index_size(self.n_judged(q)), 4)
+            self.index_offsets[q + 1] = total
+        query_index = np.zeros(index_size(self.n_queries), np.uint64)
+        indices = np.zeros(total, np.uint64)
         filters = np.zeros(total // 4, np.uint64)
-        self.query_mask = query_table.size - 1
-        self.query_table = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_table)
-        self.tables = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>tables)
+        self.query_mask = query_index.size - 1
+        self.query_index = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_index)
+        self.indices = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>indices)
         self.filters = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>filters)
         self.arrays = (
-            queries, query_offsets, list_offsets, documents, document_offsets, labels, query_table, tables,
-            table_offsets, filters,
+            queries, query_offsets, list_offsets, documents, document_offsets, labels, query_index, indices,
+            index_offsets, filters,
         )
         with nogil:
             for q in range(self.n_queries):
-                self.insert(self.query_table, self.query_mask, self.queries, 0, q)
-                size = self.table_offsets[q + 1] - self.table_offsets[q]
+                self.insert(self.query_index, self.query_mask, self.queries, 0, q)
+                size = self.index_offsets[q + 1] - self.index_offsets[q]
                 for i in range(self.list_offsets[q + 1] - self.list_offsets[q]):
                     hashed = self.insert(
-                        self.tables + self.table_offsets[q], size - 1, self.documents, self.list_offsets[q], i
+                        self.indices + self.index_offsets[q], size - 1, self.documents, self.list_offsets[q], i
                     )
                     word = self.filter_word(q, hashed)
                     self.filters[word] = self.filters[word] | <uint64_t>1 << (hashed >> 58)
 
     cdef inline int64_t filter_word(self, Py_ssize_t q, uint64_t hashed) noexcept nogil:
-        # By other bits of the hash than the entry and the bit in the word.
-        cdef int64_t size = self.table_offsets[q + 1] - self.table_offsets[q]
-        return self.table_offsets[q] // 4 + (hashed >> 32 & (size // 4 - 1))
+        # These bits of the hash are independent of those that select the entry and the bit in the word.
+        cdef int64_t size = self.index_offsets[q + 1] - self.index_offsets[q]
+        return self.index_offsets[q] // 4 + (hashed >> 32 & (size // 4 - 1))
 
     cdef uint64_t insert(
-        self, uint64_t *table, uint64_t mask, Column column, Py_ssize_t base, Py_ssize_t i
+        self, uint64_t *slots, uint64_t mask, Column column, Py_ssize_t base, Py_ssize_t i
     ) noexcept nogil:
-        """Enter an identifier, and return its hash."""
+        """Add an identifier to an index, and return its hash."""
         cdef const uint8_t *p = bytes_of(column, base + i)
         cdef Py_ssize_t n = size_of(column, base + i)
         cdef uint64_t hashed = identifier_hash(p, n), where = 0
-        if find(table, mask, column, base, p, n, hashed, &where) < 0:
-            table[where] = entry_of(hashed, i)
+        if find(slots, mask, column, base, p, n, hashed, &where) < 0:
+            slots[where] = entry_of(hashed, i)
         return hashed
 
     cdef Py_ssize_t find_query(self, const uint8_t *p, Py_ssize_t n) noexcept nogil:
-        """Return the row of a query, or -1."""
+        """Return the number of a query, or -1 if it is not judged."""
         cdef uint64_t where = 0
-        return find(self.query_table, self.query_mask, self.queries, 0, p, n, identifier_hash(p, n), &where)
+        return find(self.query_index, self.query_mask, self.queries, 0, p, n, identifier_hash(p, n), &where)
 
     cdef inline Py_ssize_t n_judged(self, Py_ssize_t q) noexcept nogil:
         return self.list_offsets[q + 1] - self.list_offsets[q]
@@ -396,14 +396,14 @@ cdef class Index:
     cdef inline bint look_up(
         self, Py_ssize_t q, const uint8_t *p, Py_ssize_t n, int64_t position, Found *found
     ) noexcept nogil:
-        """Append a document of query q to what is found, if it is judged; False if there is no room."""
+        """Append a document of query q to the found documents if it is judged; return False if the outputs are full."""
         cdef uint64_t where = 0, hashed = identifier_hash(p, n)
-        cdef const uint64_t *table = self.tables + self.table_offsets[q]
-        cdef uint64_t mask = self.table_offsets[q + 1] - self.table_offsets[q] - 1
+        cdef const uint64_t *slots = self.indices + self.index_offsets[q]
+        cdef uint64_t mask = self.index_offsets[q + 1] - self.index_offsets[q] - 1
         cdef Py_ssize_t i
         if not self.filters[self.filter_word(q, hashed)] >> (hashed >> 58) & 1:
             return True
-        i = find(table, mask, self.documents, self.list_offsets[q], p, n, hashed, &where)
+        i = find(slots, mask, self.documents, self.list_offsets[q], p, n, hashed, &where)
         if i < 0:
             return True
         if found.n == found.room:
@@ -418,13 +418,13 @@ def match(
     Index index not None, const uint8_t[::1] queries, const int64_t[::1] query_offsets,
     const int64_t[::1] list_offsets, const uint8_t[::1] documents, const int64_t[::1] document_offsets,
 ):
-    """Find the judged documents of a run whose queries, and whose documents within a query, are distinct.
+    """Find the judged documents of a run. Its queries, and the documents of each query, must be distinct.
 
     Parameters
     ----------
     index : Index
     queries, query_offsets : uint8[:], int64[n_queries + 1]
-        The run's queries.
+        The queries of the run.
     list_offsets : int64[n_queries + 1]
         The rows of each query.
     documents, document_offsets : uint8[:], int64[n_documents + 1]
@@ -433,13 +433,13 @@ def match(
     Returns
     -------
     found_rows : int64[n_queries]
-        Which judged query each of the run's is; -1 where it is none.
+        For each query of the run, its number in the judgments; -1 if it is not judged.
     judged_offsets : int64[n_queries + 1]
-        Where the judged documents of each query are in what follows.
+        The judged documents of query q are judged_offsets[q] to judged_offsets[q + 1] of the next two arrays.
     positions : int64[n_found]
-        Where each judged document is in the list of its query, from 0, ascending.
+        The position of each judged document in its list, from 0, ascending.
     labels : int32[n_found]
-        Its label.
+        The label of each judged document.
     """
     cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, q, i, row
     cdef Column query_column = column_of(queries, query_offsets), column = column_of(documents, document_offsets)
@@ -469,29 +469,29 @@ def match(
                         break
             judged_bound[q + 1] = found.n
     if not good:
-        raise ValueError("a document appears twice")
+        raise ValueError("a document appears twice for a query")
     positions.resize(found.n, refcheck=False)
     labels.resize(found.n, refcheck=False)
     return found_rows, judged_offsets, positions, labels
 
 
 cdef bint score_of(PyObject *value, double *score):
-    """Set the score to a number; False if the value is none, is NaN, or may be rounded, which needs a closer look."""
+    """Set the score from a number; return False for NaN, for any other type, and for a number that may be rounded."""
     if PyFloat_Check(value):
         score[0] = PyFloat_AS_DOUBLE(value)
     elif (
         PyUnicode_Check(value) or PyBytes_Check(value) or PyObject_TypeCheck(value, <PyTypeObject *>COMPLEX)
         or PyObject_TypeCheck(value, <PyTypeObject *>LONG_DOUBLE) or PyObject_TypeCheck(value, <PyTypeObject *>ARRAY)
     ):
-        # NumPy's kinds of these convert, of complex numbers the real part, with a warning at most; a long double may be
-        # rounded, an array masked.
+        # PyFloat_AsDouble would accept these types: it takes the real part of a complex number, rounds a long double,
+        # and ignores the mask of an array.
         return False
     else:
         try:
             score[0] = PyFloat_AsDouble(value)
         except (TypeError, ValueError, OverflowError):
             return False
-        # From 2^53 on, float64 does not hold every whole number.
+        # From 2^53 on, float64 does not represent every whole number.
         if fabs(score[0]) >= 9007199254740992.0:
             return False
     return score[0] == score[0]
@@ -500,7 +500,7 @@ cdef bint score_of(PyObject *value, double *score):
 cdef Py_ssize_t walk_list(
     Index index, dict ranking, Py_ssize_t query, double *scores, Py_ssize_t room, Found *found
 ):
-    """Read the documents and scores of one query; return how many, or -1 if it takes more than this."""
+    """Read the documents and scores of one query; return their number, or -1 if a value has another type."""
     cdef Py_ssize_t position = 0, n = 0, size = 0
     cdef PyObject *key = NULL
     cdef PyObject *value = NULL
@@ -515,7 +515,7 @@ cdef Py_ssize_t walk_list(
                 if scores[n] != scores[n]:
                     return -1
             else:
-                # The conversion may run any code, which may change the dictionary: hold what is in use.
+                # The conversion may run code that changes the dict, so references to the key and the value are held.
                 held_key = <object>key
                 held_value = <object>value
                 key = <PyObject *>held_key
@@ -530,15 +530,15 @@ cdef Py_ssize_t walk_list(
 
 
 def match_dict(Index index not None, dict run not None):
-    """Read a run {query: {document: score}} and find its judged documents, without intermediate objects.
+    """Find the judged documents of a run {query: {document: score}}, without intermediate objects.
 
     Returns
     -------
     tuple or None
-        (found_rows, list_offsets, scores, judged_offsets, positions, labels): as those of `match`, and the
-        int64[n_queries + 1] rows of each query and the float64 scores. None for a run with anything but
-        dictionaries, strings that have a UTF-8 form, and numbers: it may still be a good run, or its errors
-        need words.
+        (found_rows, list_offsets, scores, judged_offsets, positions, labels): those of `match`, and the offsets of the
+        rows of each query, int64[n_queries + 1], and the scores as float64. None if there is anything other than dicts,
+        str with a UTF-8 form, and numbers: the run may still be valid, and the caller converts it in another way or
+        finds the error.
     """
     cdef Py_ssize_t n_queries = len(run), q = 0, position = 0, total = 0, size = 0, n
     cdef PyObject *key = NULL
@@ -584,7 +584,7 @@ def match_dict(Index index not None, dict run not None):
 
 
 def in_order(cnp.ndarray rows not None, Py_ssize_t n):
-    """Whether the rows, int64, are 0, 1 … n - 1."""
+    """Return whether the rows, int64, are 0, 1 … n - 1."""
     cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(rows)
     cdef Py_ssize_t i
     if rows.shape[0] != n:

@@ -1,7 +1,7 @@
-"""Documents in the order of their identifiers, by which some rules break ties.
+"""Sorting of documents by identifier, for the tie rules that order tied documents in this way.
 
-Identifiers are a column of bytes: identifier i is data[offsets[i]:offsets[i + 1]]. The rows of query q, its
-list, are those from list_offsets[q] to list_offsets[q + 1].
+Identifiers are a column of bytes: identifier i is data[offsets[i]:offsets[i + 1]]. The list of query q consists of
+rows list_offsets[q] to list_offsets[q + 1].
 """
 
 cimport cython
@@ -18,8 +18,8 @@ cdef extern from "inputs/identifier.h" nogil:
     int identifier_compare(const uint8_t *p, size_t n, const uint8_t *q, size_t m)
 
 
-# A row, and the first bytes of its identifier that are not common to the whole list: most comparisons need no
-# others. For the ascending order they are inverted, so that the greatest comes first either way.
+# A row, and the first eight bytes of its identifier after the prefix that is common to the whole list: most comparisons
+# need only these bytes. For the ascending order the bytes are inverted, so the greatest prefix always comes first.
 cdef struct Keyed:
     uint64_t prefix
     int64_t row
@@ -53,14 +53,14 @@ cdef Py_ssize_t common_prefix(Column column, Py_ssize_t start, Py_ssize_t stop) 
 
 @cython.cdivision(True)
 cdef Keyed *sort(Column column, Keyed *keys, Keyed *spare, Py_ssize_t n, bint descending) noexcept nogil:
-    """Merge sort, stable; return which of the two arrays holds the result.
+    """Sort by a stable merge sort; return the array, `keys` or `spare`, that holds the result.
 
     Invariant: before the pass of a width, keys[i:i + width] is sorted for every multiple i of the width.
     """
     cdef Py_ssize_t width = 8, start, middle, stop, i, j, k, second
     cdef Keyed key
     for i in range(1, n):
-        # Within blocks of the first width, by insertion.
+        # Ranges of the first width are sorted by insertion.
         start = i - i % width
         key = keys[i]
         j = i
@@ -77,7 +77,7 @@ cdef Keyed *sort(Column column, Keyed *keys, Keyed *spare, Py_ssize_t n, bint de
             j = middle
             k = start
             while i < middle and j < stop:
-                # Which side comes next cannot be predicted, so nothing branches on it.
+                # There is no branch on which side comes next, because the processor could not predict it.
                 second = keys[j].prefix > keys[i].prefix
                 if keys[j].prefix == keys[i].prefix:
                     second = precedes(column, keys[j], keys[i], descending)
@@ -96,19 +96,19 @@ cdef Keyed *sort(Column column, Keyed *keys, Keyed *spare, Py_ssize_t n, bint de
 def order(
     const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] list_offsets, bint descending
 ):
-    """Order the rows of each query by identifier, by bytes. An identifier that begins another is the smaller one.
+    """Sort the rows of each query by the bytes of their identifiers. A proper prefix precedes the longer identifier.
 
     Parameters
     ----------
     data, offsets, list_offsets : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
         The identifiers, and the rows of each query.
     descending : bool
-        Whether the greatest comes first.
+        Whether the greatest identifier comes first.
 
     Returns
     -------
     int64[n_documents]
-        For each query in turn, the positions in its list (from 0) of its documents in that order.
+        For each query in turn, the positions of its documents in its list (from 0), in sorted order.
     """
     cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, q, i, n, longest = 0, skip
     cdef Column column = column_of(data, offsets)

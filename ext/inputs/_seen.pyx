@@ -1,4 +1,4 @@
-"""The queries that were handed over, so that one that comes back is noticed."""
+"""A set of queries that were already read, which detects a query that reappears."""
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
@@ -14,43 +14,43 @@ identifier_seed()
 
 
 cdef class Seen:
-    """The queries that were handed over, by their hashes alone: at most 32 bytes a query, however long it is.
+    """A set of queries, stored as hashes: at most 32 bytes per query, however long the query is.
 
-    Two queries of one hash (among ten million, a chance of three in a million) look like the same.
+    Two queries with the same hash look equal. Among ten million queries the probability of this is three in a million.
     """
 
-    cdef object table
+    cdef object slots
     cdef Py_ssize_t n
 
     def __cinit__(self):
-        self.table = np.zeros(1024, np.uint64)
+        self.slots = np.zeros(1024, np.uint64)
 
     def add(self, const uint8_t[::1] data, const int64_t[::1] offsets):
-        """Add the identifiers of a column; return whether all of them are new."""
+        """Add the identifiers of a column; return whether all of them are new to the set."""
         cdef Py_ssize_t i
         cdef Column column = column_of(data, offsets)
-        cdef uint64_t[::1] table
+        cdef uint64_t[::1] slots
         cdef bint good = True
-        if 2 * (self.n + offsets.shape[0]) > self.table.size:
+        if 2 * (self.n + offsets.shape[0]) > self.slots.size:
             self.grow(self.n + offsets.shape[0])
-        table = self.table
+        slots = self.slots
         for i in range(offsets.shape[0] - 1):
-            good &= put(&table[0], table.shape[0] - 1, entry_of(column, i))
+            good &= put(&slots[0], slots.shape[0] - 1, entry_of(column, i))
             self.n += 1
         return good
 
     def known(self, const uint8_t[::1] data, const int64_t[::1] offsets):
-        """Return the first identifier of a column that was added before, or -1."""
+        """Return the index of the first identifier of a column that is in the set, or -1."""
         cdef Py_ssize_t i
         cdef Column column = column_of(data, offsets)
-        cdef uint64_t[::1] table = self.table
+        cdef uint64_t[::1] slots = self.slots
         for i in range(offsets.shape[0] - 1):
-            if has(&table[0], table.shape[0] - 1, entry_of(column, i)):
+            if has(&slots[0], slots.shape[0] - 1, entry_of(column, i)):
                 return i
         return -1
 
     cdef grow(self, Py_ssize_t n):
-        cdef uint64_t[::1] old = self.table
+        cdef uint64_t[::1] old = self.slots
         cdef Py_ssize_t size = old.shape[0], i
         while size < 2 * n:
             size *= 2
@@ -58,41 +58,41 @@ cdef class Seen:
         for i in range(old.shape[0]):
             if old[i]:
                 put(&new[0], size - 1, old[i])
-        self.table = new.base
+        self.slots = new.base
 
 
 cdef inline uint64_t entry_of(Column column, Py_ssize_t i) noexcept nogil:
-    """The hash of an identifier, but for zero, which marks what is free."""
+    """Return the hash of an identifier; 1 instead of 0, because 0 marks a free slot."""
     cdef uint64_t hashed = identifier_hash(bytes_of(column, i), size_of(column, i))
     return hashed + (hashed == 0)
 
 
-cdef bint put(uint64_t *table, uint64_t mask, uint64_t hashed) noexcept nogil:
-    """Enter a hash into a table that is not full; return whether it was not there."""
+cdef bint put(uint64_t *slots, uint64_t mask, uint64_t hashed) noexcept nogil:
+    """Add a hash to slots that are not all used; return whether the hash is new."""
     cdef uint64_t slot = hashed & mask
-    while table[slot]:
-        if table[slot] == hashed:
+    while slots[slot]:
+        if slots[slot] == hashed:
             return False
         slot = (slot + 1) & mask
-    table[slot] = hashed
+    slots[slot] = hashed
     return True
 
 
-cdef bint has(const uint64_t *table, uint64_t mask, uint64_t hashed) noexcept nogil:
-    """Return whether a hash is in a table that is not full."""
+cdef bint has(const uint64_t *slots, uint64_t mask, uint64_t hashed) noexcept nogil:
+    """Return whether a hash is in slots that are not all used."""
     cdef uint64_t slot = hashed & mask
-    while table[slot] and table[slot] != hashed:
+    while slots[slot] and slots[slot] != hashed:
         slot = (slot + 1) & mask
-    return table[slot] == hashed
+    return slots[slot] == hashed
 
 
 def hash_of(bytes identifier not None):
-    """The hash of an identifier in this process, by which no result goes."""
+    """Return the hash of an identifier. Hashes differ between processes, so no result may depend on them."""
     return identifier_hash(<const uint8_t *>identifier, len(identifier))
 
 
 def hashes(const uint8_t[::1] data, const int64_t[::1] offsets):
-    """The hashes of a column of identifiers in this process, by which no result goes: uint64[n]."""
+    """Return the hashes of a column of identifiers, uint64[n]. No result may depend on them, as for `hash_of`."""
     cdef Py_ssize_t i, n = offsets.shape[0] - 1
     cdef Column column = column_of(data, offsets)
     found = np.empty(n, np.uint64)

@@ -1,15 +1,14 @@
-"""The parser of TREC runs and judgments: text in blocks, columns out.
+"""A parser of TREC runs and judgments, which converts buffers of text to columns.
 
 A line of a run is `query Q0 document rank score tag`, a line of judgments `query iteration document label`.
-Fields are separated by runs of blanks; lines without a field and lines whose first field begins with `#` are
-skipped.
+Fields are separated by blanks. Lines without a field and lines whose first field begins with `#` are skipped.
 
-A block is read in two passes. The first finds, 64 bytes at a time, where fields begin and end (`marks`) and
-where lines end (`newlines`). The second walks over lines by these positions and appends to the columns.
+A text is read in two passes. The first pass finds, 64 bytes at a time, where fields begin and end (`marks`) and
+where lines end (`newlines`). The second pass goes through the lines by these positions and appends to the columns.
 
-Invariant of `marks`: even elements are where fields begin, odd ones where they end, ascending; so field k of
-a line whose first mark is marks[j] is bytes [marks[j + 2k], marks[j + 2k + 1]), and it is on this line if it
-begins before the newline.
+Invariant of `marks`: elements ascend, fields begin at the even elements and end at the odd elements. So field k of
+a line whose first mark is marks[j] is bytes [marks[j + 2k], marks[j + 2k + 1]), and the field belongs to this line if
+it begins before the newline.
 """
 
 cimport numpy as cnp
@@ -37,13 +36,13 @@ cdef extern from "engine/portable.h" nogil:
     int lowest_bit "tieaware_lowest_bit"(uint64_t word)
 
 cdef enum:
-    # Bytes that may be read or written past what is used: one step of the first pass, and one copied word.
+    # Bytes beyond the used part of a buffer that may be read or written: a step of the first pass, or a copied word.
     SLACK = 64
-    # So many bytes are parsed at a time: they and what comes of them fit in a second-level cache.
+    # The number of bytes that are parsed at a time: they and the columns made from them fit in a second-level cache.
     STEP = 1 << 18
-    # Positions are 32 bits wide.
+    # Positions in a buffer have 32 bits.
     LONGEST_BUFFER = 0x7fffffff
-    # Of a line, which is held whole; longer than a step, so that such a line is a step of its own.
+    # The largest number of bytes of a line. It exceeds STEP, so a line of this length is parsed in a step of its own.
     LONGEST = 1 << 20
 
 LONGEST_LINE = LONGEST
@@ -52,7 +51,7 @@ LONGEST_LINE = LONGEST
 # ---- lines ---------------------------------------------------------------------------------------
 
 cdef struct Columns:
-    # How much of each column is used. A section is a maximal run of lines of one query.
+    # The used size of each column. A section is a maximal sequence of consecutive lines of one query.
     Py_ssize_t n_documents, n_rows, n_queries, n_sections, n_jumps, n_later
     uint8_t *documents
     int64_t *document_offsets
@@ -60,14 +59,14 @@ cdef struct Columns:
     uint8_t *queries
     int64_t *query_offsets
     int64_t *list_offsets
-    # The rows before which the line number does not just grow by one, and their lines.
+    # The rows whose line does not directly follow the line of the row before, and the numbers of their lines.
     int64_t *jump_rows
     int64_t *jump_lines
-    # (row, begin, end, line) of the numbers that are converted afterwards.
+    # The numbers that are converted after the second pass: (row, begin, end, line) of each.
     int64_t *later
     uint32_t *marks
     uint32_t *newlines
-    # The lines read so far, and the one of the last row.
+    # The number of lines read so far, and the line of the last row.
     Py_ssize_t line, row_line
     Py_ssize_t tag_begin, tag_end, bad_begin, bad_end
 
@@ -77,7 +76,7 @@ cdef Py_ssize_t find_marks(
 ) noexcept nogil:
     """Fill marks and newlines for text[:stop] and return the number of newlines; see the top of this file.
 
-    A mark is where the kind of byte changes: b xor (b shifted by one), the text being preceded by a blank.
+    A mark is a place where blanks and other bytes meet: b xor (b shifted by one), as if a blank preceded the text.
     """
     cdef uint64_t blanks, lines, changes, before = 1
     cdef Py_ssize_t base = 0, n_marks = 0, n_newlines = 0
@@ -94,27 +93,27 @@ cdef Py_ssize_t find_marks(
             n_newlines += 1
             lines &= lines - 1
         base += 64
-    # The last step may have looked beyond the text.
+    # The last step may have found newlines after the end of the text.
     while n_newlines and newlines[n_newlines - 1] >= stop:
         n_newlines -= 1
-    # A line is asked for up to twelve marks.
+    # The second pass reads up to twelve marks of a line without checking their number.
     for base in range(12):
         marks[n_marks + base] = 0xffffffff
     return n_newlines
 
 
 cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bint judgments) noexcept nogil:
-    """Append the lines of text[:stop], which ends with a newline; False at one that cannot be used."""
+    """Append the lines of text[:stop], which ends with a newline; return False at a malformed line."""
     cdef const uint32_t *marks = columns.marks
     cdef uint8_t *documents = columns.documents
     cdef int64_t *document_offsets = columns.document_offsets
     cdef double *values = columns.values
-    # Where the marks of the last field that a line must have are.
+    # The offset from the first mark of a line to those of the last field that the line must have.
     cdef Py_ssize_t last = 6 if judgments else 10
     cdef Py_ssize_t n_documents = columns.n_documents, n_rows = columns.n_rows
     cdef Py_ssize_t line = columns.line, row_line = columns.row_line
     cdef Py_ssize_t n_newlines, i, j = 0, k, n, begin
-    # The identifier of the open section.
+    # The query of the current section.
     cdef const uint8_t *query = columns.queries
     cdef Py_ssize_t n_query = -1
     cdef uint32_t newline
@@ -140,7 +139,7 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
         if marks[j + last] < newline:
             if judgments:
                 outcome = read_label(text + marks[j + 6], text + marks[j + 7], &values[n_rows])
-                # A line of judgments that reads as one of a run is one.
+                # A line that is valid in a run is not accepted among judgments.
                 if marks[j + 10] < newline:
                     if read_score(text + marks[j + 8], text + marks[j + 9], &other) != BAD:
                         outcome = BAD
@@ -174,8 +173,8 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
             columns.n_sections += 1
             columns.query_offsets[columns.n_sections] = columns.query_offsets[columns.n_sections - 1] + n
 
-        # Sixteen bytes at once: what is copied too many is overwritten by the next document, or lies in the
-        # slack.
+        # Sixteen bytes are copied at once. The next document overwrites the excess bytes of this one; those of the
+        # last document are within the slack.
         begin = marks[j + 4]
         n = <Py_ssize_t>marks[j + 5] - begin
         memcpy(documents + n_documents, text + begin, 16)
@@ -199,7 +198,7 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
 # ---- the parser ----------------------------------------------------------------------------------
 
 cdef Py_ssize_t line_end(const uint8_t *text, Py_ssize_t begin, Py_ssize_t stop) noexcept nogil:
-    """Return where the last line that ends within a step of `begin` ends, or else the first that ends behind it."""
+    """Return the end of the last line that ends within a step of `begin`; else the end of the next line."""
     cdef Py_ssize_t end = min(begin + STEP, stop)
     while end > begin and text[end - 1] != c"\n":
         end -= 1
@@ -212,7 +211,7 @@ cdef Py_ssize_t line_end(const uint8_t *text, Py_ssize_t begin, Py_ssize_t stop)
 
 
 cdef Py_ssize_t count_newlines(const uint8_t *text, Py_ssize_t size) noexcept nogil:
-    # In lanes of bytes, each of which is emptied before it is full.
+    # Newlines are counted in lanes of bytes, which are added up before they could overflow.
     cdef uint8_t counts[64]
     cdef Py_ssize_t i = 0, _step, lane, n = 0
     while i + 64 <= size:
@@ -230,40 +229,40 @@ cdef Py_ssize_t count_newlines(const uint8_t *text, Py_ssize_t size) noexcept no
 
 
 cdef object roomy(object column, Py_ssize_t size):
-    """Return the column, or a larger one in its place, with room for `size` elements; what it holds stays."""
+    """Return the column, or a larger copy of it, with a capacity of at least `size` elements."""
     if size <= column.size:
         return column
     if column.size < 2:
-        # Growing would write zeros into all of it, most of which is never used.
+        # resize() would fill the new array with zeros, although most of it is never used.
         larger = np.empty(size, column.dtype)
         larger[:column.size] = column
         return larger
-    # It grows in proportion, so that appending costs a constant per element.
+    # The size grows in proportion, so that appending takes constant time per element.
     column.resize(max(size, column.size + column.size // 2), refcheck=False)
     return column
 
 
 cdef object first_elements(object column, Py_ssize_t size):
-    """Give up the column as an array of its first elements."""
+    """Shrink the column to its first elements in place, and return it."""
     column.resize(size, refcheck=False)
     return column
 
 
 cdef bint rounded(bytes number, double value):
-    """Whether a number is written as a whole one that its double does not hold."""
+    """Return whether a text is a whole number that its double does not represent."""
     cdef bytes digits = number.lstrip(b"+-").lstrip(b"0")
     return digits.isdigit() and (len(digits) > 309 or isinf(value) or int(digits) != int(abs(value)))
 
 
 cdef class Parser:
-    """Columns of a run or of judgments, from text that arrives in blocks.
+    """A parser of a run or of judgments, whose text arrives in several buffers.
 
-    Write a block into `room(size)` and call `parse(written)`; after the last block, `parse(0, True)`. A line
-    that cannot be used stops the parser: `parse` returns False, `line` is its number and `bad_line` its text; of a
-    line of more bytes than LONGEST_LINE, one more than these. `continued` says that the text is not the beginning of a
-    file, where a mark of UTF-8 would be dropped.
+    Write text into `room(size)` and call `parse(written)`; after the last text, call `parse(0, True)`. A malformed line
+    stops the parser: `parse` returns False, `line` is the number of that line, and `bad_line` its text, of which at
+    most LONGEST_LINE + 1 bytes are kept. With `continued`, the text is not the beginning of a file, so a byte order
+    mark is not removed.
 
-    One thread at a time: a second one that enters gets a RuntimeError.
+    Only one thread at a time may use a parser: a second thread gets a RuntimeError.
     """
 
     cdef bint judgments, continued, busy
@@ -297,12 +296,12 @@ cdef class Parser:
 
     @property
     def n_sections(self):
-        """How many sections the columns hold; a further line may still belong to the last."""
+        """The number of sections in the columns. The next line may still belong to the last section."""
         return self.columns.n_sections
 
     @property
     def n_rows(self):
-        """How many rows the columns hold."""
+        """The number of rows in the columns."""
         return self.columns.n_rows
 
     @property
@@ -312,17 +311,17 @@ cdef class Parser:
 
     cdef enter(self):
         if self.busy:
-            raise RuntimeError("a Parser is used by one thread at a time")
+            raise RuntimeError("only one thread at a time can use a Parser")
         self.busy = True
 
     def room(self, Py_ssize_t size):
-        """Return a writable memoryview of `size` bytes, where the next block goes."""
+        """Return a writable memoryview of `size` bytes for the next text."""
         self.enter()
         try:
             if size < 1 or size > LONGEST_BUFFER or self.n_text + size + SLACK > LONGEST_BUFFER:
-                raise OverflowError("fewer than 2 GiB are read at once")
+                raise OverflowError("a buffer must be smaller than 2 GiB")
             if self.text.size < self.n_text + size + SLACK:
-                # A new array, for the last memoryview may be in use.
+                # The array is not resized in place because the last memoryview may still be in use.
                 text = np.empty(self.n_text + self.n_text // 2 + size + SLACK, np.uint8)
                 text[:self.n_text] = self.text[:self.n_text]
                 self.text = text
@@ -331,7 +330,7 @@ cdef class Parser:
             self.busy = False
 
     def parse(self, Py_ssize_t written, bint final=False):
-        """Append the complete lines, and if `final` the rest; return whether all could be used."""
+        """Append the complete lines, and if `final` the rest; return whether all of them are well-formed."""
         cdef Py_ssize_t stop, begin, end
         cdef uint8_t *text
         self.enter()
@@ -339,20 +338,20 @@ cdef class Parser:
             if self.bad_line is not None:
                 return False
             if not 0 <= written <= self.text.size - SLACK - self.n_text:
-                raise ValueError("more bytes were written than there was room for")
+                raise ValueError("more bytes were written than the buffer has")
             text = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>self.text)
             written += self.n_text
             if final and written and text[written - 1] != c"\n":
                 text[written] = c"\n"
                 written += 1
             stop = written
-            # What was carried over has no newline.
+            # The text before n_text, kept from the last call, contains no newline.
             while stop > self.n_text and text[stop - 1] != c"\n":
                 stop -= 1
             if stop == self.n_text:
                 stop = 0
             elif self.columns.line == 0 and not self.continued and memcmp(text, b"\xef\xbb\xbf", 3) == 0:
-                # The mark that some editors put before UTF-8 is no part of the first query.
+                # Some editors write a byte order mark before UTF-8; it is not part of the first query.
                 memset(text, c" ", 3)
             if stop:
                 self.reserve(text, stop)
@@ -378,10 +377,10 @@ cdef class Parser:
         return False
 
     cdef bint read_step(self, const uint8_t *text, Py_ssize_t size) except -1:
-        """Append the lines of a part of what `reserve` has made room for; return whether all could be used."""
+        """Append lines for which `reserve` has allocated memory; return whether all of them are well-formed."""
         cdef bint good
         if self.marks.size < size + 2 * SLACK:
-            # Arrays whose contents need not stay, and of which little may be touched.
+            # The old contents are not needed, so new arrays are allocated; most of their pages may stay untouched.
             self.marks = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
             self.newlines = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
         self.columns.marks = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.marks)
@@ -398,11 +397,11 @@ cdef class Parser:
         return True
 
     cdef reserve(self, const uint8_t *text, Py_ssize_t size):
-        """Make room for whatever complete lines of `size` bytes can hold, so that reading them needs no checks."""
+        """Allocate enough memory for any complete lines of `size` bytes, so that reading them needs no checks."""
         cdef Columns *columns = &self.columns
         cdef Py_ssize_t n_lines = size // 8 + 1      # the shortest line with columns is "q 0 d 1\n"
         if size > STEP:
-            # Most lines are several times as long, and one may be very long.
+            # Most lines are several times as long as the shortest, and one may be very long.
             n_lines = min(n_lines, count_newlines(text, size))
         self.later = roomy(self.later, 4 * n_lines)
         self.documents = roomy(self.documents, columns.n_documents + size + SLACK)
@@ -424,7 +423,7 @@ cdef class Parser:
         columns.jump_lines = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.jump_lines)
 
     cdef bint convert_later(self, const uint8_t *text, Py_ssize_t size) except -1:
-        """Convert the numbers that the fast exact paths leave, as Python does and whatever the locale."""
+        """Convert the numbers that the fast exact paths left, exactly as Python does, in any locale."""
         cdef Py_ssize_t i, begin, end
         cdef const int64_t *later = self.columns.later
         cdef bytes number
@@ -445,21 +444,21 @@ cdef class Parser:
         return True
 
     def take(self, Py_ssize_t n_sections):
-        """Hand over the columns of the first sections, and keep the others.
+        """Return the columns of the first sections, and keep those of the other sections.
 
         Returns
         -------
         tuple of ndarray
-            queries, query_offsets, list_offsets, documents, document_offsets, values, jump_rows, jump_lines: the
-            identifiers as bytes and offsets; the first row of each section, and the number of rows; the
-            float64 scores or labels; the rows before which the line number does not just grow by one, and
-            their lines.
+            queries, query_offsets, list_offsets, documents, document_offsets, values, jump_rows, jump_lines.
+            Identifiers are bytes and offsets; list_offsets are the first row of each section, and the number of rows; values are
+            the scores or labels as float64; jump_rows are the rows whose line does not directly follow the line of the
+            row before, and jump_lines the numbers of their lines.
         """
         cdef Columns *columns = &self.columns
         self.enter()
         try:
             if not 0 <= n_sections <= columns.n_sections:
-                raise ValueError("there are fewer sections")
+                raise ValueError(f"n_sections must be from 0 to {columns.n_sections}")
             if n_sections == columns.n_sections:
                 list_offsets = np.append(self.list_offsets[:n_sections], columns.n_rows)
                 taken = (
@@ -494,8 +493,8 @@ cdef class Parser:
             self.jump_rows[:n_jumps].copy(),
             self.jump_lines[:n_jumps].copy(),
         )
-        # What is kept moves to the front of each column. The last jump taken tells the line of the first row
-        # kept.
+        # The rows that are kept move to the front of each column. The line of the first of them follows from the last
+        # jump that is returned.
         kept = columns.n_sections - n_sections
         self.list_offsets[:kept] = self.list_offsets[n_sections:n_sections + kept] - row
         self.query_offsets[:kept + 1] = self.query_offsets[n_sections:n_sections + kept + 1] - query
@@ -531,7 +530,7 @@ cdef Py_ssize_t find_last_query(const uint8_t *text, Py_ssize_t size) noexcept n
         stop -= 1
     if size - stop > LONGEST:
         return -1
-    # From the last line up: text[start:stop] is a line, and text[begin:end] its first field.
+    # The loop goes from the last line upwards: text[start:stop] is a line, and text[begin:end] its first field.
     while stop:
         start = stop - 1
         while start and text[start - 1] != c"\n":
@@ -555,9 +554,10 @@ cdef Py_ssize_t find_last_query(const uint8_t *text, Py_ssize_t size) noexcept n
 
 
 def last_query(const uint8_t[::1] text not None):
-    """Return where the lines of the last query begin, among the complete lines of a text; 0 if there is no other.
+    """Return where the lines of the last query begin, among the complete lines of a text; 0 if there is only one query.
 
-    -1: reading on does not help, as the line at the end of the text is too long, or a text of that length has no query.
+    Return -1 if the line at the end of the text is too long, or if a text of that length has no query: more text would
+    not help.
     """
     cdef Py_ssize_t found
     with nogil:
@@ -566,10 +566,10 @@ def last_query(const uint8_t[::1] text not None):
 
 
 def blank_masks(bytes text not None, bint portable=False):
-    """Return (blanks, newlines), the bits of the first 64 bytes of a text."""
+    """Return (blanks, newlines): masks whose bit i is set if byte i of the text is a blank, or a newline."""
     cdef uint64_t blanks, newlines
     if len(text) < 64:
-        raise ValueError("64 bytes are expected")
+        raise ValueError("the text must have at least 64 bytes")
     if portable:
         portable_masks(text, &blanks, &newlines)
     else:

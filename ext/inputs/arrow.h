@@ -1,4 +1,4 @@
-/* The Arrow C data interface and C stream interface: the structures, whose layout is an ABI that never changes. */
+/* The structures of the Arrow C data interface and C stream interface. Their layout is a stable ABI. */
 #ifndef TIEAWARE_ARROW_H
 #define TIEAWARE_ARROW_H
 

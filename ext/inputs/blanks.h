@@ -1,7 +1,7 @@
-/* Where the blanks and the newlines of a text are, as bits.
+/* Bit masks of the blanks and newlines in a text.
  *
- * A blank separates fields: space, \t, \n, \v, \f, \r. Every other byte belongs to a field, so that identifiers may
- * hold anything else. Bit i of a mask stands for byte i of the 64 bytes read. */
+ * Blanks separate fields: space, \t, \n, \v, \f and \r. Every other byte belongs to a field, so identifiers may contain
+ * any other byte. Bit i of a mask stands for byte i of the 64 bytes read. */
 #ifndef TIEAWARE_BLANKS_H
 #define TIEAWARE_BLANKS_H
 
@@ -14,7 +14,7 @@
 #include <emmintrin.h>
 #endif
 
-/* The same on every processor: eight bytes at a time in one word, whose top bits become the mask. */
+/* The portable version of byte_masks: eight bytes at a time in one word, whose top bits become the mask. */
 static inline void portable_masks(const uint8_t *bytes, uint64_t *blanks, uint64_t *newlines)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = UINT64_C(0x8080808080808080);
@@ -23,7 +23,7 @@ static inline void portable_masks(const uint8_t *bytes, uint64_t *blanks, uint64
         uint64_t word = 0;
         for (int j = 0; j < 8; j++)
             word |= (uint64_t)bytes[8 * i + j] << (8 * j);
-        /* No sum below carries into the next byte: each byte of `low` is at most 0x7f. */
+        /* No addition below carries into the next byte, because each byte of `low` is at most 0x7f. */
         uint64_t low = word & ~tops;
         uint64_t at_least_9 = low + ones * (0x80 - 9), at_least_14 = low + ones * (0x80 - 14);
         uint64_t not_space = (low ^ ones * 0x20) + ones * 0x7f;

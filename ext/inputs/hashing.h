@@ -1,8 +1,8 @@
-/* The hash of an identifier, under a secret of the process.
+/* A hash of identifiers, keyed with a secret of the process.
  *
- * Identifiers come from strangers, who could send a table all those of one hash. So whoever does not know the keys
- * must not be able to tell which these are. The products are folded as in foldhash and rapidhash, and no factor is
- * one that only the text decides. (SipHash-1-3 would cost a fifth more time from a file to its result.) */
+ * Identifiers may come from an attacker, who could send many with the same hash to make searches slow. Without the keys
+ * such identifiers must not be predictable. Products are folded as in foldhash and rapidhash, and no factor depends on
+ * the text alone. (With SipHash-1-3, evaluating a file would take a fifth more time.) */
 #ifndef TIEAWARE_HASHING_H
 #define TIEAWARE_HASHING_H
 
@@ -13,8 +13,8 @@
 
 static uint64_t identifier_keys[4];
 
-/* The keys are hashes of Python's own, SipHash under a secret: a new one in each process, unless PYTHONHASHSEED says
- * which. To be called when a module that hashes is loaded. */
+/* Set the keys, when a module that hashes is loaded. The keys are hashes by Python, which uses SipHash with a secret
+ * that is new in each process unless PYTHONHASHSEED sets it. */
 static inline int identifier_seed(void)
 {
     for (int i = 0; i < 4; i++) {
@@ -28,14 +28,14 @@ static inline int identifier_seed(void)
     return 0;
 }
 
-/* Both halves of the product: each bit of the result depends on nearly every bit of a and of b. */
+/* Combine both halves of the product, so that each bit of the result depends on nearly every bit of a and b. */
 static inline uint64_t identifier_mix(uint64_t a, uint64_t b)
 {
     uint64_t high, low = tieaware_product(a, b, &high);
     return low ^ high;
 }
 
-/* The length takes part, so that a prefix, or an identifier that ends in NUL bytes, hashes differently. */
+/* The hash includes the length, so that a prefix, and an identifier with NUL bytes at its end, get other hashes. */
 static inline uint64_t identifier_hash(const uint8_t *p, size_t n)
 {
     const uint64_t *keys = identifier_keys;

@@ -1,6 +1,6 @@
-/* Identifiers are runs of bytes: how to load and compare them.
+/* Loading and comparing identifiers, which are sequences of bytes.
  *
- * Nothing here reads a byte outside [p, p + n). */
+ * No function reads a byte outside [p, p + n). */
 #ifndef TIEAWARE_IDENTIFIER_H
 #define TIEAWARE_IDENTIFIER_H
 
@@ -22,7 +22,7 @@ static inline uint64_t load_4(const uint8_t *p)
     return word;
 }
 
-/* The first eight bytes (padded with zeros) as a number that orders as they do. */
+/* Return the first eight bytes, padded with zeros, as a number with the same order. */
 static inline uint64_t load_prefix(const uint8_t *p, size_t n)
 {
     uint64_t word = 0;
@@ -52,7 +52,7 @@ static inline int identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
     return 1;
 }
 
-/* Bytes in order, as unsigned numbers; a proper prefix comes before what it begins. */
+/* Compare bytes as unsigned numbers; a proper prefix precedes the longer identifier. */
 static inline int identifier_compare(const uint8_t *p, size_t n, const uint8_t *q, size_t m)
 {
     size_t least = n < m ? n : m;

@@ -145,7 +145,7 @@ def test_other_types_can_be_left_unread():
 def test_a_capsule_is_used_but_once():
     capsule = pa.table({"q": ["a"]}).__arrow_c_stream__()
     stream = _arrow.Stream(capsule)
-    with pytest.raises(_arrow.BadStream, match="used before"):
+    with pytest.raises(_arrow.BadStream, match="already used"):
         _arrow.Stream(capsule)
     assert identifiers(stream.read([0])[0]) == [b"a"]
     with pytest.raises(ValueError, match="PyCapsule"):
@@ -272,20 +272,20 @@ def test_everything_is_released_once(form):
     ("wrong", "message", "arrays"),
     [
         ({"code": 5}, "out of luck", 2),
-        ({"code": 5, "message": None}, "error 5 of a producer that does not say more", 2),
+        ({"code": 5, "message": None}, "the producer failed with error 5 and no message", 2),
         ({"code": 5, "message": b"two\nlines"}, "two lines", 2),
         ({"schema_code": 22}, "out of luck", 0),
-        ({"length": -1}, "an array of length -1 and offset 0", 1),
-        ({"offset": 2**62}, f"an array of length 4 and offset {2**62}", 1),
-        ({"n_buffers": 1}, "1 buffers for a column of int32, which has 2", 1),
-        ({"n_buffers": 3}, "3 buffers for a column of int32, which has 2", 1),
-        ({"form": b"u", "n_buffers": 2}, "2 buffers for a column of utf8, which has 3", 1),
-        ({"no_values": True}, "a column of int32 without values", 1),
-        ({"form": None}, "a schema that was released", 0),
+        ({"length": -1}, "an array has length -1 and offset 0", 1),
+        ({"offset": 2**62}, f"an array has length 4 and offset {2**62}", 1),
+        ({"n_buffers": 1}, "a column of int32 has 1 buffers, not 2", 1),
+        ({"n_buffers": 3}, "a column of int32 has 3 buffers, not 2", 1),
+        ({"form": b"u", "n_buffers": 2}, "a column of utf8 has 2 buffers, not 3", 1),
+        ({"no_values": True}, "a column of int32 has no values", 1),
+        ({"form": None}, "the schema was already released", 0),
     ],
 )
 def test_bad_producers(wrong, message, arrays):
-    """Every error says what it is on one line, and all that was given is released, once."""
+    """Every error is one line, and every structure of the producer is released exactly once."""
     asked = list(wrong)
     producer = Producer(**wrong)
     with pytest.raises(_arrow.BadStream) as caught:
@@ -309,7 +309,7 @@ def test_bad_offsets(form, offsets, row):
     producer.values[:] = offsets
     with pytest.raises(_buffers.BadCell) as caught:
         read_all(producer)
-    assert caught.value.args == (row, "a value outside of its buffer")
+    assert caught.value.args == (row, "a value outside its buffer")
 
 
 def test_bad_views_and_indices():
@@ -323,12 +323,12 @@ def test_bad_views_and_indices():
         array = pa.Array.from_buffers(pa.string_view(), 2, data)
         with pytest.raises(_buffers.BadCell) as caught:
             column_of(array).identifiers(0, 2)
-        assert caught.value.args == (0, "a value outside of its buffer")
+        assert caught.value.args == (0, "a value outside its buffer")
     indices = pa.array([0, 7], pa.int8())
     array = pa.DictionaryArray.from_arrays(indices, pa.array(["a"]), safe=False)
     with pytest.raises(_buffers.BadCell) as caught:
         column_of(array).identifiers(0, 2)
-    assert caught.value.args == (1, "a value outside of its buffer")
+    assert caught.value.args == (1, "a value outside its buffer")
 
 
 def test_a_producer_that_fails_is_named():

@@ -16,7 +16,7 @@ from tieaware.checks.arguments import shown
 from tieaware.checks.arrays import Integers
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import DOCUMENTS, QUERIES
-from tieaware.inputs.files import ByteStream, reason, suffix_of
+from tieaware.inputs.files import ByteStream, RawFile, reason, suffix_of
 from tieaware.inputs.frames import Batch, Batches, Frame, Objects
 from tieaware.kernels._buffers import BadCell
 from tieaware.kernels._trec import LONGEST_LINE
@@ -178,8 +178,8 @@ class _LongLineError(Exception):
     """A line is longer than the limit. The caller knows the number of the line."""
 
 
-class _LimitedLines(io.RawIOBase):
-    """A byte stream as a raw file of Python, which limits the length of lines.
+class _LimitedLines(RawFile):
+    """A byte stream as a raw file, which limits the length of lines.
 
     Attributes
     ----------
@@ -190,19 +190,15 @@ class _LimitedLines(io.RawIOBase):
     """
 
     def __init__(self, stream: ByteStream) -> None:
-        self._stream = stream
+        super().__init__(stream)
         # The length of the line that has not ended yet.
         self._length = 0
         self.n_read = 0
         self.last = 2 * LONGEST_BATCH
 
-    def readable(self) -> bool:
-        return True
-
     def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer).cast("B")
-        n = self._stream.read_into(view)
-        text = bytes(view[:n])
+        n = super().readinto(buffer)
+        text = bytes(memoryview(buffer).cast("B")[:n])
         end = _LINE_END.search(text)
         self.n_read += n
         if self._length + (end.start() if end else n) > LONGEST_LINE or self.n_read > self.last:

@@ -33,7 +33,10 @@ _LONGEST_START = 10
 _LARGEST_WINDOW = 1 << 28
 _MB = 1_000_000
 _COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-_SUFFIXES = (".run", ".txt", ".trec", ".res", ".csv", ".tsv", ".parquet", ".feather", ".arrow", ".arrows", ".ipc")
+_SUFFIXES = (
+    ".run", ".txt", ".trec", ".res", ".csv", ".tsv", ".parquet", ".feather", ".arrow", ".arrows", ".ipc", ".jsonl",
+    ".ndjson",
+)  # fmt: skip
 
 
 class Decompressor(Protocol):
@@ -365,6 +368,21 @@ class ByteStream:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class RawFile(io.RawIOBase):
+    """A byte stream as a raw file of the standard library. Closing it does not close the stream."""
+
+    def __init__(self, stream: ByteStream) -> None:
+        self.stream = stream
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the beginning of `buffer`; return the number of bytes, 0 at the end of the file."""
+        return self.stream.read_into(memoryview(buffer).cast("B"))
 
 
 def state_of(path: object) -> tuple[int, int] | None:

@@ -75,8 +75,11 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
     InputError
         An argument is not a run, two runs have the same name, or there are too few runs.
     """
-    if isinstance(runs, _MAPPINGS) and not _is_run(runs):
-        named = [(name, _source_named(name, run)) for name, run in runs.items()]
+    if isinstance(runs, _MAPPINGS):
+        if _is_run(runs):
+            named = _named(_recognised(runs))
+        else:
+            named = [(name, _source_named(name, run)) for name, run in runs.items()]
     else:
         several = runs if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) else [runs]
         named = _named([source for run in several for source in sources_at(run)])
@@ -116,7 +119,10 @@ def sources_at(
     return sources
 
 
-def _recognised(value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource]:
+def _recognised(
+    value: Any, name: str = "run", score_dtype: str = "float64", duplicates: str = "error"
+) -> Sequence[RunSource]:
+    """Return the sources of the runs in a value that is not a folder or a pattern."""
     for kind in SOURCES:
         sources = kind.recognise(value, name, score_dtype, duplicates)
         if sources is not None:
@@ -146,7 +152,7 @@ def _is_run(mapping: Mapping[Any, Any]) -> bool:
     return True
 
 
-def _named(sources: list[RunSource]) -> list[tuple[str, RunSource]]:
+def _named(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
     """Return the sources with their names, or with their full names if files in several folders have the same name."""
     names = [source.name for source in sources]
     if len(set(names)) < len(names):

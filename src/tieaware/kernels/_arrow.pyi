@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 from tieaware.kernels._buffers import Column
 
-class BadStream(Exception): ...  # noqa: N818 (a kernel says so, and its caller where)
+class BadStream(Exception): ...  # noqa: N818 (its callers turn it into an InputError)
 
 class Stream:
     names: tuple[str, ...]

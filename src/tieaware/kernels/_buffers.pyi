@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-class BadCell(Exception): ...  # noqa: N818 (a kernel says so, and its caller where)
+class BadCell(Exception): ...  # noqa: N818 (its callers turn it into an InputError)
 
 class Column:
     type: str
