@@ -56,7 +56,7 @@ def read_qrels(path: Path) -> Qrels:
     ----------
     path : str, os.PathLike, binary file object, or table
         "-" is standard input. Files compressed with gzip, bzip2, xz or zstd are recognised by content, and so are
-        Parquet and Arrow (Feather) files; CSV and TSV files are recognised by name and header. For the columns of
+        Parquet and Arrow (Feather) files; CSV, TSV and JSON Lines files are recognised by name. For the columns of
         tables, see `Qrels.from_frame`.
 
     Returns

@@ -1,0 +1,113 @@
+"""Tables in JSON Lines files: one object per line, whose keys are the columns."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieaware.errors import InputError
+from tieaware.inputs.files import ByteStream, RawFile, reason, suffix_of
+from tieaware.inputs.frames import Batch, Batches, Column, Frame, Objects, of_array
+from tieaware.kernels._trec import LONGEST_LINE
+
+# The largest number of rows of a batch, and the number of bytes of its lines that ends a batch.
+_BATCH_ROWS = 1 << 16
+_BATCH_BYTES = 1 << 24
+_SUFFIXES = (".jsonl", ".ndjson")
+
+
+class _Row(NamedTuple):
+    """An object, with the number of its line and the number of bytes in it."""
+
+    values: dict[str, Any]
+    line: int
+    size: int
+
+
+class JsonLinesFile(Frame):
+    """A JSON Lines file, plain or compressed. The keys of its first object are the names of the columns.
+
+    Parameters
+    ----------
+    stream : ByteStream
+        The file, opened at its beginning. It is read on as long as it stays open, and opened again later.
+    """
+
+    @classmethod
+    def recognise(cls, stream: ByteStream) -> Frame | None:
+        """Return the table in an open file, or None if the file has another suffix."""
+        return cls(stream) if suffix_of(stream.path) in _SUFFIXES else None
+
+    def __init__(self, stream: ByteStream) -> None:
+        self.rereadable = stream.reopenable
+        self._stream = stream
+        rows = _rows_of(stream)
+        first = list(islice(rows, 1))
+        self._rows: Iterator[_Row] | None = chain(first, rows)
+        self.names = tuple(first[0].values) if first else ()
+
+    def batches(self, columns: Sequence[int]) -> Batches:
+        """Read the rest of the open file, or the whole file again; yield batches."""
+        names = [self.names[i] for i in columns]
+        rows, self._rows = self._rows, None
+        if rows is not None and not self._stream.closed:
+            yield from self._batches(rows, names)
+            return
+        with ByteStream(self._stream.path) as stream:
+            yield from self._batches(_rows_of(stream), names)
+
+    def _batches(self, rows: Iterable[_Row], names: Sequence[str]) -> Batches:
+        values: list[list[Any]] = [[] for _ in names]
+        first = n = size = 0
+        for row in rows:
+            for name, column in zip(names, values, strict=True):
+                if name not in row.values:
+                    raise InputError(f"{self._stream.source_name}:{row.line}", f"the object has no key {name!r}")
+                column.append(row.values[name])
+            n, size = n + 1, size + row.size
+            if n == _BATCH_ROWS or size >= _BATCH_BYTES:
+                yield Batch.of([_column(each) for each in values], first)
+                values = [[] for _ in names]
+                first, n, size = first + n, 0, 0
+        if n:
+            yield Batch.of([_column(each) for each in values], first)
+
+    def where(self, source_name: str, column: str, row: int | None = None) -> str:
+        """Return the file, the line and the key of a value. The file is read again to find the line."""
+        if row is None or not self.rereadable:
+            return super().where(source_name, column, row)
+        with ByteStream(self._stream.path) as stream:
+            line = next((each.line for each in islice(_rows_of(stream), row, None)), 0)
+        return f"{source_name}:{line}: {column}"
+
+
+def _column(values: list[Any]) -> Column:
+    if set(map(type, values)) == {float}:
+        return of_array(np.array(values, np.float64))
+    return Objects(np.fromiter(values, object, len(values)))
+
+
+def _rows_of(stream: ByteStream) -> Iterator[_Row]:
+    """Yield the objects of a file. Blank lines are ignored."""
+    file = io.BufferedReader(RawFile(stream))
+    for number in count(1):
+        line = file.readline(LONGEST_LINE + 1)
+        if not line:
+            return
+        where = f"{stream.source_name}:{number}"
+        if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            raise InputError(where, f"the line is longer than {LONGEST_LINE:,} bytes")
+        if line.isspace():
+            continue
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(where, f"the line is not valid JSON: {reason(error)}") from None
+        if not isinstance(values, dict):
+            raise InputError(where, f"the line must be a JSON object, not {type(values).__name__}")
+        yield _Row(values, number, len(line))
