@@ -1,6 +1,6 @@
-"""Kernels at work in several threads, for the thread sanitizer to watch; `make concurrency` runs it.
+"""A program for the thread sanitizer: kernels that run in several threads. `make concurrency` runs it.
 
-With an argument it makes a race on purpose, two threads that write into the same values, which must be found.
+With an argument, two threads write into the same array on purpose: a data race, which the sanitizer must find.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import tieaware
 THREADS = 4
 
 
-def in_threads(*works):
-    at_work = [threading.Thread(target=work) for work in works]
-    for thread in at_work:
+def in_threads(*tasks):
+    threads = [threading.Thread(target=task) for task in tasks]
+    for thread in threads:
         thread.start()
-    for thread in at_work:
+    for thread in threads:
         thread.join()
 
 

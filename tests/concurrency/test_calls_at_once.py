@@ -1,4 +1,4 @@
-"""One evaluator called from many threads: the same bits as from one, a million times."""
+"""Concurrent calls give the same bits as calls from one thread: evaluators, files, dicts and nested thread pools."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ N_SCORINGS = 16
 
 
 def scorings(evaluator, rng):
-    """Give a few scorings, as float64 and float32, full of ties, and one with a NaN, which raises."""
+    """Return arrays of scores with many ties, alternately in float64 and float32."""
     drawn = [rng.integers(0, 5, evaluator.n_docs) / 4 for _ in range(N_SCORINGS)]
     return [scores.astype(np.float32) if i % 2 else scores for i, scores in enumerate(drawn)]
 
 
 def in_threads(work):
-    """Call `work` with the number of each of several threads, which begin at once."""
-    begin, errors = threading.Barrier(THREADS), []
+    """Run `work` in several threads that start at the same time; its argument is the number of the thread."""
+    start, errors = threading.Barrier(THREADS), []
 
     def run(number):
-        begin.wait()
+        start.wait()
         try:
             work(number)
         except BaseException as error:
             errors.append(error)
 
-    at_work = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
-    for thread in at_work:
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
+    for thread in threads:
         thread.start()
-    for thread in at_work:
+    for thread in threads:
         thread.join()
     assert errors == []
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_one_evaluator_a_million_times(rule):
+def test_one_evaluator_called_a_million_times(rule):
     some = [queries.random_query(random.Random(3), 9) for _ in range(4)]
     evaluator = queries.evaluator(some, ("AP", "nDCG@10", "RR", "Bpref", "ERR"), ties=rule)
     inputs = scorings(evaluator, np.random.default_rng(4))
@@ -58,8 +58,8 @@ def test_one_evaluator_a_million_times(rule):
     in_threads(work)
 
 
-def test_all_methods_of_one_evaluator():
-    """Lists so long that the kernels leave Python's lock to others while they are at it."""
+def test_concurrent_calls_of_all_methods_of_one_evaluator():
+    """The lists are long enough for the kernels to release the global interpreter lock."""
     rng = np.random.default_rng(5)
     labels = rng.integers(-1, 3, (40, 500))
     for threads in (1, 3):
@@ -81,8 +81,8 @@ def test_all_methods_of_one_evaluator():
         in_threads(work)
 
 
-def test_what_is_prepared_when_it_is_first_asked_for():
-    """By several threads at the same moment."""
+def test_lazy_preparation_by_several_threads_at_once():
+    """An evaluator prepares its first spread when several threads call `spread` at the same time."""
     labels = np.random.default_rng(6).integers(-1, 3, (20, 100))
     scores = np.arange(2000).reshape(20, 100) % 7 / 2
     for measures in (["AP", "RR"], ["nDCG@10"], ["ERR", "Q", "GMAP"]):
@@ -96,7 +96,7 @@ def test_what_is_prepared_when_it_is_first_asked_for():
             in_threads(work)
 
 
-def test_files_and_dicts_at_once(tmp_path):
+def test_concurrent_reading_of_files_and_dicts(tmp_path):
     rng = random.Random(7)
     qrels = {f"q{q}": {f"d{d}": rng.randint(0, 2) for d in range(30)} for q in range(200)}
     run = {query: {document: rng.randint(0, 9) / 2 for document in labels} for query, labels in qrels.items()}
@@ -114,7 +114,7 @@ def test_files_and_dicts_at_once(tmp_path):
     in_threads(work)
 
 
-def test_a_pool_inside_a_pool():
+def test_a_thread_pool_inside_a_thread_pool():
     labels = np.random.default_rng(8).integers(-1, 3, (100, 200))
     scores = np.arange(20000).reshape(100, 200) % 11 / 2
     right = tieaware.Evaluator(labels, ["AP", "nDCG"])(scores).tobytes()

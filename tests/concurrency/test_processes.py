@@ -1,4 +1,4 @@
-"""Forks with a warm pool, processes inside threads, and the end of the interpreter while calls are under way."""
+"""Forks after the thread pool has started, processes inside threads, and interpreters that exit during calls."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LABELS = np.random.default_rng(8).integers(-1, 3, (100, 200))
 SCORES = np.arange(20000).reshape(100, 200) % 11 / 2
 EVALUATOR = tieaware.Evaluator(LABELS, ["AP", "nDCG"], threads=4)
 RIGHT = EVALUATOR(SCORES).tobytes()
-LONGEST = 60
+TIMEOUT = 60
 
-# Python itself warns of a fork beside threads; that it works is what is tested here.
+# Python warns of forks in a process with several threads; these tests check that such forks work.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
 
 
@@ -31,9 +31,9 @@ def is_right(_=None):
     return all(EVALUATOR(SCORES).tobytes() == RIGHT for _ in range(3))
 
 
-def ended(pid):
-    """Wait for a child; return how it ended, or kill it, if it does not."""
-    until = time.monotonic() + LONGEST
+def exit_status(pid):
+    """Wait for a child, and return its exit status; kill a child that does not end within the timeout."""
+    until = time.monotonic() + TIMEOUT
     while time.monotonic() < until:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
@@ -44,9 +44,9 @@ def ended(pid):
     return "it did not end"
 
 
-@pytest.mark.parametrize("busy", [False, True], ids=["at rest", "at work"])
-def test_forks_with_a_warm_pool(busy):
-    """Also in the middle of calls of other threads, whose locks the child inherits as they are."""
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
+def test_forks_after_the_thread_pool_has_started(busy):
+    """Also while other threads are inside calls, so that the child inherits locks that they hold."""
     assert is_right()
     stop = threading.Event()
 
@@ -62,7 +62,7 @@ def test_forks_with_a_warm_pool(busy):
             pid = os.fork()
             if pid == 0:
                 os._exit(0 if is_right() else 1)
-            assert ended(pid) == 0
+            assert exit_status(pid) == 0
     finally:
         stop.set()
         for thread in others:
@@ -76,7 +76,7 @@ def test_forks_of_forks():
         if pid == 0:
             good = is_right() and (depth == 0 or child(depth - 1) == 0)
             os._exit(0 if good else 1)
-        return ended(pid)
+        return exit_status(pid)
 
     assert child(5) == 0
 
@@ -106,7 +106,7 @@ for _ in range(4):
     threading.Thread(target=work, daemon=True).start()
 time.sleep(float(sys.argv[2]))
 how = sys.argv[1]
-if how == "exit in a call":
+if how == "exit with a call":
     atexit.register(lambda: evaluator(scores))
     sys.exit(0)
 if how == "an error":
@@ -120,11 +120,11 @@ if how == "at once":
 
 @pytest.mark.parametrize(
     ("how", "status"),
-    [("the end", 0), ("exit in a call", 0), ("an error", 3), ("a signal", -signal.SIGTERM), ("at once", 4)],
+    [("the end", 0), ("exit with a call", 0), ("an error", 3), ("a signal", -signal.SIGTERM), ("at once", 4)],
 )
-def test_the_interpreter_ends_during_calls(how, status):
+def test_the_interpreter_exits_during_calls(how, status):
     rng = random.Random(9)
     for _ in range(12):
         command = [sys.executable, "-X", "faulthandler", "-c", ENDING, how, str(rng.uniform(0, 0.05))]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (status, "", "")

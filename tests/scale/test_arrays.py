@@ -1,4 +1,4 @@
-"""Arrays of a hundred million documents and more, with values that are known in closed form."""
+"""Arrays of a hundred million documents and more, compared with closed forms or with smaller evaluations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ N = 10**8
 
 ONE_LIST = """
 n, levels = int(sys.argv[1]), 1000
-# Document i scores i mod 1000 and every 7th is relevant, so that each score has as many documents as the next.
+# Document i has the score i mod 1000, and every 7th document is relevant: 1000 tie groups of equal size.
 scores = (np.arange(n, dtype=np.int32) % levels).astype(np.float32)
 labels = np.zeros(n, np.int8)
 labels[::7] = 1
@@ -22,7 +22,7 @@ result = values[0].tolist()
 
 
 def groups(n, levels=1000):
-    """Give the size and the number of relevant documents of each group of the list above, the highest first."""
+    """Return the size and the number of relevant documents of each tie group of ONE_LIST, the highest score first."""
     relevant = [0] * levels
     period = 7 * levels
     for i in range(0, period, 7):
@@ -33,19 +33,19 @@ def groups(n, levels=1000):
     return list(zip(reversed(sizes), reversed(relevant), strict=True))
 
 
-def test_one_list():
-    """AUC and cut-offs need no table of all ranks; AP and nDCG have one, of 16 bytes a rank."""
+def test_one_list_of_a_hundred_million_documents():
+    """AUC and measures with a cut-off need no array over all ranks; AP and nDCG need one, with 16 bytes per rank."""
     found = measured("10^8 documents in one list, AUC, P@1000, R@10^6", ONE_LIST, N, "AUC,P@1000,R@1000000")
-    groups_of = groups(N)
-    n_relevant = sum(r for _, r in groups_of)
+    tie_groups = groups(N)
+    n_relevant = sum(r for _, r in tie_groups)
     above = better = 0
-    for size, relevant in groups_of:
-        # Pairs of a relevant and a nonrelevant one, in half of those that tie the relevant first.
+    for size, relevant in tie_groups:
+        # Pairs of a relevant and a nonrelevant document in the right order; half of the tied pairs are.
         better += (size - relevant) * (above + relevant / 2)
         above += relevant
     auc = better / (n_relevant * (N - n_relevant))
-    first_size, first_relevant = groups_of[0]
-    recalled = sum(r for _, r in groups_of[:10]) / n_relevant
+    first_size, first_relevant = tie_groups[0]
+    recalled = sum(r for _, r in tie_groups[:10]) / n_relevant
     assert first_size == N // 1000
     assert found.result == pytest.approx([auc, first_relevant / first_size, recalled], rel=1e-9)
     assert found.gigabytes < 4
@@ -53,9 +53,9 @@ def test_one_list():
     found = measured("10^8 documents in one list, AP and nDCG", ONE_LIST, N, "AP,nDCG")
     ap = dcg = 0.0
     before = rank = 0
-    for size, relevant in groups_of:
+    for size, relevant in tie_groups:
         share = relevant / size
-        # The sum over the group's ranks k of (before + 1 + (k - rank - 1) (relevant - 1) / (size - 1)) / k.
+        # Sums (before + 1 + (k - rank - 1) (relevant - 1) / (size - 1)) / k over the ranks k of the group.
         slope = (relevant - 1) / (size - 1)
         harmonic = _harmonic(rank + size) - _harmonic(rank)
         ap += share * (slope * size + (before + 1 - slope * (rank + 1)) * harmonic)
@@ -71,13 +71,13 @@ def _harmonic(n):
 
 
 def _discounts(n, exact=10**4):
-    """Sum 1 / log2(1 + k) over k = 1 … n: by Euler and Maclaurin from where its terms hardly change."""
+    """Sum 1 / log2(1 + k) over k = 1 … n: exactly for small k, then by the Euler-Maclaurin formula."""
     total = math.fsum(1 / math.log2(1 + k) for k in range(1, min(n, exact) + 1))
     if n <= exact:
         return total
     f = lambda x: 1 / math.log2(1 + x)  # noqa: E731
     slope = lambda x: -math.log(2) / ((1 + x) * math.log(1 + x) ** 2)  # noqa: E731
-    # The integral, by Simpson's rule in the logarithm.
+    # Simpson's rule gives the integral, after substituting the logarithm of x.
     low, high, steps = math.log(exact), math.log(n), 20000
     width = (high - low) / steps
     at = [f(math.exp(low + i * width)) * math.exp(low + i * width) for i in range(steps + 1)]
@@ -85,7 +85,7 @@ def _discounts(n, exact=10**4):
     return total + integral + (f(n) - f(exact)) / 2 + (slope(n) - slope(exact)) / 12
 
 
-def test_many_lists():
+def test_a_hundred_thousand_lists():
     program = """
     rows, depth = 10**5, 1000
     rng = np.random.default_rng(1)
@@ -101,8 +101,8 @@ def test_many_lists():
     assert found.gigabytes < 8
 
 
-def test_a_list_beyond_32_bits():
-    """Of a list of all zeros, no memory is taken but what is written into."""
+def test_a_list_with_more_documents_than_32_bit_integers_count():
+    """np.zeros takes memory only for the pages that are written, so the test needs little."""
     program = """
     n = 2**31 + 10
     labels, scores = np.zeros(n, np.int8), np.zeros(n, np.float32)
@@ -117,12 +117,12 @@ def test_a_list_beyond_32_bits():
     except MemoryError as error:
         result = before, after, str(error)
     """
-    before, after, said = measured("2^31 + 10 documents in one list", program).result
+    before, after, message = measured("2^31 + 10 documents in one list", program).result
     log3 = math.log2(3)
     assert before == pytest.approx([(1 / log3 + 1 / 2) / (1 + 1 / log3), 1.0, 0.4, 1.0], rel=1e-8)
-    # Relevant are one in second place, and one among all that tie at 0.
+    # One relevant document is in second place; the other ties with all documents of score 0.
     assert after == pytest.approx([1 / log3 / (1 + 1 / log3), 0.75, 0.2, 1.0], rel=1e-8)
-    assert said.startswith("Unable to allocate 32.0 GiB")
+    assert message.startswith("Unable to allocate 32.0 GiB")
 
 
 def test_a_million_queries():
@@ -136,8 +136,8 @@ def test_a_million_queries():
     chosen = rng.integers(0, 10**6, 2000)
     right = []
     for q in chosen:
-        part = slice(offsets[q], offsets[q + 1])
-        right.append(tieaware.Evaluator(labels[part], measures)(scores[part])[0])
+        query = slice(offsets[q], offsets[q + 1])
+        right.append(tieaware.Evaluator(labels[query], measures)(scores[query])[0])
     result = bool((values[chosen] == right).all())
     """
     found = measured("10^6 queries in arrays", program)

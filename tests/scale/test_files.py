@@ -17,49 +17,49 @@ result = [len(results.queries), *sorted(map(list, {tuple(row) for row in results
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Give judgments, a run of 10^8 lines whose queries interleave, and the same with those of a query together.
+    """Give judgments and a run of 10^8 lines in two files: with interleaved queries, and sorted by query.
 
-    All queries have the same documents, scores and labels, so that their values are equal.
+    All queries have the same documents, scores and labels, so their values are equal.
     """
     folder = tmp_path_factory.mktemp("large")
     (folder / "qrels").write_text("".join(f"q{q} 0 d{d:05d} 1\n" for q in range(N_QUERIES) for d in range(0, 300, 7)))
-    # As many documents as labels in a file of a few bytes a line.
+    # Lines of equal length, in which the document and the score are then replaced.
     rows = b"".join(b"q%d Q0 dDDDDD 0 SSSS t\n" % q for q in range(N_QUERIES))
     with open(folder / "interleaved", "wb") as file:
         for d in range(DEPTH):
             file.write(rows.replace(b"DDDDD", b"%05d" % d).replace(b"SSSS", b"%04d" % (d % 2000)))
     lines = b"".join(b"Q Q0 d%05d 0 %04d t\n" % (d, d % 2000) for d in range(DEPTH))
-    with open(folder / "together", "wb") as file:
+    with open(folder / "by_query", "wb") as file:
         for q in range(N_QUERIES):
             file.write(lines.replace(b"Q Q0", b"q%d Q0" % q))
-    assert (folder / "interleaved").stat().st_size == (folder / "together").stat().st_size > 2e9
+    assert (folder / "interleaved").stat().st_size == (folder / "by_query").stat().st_size > 2e9
     yield folder
     (folder / "interleaved").unlink()
-    (folder / "together").unlink()
+    (folder / "by_query").unlink()
 
 
 @pytest.fixture(scope="module")
 def right():
-    """Give the values of one query, from its dict."""
+    """Give the values of one query, evaluated from a dict."""
     program = """
     qrels = {"q": {f"d{d:05d}": 1 for d in range(0, 300, 7)}}
     run = {"q": {f"d{d:05d}": float(d % 2000) for d in range(int(sys.argv[1]))}}
     result = tieaware.evaluate(qrels, run, sys.argv[2].split(",")).values[0, 0].tolist()
     """
-    return measured("one query of it", program, DEPTH, MEASURES).result
+    return measured("one query from a dict", program, DEPTH, MEASURES).result
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_text_whose_queries_are_together(large, right, threads):
+def test_text_sorted_by_query(large, right, threads):
     found = measured(
-        f"10^8 lines by query, threads={threads}", EVALUATE, large / "qrels", large / "together", MEASURES, threads
+        f"10^8 lines by query, threads={threads}", EVALUATE, large / "qrels", large / "by_query", MEASURES, threads
     )
     assert found.result == [N_QUERIES, right]
     assert found.gigabytes < 0.3
 
 
-def test_text_whose_queries_interleave(large, right):
-    """Its queries are brought together in a temporary file."""
+def test_text_with_interleaved_queries(large, right):
+    """The reader groups the lines by query in a temporary file."""
     found = measured("10^8 lines interleaved", EVALUATE, large / "qrels", large / "interleaved", MEASURES, 2)
     assert found.result == [N_QUERIES, right]
     assert found.gigabytes < 0.6
@@ -67,25 +67,25 @@ def test_text_whose_queries_interleave(large, right):
 
 WRITE = """
 import pyarrow, pyarrow.parquet
-folder, n, depth, together = sys.argv[1], *map(int, sys.argv[2:5])
+folder, n, depth, by_query = sys.argv[1], *map(int, sys.argv[2:5])
 columns = {"query_id": pyarrow.string(), "doc_id": pyarrow.string(), "score": pyarrow.float32()}
 queries, documents = pyarrow.array([f"q{q}" for q in range(n)]), pyarrow.array([f"d{d:05d}" for d in range(depth)])
 with pyarrow.parquet.ParquetWriter(f"{folder}/run.parquet", pyarrow.schema(columns)) as file:
     for i in range(0, n * depth, 10**6):
         row = np.arange(i, i + 10**6)
-        q, d = np.divmod(row, depth) if together else np.divmod(row, n)[::-1]
+        q, d = np.divmod(row, depth) if by_query else np.divmod(row, n)[::-1]
         columns = [queries.take(pyarrow.array(q)), documents.take(pyarrow.array(d)), (d % 2000).astype(np.float32)]
         file.write_table(pyarrow.table(columns, schema=file.schema))
 result = None
 """
 
 
-@pytest.mark.parametrize(("together", "gigabytes"), [(1, 0.5), (0, 0.8)])
-def test_parquet(large, right, tmp_path, together, gigabytes):
-    """Of the same rows."""
-    measured("10^8 rows of Parquet, written", WRITE, tmp_path, N_QUERIES, DEPTH, together)
-    what = f"10^8 rows of Parquet, {'by query' if together else 'interleaved'}"
-    found = measured(what, EVALUATE, large / "qrels", tmp_path / "run.parquet", MEASURES, 2)
+@pytest.mark.parametrize(("by_query", "gigabytes"), [(1, 0.5), (0, 0.8)])
+def test_parquet(large, right, tmp_path, by_query, gigabytes):
+    """The Parquet file has the same rows as the text files."""
+    measured("10^8 rows of Parquet, written", WRITE, tmp_path, N_QUERIES, DEPTH, by_query)
+    title = f"10^8 rows of Parquet, {'by query' if by_query else 'interleaved'}"
+    found = measured(title, EVALUATE, large / "qrels", tmp_path / "run.parquet", MEASURES, 2)
     assert found.result == [N_QUERIES, right]
     assert found.gigabytes < gigabytes
     (tmp_path / "run.parquet").unlink()
