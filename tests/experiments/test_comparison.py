@@ -1,4 +1,4 @@
-"""Pairs of runs: tests against SciPy, and what ties can change against the enumeration of all orders."""
+"""The comparison of runs: tests as in SciPy, and effects of ties as in an enumeration of all orders."""
 
 from itertools import permutations, product
 
@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib")
 
 
 def _values_of_all_orders(scores, labels):
-    """RR of a list in every order that its scores allow."""
+    """Return the values of RR of a list in all orders that its scores allow."""
     n = len(scores)
     found = set()
     for order in permutations(range(n)):
@@ -28,8 +28,8 @@ def _values_of_all_orders(scores, labels):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_flips_are_those_that_the_enumeration_finds(seed):
-    """Two runs over four topics, every order of their ties: which signs and which verdicts occur."""
+def test_flips_agree_with_an_enumeration_of_all_orders(seed):
+    """Two runs on four queries: the signs and verdicts that occur in any order of the ties are found."""
     rng = np.random.default_rng(seed)
     n_topics, n_docs, alpha = 4, 4, 0.25
     labels = np.eye(n_docs, dtype=int)[rng.integers(0, n_docs, n_topics)]
@@ -59,8 +59,8 @@ def test_flips_are_those_that_the_enumeration_finds(seed):
         assert resolved.verdict_flips[0] == (verdicts != verdict).any()
 
 
-def test_the_enumeration_leaves_few_pairs_open():
-    """Of the forty above, so that the test cannot hide behind what is open."""
+def test_few_verdicts_stay_open():
+    """The test above skips verdicts that are open, so there must be few."""
     rng = np.random.default_rng(1)
     n_open = 0
     for _ in range(200):
@@ -71,7 +71,7 @@ def test_the_enumeration_leaves_few_pairs_open():
     assert n_open <= 10
 
 
-def test_differences_intervals_and_p_are_scipys(collection):
+def test_differences_intervals_and_p_values_agree_with_scipy(collection):
     qrels, runs = collection.qrels, list(collection.runs[:5])
     outcome = comparison(qrels, runs, ["AP", "RR"], confidence=0.9)
     values = tieaware.evaluate(qrels, runs, ["AP", "RR"]).values
@@ -95,7 +95,7 @@ def test_nothing_stays_open_and_runs_without_ties_cannot_flip(collection):
         fixed = resolved.highest == resolved.lowest
         assert fixed.any()
         assert not resolved.verdict_flips[fixed].any()
-    # Bounds enclose what the tie rules give.
+    # The differences under each tie rule are within the bounds.
     for rule in ("run_order", "trec_eval"):
         means = tieaware.evaluate(qrels, runs, ["AP"], ties=rule).mean()[:, 0]
         differences = means[outcome.first] - means[outcome.second]
@@ -103,7 +103,7 @@ def test_nothing_stays_open_and_runs_without_ties_cannot_flip(collection):
         assert (differences >= outcome.lowest[0] - 1e-12).all()
 
 
-def test_equal_runs_differ_by_nothing_but_their_ties():
+def test_equal_runs_can_differ_only_by_the_order_of_their_ties():
     qrels = {f"q{i}": {"a": 1} for i in range(6)}
     tied = {f"q{i}": {"a": 1.0, "b": 1.0} for i in range(6)}
     outcome = comparison(qrels, {"one": tied, "two": tied}, ["RR"])
@@ -121,7 +121,7 @@ def test_equal_runs_differ_by_nothing_but_their_ties():
         ({"runs": {"q1": {"a": 1.0}}}, "results: a comparison needs at least two runs and two queries"),
     ],
 )
-def test_it_says_what_is_wrong(arguments, message):
+def test_invalid_arguments_are_refused(arguments, message):
     given = {"qrels": {"q1": {"a": 1}, "q2": {"a": 1}}, "runs": {"x": {"q1": {"a": 1.0}}, "y": {"q1": {"a": 1.0}}}}
     with pytest.raises(InputError, match=message):
         comparison(**{**given, **arguments})
@@ -136,8 +136,8 @@ def test_the_command_compares_runs(collection, capfd):
 
 
 @pytest.mark.slow
-def test_the_answer_is_who_beats_whom(covid, capfd):
-    """The 861 pairs are data, which --all, --format csv and --out have."""
+def test_the_command_prints_who_beats_whom(covid, capfd):
+    """The 861 pairs are too many to print; --all, --format csv and --out include them."""
     command = ["compare", str(covid.qrels), *map(str, covid.runs)]
     assert main(command) == 0
     printed = capfd.readouterr().out
@@ -161,7 +161,7 @@ def test_the_answer_is_who_beats_whom(covid, capfd):
     assert [row[3] for row in outcome.tables()["verdicts"].rows] == [len(won)]
 
 
-def test_the_verdict_is_true_at_the_edges():
+def test_the_verdict_in_special_cases():
     def verdict(*runs, measure=tieaware.AP, ties=0.0):
         values = np.array(runs)[..., None]
         results = tieaware.Results(values, tuple("abcd"[: len(runs)]), ("x", "y", "z"), (measure,))
@@ -182,8 +182,8 @@ def test_the_verdict_is_true_at_the_edges():
     assert "is not significantly better than any of the other 2 runs. 0 of 3 pairs of runs differ" in even
 
 
-def test_figures_name_pairs_and_say_who_is_better_at_which_corrected_p():
-    """Of more pairs than can be named, those that are contested."""
+def test_figures_show_the_most_contested_pairs_with_their_corrected_p():
+    """With more than 36 pairs, the figure names those with a verdict that ties can flip or a p near the level."""
     rng = np.random.default_rng(3)
     values = rng.random((12, 8, 1)) * 0.5 + np.linspace(0, 0.4, 12)[:, None, None]
     names = tuple(f"_run {i} $x_1$" for i in range(12))
@@ -198,7 +198,7 @@ def test_figures_name_pairs_and_say_who_is_better_at_which_corrected_p():
     assert sum(text.get_text().endswith("×") for text in ax.texts) == min(flips.sum(), 36)
     shown = {float(text.get_text().split()[0]) for text in ax.texts[1:]}
     assert min(abs(p - np.log(0.05)) for p in np.log(list(shown))) < 2.0
-    # The square: the best run first; in the row of each, blue where it wins, and its mirror where it loses.
+    # In the square of verdicts, the best run is first. A row has blue cells where its run wins, orange where it loses.
     ax = figures["verdicts-AP"].plot()
     cells = np.asarray(ax.images[0].get_array())
     order = [int(tick.get_text().split()[1]) for tick in ax.get_yticklabels()]
@@ -212,7 +212,7 @@ def test_figures_name_pairs_and_say_who_is_better_at_which_corrected_p():
     assert (adjusted < 0.05).sum() == beaten.sum() > 0
 
 
-def test_where_less_is_better_the_lesser_wins():
+def test_the_lesser_mean_wins_where_less_is_better():
     values = np.array([[1.0, 2.0, 3.0], [11.0, 12.5, 13.0]])[..., None]
     for measure, expected in ((tieaware.ESL, "a"), (tieaware.DCG, "b")):
         outcome = compare(tieaware.Results(values, ("a", "b"), ("x", "y", "z"), (measure,)))
@@ -232,7 +232,7 @@ def test_the_command_compares_the_systems_of_a_matrix(tmp_path, capfd, matrix):
 
 
 def test_a_matrix_holds_one_measure(tmp_path, capfd):
-    """A second one was left out without a word."""
+    """A second -m is an error: it was silently ignored once."""
     (tmp_path / "ap.csv").write_text("a,b\n0.5,0.25\n0.75,0.5\n")
     matrix = ["compare", "--matrix", str(tmp_path / "ap.csv")]
     assert main([*matrix, "-m", "AP", "-m", "RR"]) == 2
@@ -241,8 +241,8 @@ def test_a_matrix_holds_one_measure(tmp_path, capfd):
     assert capfd.readouterr().out.splitlines()[1].startswith("RR,a,b,0.25,")
 
 
-def test_of_some_measures_less_is_better():
-    """The search length of a tie is 0 at best, which is its least value."""
+def test_bounds_where_less_is_better():
+    """The best order of a tie gives the least expected search length, 0."""
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     tied = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 1.0, "b": 1.0}}
     clear = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
@@ -250,14 +250,14 @@ def test_of_some_measures_less_is_better():
     assert (resolved.lowest[0], resolved.highest[0]) == (-0.5, 0.5)
 
 
-def test_measures_whose_extremes_are_not_known_are_refused():
+def test_measures_with_unknown_extremes_are_refused():
     runs = {"x": {"q": {"a": 1.0}, "r": {"a": 1.0}}, "y": {"q": {"a": 1.0}, "r": {"a": 1.0}}}
     with pytest.raises(InputError, match="measures: infAP cannot be compared: its best and worst orders are unknown"):
         comparison({"q": {"a": 1}, "r": {"a": 1}}, runs, ["infAP"])
 
 
-def test_no_two_columns_have_one_name(tmp_path, monkeypatch, capfd):
-    """Nor names that only a space tells apart: the CSV had `to` and `to `."""
+def test_columns_have_different_names(tmp_path, monkeypatch, capfd):
+    """Their names also differ without spaces: two columns were once named `to` and `to `."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
     for name in "xy":

@@ -32,7 +32,7 @@ def test_interpolated_points_are_those_of_the_measure():
 
 
 def test_the_area_under_the_roc_curve_is_the_auc():
-    """Where all relevant documents are retrieved, and every rank is a point."""
+    """The areas agree if all relevant documents are retrieved and each rank is a point of the curve."""
     rng = np.random.default_rng(1)
     labels, scores = rng.integers(0, 2, 18), rng.integers(0, 5, 18) / 4
     qrels = {"q": {f"d{i}": int(label) for i, label in enumerate(labels)}}
@@ -44,7 +44,7 @@ def test_the_area_under_the_roc_curve_is_the_auc():
     assert area == pytest.approx(tieaware.evaluate(qrels, run, "AUC").values.item(), rel=1e-12)
 
 
-def test_it_says_what_is_wrong():
+def test_unknown_kinds_are_refused():
     with pytest.raises(InputError, match="kind: expected one of precision-recall, interpolated, roc, found 'bow'"):
         curves(QRELS, RUN, "bow")
 
@@ -57,15 +57,15 @@ def test_the_command_traces_runs(collection, tmp_path, capfd, kind):
     assert plot.stat().st_size > 10_000
     lines = capfd.readouterr().out.splitlines()
     assert f"{kind} curves of 3 runs, averaged over {len(read_qrels(collection.qrels))} queries" in lines
-    # A row for each run, and the whole of the curves in the data.
+    # The printed table has one row per run; the CSV has all points.
     assert [sum(line.startswith(f"{run.stem} ") for line in lines) for run in runs] == [1, 1, 1]
     assert main(["curve", str(collection.qrels), *map(str, runs), "--kind", kind, "--format", "csv"]) == 0
     rows = capfd.readouterr().out.splitlines()[1:]
     assert (len(rows) == 33) if kind == "interpolated" else (len(rows) > 100)
 
 
-def test_a_few_points_stand_for_a_curve():
-    """The first rank, the last, and what is nearest to 10 and 100 from below."""
+def test_the_printed_table_has_a_few_points_of_each_curve():
+    """The points are those of the first and the last rank, and of the greatest ranks up to 10 and up to 100."""
     run = {"q1": {f"d{i}": -float(i) for i in range(150)}}
     outcome = curves({"q1": {"d0": 1, "d9": 1}}, run)
     table = outcome.tables()["points"]
@@ -78,12 +78,12 @@ def test_a_few_points_stand_for_a_curve():
 
 
 def test_each_run_has_a_figure_of_its_queries(tmp_path):
-    """Runs whose names make one file name among them."""
+    """Runs have different figures even if their names give the same file name."""
     outcome = curves(QRELS, {"a/b": RUN, "a_b": RUN}, "roc")
     outcome.write(tmp_path / "out")
     assert {"curves.png", "queries-1-a_b.svg", "queries-2-a_b.png"} <= {p.name for p in (tmp_path / "out").iterdir()}
     lines = outcome.drawings()["queries-1-a_b"].plot().get_lines()
-    # One a query, the average, and the diagonal.
+    # Two queries, the average, and the diagonal.
     assert len(lines) == 4
     np.testing.assert_allclose(lines[0].get_ydata()[1:], outcome.y[0, 0])
     np.testing.assert_allclose(lines[2].get_ydata()[1:], outcome.y[0].mean(axis=0))
@@ -91,7 +91,7 @@ def test_each_run_has_a_figure_of_its_queries(tmp_path):
 
 
 def many(n_runs, n_queries=3):
-    """Runs of which each is better than the last; two share their order."""
+    """Return judgments and runs, each better than the one before; the first two runs have the same order."""
     rng = np.random.default_rng(5)
     noise = rng.random((n_queries, 60))
     qrels = {f"q{q}": {f"d{i}": 1 for i in range(20)} for q in range(n_queries)}
@@ -106,7 +106,7 @@ def many(n_runs, n_queries=3):
 
 
 @pytest.mark.parametrize("kind", ["precision-recall", "interpolated", "roc"])
-def test_of_many_runs_some_are_told_apart_with_their_areas(kind):
+def test_with_many_runs_some_have_colours_and_areas_in_the_legend(kind):
     outcome = curves(*many(20), kind)
     ax = outcome.plot()
     names = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -116,7 +116,7 @@ def test_of_many_runs_some_are_told_apart_with_their_areas(kind):
     shown = [*order[:3], order[10], order[-1]]
     assert names[1:6] == [f"run {r}, area {significant(outcome.areas[r])}" for r in shown]
     assert names[6:] == (["diagonal"] if kind == "roc" else [])
-    # The figures of their queries come first, and none is left out.
+    # The figures of the coloured runs come first; every run has a figure.
     figures = list(outcome.drawings())
     assert figures[1:6] == [f"queries-{r + 1}-run_{r}" for r in shown]
     assert len(set(figures)) == 21
@@ -124,18 +124,18 @@ def test_of_many_runs_some_are_told_apart_with_their_areas(kind):
     assert [areas[f"run {r}"] for r in range(20)] == outcome.areas.tolist()
 
 
-def test_the_area_of_one_query_is_its_auc():
+def test_the_area_of_a_single_query_is_its_auc():
     run = {"q": dict(zip("abcdef", (4.0, 4.0, 3.0, 2.0, 2.0, 1.0), strict=True))}
     qrels, runs = {"q": {"a": 1, "d": 1}}, {"r": run}
     assert curves(qrels, runs, "roc").areas[0] == pytest.approx(tieaware.evaluate(qrels, runs, "AUC").values.item())
-    # Precision is level before its first point.
+    # Before its first point, the curve has the precision of that point.
     outcome = curves(qrels, runs)
     x, y = outcome.average(0)
     assert (x[0], y[0]) == (0.0, y[1])
     assert outcome.areas[0] == pytest.approx(sum((x[i + 1] - x[i]) * (y[i] + y[i + 1]) / 2 for i in range(len(x) - 1)))
 
 
-def test_the_verdict_is_true_at_the_edges():
+def test_the_verdict_in_special_cases():
     qrels, runs = many(5)
     assert curves(qrels, runs).verdict().startswith("Among 5 runs, run 4 has the largest area under its curve, ")
     same = {name: runs[name] for name in ("run 0", "run 1")}
@@ -151,7 +151,7 @@ def test_the_verdict_is_true_at_the_edges():
 
 @pytest.mark.slow
 def test_a_report_of_many_runs_is_small(tmp_path, monkeypatch):
-    """14.6 MB of 42 runs it was: now every figure and every row is a file, and the page has the first of them."""
+    """The page shows only the first figures and rows; it had 14.6 MB for 42 runs when it showed all."""
     qrels, runs = many(42, 30)
     outcome = curves(qrels, runs)
     figures = list(outcome.drawings().items())[:9]

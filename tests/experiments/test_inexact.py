@@ -1,4 +1,4 @@
-"""What inexact retrieval saves and loses: every number by another way, the command, and bad input."""
+"""The inexact experiment: its numbers computed in a second way, its command, and invalid input."""
 
 import csv
 import io
@@ -31,8 +31,8 @@ def outcome(collection, index):
     return experiments.inexact(index, collection.topics, collection.qrels, methods, ["AP", "nDCG@10"], k=K)
 
 
-def test_values_are_those_of_evaluate(collection, index, outcome):
-    """With their spread: the runs are evaluated as any, with the group at the cut whole."""
+def test_values_agree_with_evaluate(collection, index, outcome):
+    """Their spread agrees, too. The run includes the whole tie group at the cut."""
     run = retrieval.Champions(r=5).search(index, collection.topics, K, whole_ties=True)
     alone = tieaware.evaluate(collection.qrels, run, ["AP", "nDCG@10"], spread=True)
     place = outcome.methods.index("Champions(r=5)")
@@ -40,7 +40,7 @@ def test_values_are_those_of_evaluate(collection, index, outcome):
         assert np.array_equal(getattr(outcome.results, name)[place], getattr(alone, name)[0])
 
 
-def test_what_holds_all_documents_is_exact(outcome):
+def test_champion_lists_with_all_documents_are_exact(outcome):
     place = outcome.methods.index("Champions(r=400)")
     assert np.array_equal(outcome.results.values[place], outcome.results.values[0])
     assert np.array_equal(outcome.overlap[place], outcome.overlap[0])
@@ -48,27 +48,26 @@ def test_what_holds_all_documents_is_exact(outcome):
 
 
 def test_longer_champion_lists_cost_more_and_lose_less(outcome):
-    """As the textbook says."""
     few, more = (outcome.methods.index(f"Champions(r={r})") for r in (1, 5))
     assert outcome.shares[few] < outcome.shares[more] <= 1
     for measured in (outcome.overlap, outcome.agreement, outcome.results.values[..., 0]):
         assert measured[few].mean() < measured[more].mean() < measured[0].mean()
 
 
-def test_overlap_is_that_of_enumerated_orders():
-    """Three documents tie over two places: of each two orders, the shared part of the first two, averaged."""
+def test_overlap_is_averaged_over_tie_orders():
+    """After the first document, three documents tie for two places: the overlap is that of independent orders."""
     texts = [("d1", "tie"), ("d2", "tie"), ("d3", "tie"), ("d4", "tie tie tie")]
     index = retrieval.Index.build(texts, analyzer=str.split)
     qrels = {"q1": {"d4": 1}, "q2": {"d2": 1}}
     methods = [retrieval.Champions(r=4, weighting="nnn.nnn"), retrieval.Champions(r=1, weighting="nnn.nnn")]
     found = experiments.inexact(index, {"q1": "tie", "q2": "tie"}, qrels, methods, "AP", k=3)
-    # d4 is first in all orders; each other is among the next two with probability 2/3.
+    # d4 is first in all orders; each other document is among the next two with probability 2/3.
     assert found.overlap[1] == pytest.approx([(1 + 3 * (2 / 3) ** 2) / 3] * 2)
     assert found.overlap[2] == pytest.approx([1 / 3] * 2)
     assert found.tied.tolist() == [0.75, 0.75, 0.0]
 
 
-def test_the_frontier_is_of_those_than_which_none_is_cheaper_and_better(outcome):
+def test_no_method_is_cheaper_and_better_than_one_on_the_frontier(outcome):
     means = outcome.results.mean()[:, 0]
     for i in range(len(outcome.methods)):
         beaten = any(
@@ -79,7 +78,7 @@ def test_the_frontier_is_of_those_than_which_none_is_cheaper_and_better(outcome)
         assert (i in outcome.frontier()) <= (not beaten)
 
 
-def test_topics_that_find_nothing_agree_about_it(collection, index):
+def test_methods_that_find_nothing_agree(collection, index):
     topics = dict.fromkeys(collection.topics, "unheard")
     methods = [retrieval.Champions(r=3)]
     found = experiments.inexact(index, topics, collection.qrels, methods, "AP")
@@ -87,7 +86,7 @@ def test_topics_that_find_nothing_agree_about_it(collection, index):
     assert found.shares.tolist() == [1.0, 1.0]
 
 
-def test_tables_figures_and_report(outcome, tmp_path):
+def test_the_report_has_all_tables_and_figures(outcome, tmp_path):
     outcome.write(tmp_path)
     rows = list(csv.DictReader(io.StringIO((tmp_path / "methods.csv").read_text())))
     assert [row["method"] for row in rows] == list(outcome.methods)
@@ -98,7 +97,7 @@ def test_tables_figures_and_report(outcome, tmp_path):
     assert "4 methods of inexact retrieval against Exact(), first 20" in str(outcome)
 
 
-def test_the_verdict_is_true_at_the_edges(collection, index, outcome):
+def test_the_verdict_in_special_cases(collection, index, outcome):
     def verdict(*methods):
         return experiments.inexact(index, collection.topics, collection.qrels, methods, "AP", k=K).verdict()
 
@@ -113,8 +112,8 @@ def test_the_verdict_is_true_at_the_edges(collection, index, outcome):
     assert half.startswith("1 of 2 methods reads fewer postings and keeps 99 % of the mean AP of Exact(), 0.")
 
 
-def test_the_command(collection, tmp_path, capsys):
-    """From files, and from an index that was saved, to the same table."""
+def test_the_command_reads_documents_or_an_index(collection, tmp_path, capsys):
+    """A collection of documents and its saved index give the same table."""
     documents, topics, qrels = (tmp_path / name for name in ("documents.jsonl", "topics.tsv", "qrels.txt"))
     texts = ({"id": name, "contents": zones["body"]} for name, zones in collection.documents.items())
     documents.write_text("".join(f"{json.dumps(text)}\n" for text in texts))
@@ -125,7 +124,7 @@ def test_the_command(collection, tmp_path, capsys):
     for given in (documents, tmp_path / "index"):
         options = ["--method", "Champions(r=2)", "--weighting", "bm25", "-k", "10", "-m", "RR", "--format", "csv"]
         assert main(["inexact", str(given), str(topics), str(qrels), *options]) == 0
-        # Time differs from run to run.
+        # The column of times differs from call to call.
         table = csv.DictReader(io.StringIO(capsys.readouterr().out))
         printed.append([{name: row[name] for name in row if name != "time"} for row in table])
     assert printed[0] == printed[1]
@@ -141,7 +140,7 @@ def test_the_command(collection, tmp_path, capsys):
         ([retrieval.Champions(r=1), retrieval.Exact()], "and must not be the baseline"),
     ],
 )
-def test_bad_methods_are_named(collection, index, methods, message):
+def test_invalid_methods_are_refused(collection, index, methods, message):
     with pytest.raises(InputError, match=message):
         experiments.inexact(index, collection.topics, collection.qrels, methods)
 
@@ -160,12 +159,12 @@ def test_bad_methods_are_named(collection, index, methods, message):
         ("Champions(weighting='xyz')", r"weighting of Champions\(weighting='xyz'\): expected"),
     ],
 )
-def test_bad_names_of_methods_are_refused(text, message):
+def test_invalid_notations_of_methods_are_refused(text, message):
     with pytest.raises(InputError, match=message):
         retrieval.parse_method(text)
 
 
-def test_queries_are_a_mapping_of_each_id_once(index):
+def test_queries_must_be_a_mapping_with_distinct_ids(index):
     with pytest.raises(InputError, match="queries: expected a mapping"):
         retrieval.Exact().search(index, ["tie"])
     with pytest.raises(InputError, match="queries: the id '1' appears twice"):

@@ -1,4 +1,4 @@
-"""The experiment on the cost of exactness."""
+"""The overhead experiment: ratios of times, checks of the values, and its command."""
 
 import numpy as np
 import pytest
@@ -11,11 +11,11 @@ pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
 
-def test_ratios_are_of_times(tmp_path):
+def test_ratios_are_positive_and_plain_python_is_slower(tmp_path):
     outcome = overhead(["AP", "RR"], n_queries=50, rounds=3)
     assert outcome.ratios.shape == (2, 3)
     assert (outcome.ratios > 0.0).all()
-    # Plain Python is slower by far more than any noise.
+    # Plain Python is so much slower that noise cannot reverse the comparison.
     assert (outcome.ratios[:, 2] > 3.0).all()
     assert [row[0] for row in outcome.table().rows] == ["AP", "RR"]
     assert "seed 2008" in outcome.table().notes[0]
@@ -38,12 +38,12 @@ def test_values_are_checked_before_they_are_timed(monkeypatch):
         ({"rounds": 0}, "rounds: expected a whole number of at least 1, found 0"),
     ],
 )
-def test_it_says_what_is_wrong(arguments, message):
+def test_invalid_arguments_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         overhead(["AP"], **arguments)
 
 
-def test_the_command(capfd):
+def test_the_command_prints_finite_ratios(capfd):
     assert main(["overhead", "-m", "P@5", "--queries", "20", "--format", "csv"]) == 0
     lines = capfd.readouterr().out.splitlines()
     assert len(lines) == 2

@@ -1,4 +1,4 @@
-"""How far scores can be coarsened: the experiment, on hand-made and on real runs."""
+"""The precision experiment on small made-up runs and on whole collections."""
 
 import csv
 import functools
@@ -30,8 +30,8 @@ def banded(collection):
     return banding_of(collection)
 
 
-def test_values_are_those_of_evaluate():
-    """One pass over a run serves all bands; each is what evaluate computes alone."""
+def test_values_agree_with_evaluate():
+    """All bands share one pass over a run; `evaluate` with each single precision gives the same values."""
     wanted = ["bands:2", "decimals:0", "bands:1.5", "levels:2"]
     outcome = precision(QRELS, RUNS, wanted, ["AP", "nDCG@2"])
     for p, name in enumerate(wanted):
@@ -43,8 +43,8 @@ def test_values_are_those_of_evaluate():
         )
 
 
-def test_a_single_band_of_two_has_the_effect_that_one_can_work_out():
-    """With rho 2 ranks 2 and 3 tie: RR of d2 (rank 2) falls from 1/2 to 5/12, that of d3 in b (rank 2) as well."""
+def test_a_band_of_two_ranks_has_the_expected_effect():
+    """With rho 2, the ranks 2 and 3 tie, so RR of d2 at rank 2 falls from 1/2 to 5/12."""
     outcome = banding(QRELS, RUNS["a"], ["2"], ["RR"])
     np.testing.assert_allclose(outcome.differences[0, 0, :, 0], [0.0, 1 / 2 - 5 / 12, 0.0], atol=1e-15)
     row = dict(zip(outcome.tables()["differences"].columns, outcome.tables()["differences"].rows[0], strict=True))
@@ -54,8 +54,8 @@ def test_a_single_band_of_two_has_the_effect_that_one_can_work_out():
     assert row["possible loss"] == pytest.approx(1 / 12)
 
 
-def test_verdicts_that_appear_vanish_and_flip():
-    """Whole numbers tie the better run's hits, but not its misses; a single level ties all."""
+def test_verdicts_can_vanish_and_flip():
+    """Rounded to whole numbers, the relevant and the other document tie in most lists; a single level ties all."""
     n = 30
     qrels = {f"q{i}": {"d1": 1} for i in range(n)}
     better = {f"q{i}": {"d1": 0.9 if i % 5 else 0.1, "d2": 0.8} for i in range(n)}
@@ -72,7 +72,7 @@ def test_verdicts_that_appear_vanish_and_flip():
 
 
 def test_a_verdict_can_appear():
-    """1 against 0.95 is no verdict; 0.75 against 0.975, once the first run's scores tie, is one, of the other sign."""
+    """Mean RR 1 and 0.975 do not differ significantly; when the first run ties, 0.75 and 0.975 do."""
     qrels = {f"q{i}": {"d1": 1} for i in range(20)}
     first = {f"q{i}": {"d1": 0.52, "d2": 0.51} for i in range(20)}
     second = {f"q{i}": {"d1": 0.8 if i else 0.1, "d2": 0.2} for i in range(20)}
@@ -80,8 +80,8 @@ def test_a_verdict_can_appear():
     assert outcome.pairs.shares()[:, 0, 0].tolist() == [0.0, 1.0, 0.0, 0.0, 1.0]
 
 
-def test_the_one_sided_test_asks_for_a_share_of_the_original():
-    """Values that fall by 0.5 % everywhere keep more than 99 %, surely, and change, surely."""
+def test_the_one_sided_test_is_about_the_kept_share():
+    """Its p values are those of SciPy's test of coarsened − kept · original."""
     outcome = banding(QRELS, RUNS, ["2"], ["RR"], kept=0.5)
     tested = outcome.values[0, :, :, 0] - 0.5 * outcome.originals[0][:, :, 0]
     from scipy import stats
@@ -91,8 +91,8 @@ def test_the_one_sided_test_asks_for_a_share_of_the_original():
     assert "runs kept 50%" in outcome.table().columns
 
 
-def test_where_nothing_changes_nothing_is_lost():
-    """The test alone would not show it: the run's own mean is not significantly above 0, so it has no power."""
+def test_a_run_without_a_changed_value_is_kept():
+    """The one-sided test alone does not show it, because the run's own mean is not significantly above 0."""
     qrels = {f"q{i}": {"d1": 1} for i in range(8)}
     run = {q: {("d1" if q == "q0" else "d2"): 2.0, "d3": 1.0} for q in qrels}
     outcome = precision(qrels, {"run": run}, ["bands:1", "levels:1"], ["RR"])
@@ -110,8 +110,8 @@ def test_where_nothing_changes_nothing_is_lost():
     assert rows[1][-2] is None
 
 
-def test_what_may_be_lost_is_what_the_one_sided_test_allows(generated):
-    """The share at which its p is alpha: tested at shares below and above; and the opposite can be shown as well."""
+def test_the_bound_of_the_loss_agrees_with_the_one_sided_test(generated):
+    """The bound is below 1 - kept exactly if the test shows that the share `kept` is kept."""
     arguments = generated.qrels, list(generated.runs), ["bands:1", "bands:1.5", "levels:3"], ["AP", "RR"]
     by_share = {kept: precision(*arguments, kept=kept) for kept in (0.5, 0.9, 0.99)}
     kinds = set()
@@ -120,43 +120,43 @@ def test_what_may_be_lost_is_what_the_one_sided_test_allows(generated):
         shown = (outcome.most_lost < 1.0 - kept) & changed
         np.testing.assert_array_equal(shown, (outcome.not_kept < 0.05) & changed)
         np.testing.assert_array_equal(outcome.keeps == 1, shown | ~changed)
-        # What is shown to have lost more has, and is not what is shown to be kept.
+        # Runs that are shown to have lost more did lose more.
         ratios = outcome.values.mean(axis=2) / np.stack(outcome.originals).mean(axis=2)
         assert (ratios[outcome.keeps == -1] < kept).all()
         kinds |= set(outcome.keeps.ravel().tolist())
     assert kinds == {-1, 0, 1}
 
 
-def test_the_verdict_is_true_at_the_edges():
+def test_the_verdict_in_special_cases():
     one = precision(QRELS, RUNS["a"], ["bands:1", "decimals:9"], ["AP"]).verdict()
     assert one == "No value of AP changes with bands:1, decimals:9: the run keeps its on every query."
     both = precision(QRELS, RUNS, ["bands:1"], ["AP"]).verdict()
     assert both.endswith("all 2 runs keep theirs on every query. All 1 verdicts between pairs of runs stay.")
-    # b has the hits at its end, where a single level brings them up: a loses, b gains.
+    # Relevant documents are near the top in a and near the end in b, so a loses and b gains if all scores tie.
     lost, gained = (precision(QRELS, RUNS[name], ["levels:1"], ["RR"]).verdict() for name in "ab")
     assert "levels:1 changes RR: the run loses" in lost
     assert "levels:1 changes RR: the run gains" in gained
     assert ". Its change is not significant (paired t-test, p = " in lost
-    # Of ESL less is better: what grows is lost.
+    # Less is better for ESL, so a greater value is a loss.
     assert "levels:1 changes ESL: the run loses" in precision(QRELS, RUNS["a"], ["levels:1"], ["ESL"]).verdict()
     assert "of 1 verdicts between pairs of runs stay (" in precision(QRELS, RUNS, ["levels:1"], ["RR"]).verdict()
 
 
-def test_figures_say_which_way_is_loss():
+def test_figures_show_the_direction_of_loss():
     for measure, expected in (("RR", ["loss →", "← gain"]), ("ESL", ["gain →", "← loss"])):
         ax = precision(QRELS, RUNS, ["levels:1"], [measure]).plot()
         assert [text.get_text() for text in ax.texts] == expected
 
 
 @pytest.mark.parametrize("identity", ["bands:1", "decimals:17"])
-def test_the_identity_changes_no_bit(collection, identity):
+def test_a_precision_that_changes_nothing_keeps_all_bits(collection, identity):
     outcome = precision(collection.qrels, list(collection.runs[:6]), [identity], ["RR", "RBP", "AP", "nDCG@10", "P@5"])
     np.testing.assert_array_equal(outcome.values[0], outcome.originals[0])
     assert outcome.pairs.shares()[:, 0].tolist() == [[1.0] * 5, [0.0] * 5, [0.0] * 5, [0.0] * 5, [0.0] * 5]
 
 
-def test_nothing_observed_is_worse_than_what_is_possible(banded):
-    """Not even with graded labels, and with relevant documents that were not retrieved."""
+def test_no_observed_loss_exceeds_the_worst_case(banded):
+    """The bounds hold also for graded labels, and if relevant documents are not retrieved."""
     for (p, m), (loss, gain) in banded.worst.items():
         differences = banded.differences[p, :, :, m]
         assert differences.max() <= loss + 1e-12
@@ -165,7 +165,7 @@ def test_nothing_observed_is_worse_than_what_is_possible(banded):
     assert all(banded.differences[p, :, :, 0].max() == pytest.approx(rr[p][0], abs=1e-15) for p in rr)
 
 
-def test_coarser_bands_move_values_and_verdicts_further(banded):
+def test_coarser_bands_change_values_and_verdicts_more(banded):
     spread = banded.differences.std(axis=(1, 2))
     assert (spread[0] == 0.0).all()
     assert (spread[-1] > 5 * spread[1]).all()
@@ -200,12 +200,12 @@ def test_the_report_has_every_table_and_figure(generated, tmp_path):
         ({"precisions": ["float32"], "kept": 0}, "kept: expected a number between 0 and 1, found 0"),
     ],
 )
-def test_it_says_what_is_wrong(arguments, message):
+def test_invalid_arguments_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         precision(QRELS, RUNS, **arguments)
 
 
-def test_one_query_is_too_few():
+def test_a_single_query_is_refused():
     with pytest.raises(InputError, match="qrels: expected at least 2 queries to compare over, found 1"):
         banding({"q1": {"d1": 1}}, {"q1": {"d1": 1.0}})
 
@@ -224,7 +224,7 @@ def test_the_command_prints_the_table_and_writes_the_report(tmp_path, capfd):
     assert "decimals:0" in printed.out
     assert plot.read_text().startswith("<?xml")
     assert (out / "report.html").exists()
-    # With one run there are no pairs, and nothing is said of them.
+    # A single run has no pairs, so there is no figure of pairs.
     assert not list(out.glob("p-values*"))
     assert main([*arguments, "--format", "csv", "--all"]) == 0
     assert capfd.readouterr().out.count("measure,precision") == 4
@@ -232,8 +232,7 @@ def test_the_command_prints_the_table_and_writes_the_report(tmp_path, capfd):
     assert "did you mean" in capfd.readouterr().err
 
 
-def test_the_distinct_scores_of_a_run_have_no_effect_of_ties():
-    """What the average changes against run order is exactly nothing where no scores tie."""
+def test_all_tie_rules_agree_on_distinct_scores():
     scores, labels, offsets = discrete_lists(50, seed=3)
     distinct = np.argsort(np.argsort(scores, kind="stable")).astype(float)
     values = [

@@ -1,4 +1,4 @@
-"""An experiment's files."""
+"""The files of an experiment, its figures, and its progress display."""
 
 import base64
 import csv
@@ -49,7 +49,7 @@ class _Lines(Experiment):
 
 
 class _Page(html.parser.HTMLParser):
-    """The tags and attributes of a page."""
+    """A parser that collects the tags and attributes of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -64,7 +64,7 @@ class _Page(html.parser.HTMLParser):
         return [value for each, value in self.attributes if each == name]
 
 
-def test_all_files_are_written_and_others_stay(tmp_path):
+def test_all_files_are_written_and_other_files_stay(tmp_path):
     (tmp_path / "mine.txt").write_text("kept")
     _Lines().write(tmp_path, "tieaware --out x")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
@@ -74,17 +74,17 @@ def test_all_files_are_written_and_others_stay(tmp_path):
         assert list(csv.reader(file)) == [["run", HOSTILE], [HOSTILE, "0.5"], ["_b", ""]]
 
 
-def test_the_report_is_one_page_that_loads_nothing_and_runs_nothing_but_its_own(tmp_path):
+def test_the_report_loads_nothing_and_runs_only_its_own_script(tmp_path):
     _Lines().write(tmp_path, f"tieaware precision {HOSTILE}")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     page = _Page(text)
     assert not {"link", "iframe", "object", "form"} & set(page.tags)
     assert all(source.startswith("data:image/") for source in page.values("src"))
-    # Links lead into the page, or to a file beside it.
+    # All links lead to a place in the page or to a file beside it.
     places = {f"#{name}" for name in page.values("id")}
     assert set(page.values("href")) <= places | {path.name for path in tmp_path.iterdir()}
     assert {"lines.csv", "crossing.svg", "#table-lines", "#how"} <= set(page.values("href"))
-    # The one script is the one that the policy knows.
+    # The content security policy allows the only script of the page.
     assert page.tags.count("script") == 1
     (script,) = re.findall("<script>(.*?)</script>", text, re.DOTALL)
     (policy,) = [value for value in page.values("content") if "default-src" in value]
@@ -96,7 +96,7 @@ def test_the_report_is_one_page_that_loads_nothing_and_runs_nothing_but_its_own(
 
 
 def test_the_answer_comes_first(tmp_path):
-    """The verdict, the figure that shows it, where all else is, tables, how it was computed; no heading twice."""
+    """The page has the verdict, its figure, the contents, the tables and the method, in this order."""
     _Lines().write(tmp_path, "tieaware")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     order = ['class="verdict"', "<figure>", "<nav ", "<table>", 'id="how"', "<script>"]
@@ -115,7 +115,7 @@ def test_numbers_have_three_significant_digits():
 
 
 class _Large(Experiment):
-    """More rows and lines than a page can hold."""
+    """An experiment with more rows and figures than fit on a page."""
 
     title, heading = "Large", "Is it large?"
 
@@ -131,12 +131,12 @@ class _Large(Experiment):
         return {f"lines-{i}": Drawing(f"Lines {i}.", draw) for i in range(4)}
 
 
-def test_a_page_stays_small_and_links_to_what_it_leaves_out(tmp_path):
+def test_a_page_stays_small_and_links_to_the_files_it_leaves_out(tmp_path):
     _Large().write(tmp_path)
     text = (tmp_path / "report.html").read_bytes()
     assert 500_000 < len(text) < 2_000_000
     page = _Page(text.decode())
-    # Every figure is there, or the file is named; a table too long has its first rows.
+    # Each figure is shown or linked; a table that is too long shows its first rows.
     n_images = page.tags.count("img")
     assert 1 <= n_images < 4
     assert {f"lines-{i}.svg" for i in range(n_images, 4)} <= set(page.values("href"))
@@ -150,7 +150,7 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
 def test_a_click_sorts_a_table(tmp_path):
-    """Numbers from the largest, and none at the end, either way; the heads are buttons, which keys press as well."""
+    """Numbers begin with the largest; missing values are always last; the buttons also work with the keyboard."""
     rows = [("b", 0.5), ("a10", 1234.5), ("a9", None), ("c", 1e-7), ("d", -3.0)]
     report = Report("Sorted?", "", "", {"t": Table("T", ("run", "x"), rows)}, {})
     clicks = """<script>
@@ -172,7 +172,7 @@ def test_a_click_sorts_a_table(tmp_path):
 
 
 def _shown(text, folder):
-    """What a browser makes of a page."""
+    """Return the HTML of a page after a browser has loaded it."""
     (folder / "page.html").write_text(text)
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
@@ -190,8 +190,7 @@ def test_the_same_experiment_gives_the_same_bytes(tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-def test_nothing_is_left_half_written(tmp_path):
-    """Where one file cannot be written, none is."""
+def test_no_file_is_written_if_one_cannot_be_written(tmp_path):
     (tmp_path / "crossing.svg").mkdir()
     with pytest.raises(InputError, match=r"crossing.svg: cannot be replaced by a file: it is a folder"):
         _Lines().write(tmp_path)
@@ -201,8 +200,8 @@ def test_nothing_is_left_half_written(tmp_path):
         _Lines().write(tmp_path / "file")
 
 
-def test_a_report_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
-    """Its tables are written by then, but not yet in their place."""
+def test_an_interrupted_report_changes_nothing(tmp_path, monkeypatch):
+    """The interrupt comes after the tables are written, but before they are moved to their places."""
     monkeypatch.setattr(Drawing, "save", _killed)
     (tmp_path / "lines.csv").write_text("old")
     with pytest.raises(KeyboardInterrupt):
@@ -210,7 +209,7 @@ def test_a_report_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("lines.csv", "old")]
 
 
-def test_a_plot_is_saved_in_the_format_of_its_name(tmp_path):
+def test_a_plot_is_saved_in_the_format_of_its_suffix(tmp_path):
     drawing = _Lines().drawings()["crossing"]
     drawing.save(tmp_path / "a.pdf")
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
@@ -221,8 +220,8 @@ def test_a_plot_is_saved_in_the_format_of_its_name(tmp_path):
         drawing.save(tmp_path / "none" / "a.png")
 
 
-def test_a_plot_is_whole_or_absent(tmp_path, monkeypatch):
-    """Also where there was one, behind a link, or something that is no file."""
+def test_a_plot_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    """An existing file, or the target of a symbolic link, stays as it was; a device gives an error."""
     drawing = _Lines().drawings()["crossing"]
     (tmp_path / "old.svg").write_text("old")
     (tmp_path / "link.svg").symlink_to("old.svg")
@@ -245,8 +244,8 @@ def _killed(*_):
     raise KeyboardInterrupt
 
 
-def test_what_a_killed_run_has_left_is_cleared_away(tmp_path):
-    """But nothing that a living one is at, and nothing else."""
+def test_unfinished_files_of_killed_processes_are_removed(tmp_path):
+    """Unfinished files of running processes stay, and so do all other files."""
     (tmp_path / ".mine").mkdir()
     (tmp_path / ".unfinished-link").symlink_to(".mine")
     code = (
@@ -274,8 +273,8 @@ def test_axes_can_be_given():
     assert len(ax.lines) == 2
 
 
-def test_many_runs_are_evaluated_in_parts_without_loss():
-    """Also their spread, and in their order."""
+def test_progress_does_not_change_the_results():
+    """Values, spread and the order of 40 runs are the same with the progress display as without."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     runs = {f"run {i}": {"q1": {"a": 1.0, "b": 1.0 + i % 2}, "q2": {"b": 0.5}} for i in range(40)}
     views = [View("average", spread=True), View("run_order")]
@@ -289,8 +288,8 @@ def test_many_runs_are_evaluated_in_parts_without_loss():
 
 
 @pytest.mark.parametrize(("pause", "shown"), [(0.0, False), (0.3, True)])
-def test_a_bar_appears_on_a_terminal_after_two_seconds(pause, shown):
-    """In a terminal of its own; elsewhere, as in all other tests, there is none."""
+def test_a_progress_bar_appears_on_a_terminal_after_two_seconds(pause, shown):
+    """The test opens a pseudo-terminal; without a terminal, as in all other tests, no bar appears."""
     pty, fcntl, termios = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios"))
     code = (
         "import time\nfrom tieaware.experiments.evaluating import progress\n"
@@ -303,12 +302,12 @@ def test_a_bar_appears_on_a_terminal_after_two_seconds(pause, shown):
     printed = b""
     while True:
         try:
-            part = os.read(terminal, 4096)
+            received = os.read(terminal, 4096)
         except OSError:  # the child has closed its end
             break
-        if not part:
+        if not received:
             break
-        printed += part
+        printed += received
     os.close(terminal)
     assert child.wait() == 0, printed
     assert (b"counting" in printed) == shown

@@ -1,4 +1,4 @@
-"""How much earlier scores help to order systems."""
+"""The smoothing experiment: its design, its seed, invalid arguments and its command."""
 
 import numpy as np
 import pytest
@@ -21,13 +21,13 @@ def some_values(n_systems=12, n_topics=20, seed=1):
 
 
 @pytest.mark.parametrize("unit", [1e-14, 1.0, 1e6])
-def test_tau_does_not_depend_on_the_unit_and_ties_what_rounding_parts(unit):
+def test_tau_ties_rounding_errors_in_any_unit(unit):
     truth, scores = np.array([4, 3, 2, 1]) * unit, np.array([3, 4, 2, 2 + 1e-15]) * unit
     assert _taus(truth, scores) == pytest.approx(kendall_tau([4, 3, 2, 1], [3, 4, 2, 2]), abs=1e-12)
 
 
-def test_a_repeat_is_the_design_written_out():
-    """The same draws, by loops over systems: priors from Qa and Qb, standardized over the half that was measured."""
+def test_scores_follow_the_design_written_as_loops():
+    """Loops over the same draws: priors are from Qa or Qb, standardized over the half that was measured there."""
     values = some_values()
     values[:6, 3] = 0.25
     alphas, topics, repeats = (0.0, 0.3, 1.0), 4, 5
@@ -52,7 +52,7 @@ def test_a_repeat_is_the_design_written_out():
                     assert scores[kind, 1 + i, repeat, system] == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_seed_decides_the_numbers_and_is_recorded():
+def test_the_seed_determines_the_numbers_and_is_reported():
     values = some_values()
     first, again, other = (smoothing(values, repeats=50, topics=5, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.taus, again.taus)
@@ -66,13 +66,13 @@ def test_without_noise_every_design_finds_the_order():
     assert (outcome.taus[0] == 1.0).all()
 
 
-def test_systems_that_are_all_equal_have_no_order():
+def test_equal_systems_have_correlation_zero():
     outcome = smoothing(np.full((6, 9), 0.5), repeats=5, topics=3)
     assert (outcome.taus == 0.0).all()
 
 
-def test_prior_information_helps(matrix):
-    """With a mix, systems are ordered better than from what is known or from what is measured alone."""
+def test_mixing_earlier_and_measured_scores_helps(matrix):
+    """Half of each orders the systems better than the earlier or the measured scores alone."""
     outcome = smoothing(read_matrix(matrix).values, (0.0, 0.5, 0.8, 1.0), repeats=300, topics=16)
     raw, standardized = outcome.taus.mean(axis=2)
     for baseline, prior_only, half, _, measured_only in (raw, standardized):
@@ -80,12 +80,12 @@ def test_prior_information_helps(matrix):
     assert standardized[2] > raw[2]
 
 
-@pytest.mark.parametrize(("n_topics", "of_a_set"), [(3, 1), (30, 10), (50, 16), (75, 25), (249, 25)])
-def test_the_default_sets_fit_the_topics(n_topics, of_a_set):
+@pytest.mark.parametrize(("n_topics", "size"), [(3, 1), (30, 10), (50, 16), (75, 25), (249, 25)])
+def test_the_default_sets_fit_the_topics(n_topics, size):
     values = some_values(6, n_topics)
     outcome = smoothing(values, repeats=4)
-    assert outcome.topics == of_a_set
-    np.testing.assert_array_equal(outcome.taus, smoothing(values, repeats=4, topics=of_a_set).taus)
+    assert outcome.topics == size
+    np.testing.assert_array_equal(outcome.taus, smoothing(values, repeats=4, topics=size).taus)
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_the_default_sets_fit_the_topics(n_topics, of_a_set):
         ({"values": np.zeros((4, 9)), "measure": "AP"}, r"measure: must not be given with an array, found 'AP'"),
     ],
 )
-def test_it_says_what_is_wrong(arguments, message):
+def test_invalid_arguments_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         smoothing(**arguments)
 
 
-def test_results_of_several_measures_need_to_be_told_which():
+def test_results_of_several_measures_need_a_chosen_measure():
     qrels = {f"q{i}": {f"d{i % 3}": 1} for i in range(9)}
     runs = {f"r{r}": {f"q{i}": {f"d{d}": (r * d + i) % 3 for d in range(3)} for i in range(9)} for r in range(4)}
     both = tieaware.evaluate(qrels, runs, ["RR", "P@1"])

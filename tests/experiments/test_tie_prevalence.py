@@ -1,4 +1,4 @@
-"""Ties as they occur: counts on hand-made runs, and what is known of real ones."""
+"""The tie prevalence experiment: counts on small made-up runs, and known facts about real runs."""
 
 import functools
 import json
@@ -19,7 +19,7 @@ from tieaware.statistics import count_ties
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
-# q1: groups of 1, 3 and 2; q2: all distinct, but not as float32; q3: one document.
+# q1: groups of 1, 3 and 2 documents; q2: distinct scores, of which two tie as float32; q3: one document.
 RUN = {
     "q1": {"a": 5.0, "b": 4.0, "c": 4.0, "d": 4.0, "e": 1.0, "f": 1.0},
     "q2": {"a": 1.0, "b": 1.0 - 2**-40, "c": 0.5},
@@ -34,7 +34,7 @@ def ties_of(collection):
         return tie_prevalence(list(collection.runs), collection.qrels)
 
 
-def test_counts_of_a_run_that_one_can_count():
+def test_counts_of_a_small_run():
     outcome = tie_prevalence(RUN, cutoffs=[1, 2, 3, 4, 5, 6])
     (ties,) = outcome.ties
     assert (ties.lists, ties.documents, ties.tied_lists, ties.tied_documents) == (3, 10, 1, 5)
@@ -48,17 +48,17 @@ def test_counts_of_a_run_that_one_can_count():
     assert "rules" not in outcome.tables()
 
 
-def test_values_are_those_of_each_tie_rule():
+def test_values_agree_with_evaluate_under_each_tie_rule():
     outcome = tie_prevalence({"one": RUN, "two": {"q1": {"b": 1.0, "a": 1.0}}}, QRELS, ["AP", "RR"])
     for i, rule in enumerate(outcome.rules):
         alone = tieaware.evaluate(QRELS, {"one": RUN, "two": {"q1": {"b": 1.0, "a": 1.0}}}, ["AP", "RR"], ties=rule)
         np.testing.assert_array_equal(outcome.values[i], alone.values)
     rules = {(row[0], row[1]): row for row in outcome.tables()["rules"].rows}
-    # RR of two on q1: 1 in the order of the file, 3/4 on average; of one: 1/2 against the mean of 1/2, 1/3, 1/4.
+    # RR on q1: run two has 1 in run order and 3/4 on average; run one has 1/2, and the mean of 1/2, 1/3 and 1/4.
     assert rules["RR", "run_order"][4] == pytest.approx(0.25)
     assert rules["RR", "run_order"][5] == "two, q1"
     assert rules["RR", "average"][3:8] == (0.0, 0.0, None, 0.0, None)
-    # The bias of RR over both runs and three topics.
+    # The bias of RR, averaged over both runs and three queries.
     assert rules["RR", "run_order"][3] == pytest.approx((0.25 + 0.5 - (1 / 2 + 1 / 3 + 1 / 4) / 3) / 6)
     bias = {row[:2]: row[2:] for row in outcome.tables()["bias"].rows}
     one = np.array([1 / 2, 1 / 3, 1 / 4])
@@ -67,7 +67,7 @@ def test_values_are_those_of_each_tie_rule():
     np.testing.assert_array_equal(outcome.bias[0], 0.0)
 
 
-def test_a_run_of_distinct_scores_shows_exactly_no_effect():
+def test_tie_rules_have_no_effect_on_distinct_scores():
     distinct = {"q1": {"a": 3.0, "b": 2.0, "f": 1.0}, "q2": {"c": 0.25, "b": 0.125}}
     outcome = tie_prevalence(distinct, QRELS)
     for values in outcome.values[1:]:
@@ -76,7 +76,7 @@ def test_a_run_of_distinct_scores_shows_exactly_no_effect():
     assert not outcome.std.any()
 
 
-def test_the_verdict_is_true_at_the_edges():
+def test_the_verdict_in_special_cases():
     assert tie_prevalence({"q1": {"a": 2.0, "b": 1.0}}, QRELS).verdict() == (
         "No two documents tie in 1 list of 1 run. The order of ties can change no value."
     )
@@ -85,15 +85,16 @@ def test_the_verdict_is_true_at_the_edges():
     assert cut == f"{one} A cut-off at 2 divides a group of tied documents in 1 list."
     assert tie_prevalence(RUN, cutoffs=[]).verdict() == f"{one} The largest group of equal scores has 3 documents."
     assert tie_prevalence(RUN, {"q1": {"a": 1}}, ["RR"]).verdict() == f"{one} Their order changes no run's mean RR."
-    # The means over one topic: 1/2, 1/3, 1/4 by order; 1 or 1/2; 1/3.
+    # RR on the only query: 1/2, 1/3 or 1/4 for the run tied; 1 or 1/2 for ahead; 1/3 for inside.
     runs = {"tied": RUN, "ahead": {"q1": {"b": 1.0, "a": 1.0}}, "inside": {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}}}
-    assert tie_prevalence(runs, {"q1": {"b": 1, "f": 1}}, ["RR"]).verdict().endswith(
+    verdict = tie_prevalence(runs, {"q1": {"b": 1, "f": 1}}, ["RR"]).verdict()
+    assert verdict.endswith(
         " moves the mean RR of ahead by up to 0.250 from the average, and that of 1 other run by no more; 1 of 3 pairs "
         "of runs can swap places."
     )
 
 
-def test_of_many_runs_those_with_the_most_ties_are_drawn():
+def test_figures_of_many_runs_show_those_with_the_most_ties():
     runs = {f"run {i}": {"q1": {f"d{j}": float(max(i, j)) for j in range(70)}} for i in range(65)}
     drawings = tie_prevalence(runs, {"q1": {"d3": 1}}, ["RR"]).drawings()
     for name, expected in (("ties", range(5, 65)), ("ranges-RR", None)):
@@ -109,8 +110,8 @@ def test_measures_without_a_spread_have_no_deviation():
     assert [row[3] is None for row in outcome.tables()["bias"].rows] == [True, False]
 
 
-def test_lists_that_end_inside_a_tie_at_a_common_length_are_counted_and_warned_of():
-    """The order of the input does not matter, and neither does a tie elsewhere, nor one of a shorter list."""
+def test_lists_that_end_inside_a_tie_at_a_common_length_cause_a_warning():
+    """The order of the input, ties elsewhere in a list and ties in shorter lists have no effect."""
     lists = {
         "cut": {"a": 1.0, "b": 2.0, "c": 1.0},
         "untied at its end": {"a": 3.0, "b": 3.0, "c": 1.0},
@@ -121,7 +122,7 @@ def test_lists_that_end_inside_a_tie_at_a_common_length_are_counted_and_warned_o
         outcome = tie_prevalence(lists)
     assert (outcome.ties[0].common_length, outcome.ties[0].cut_lists) == (3, 2)
     assert outcome.table().rows[0][-1] == 2
-    # One list of the greatest length, or one among many, is no common length.
+    # The greatest length is a common length only if several lists, and at least a tenth of all, have it.
     for n_long, n_short, expected in ((1, 1, None), (2, 18, 2), (2, 19, None)):
         sizes = [2] * n_long + [1] * n_short
         counted = count_ties(np.zeros(sum(sizes)), np.append(0, np.cumsum(sizes)))
@@ -129,7 +130,7 @@ def test_lists_that_end_inside_a_tie_at_a_common_length_are_counted_and_warned_o
     assert count_ties([], [0, 0, 0]).common_length is None
 
 
-def test_ranks_and_file_order_are_held_against_the_scores(tmp_path):
+def test_ranks_and_file_order_that_contradict_the_scores_are_counted(tmp_path):
     files = {
         "good": ["a 1 3", "b 2 2", "c 3 2"],
         "again": ["a 1 3", "b 2 2", "c 2 2"],
@@ -162,7 +163,7 @@ def test_ranks_and_file_order_are_held_against_the_scores(tmp_path):
         tie_prevalence(paths[3], consistent_only=True)
 
 
-def test_the_rank_column_is_read_from_compressed_files_and_across_blocks(tmp_path):
+def test_the_rank_column_of_a_large_compressed_file_is_read(tmp_path):
     import gzip
 
     lines = [f"q{i // 1000} Q0 document-{i} {i % 1000} {-i - 1}.5 t extra columns\n" for i in range(60_000)]
@@ -176,8 +177,8 @@ def test_the_rank_column_is_read_from_compressed_files_and_across_blocks(tmp_pat
         assert read_ranks(file) is None
 
 
-def test_the_rank_column_is_read_as_the_run_is(tmp_path, capfd):
-    """Without comments, empty lines and the mark before UTF-8, which are no rows."""
+def test_the_rank_column_is_read_without_comments_and_empty_lines(tmp_path, capfd):
+    """The byte order mark of UTF-8 is skipped, too, as when the run is read."""
     lines = "q1 Q0 a 1 3 t\n# all of them\n\n  #\n \nq1 Q0 b 2 2 t\n#"
     (tmp_path / "a.run").write_bytes(b"\xef\xbb\xbf" + lines.encode())
     column = read_ranks(tmp_path / "a.run")
@@ -186,8 +187,8 @@ def test_the_rank_column_is_read_as_the_run_is(tmp_path, capfd):
     assert capfd.readouterr().out.splitlines()[1] == "a,1,0.0,2,0.0,,,,0.0,0,0,0,"
 
 
-def test_what_can_be_read_but_once_is_opened_but_once(tmp_path, monkeypatch):
-    """A named pipe would wait for ever, and standard input is not the file of its name."""
+def test_pipes_and_standard_input_are_opened_only_once(tmp_path, monkeypatch):
+    """Opening a named pipe again would block forever, and "-" is standard input, not a file of this name."""
     pipe = tmp_path / "pipe.run"
     os.mkfifo(pipe)
     outcomes = []
@@ -205,7 +206,7 @@ def test_what_can_be_read_but_once_is_opened_but_once(tmp_path, monkeypatch):
 
 
 def test_runs_without_documents_have_no_ties(tmp_path):
-    """And no share of nothing."""
+    """Their shares are 0, without a division by zero."""
     outcome = tie_prevalence({"one": {"q1": {}}, "two": {"q2": {}}}, {"q1": {"a": 1}, "q2": {"a": 1}}, ["RR"])
     assert outcome.table().rows[0] == ("one", 1, 0.0, 0, 0.0, None, None, None, 0.0, 0, None, None, None)
     assert outcome.tables()["group-sizes"].rows == [("1", 0, 0, 0.0)]
@@ -213,8 +214,8 @@ def test_runs_without_documents_have_no_ties(tmp_path):
     assert (tmp_path / "out" / "ties.png").exists()
 
 
-def test_runs_that_are_made_to_tie(generated):
-    """From a scorer without ties to one that has nothing else."""
+def test_shares_of_ties_in_generated_runs(generated):
+    """The scorers range from one without ties to one that gives all documents the same score."""
     found = ties_of(generated)
     shares = [ties.tied_documents / ties.documents for ties in found.ties]
     assert dict(zip(found.runs, shares, strict=True)) == pytest.approx(
@@ -229,7 +230,7 @@ def test_runs_that_are_made_to_tie(generated):
 
 @pytest.mark.slow
 def test_round_1_of_trec_covid(covid):
-    """What the collection's README says of it."""
+    """The counts agree with the facts in the README of the collection."""
     real = ties_of(covid)
     ties = dict(zip(real.runs, real.ties, strict=True))
     assert ties["BERT"].tied_documents == 0
@@ -252,7 +253,7 @@ def test_runs_without_ties_are_the_same_under_every_rule(collection):
 
 
 @PUBLIC_IS_SLOW
-def test_best_and_worst_order_enclose_all_others(collection):
+def test_values_under_all_rules_are_between_worst_and_best(collection):
     found = ties_of(collection)
     by_rule = dict(zip(found.rules, found.values, strict=True))
     for rule in ("average", "run_order", "trec_eval"):
@@ -260,12 +261,12 @@ def test_best_and_worst_order_enclose_all_others(collection):
         assert (by_rule[rule] >= by_rule["pessimistic"] - 1e-12).all()
 
 
-def test_cutoffs_are_ranks():
+def test_cutoffs_below_one_are_refused():
     with pytest.raises(InputError, match=r"cutoffs\[0\]: expected a whole number of at least 1, found 0"):
         tie_prevalence(RUN, cutoffs=[0])
 
 
-def test_the_command_prints_and_writes(tmp_path, capfd):
+def test_the_command_prints_tables_and_writes_files(tmp_path, capfd):
     (tmp_path / "qrels").write_text("q1 0 a 1\n")
     (tmp_path / "a.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\n")
     (tmp_path / "_b $x$.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 0.5 t\n")
