@@ -36,7 +36,6 @@ from tieaware.lists.judgments import POOLED, JudgedLists
 from tieaware.measures import Measure, named_measures
 from tieaware.precision import Coarsening
 from tieaware.results import Provenance, Results
-from tieaware.results.checkpoints import Checkpoints
 from tieaware.runtime.progress import stage
 from tieaware.runtime.threads import checked_threads, over_items
 from tieaware.ties import TieRule
@@ -143,7 +142,12 @@ def evaluate_views(
     judged, sources = as_qrels(qrels), as_sources(runs, least=0 if is_shard else 1)
     names = tuple(sources)
     evaluation = _Evaluation(judged, parsed, asked, views, queries, names, workers if len(names) == 1 else 1)
-    checkpoints = None if out is None else Checkpoints(out, sources, judged, asked, views[0], queries)
+    checkpoints = None
+    if out is not None:
+        # Imported here: storage and hashing take a tenth of the import of the package.
+        from tieaware.results.checkpoints import Checkpoints
+
+        checkpoints = Checkpoints(out, sources, judged, asked, views[0], queries)
     waiting = list(range(len(names)))
     if checkpoints is not None:
         waiting = [i for i in waiting if not evaluation.restore(i, checkpoints.results(names[i]))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -46,6 +45,9 @@ class ExternalGrouping:
 
     def __init__(self, level: int = 0) -> None:
         self._level = level
+        # Imported here: most evaluations need no temporary file.
+        import tempfile
+
         self._file: Any = tempfile.SpooledTemporaryFile(max_size=HELD)  # noqa: SIM115 (closed by __exit__)
         self._end = 0
         # The offsets of the buckets of each batch in the file, and the smallest and largest hash of each bucket.
@@ -156,6 +158,8 @@ def _file_errors() -> Iterator[None]:
         yield
     except OSError as error:
         try:
+            import tempfile
+
             folder = tempfile.gettempdir()
         except OSError:
             folder = "temporary files"

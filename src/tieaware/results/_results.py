@@ -18,7 +18,7 @@ from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure, parse_measure
 from tieaware.output import data_frames
 from tieaware.output.tables import Table
-from tieaware.results import combining, exports, formats, storage, summaries
+from tieaware.results import exports, formats, summaries
 from tieaware.results.exports import Column, Export
 from tieaware.results.positions import position
 from tieaware.results.provenance import Provenance, title_of
@@ -345,6 +345,8 @@ class Results:
         >>> whole.queries, whole["RR"]
         (('q1', 'q2', 'q3'), array([0.75, 0.5 , 0.  ]))
         """
+        from tieaware.results import combining
+
         given = sequence("results", results, "Results")
         for i, result in enumerate(given):
             if not isinstance(result, Results):
@@ -538,6 +540,8 @@ class Results:
         >>> again["map"], again.provenance.ties
         (array([1.]), 'optimistic')
         """
+        from tieaware.results import storage
+
         storage.write(vars(self), path)
 
     @classmethod
@@ -558,6 +562,8 @@ class Results:
         InputError
             If the file cannot be read, is damaged, was not written by `save`, or has a newer format.
         """
+        from tieaware.results import storage
+
         return cls(**storage.read(path))
 
 
