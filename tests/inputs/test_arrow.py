@@ -1,4 +1,4 @@
-"""The kernel that reads the Arrow C data interface: every layout, and producers that do what none should."""
+"""The reader of the Arrow C data interface: every layout, and producers that violate the interface."""
 
 import ctypes
 import gc
@@ -53,7 +53,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("offset", [0, 1, 9])
 def test_layouts_of_identifiers(name, offset):
-    """Of the whole array, a slice, and any rows; and where runs of one value begin."""
+    """Identifiers of a whole array, a slice and chosen rows, and sections of equal values."""
     array = TEXTS[name][offset : 25]
     expected = [value.encode() if isinstance(value, str) else value for value in array.to_pylist()]
     column = column_of(array)
@@ -95,7 +95,7 @@ def test_layouts_of_numbers(name):
 
 @pytest.mark.parametrize("name", [*TEXTS, "int32", "double", "bool", "null"])
 def test_missing_values(name):
-    """Where the bitmap says, counted from the slice; in dictionaries as well."""
+    """Missing values are found in the bitmap of a slice, and in dictionaries."""
     made = {"int32": pa.array([1] * 27), "double": pa.array([1.0] * 27), "bool": pa.array([True] * 27)}
     array = {**TEXTS, **made, "null": pa.nulls(27)}[name]
     column = column_of(pa.concat_arrays([array[:9], pa.nulls(1, array.type), array[9:]])[4:])
@@ -304,7 +304,7 @@ def test_bad_producers(wrong, message, arrays):
     [([0, 2, 1, 3], 1), ([0, 4, 4, 3], 0), ([-1, 1, 2, 3], 0), ([0, 1, 2, -3], 0), ([1, 0, 2, 3], 0)],
 )
 def test_bad_offsets(form, offsets, row):
-    """Offsets that decrease or point beyond the last are refused, with their row, and nothing is read there."""
+    """Offsets that decrease or exceed the last are refused with their row, and no memory is read there."""
     producer = Producer(form, 1, dtype=np.int32 if form == b"u" else np.int64)
     producer.values[:] = offsets
     with pytest.raises(_buffers.BadCell) as caught:
@@ -313,7 +313,7 @@ def test_bad_offsets(form, offsets, row):
 
 
 def test_bad_views_and_indices():
-    """Views into buffers that are not there, or beyond their end, and indices beyond the dictionary."""
+    """Views into missing buffers or beyond the end of a buffer, and indices beyond the dictionary, are refused."""
     long = pa.array(["x" * 20, "y" * 20], pa.string_view())
     views = np.frombuffer(long.buffers()[1], np.int32).copy()
     for at, value in ((2, 5), (2, -1), (3, 30), (3, -4), (0, -1), (0, 2**31 - 1)):
@@ -355,7 +355,7 @@ def test_a_producer_that_fails_is_named():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_random_arrays(seed):
-    """Text of any length and script, in every layout, sliced anywhere, is what pyarrow says it is."""
+    """Text of any length and script, in every layout and slice, is read as pyarrow reads it."""
     rng = random.Random(seed)
     values = ["".join(rng.choices("aé😀b", k=rng.choice([0, 1, 3, 11, 12, 13, 40]))) for _ in range(300)]
     start, stop = sorted(rng.sample(range(301), 2))

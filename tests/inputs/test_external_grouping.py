@@ -34,7 +34,7 @@ MEASURES = ["AP", "nDCG@10", "RR", "AUC"]
 
 
 def write(folder, door, rows=ROWS):
-    """Give the rows in a form that evaluate takes."""
+    """Return the rows in a form that evaluate accepts."""
     table = pa.table(rows)
     if door in ("pyarrow", "polars", "pandas", "duckdb"):
         made = {"polars": pl.from_arrow, "pandas": pa.Table.to_pandas, "duckdb": duckdb.from_arrow}
@@ -56,7 +56,7 @@ def write(folder, door, rows=ROWS):
 
 @pytest.fixture
 def spilling(monkeypatch, tmp_path):
-    """Everything in small pieces, and buckets put into buckets; what was spilled is counted, and nothing left.
+    """Use small batches and nested buckets; return the levels of the batches. No file may be left.
 
     There are fewer buckets than queries, so that some share one, whatever the secret of their hashes.
     """
@@ -86,7 +86,7 @@ DOORS = ["run", "gz", "parquet", "feather", "csv", "pyarrow", "polars", "pandas"
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_the_values_are_those_of_the_whole(tmp_path, spilling, door):
+def test_values_equal_those_of_the_whole_run(tmp_path, spilling, door):
     given = write(tmp_path, door)
     whole = next(iter(as_sources(given).values())).whole()
     assert not spilling
@@ -98,22 +98,22 @@ def test_the_values_are_those_of_the_whole(tmp_path, spilling, door):
     assert {0, 1} <= set(spilling)
 
 
-def test_integers_and_single_precision_stay_what_they_are(tmp_path, spilling):
+def test_integers_and_single_precision_are_kept(tmp_path, spilling):
     table = pa.table({
         "query_id": [int(q[1:]) for q in ROWS["query_id"]], "doc_id": range(N),
         "score": pa.array(ROWS["score"], pa.float32()),
     })  # fmt: skip
     pyarrow.parquet.write_table(table, tmp_path / "run.parquet")
     (source,) = as_sources(tmp_path / "run.parquet").values()
-    parts = list(source.chunks())
+    chunks = list(source.chunks())
     assert spilling
     # After those that came before a query did once more.
-    last = parts[next(i for i in range(len(parts)) if sum(len(part.scores) for part in parts[i:]) == N) :]
-    assert {(part.queries.kind, part.documents.kind, part.scores.dtype.name) for part in last} == {
+    last = chunks[next(i for i in range(len(chunks)) if sum(len(chunk.scores) for chunk in chunks[i:]) == N) :]
+    assert {(chunk.queries.kind, chunk.documents.kind, chunk.scores.dtype.name) for chunk in last} == {
         ("integer", "integer", "float32")
     }
-    lists = {q: part.documents.to_list()[a:b] for part in last
-             for q, a, b in zip(part.queries.to_list(), part.offsets, part.offsets[1:], strict=False)}  # fmt: skip
+    lists = {q: chunk.documents.to_list()[a:b] for chunk in last
+             for q, a, b in zip(chunk.queries.to_list(), chunk.offsets, chunk.offsets[1:], strict=False)}  # fmt: skip
     whole = source.whole()
     assert lists == {
         q: whole.documents.to_list()[a:b]
@@ -122,7 +122,7 @@ def test_integers_and_single_precision_stay_what_they_are(tmp_path, spilling):
 
 
 @pytest.mark.parametrize("door", ["run", "parquet"])
-def test_duplicates_are_said_to_be_where_they_are(tmp_path, spilling, door):
+def test_messages_name_the_rows_of_duplicates(tmp_path, spilling, door):
     rows = {name: list(column) for name, column in ROWS.items()}
     for first, again in ((100, 5000), (3000, 3100), (2999, 5999), (40, 4444)):
         rows["query_id"][again], rows["doc_id"][again] = rows["query_id"][first], rows["doc_id"][first]
@@ -168,8 +168,8 @@ except tieaware.InputError as error:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, 0])
-def test_nothing_is_left_whatever_happens(tmp_path, how):
-    """Killed, interrupted, or where the disk is full, which is said in a line."""
+def test_no_temporary_file_is_left(tmp_path, how):
+    """The process is killed or interrupted, or the disk is full, which is an error in one line."""
     (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n")
     folder = tmp_path / "temporary"
     folder.mkdir()

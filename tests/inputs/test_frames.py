@@ -1,4 +1,4 @@
-"""Judgments and runs in data frames and Arrow tables: every door gives what the files give, and says what is wrong."""
+"""Judgments and runs in data frames and Arrow tables: the values of files, and error messages."""
 
 import sys
 
@@ -71,8 +71,8 @@ def expected():
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_every_door(door, expected, monkeypatch):
-    """Judgments and runs, whole and in parts of a few queries, by one thread and two: the same bits."""
+def test_every_kind_of_table(door, expected, monkeypatch):
+    """Whole runs and chunks of a few queries, with one thread and two, give the same bits."""
     made = DOORS[door]
     judged, run = {**TEXT, "relevance": LABEL}, {**TEXT, "score": SCORE}
     for threads, part in ((1, 1 << 16), (2, 120)):
@@ -88,7 +88,7 @@ def test_every_door(door, expected, monkeypatch):
 
 @pytest.mark.parametrize("door", ["pyarrow", "polars", "pandas object", "duckdb", "polars lazy"])
 def test_rows_in_any_order(door, expected, monkeypatch):
-    """The rows of a query need not be together in what can be read again."""
+    """The rows of a query need not be contiguous in a table that can be read again."""
     order = np.random.default_rng(5).permutation(1000).tolist()
     rows = {name: [values[i] for i in order] for name, values in {**TEXT, "score": SCORE}.items()}
     monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 100)
@@ -96,8 +96,8 @@ def test_rows_in_any_order(door, expected, monkeypatch):
     assert tieaware.evaluate(judged, DOORS[door](rows), MEASURES).values.tobytes() == expected.tobytes()
 
 
-def test_a_stream_whose_queries_come_back(monkeypatch):
-    """It is read but once, so that is an error, which says where; but one that fits into a part is not streamed."""
+def test_a_stream_with_a_query_that_reappears(monkeypatch):
+    """A stream can be read only once, so this is an error that names the row, unless the stream fits in one chunk."""
     table = pa.table({"qid": ["a", "a", "b", "b", "a"], "docno": list("vwxyz"), "score": [1.0] * 5})
     qrels = {"a": {"z": 1}}
     assert tieaware.evaluate(qrels, table.to_reader(), "P@3").mean().item() == pytest.approx(1 / 3)
@@ -137,7 +137,7 @@ def test_integer_identifiers(kind):
 @pytest.mark.parametrize("door", ["pyarrow", "reader", "polars", "pandas", "pandas object", "duckdb"])
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_several_runs(door, shuffled, expected):
-    """A column of runs tells them apart, whether their rows are together or not."""
+    """The run column distinguishes the runs, whether their rows are contiguous or not."""
     rows = {**TEXT, "score": SCORE, "system": ["b"] * 1000}
     other = {**rows, "score": [-score for score in SCORE], "system": ["a"] * 1000}
     both = {name: rows[name] + other[name] for name in rows}
@@ -187,7 +187,7 @@ WRONG = [
 @pytest.mark.parametrize("door", ["pyarrow", "reader", "polars", "pandas string[pyarrow]"])
 @pytest.mark.parametrize(("changed", "options", "message"), WRONG)
 def test_refusals(door, changed, options, message):
-    """One line names the column and the row, in every door."""
+    """One line names the column and the row, in every kind of table."""
     made = pd.DataFrame if door.startswith("pandas") else DOORS[door]
     rows = table_of(**changed)
     if door.startswith("pandas"):
@@ -202,7 +202,7 @@ def test_refusals(door, changed, options, message):
 
 
 def test_refusals_of_pandas():
-    """Objects and nullable integers that are missing, and what identifies nothing."""
+    """Missing objects and nullable integers, and values that are not identifiers, are refused."""
     for values, found in [(["a", None, "b"], "None"), (["a", 1.5, "b"], "1.5"), (["a", pd.NA, "b"], "<NA>")]:
         for column in ("qid", "docno"):
             rows = table_of(**{column: pd.Series(values, dtype=object)})
@@ -221,7 +221,7 @@ def test_refusals_of_pandas():
 
 
 def test_errors_name_the_row_of_the_table(monkeypatch):
-    """Whatever the batches, parts and threads, and however the rows of several runs were moved."""
+    """Messages name the row of the table for any batches, chunks and threads, and for several runs."""
     monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 40)
     scores = list(SCORE)
     scores[700] = float("nan")
@@ -245,7 +245,7 @@ def test_types_of_values():
             assert Qrels.from_frame(made(table_of(score=np.array([1, 0, 1], dtype)))).labels.tolist() == [1, 0, 1]
 
 
-def test_a_run_owns_what_it_must():
+def test_a_run_does_not_share_memory_with_its_input():
     """What happens to the frame afterwards is nothing to it."""
     frame = pd.DataFrame(table_of())
     run = Run.from_frame(frame)
@@ -260,7 +260,7 @@ def test_duplicates_are_dropped_and_counted():
 
 
 def test_nothing():
-    """A table without rows is a run without queries, whatever its columns are made of."""
+    """A table without rows is a run without queries, for any types of its columns."""
     for made in (pa.table, pl.DataFrame, pd.DataFrame):
         assert len(Run.from_frame(made(table_of(qid=[], docno=[], score=[])))) == 0
         with pytest.raises(InputError, match=r"no query of this run is judged"):

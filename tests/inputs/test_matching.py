@@ -77,7 +77,7 @@ def test_rows_are_in_order():
         assert not _join.in_order(np.array(rows), 3)
 
 
-def test_a_dict_is_matched_as_it_is_and_takes_what_from_dict_takes():
+def test_a_dict_is_matched_directly_and_accepts_the_values_of_from_dict():
     judgments = {"q": {"d": 1, "e": 2, "é": 3, "7": 4, "\udcff": 5}}
     qrels = Qrels.from_dict(judgments)
     for ranking in [
@@ -162,8 +162,8 @@ def test_an_index_refuses_columns_of_other_types():
                 _join.Index(*good[:i], wrong, *good[i + 1 :])
 
 
-def test_more_documents_than_a_table_numbers_are_refused():
-    """A query whose rows, as the offsets have it, are 2^31: nothing of them is looked at."""
+def test_too_many_documents_for_an_index_are_refused():
+    """The offsets claim 2^31 rows for a query, and no row is read."""
     documents, offsets = np.zeros(1, np.uint8), np.zeros(2, np.int64)
     beyond = np.array([0, 2**31 - 1])
     with pytest.raises(InputError, match=r"^documents: a query has 2147483647 documents, but the limit is 2147483646$"):
@@ -189,7 +189,7 @@ def test_duplicates(lists):
 @pytest.mark.parametrize("size", [10, 999, 1023, 1024, 1025, 5000])
 @pytest.mark.parametrize("repeats", [0, 1, 2, 40])
 def test_duplicates_in_long_lists(size, repeats):
-    """Of which some have parts of their hashes in common, whatever the repeats."""
+    """Some documents share bits of their hashes, and any document may be repeated."""
     random = np.random.default_rng(size)
     lists, expected = [], []
     for start in range(0, 3 * size, size):

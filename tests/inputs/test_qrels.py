@@ -1,4 +1,4 @@
-"""Judgments as columns: from dicts, by the kernel and without, and from columns; and what they refuse."""
+"""Judgments as columns: from dicts, with and without the kernel, from columns, and invalid input."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ PLAIN_JUDGMENTS = {
 
 
 @pytest.mark.parametrize("judgments", [PLAIN_JUDGMENTS, {}, {"q": {}}, {"q": {"d": 1}}])
-def test_plain_judgments_are_taken_apart_as_others_are(judgments):
+def test_the_kernel_converts_plain_dicts_like_other_mappings(judgments):
     """A dict of str and int by the kernel; other mappings, and other keys and labels, one object after another."""
     assert _dicts.columns_of(judgments) is not None
     walked = Qrels.from_dict(judgments)

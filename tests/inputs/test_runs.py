@@ -1,4 +1,4 @@
-"""Runs as columns: from dicts and from columns, and what they refuse."""
+"""Runs as columns: from dicts, from columns, and invalid input."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_dtypes_of_scores(dtype):
     assert strided.scores.tolist() == [1, 1]
 
 
-def test_a_run_owns_what_it_must():
+def test_a_run_does_not_share_memory_with_its_input():
     scores = np.array([1.0, 2.0])
     run = Run.from_columns(["q", "q"], ["a", "b"], scores)
     assert scores.flags.writeable

@@ -1,4 +1,4 @@
-"""Tables in files, and files in folders: recognised by content and name, with the bits that TREC files give."""
+"""Tables in files, and files in folders: recognised by content and name, with the bits of TREC files."""
 
 import gzip
 import os
@@ -79,7 +79,7 @@ def test_tables_in_files(suffix, expected, tmp_path, monkeypatch, capsys):
 
 
 def test_several_runs_in_a_file(expected, tmp_path):
-    """They are named as the column says; one alone is named after the file."""
+    """Runs are named by the run column; the only run of a file is named after the file."""
     both = {name: values * 2 for name, values in RUN.items()} | {"tag": ["a"] * 400 + ["b"] * 400}
     pyarrow.parquet.write_table(pa.table(both), tmp_path / "runs.parquet")
     pyarrow.parquet.write_table(pa.table({**RUN, "tag": ["a"] * 400}), tmp_path / "one.parquet")
@@ -90,7 +90,7 @@ def test_several_runs_in_a_file(expected, tmp_path):
 
 
 def test_several_runs_that_take_turns_in_csv(tmp_path):
-    """Identifiers stay what they are, and match text and integers, when rows are moved."""
+    """Identifiers do not change when rows are moved, and match both text and integers."""
     rows = [(f"{q:03}", d, d + q, run) for d in range(5) for run in "ab" for q in (7, 8)]
     text = "".join(f"{q},{d},{s},{run}\n" for q, d, s, run in rows)
     (tmp_path / "runs.csv").write_text("qid,docno,score,run\n" + text)
@@ -99,7 +99,7 @@ def test_several_runs_that_take_turns_in_csv(tmp_path):
 
 
 def test_integers_stay_integers_and_csv_goes_with_both(tmp_path):
-    """Parquet knows what its columns are; text in a file is whatever it is compared with."""
+    """Columns of Parquet have types; text in a CSV file matches text and integers."""
     rows = {"qid": [1, 1], "docno": [10, 11], "score": [0.5, 0.5]}
     (tmp_path / "run.csv").write_text("qid,docno,score\n1,10,0.5\n\n1,11,.5\n")
     pyarrow.parquet.write_table(pa.table(rows), tmp_path / "run.parquet")
@@ -110,7 +110,7 @@ def test_integers_stay_integers_and_csv_goes_with_both(tmp_path):
 
 
 def test_folders_and_patterns(expected, tmp_path, monkeypatch):
-    """As the command line takes them: by name, without hidden files."""
+    """Files are sorted by name, and hidden files are left out."""
     monkeypatch.chdir(tmp_path)
     os.mkdir("runs")
     os.mkdir("runs/deeper")
@@ -208,7 +208,7 @@ def test_long_rows_are_read_a_few_at_a_time(tmp_path, monkeypatch):
 
 
 def test_without_pyarrow(tmp_path, monkeypatch):
-    """CSV needs nothing; Parquet says what to install."""
+    """CSV does not need pyarrow; the error about Parquet names the extra to install."""
     pl.DataFrame(RUN).write_parquet(tmp_path / "run.parquet")
     write_csv(pa.table(RUN), str(tmp_path / "run.csv"))
     for name in ("pyarrow", "pyarrow.parquet"):
@@ -239,7 +239,7 @@ def test_offsets_that_point_outside_the_text_are_refused(writer, offsets, tmp_pa
 
 @pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
 def test_a_damaged_arrow_file_is_read_or_refused(writer, tmp_path):
-    """Each byte of a small file in turn takes another value: a run or an error in one line, and no crash."""
+    """Each byte of a small file is changed in turn: the result is a run or an error in one line, never a crash."""
     path = tmp_path / "run.arrow"
     table = pa.table({"query": ["q1", "q1"], "doc": ["d1", "d22"], "score": [1.0, 2.0]})
     table = table.set_column(1, "doc", table["doc"].dictionary_encode())

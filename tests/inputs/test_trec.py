@@ -1,4 +1,4 @@
-"""TREC files: what the reader takes from the bytes of a line, however they arrive."""
+"""TREC files: the rows that are read from lines, however the bytes arrive."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_a_rounded_number_is_located(number):
 
 
 def test_long_numbers():
-    """Numbers of thousands of digits, the last of which decides the rounding."""
+    """Numbers have thousands of digits, and the last digit decides the rounding."""
     check_numbers(
         ["1" * 400, "0." + "0" * 3000 + "1", "0." + "0" * 300 + "1" * 3000, "1" + "0" * 308, "1" * 4000]
     )
@@ -310,7 +310,7 @@ def test_float32_scores_tie_where_doubles_do_not():
 
 
 @pytest.fixture
-def small_parts(monkeypatch):
+def small_chunks(monkeypatch):
     monkeypatch.setattr(trec, "BUFFER", 100)
     monkeypatch.setattr(trec, "CHUNK_ROWS", 5)
 
@@ -323,20 +323,20 @@ def lines_of(n_queries, n_documents):
     )
 
 
-@pytest.mark.usefixtures("small_parts")
-def test_a_stream_has_the_queries_of_the_file_in_parts(tmp_path):
+@pytest.mark.usefixtures("small_chunks")
+def test_a_stream_yields_the_queries_in_chunks(tmp_path):
     content = b"# comment\n\n" + lines_of(40, 3) + lines_of(1, 50).replace(b"query", b"last")
     path = tmp_path / "a.run"
     path.write_bytes(content)
-    parts = list(stream_run(path))
-    assert len(parts) > 10
-    assert [row for part in parts for row in rows_of(part)] == plain_rows(content)
-    assert {part.name for part in parts} == {"a"}
-    assert {part.tag for part in parts} == {"t"}
+    chunks = list(stream_run(path))
+    assert len(chunks) > 10
+    assert [row for chunk in chunks for row in rows_of(chunk)] == plain_rows(content)
+    assert {chunk.name for chunk in chunks} == {"a"}
+    assert {chunk.tag for chunk in chunks} == {"t"}
 
 
-@pytest.mark.usefixtures("small_parts")
-def test_a_stream_stops_at_a_query_that_it_handed_over(tmp_path):
+@pytest.mark.usefixtures("small_chunks")
+def test_a_stream_stops_at_a_query_that_reappears(tmp_path):
     path = tmp_path / "a.run"
     path.write_bytes(lines_of(40, 3) + b"query3 Q0 again 1 1 t\n")
     with pytest.raises(NotContiguous):
@@ -344,15 +344,15 @@ def test_a_stream_stops_at_a_query_that_it_handed_over(tmp_path):
     assert len(read_run(path)) == 40
 
 
-@pytest.mark.usefixtures("small_parts")
-def test_a_file_object_is_one_part():
+@pytest.mark.usefixtures("small_chunks")
+def test_a_file_object_is_one_chunk():
     content = lines_of(40, 3) + b"query3 Q0 again 1 1 t\n"
     (run,) = stream_run(io.BytesIO(content))
     assert rows_of(run) == plain_rows(content)
 
 
-@pytest.mark.usefixtures("small_parts")
-def test_a_pipe_is_one_part():
+@pytest.mark.usefixtures("small_chunks")
+def test_a_pipe_is_one_chunk():
     content = lines_of(40, 3)
     reader, writer = os.pipe()
     thread = threading.Thread(target=lambda: (os.write(writer, content), os.close(writer)))
@@ -365,13 +365,13 @@ def test_a_pipe_is_one_part():
     assert rows_of(run) == plain_rows(content)
 
 
-@pytest.mark.usefixtures("small_parts")
+@pytest.mark.usefixtures("small_chunks")
 def test_a_stream_warns_once_of_all_duplicates(tmp_path):
     path = tmp_path / "a.run"
     content = lines_of(40, 3)
     path.write_bytes(content + content.replace(b"query", b"other").replace(b"doc1 ", b"doc0 "))
     with pytest.warns(UserWarning, match="40 duplicate rows are ignored") as caught:
-        parts = list(stream_run(path, duplicates="first"))
+        chunks = list(stream_run(path, duplicates="first"))
     assert len(caught) == 1
     first_line = content.count(b"\n") + 2
     assert str(caught[0].message) == (
@@ -379,7 +379,7 @@ def test_a_stream_warns_once_of_all_duplicates(tmp_path):
         f"{path}:{first_line}: document 'doc0' of query 'other0' appears again, "
         f"first at line {first_line - 1}"
     )
-    assert sum(len(part.scores) for part in parts) == 2 * content.count(b"\n") - 40
+    assert sum(len(chunk.scores) for chunk in chunks) == 2 * content.count(b"\n") - 40
 
 
 @settings(deadline=None, max_examples=60)
@@ -395,14 +395,14 @@ def test_a_stream_is_the_whole(tmp_path_factory, sizes, block, rows):
     old = trec.BUFFER, trec.CHUNK_ROWS
     trec.BUFFER, trec.CHUNK_ROWS = block, rows
     try:
-        parts = list(stream_run(path))
+        chunks = list(stream_run(path))
     finally:
         trec.BUFFER, trec.CHUNK_ROWS = old
-    assert [row for part in parts for row in rows_of(part)] == plain_rows(content)
+    assert [row for chunk in chunks for row in rows_of(chunk)] == plain_rows(content)
 
 
-def test_handed_over_parts_do_not_change():
-    """Columns taken from the parser stay what they are while it goes on."""
+def test_chunks_do_not_change_after_they_were_returned():
+    """Columns taken from the parser do not change while it continues."""
     parser = _trec.Parser()
 
     def feed(text):

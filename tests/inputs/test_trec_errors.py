@@ -1,4 +1,4 @@
-"""Bad files: one line that says where, what was expected and what was found."""
+"""Errors in files: one line that names the place and the problem."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_the_first_of_duplicates_is_kept_on_demand(directory):
     assert run.offsets.tolist() == [0, 2, 3]
 
 
-def test_line_numbers_beyond_a_block(directory, monkeypatch):
+def test_line_numbers_after_the_first_buffer(directory, monkeypatch):
     monkeypatch.setattr(trec, "BUFFER", 64)
     monkeypatch.setattr(trec, "CHUNK_ROWS", 4)
     lines = [b"q%d Q0 d%d 1 1 t\n" % (i // 10, i) + b"\n" * (i % 3) for i in range(200)]
@@ -175,7 +175,7 @@ def test_invalid_numbers_are_reported_in_linear_time(directory):
 
 @pytest.mark.parametrize("before", [b"", GOOD, GOOD * 20_000, b"\n" * 300_000, GOOD + b"q Q0 " + b"e" * 500_000])
 def test_lines_are_at_most_so_long(directory, before, monkeypatch):
-    """The same is said wherever blocks begin, by all that reads a file, and whatever comes behind."""
+    """The message does not depend on the buffers, on the reader, or on the text after the line."""
     number = before.count(b"\n") + 1
     message = f"a:{number}: the line is longer than 1,048,576 bytes"
     last_line = len(before) - (before.rfind(b"\n") + 1)
@@ -221,7 +221,7 @@ class Unreadable(io.RawIOBase):
 
 
 class Sluggish(io.RawIOBase):
-    """A file that gives one byte at a time."""
+    """A file that returns one byte at a time."""
 
     def __init__(self, content):
         self.content = content
@@ -314,7 +314,7 @@ def test_compression_is_recognised_by_content(directory, format_, block, monkeyp
     assert [document for run in stream_run("a.run") for document in run.documents] == expected
 
 
-def test_files_that_give_little_at_a_time(format_):
+def test_files_that_return_few_bytes_at_a_time(format_):
     _, compress = format_
     content = CONTENT[: CONTENT.index(b"\n", 300) + 1]
     expected = list(read_run(io.BytesIO(content)).documents)
@@ -384,7 +384,7 @@ def test_zstd(directory, reader, monkeypatch):
 
 
 @pytest.mark.parametrize("reader", ["compression.zstd", "backports.zstd", "zstandard"])
-def test_a_bomb_of_zstd_takes_no_memory(directory, reader, monkeypatch):
+def test_a_zstd_bomb_does_not_fill_memory(directory, reader, monkeypatch):
     """And no more time than one of gzip: 64 MB of newlines in a few KB."""
     zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
     pytest.importorskip(reader, reason=f"{reader} is not installed")

@@ -1,4 +1,4 @@
-"""Columns of identifiers: what they are made of, what they match, their numbers and their order."""
+"""Columns of identifiers: their values, kinds, numbers and order."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_identifiers_are_immutable():
         (np.zeros((2, 2), int), "ids: expected a one-dimensional array, found shape (2, 2)"),
     ],
 )
-def test_what_is_no_identifier(values, message):
+def test_values_that_are_not_identifiers(values, message):
     assert message_of(Identifiers.from_sequence, values, "ids") == message
 
 
@@ -151,7 +151,7 @@ def test_order_of_prefixes_and_of_many():
 
 
 def test_identifiers_that_shared_a_hash_take_as_long_as_others():
-    """With public keys, whatever begins with one of them is multiplied by zero."""
+    """With known keys, text that begins with a key would be multiplied by zero."""
     random = np.random.default_rng(3)
     others = [random.bytes(16) for _ in range(16_000)]
 
@@ -220,7 +220,7 @@ def test_hashes_of_all_lengths_differ():
         ([], "any", []),
     ],
 )
-def test_what_a_column_was_made_of(values, kind, listed):
+def test_the_kind_of_a_column(values, kind, listed):
     identifiers = Identifiers.from_sequence(values)
     for column in (identifiers, pickle.loads(pickle.dumps(identifiers)), identifiers.take(np.arange(len(listed)))):
         assert (column.kind, column.to_list()) == (kind, listed)

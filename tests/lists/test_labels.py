@@ -1,4 +1,4 @@
-"""Labels in one pass: which documents are listed, which are only counted, and what is no label."""
+"""Reading labels in one pass: listed documents, counted documents, and invalid labels."""
 
 import tracemalloc
 from dataclasses import replace
@@ -21,7 +21,7 @@ OFFSETS = np.cumsum([0, *LENGTHS])
 
 
 def _labels_of_type(dtype, share):
-    """Labels with some beyond 0, mostly 0 and for signed types -1."""
+    """Draw labels: mostly 0, some above 0, and -1 for signed types."""
     rng = np.random.default_rng(5)
     kind = np.dtype(dtype).kind
     bulk, others = {"i": ([-1, 0], [-3, -2, 1, 2, 100]), "u": ([0], [1, 2, 100]), "b": ([0], [1])}[kind]
@@ -85,7 +85,7 @@ def test_the_type_of_the_labels_is_no_matter(dtype):
     np.testing.assert_array_equal(Evaluator(given, measures, offsets=OFFSETS)(scores), expected)
 
 
-def test_only_what_weighs_is_asked_for():
+def test_only_documents_with_a_weight_are_listed():
     besides = {
         "AP": (False, False), "nDCG@5": (False, False), "AP(rel=0)": (True, False), "Bpref": (True, False),
         "Judged": (True, False), "P(judged_only=True)@5": (True, False), "infAP": (True, True),

@@ -133,7 +133,7 @@ def test_values_are_those_of_the_lists_without_excluded_items(ties, some):
     [(60, 3, 0.2, 0.4), (60, 9, 0.9, 0.9), (700, 2, 0.02, 0.3), (3_000, 8, 0.3, 0.01), (300, 5, 0.5, 0.0)],
 )
 def test_so_are_those_of_longer_lists(ties, dtype, n_items, distinct, judged, excluded):
-    """Under each rule, whatever engine counts."""
+    """Every tie rule and every engine gives these values."""
     some = draw(n_items, 12, n_items, distinct=distinct, judged=judged, excluded=excluded)
     if dtype is np.int8:
         scores = np.random.default_rng(1).integers(-distinct, distinct, some.scores.shape)
@@ -225,7 +225,7 @@ def test_both_counting_engines_give_the_same_bits(ties, dtype):
 @pytest.mark.parametrize("ties", RULES)
 @pytest.mark.parametrize("judged", [0.001, 0.1])
 @pytest.mark.parametrize("distinct", [3, 50_000])
-def test_what_lies_below_every_cutoff_changes_no_bit(ties, judged, distinct):
+def test_documents_below_every_cutoff_change_no_bit(ties, judged, distinct):
     """Long lists are not counted to the end for it, unless there is a measure that looks there."""
     shape = 6, 9_000
     some = draw(23, *shape, judged=judged, excluded=0.05)
@@ -371,7 +371,7 @@ def test_scipys_matrices_are_taken_as_they_are(form, dtype):
 
 @pytest.mark.parametrize("ties", ["average", "run_order"])
 def test_matrices_may_change_afterwards(ties):
-    """An evaluator keeps what it was given."""
+    """An evaluator copies its input."""
     some = draw(25, 20, 30)
     relevance, exclude = some.relevance, some.exclude
     evaluator = Evaluator.from_sparse(relevance, FEW, exclude=exclude, ties=ties)

@@ -34,7 +34,7 @@ class ExternalGrouping:
 
     Rows are distributed to buckets by the hashes of their queries, and read bucket by bucket. A bucket of too many
     bytes is distributed again by further bits of the hash, unless it contains only one query. Memory is therefore
-    bounded by `BATCH_ROWS`, `HELD` and the longest query, whatever the number of rows. The file has no name, so the
+    bounded by `BATCH_ROWS`, `HELD` and the longest query, for any number of rows. The file has no name, so the
     operating system removes it even if the process is killed.
 
     Parameters

@@ -39,7 +39,7 @@ _SUFFIXES = (
 )  # fmt: skip
 
 
-class Decompressor(Protocol):
+class _Decompressor(Protocol):
     """A decompressor of one member of a compressed file, with the interface of those in bz2 and lzma."""
 
     @property
@@ -55,7 +55,7 @@ class Decompressor(Protocol):
 
 
 class _Gzip:
-    """An adapter that gives a gzip decompressor of a zlib-like module the interface of `Decompressor`."""
+    """An adapter that gives a gzip decompressor of a zlib-like module the interface of `_Decompressor`."""
 
     def __init__(self, module: Any) -> None:
         self._zlib = module.decompressobj(wbits=31)
@@ -73,7 +73,7 @@ class _Gzip:
 
 
 class _Zstandard:
-    """An adapter that gives a decompressor of the package `zstandard` the interface of `Decompressor`."""
+    """An adapter that gives a decompressor of the package `zstandard` the interface of `_Decompressor`."""
 
     # The package has no limit on its output, and 4 bytes can expand to 128 KB: 512 bytes of input give at most 16 MB.
     STEP = 512
@@ -109,11 +109,11 @@ def gzip_module() -> Any:
         return zlib
 
 
-def _zstd_decompressor(source_name: str) -> Callable[[], Decompressor]:
+def _zstd_decompressor(source_name: str) -> Callable[[], _Decompressor]:
     """Return a factory of zstd decompressors, from the standard library or an installed package."""
     for name in ("compression.zstd", "backports.zstd"):
         try:
-            return cast(Callable[[], Decompressor], importlib.import_module(name).ZstdDecompressor)
+            return cast(Callable[[], _Decompressor], importlib.import_module(name).ZstdDecompressor)
         except ImportError:
             continue
     try:
@@ -128,7 +128,7 @@ class Format(NamedTuple):
     """A compression format: its name, the factory of its decompressors, and the errors they raise on corrupt data."""
 
     name: str
-    make: Callable[[], Decompressor]
+    make: Callable[[], _Decompressor]
     errors: tuple[type[Exception], ...]
 
 
@@ -186,7 +186,7 @@ class ByteStream:
         self._opened = False
         self.closed = False
         self.reopenable = False
-        self._member: Decompressor | None = None
+        self._member: _Decompressor | None = None
         # The input of the decompressors: a buffer, how much of it they have received, and how much comes next.
         self._input = b""
         self._taken = 0

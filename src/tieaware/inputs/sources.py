@@ -1,4 +1,4 @@
-"""Recognition of judgments and runs in whatever form a caller passes them.
+"""Recognition of judgments and runs in any form in which a caller passes them.
 
 Every form of a run is a class that implements `tieaware.inputs.run.RunSource`. To support a new form, write its class
 in a file of its own, and list it in `SOURCES`; a new kind of table file is listed in
@@ -26,7 +26,7 @@ from tieaware.inputs.trec import read_qrels
 SOURCES: tuple[type[RunSource], ...] = (RunSource, RunDict, RunFrame, RunFile)
 
 
-class Stream(Protocol):
+class _Stream(Protocol):
     """A table with the Arrow PyCapsule interface, which most data frame libraries implement."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -34,9 +34,9 @@ class Stream(Protocol):
 
 
 # Pandas frames without pyarrow and lazy polars frames are accepted too, but have no common type.
-RunLike: TypeAlias = RunSource | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]] | Stream
-JudgedLike: TypeAlias = Mapping[str, float] | Set[str] | list[str] | tuple[str, ...]
-QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, JudgedLike] | Stream
+RunLike: TypeAlias = RunSource | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]] | _Stream
+_JudgedLike: TypeAlias = Mapping[str, float] | Set[str] | list[str] | tuple[str, ...]
+QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, _JudgedLike] | _Stream
 
 # dict comes first because isinstance takes a third of a microsecond for an abstract class.
 _MAPPINGS = (dict, Mapping)

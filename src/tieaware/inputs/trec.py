@@ -116,7 +116,7 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
 
     Examples
     --------
-    The scores tie, so the documents tie, whatever their ranks are.
+    The scores tie, so the documents tie, in spite of their ranks.
 
     >>> import io
     >>> run = read_run(io.BytesIO(b"301 Q0 d1 1 2.5 bm25\n301 Q0 d2 2 2.5 bm25\n"))

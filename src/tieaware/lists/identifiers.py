@@ -74,7 +74,7 @@ def encoded(value: object) -> bytes:
 class Identifiers:
     """An immutable column of identifiers. An identifier is any sequence of bytes.
 
-    Two columns are equal if their bytes are equal, whatever their kinds.
+    Two columns are equal if their bytes are equal, even if their kinds differ.
 
     Parameters
     ----------
