@@ -167,6 +167,8 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
         return Fraction(len(ranks), depth)
     if name == "R":
         return Fraction(len(ranks), n_relevant)
+    if name == "Recall_cap":
+        return Fraction(len(ranks), n_relevant if k is None else min(k, n_relevant))
     if name == "F1":
         precision, recall = Fraction(len(ranks), depth), Fraction(len(ranks), n_relevant)
         return 2 / (1 / precision + 1 / recall)

@@ -6,6 +6,9 @@ kernel fits, add one to ``ext/engine/``.
 
 from __future__ import annotations
 
+import numpy as np
+
+from tieaware.checks.arrays import Integers, Values
 from tieaware.measures.banding_loss import LOSS_OF_AP, LOSS_OF_NDCG, LOSS_OF_P, LOSS_OF_R, LOSS_OF_RBP, LOSS_OF_RR
 from tieaware.measures.definition import Definition, Measure
 from tieaware.measures.formulas import (
@@ -70,6 +73,12 @@ _LIMIT_OF_ERR = (
     "the exact value or spread of large tie groups takes too long; use a smaller cut-off or another tie rule"
 )
 
+
+def _by_cutoff_or_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
+    """Return min(k, N), the most hits that the first k ranks can hold; without a cut-off, N."""
+    return total if measure.cutoff is None else np.minimum(total, measure.cutoff)
+
+
 # fmt: off
 P = _measure(Definition(
     name="P", title="precision",
@@ -82,6 +91,11 @@ R = _measure(Definition(
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
     worst_case=LOSS_OF_R,
     parameters=_BINARY, aliases=("Recall",), trec_name_with_cutoff="recall",
+))
+Recall_cap = _measure(Definition(
+    name="Recall_cap", title="capped recall",
+    kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=_by_cutoff_or_total,
+    parameters=_BINARY,
 ))
 F1 = _measure(Definition(
     name="F1", title="harmonic mean of precision and recall",

@@ -176,6 +176,56 @@ def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, re
     return variance_of_hits(groups, k, rel) / N**2 if N else 0.0
 
 
+def capped_recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Return hits / min(k, N), which is 1 if the first k ranks hold as many relevant documents as they can.
+
+    This is the function ``recall_cap`` of beir and mteb. Without a cut-off, the value is that of `recall`.
+
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
+
+    Examples
+    --------
+    >>> capped_recall([1, 0, 1], [1, 0, 1, 1, 1], k=2)
+    0.5
+    """
+    capped = _most_hits(judged, k, rel)
+    return hits(ranking, k, rel) / capped if capped else 0.0
+
+
+def mean_of_capped_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Return the mean of `capped_recall`: expected hits / min(k, N).
+
+    Parameters as for `capped_recall`.
+
+    Examples
+    --------
+    >>> mean_of_capped_recall([[1, 0], [0]], [1, 0, 0, 1], k=1)
+    0.5
+    """
+    capped = _most_hits(judged, k, rel)
+    return mean_of_hits(groups, k, rel) / capped if capped else 0.0
+
+
+def variance_of_capped_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+    """Return the variance of `capped_recall`: the variance of the hits / min(k, N)².
+
+    Parameters as for `capped_recall`; the value is 0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_capped_recall([[1, 0]], [1, 0, 1], k=1)
+    0.25
+    """
+    capped = _most_hits(judged, k, rel)
+    return variance_of_hits(groups, k, rel) / capped**2 if capped else 0.0
+
+
+def _most_hits(judged: Ranking, k: int | None, rel: int) -> int:
+    """Return min(k, N), the most hits that the first k ranks can hold; without a cut-off, N."""
+    N = relevant(judged, rel)
+    return N if k is None else min(k, N)
+
+
 def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Return 2 P R / (P + R), the harmonic mean of precision and recall ([1]_, section 8.3, equation 8.6).
 
@@ -317,6 +367,7 @@ def _with_pool(labels: Ranking, pool: bool) -> Ranking:
 MEASURES: dict[str, Functions] = {
     "P": (precision, mean_of_precision, variance_of_precision),
     "R": (recall, mean_of_recall, variance_of_recall),
+    "Recall_cap": (capped_recall, mean_of_capped_recall, variance_of_capped_recall),
     "F1": (f1, mean_of_f1, variance_of_f1),
     "Rprec": (r_precision, mean_of_r_precision, variance_of_r_precision),
     "Judged": (judged_share, mean_of_judged_share, variance_of_judged_share),
