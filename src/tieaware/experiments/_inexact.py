@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,21 +16,18 @@ from tieaware.checks.arguments import number, sequence, shown, unexpected, whole
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import INEXACT_MEASURES
 from tieaware.errors import InputError
+from tieaware.experiments._inexact_figures import Agreement, Frontier
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import Drawing, display_name, file_name, style
+from tieaware.experiments.plots import Drawing, file_name
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.inputs.run import Run
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.tables import Cell, Table, percent, significant
 from tieaware.results import Results
 from tieaware.retrieval import Costs, Exact, Index, Method
-from tieaware.runtime.extras import load
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
 from tieaware.statistics.values import ROUNDING
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Each method is timed this many times; the shortest time counts.
 _REPEATS = 3
@@ -446,99 +443,26 @@ class Inexact(Experiment):
                 f"{measure} against the postings read, relative to {self.methods[0]}. Bars: the range of the mean over "
                 "all orders of the tied documents. Line: the frontier of methods that no other method with at most the "
                 "same postings beats.",
-                _Frontier(self, m), (6.8, 5.0), f"Cost and {measure}",
+                self._frontier(m), (6.8, 5.0), f"Cost and {measure}",
             )
             for m, measure in enumerate(self.results.measures)
         }  # fmt: skip
         figures["agreement"] = Drawing(
             f"Rank-biased overlap with the ranking of {self.methods[0]}, p = {_PERSISTENCE}, against the cost.",
-            _Agreement(self), (6.8, 5.0), "Agreement of the rankings",
+            Agreement(self.methods, self.shares, self.agreement.mean(axis=1)), (6.8, 5.0), "Agreement of the rankings",
         )  # fmt: skip
         return figures
+
+    def _frontier(self, m: int) -> Frontier:
+        results = self.results
+        assert results.min is not None
+        assert results.max is not None
+        least, greatest = (values[:, :, m].mean(axis=1) for values in (results.min, results.max))
+        means, measure = results.mean()[:, m], str(results.measures[m])
+        return Frontier(self.methods, self.shares, means, least, greatest, self.frontier(m), measure)
 
 
 def _shares(costs: Integers) -> Values:
     """Return the total costs divided by those of the first row; 1 if that cost is 0."""
     totals = costs.sum(axis=1, dtype=np.float64)
     return totals / totals[0] if totals[0] else np.ones(len(totals))
-
-
-def _families(methods: Sequence[str]) -> dict[str, list[int]]:
-    """Group the methods by name, without their parameters."""
-    families: dict[str, list[int]] = {}
-    for i, method in enumerate(methods):
-        families.setdefault(method.partition("(")[0], []).append(i)
-    return families
-
-
-@dataclass(frozen=True)
-class _Frontier:
-    """Draw quality against cost, with one marker and line per kind of method."""
-
-    outcome: Inexact
-    m: int
-
-    def __call__(self, ax: Axes) -> None:
-        outcome, results = self.outcome, self.outcome.results
-        assert results.min is not None
-        assert results.max is not None
-        means = results.mean()[:, self.m]
-        ends = np.stack([results.min[:, :, self.m].mean(axis=1), results.max[:, :, self.m].mean(axis=1)])
-        frontier = outcome.frontier(self.m)
-        ax.step(outcome.shares[frontier], means[frontier], where="post", color="#888888", linewidth=4.0, alpha=0.4,
-                label="frontier")  # fmt: skip
-        for place, (family, members) in enumerate(_families(outcome.methods).items()):
-            order = sorted(members, key=lambda i: float(outcome.shares[i]))
-            look = style(place)
-            ax.errorbar(
-                outcome.shares[order], means[order], yerr=np.abs(ends[:, order] - means[order]),
-                label=display_name(family), linewidth=0.9, elinewidth=1.2, **look,
-            )  # fmt: skip
-        _name_some(ax, outcome, means, frontier)
-        _cost_axis(ax, outcome)
-        ax.set_ylabel(f"mean {results.measures[self.m]}")
-        _legend(ax)
-
-
-@dataclass(frozen=True)
-class _Agreement:
-    """Draw the agreement of the rankings with the baseline's against the cost."""
-
-    outcome: Inexact
-
-    def __call__(self, ax: Axes) -> None:
-        outcome = self.outcome
-        agreement = outcome.agreement.mean(axis=1)
-        for place, (family, members) in enumerate(_families(outcome.methods).items()):
-            order = sorted(members, key=lambda i: float(outcome.shares[i]))
-            ax.plot(outcome.shares[order], agreement[order], label=display_name(family), linewidth=0.9, **style(place))
-        _cost_axis(ax, outcome)
-        ax.set_ylabel("rank-biased overlap")
-        _legend(ax)
-
-
-def _cost_axis(ax: Axes, outcome: Inexact) -> None:
-    ax.set_xscale("log")
-    least, most = 100.0 * outcome.shares.min(), 100.0 * outcome.shares.max()
-    ticks = [i * 10.0**k for k in range(-6, 6) for i in (1, 2, 5)]
-    shown = [tick for tick in ticks if least / 1.3 <= tick <= most * 1.3]
-    ax.set_xticks([tick / 100.0 for tick in shown], [f"{tick:,g} %" for tick in shown])
-    ax.minorticks_off()
-    ax.set_xlabel(f"postings read, relative to {display_name(outcome.methods[0])}")
-
-
-def _legend(ax: Axes) -> None:
-    """Put the legend above the axes, where it hides no point."""
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=4)
-
-
-def _name_some(ax: Axes, outcome: Inexact, heights: Values, some: Sequence[int]) -> None:
-    """Write the names of methods beside their points, on the left of points near the right edge."""
-    halo = load("matplotlib.patheffects", "analysis").withStroke(linewidth=2.0, foreground="#ffffff")
-    for i in some:
-        share = float(outcome.shares[i])
-        side, shift = ("right", -6) if share > 0.3 else ("left", 6)
-        ax.annotate(
-            display_name(outcome.methods[i]), (share, float(heights[i])), fontsize=7.5, horizontalalignment=side,
-            xytext=(shift, 5), textcoords="offset points", path_effects=[halo],
-        )  # fmt: skip

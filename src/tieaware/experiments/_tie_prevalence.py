@@ -6,7 +6,7 @@ import contextlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from tieaware.checks.arrays import Values
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.engine.views import View
 from tieaware.errors import InputError, printable
+from tieaware.experiments._tie_prevalence_figures import DRAWN, Ranges, Shares, Sizes
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import COLOURS, MARKERS, Drawing, display_name, file_name
+from tieaware.experiments.plots import Drawing, file_name
 from tieaware.experiments.ties_by_tool import tools_by_rule
 from tieaware.inputs import QrelsLike, as_qrels, as_sources
 from tieaware.measures import Measure, parse_measures
@@ -27,9 +28,6 @@ from tieaware.statistics import Ties, count_ties, kendall_tau
 from tieaware.statistics.tie_counts import added_up
 from tieaware.statistics.values import ROUNDING
 from tieaware.ties import RULES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # The rule that gives the expectation over all orders of tied documents, and the rules that give the two extremes.
 _AVERAGE = next(name for name, rule in RULES.items() if rule.averages)
@@ -40,8 +38,6 @@ _ORDERS = tuple(name for name, rule in RULES.items() if not rule.averages and ru
 _MARKED = {"run_order": "order of the file", "trec_eval": "trec_eval's order"}
 # The most runs that a warning names.
 _SHOWN = 3
-# The most runs in a figure.
-_DRAWN = 60
 
 
 def tie_prevalence(
@@ -421,53 +417,35 @@ class TiePrevalence(Experiment):
             "ties" and "group-sizes"; with judgments also "ranges-…", with the names of the measures.
         """
         n_runs = len(self.runs)
-        height = 1.4 + 0.2 * min(n_runs, _DRAWN)
-        most = f" Shown: the {_DRAWN} of {n_runs} runs {{}}." if n_runs > _DRAWN else ""
+        height = 1.4 + 0.2 * min(n_runs, DRAWN)
+        most = f" Shown: the {DRAWN} of {n_runs} runs {{}}." if n_runs > DRAWN else ""
         figures = {
             "ties": Drawing(
                 "The share of each run's documents that tie with another: with the original scores, and in single "
                 "precision." + most.format("with the most"),
-                self._draw_shares,
+                Shares(self.runs, self.ties),
                 (6.8, height),
                 "The share of tied documents",
             ),
             "group-sizes": Drawing(
-                "Documents by the size of the group of equal scores.", self._draw_sizes, title="Documents by group"
+                "Documents by the size of the group of equal scores.", Sizes(self.ties), title="Documents by group"
             ),
         }
         for m, measure in enumerate(self.measures):
             figures[f"ranges-{file_name(measure)}"] = Drawing(
                 f"How far the order of tied documents moves each run's mean {measure} from its average over all "
                 "orders (the number beside its name)." + most.format("that it moves furthest"),
-                _Ranges(self, m),
+                self._ranges(m),
                 (6.8, height),
                 f"The range of each mean {measure} over ties",
             )
         return figures
 
-    def _draw_shares(self, ax: Axes) -> None:
-        shares = np.array([ties.tied_documents / max(ties.documents, 1) for ties in self.ties])
-        single = np.array([ties.float32_documents / max(ties.documents, 1) for ties in self.ties])
-        order = np.lexsort((single, shares))[-_DRAWN:]
-        places = np.arange(len(order))
-        ax.barh(places, shares[order], color="#8fbcd9", height=0.7, label="tied")
-        ax.plot(single[order], places, "|", color="#D55E00", markersize=7, markeredgewidth=1.6, label="as float32")
-        _run_axis(ax, [display_name(self.runs[i]) for i in order])
-        ax.set_xlim(0.0, 1.02)
-        ax.set_xlabel("share of documents that tie")
-
-    def _draw_sizes(self, ax: Axes) -> None:
-        sizes = np.concatenate([ties.sizes for ties in self.ties])
-        untied = sum(ties.documents for ties in self.ties) - int(sizes.sum())
-        edges = 2 ** np.arange(0, max(int(sizes.max(initial=1)).bit_length(), 1) + 1)
-        documents = np.histogram(np.append(sizes, 1), edges, weights=np.append(sizes, untied))[0]
-        ax.bar(np.arange(len(documents)), documents / max(documents.sum(), 1), color="#8fbcd9", edgecolor="#0072B2")
-        names = [f"{low}" if low == 1 else f"{low}–{2 * low - 1}" for low in edges[:-1]]
-        ax.set_xticks(np.arange(len(documents)), names, rotation=35, ha="right")
-        ax.set_xlabel("size of the group of equal scores (1: untied)")
-        if documents.any():
-            ax.set_yscale("log")
-        ax.set_ylabel("share of documents")
+    def _ranges(self, m: int) -> Ranges:
+        means = dict(zip(self.rules, self.values[..., m].mean(axis=2), strict=True))
+        marked = {name: means[rule] for rule, name in _MARKED.items()}
+        quantity = f"mean {self.measures[m]} over {len(self.queries)} topics − the average over ties"
+        return Ranges(self.runs, means[_AVERAGE], means[_WORST], means[_BEST], marked, quantity)
 
 
 def _counted(n: int, name: str) -> str:
@@ -484,37 +462,3 @@ def _count_row(run: str, ties: Ties) -> tuple[Cell, ...]:
         (ties.float32_documents - ties.tied_documents) / n, ties.unordered, ties.misranked, ties.repeated,
         None if ties.common_length is None else ties.cut_lists,
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Ranges:
-    """Draw how far tie orders move each run's mean from the average over all orders."""
-
-    outcome: TiePrevalence
-    m: int
-
-    def __call__(self, ax: Axes) -> None:
-        outcome = self.outcome
-        means = dict(zip(outcome.rules, outcome.values[..., self.m].mean(axis=2), strict=True))
-        furthest = np.argsort(np.abs(means[_BEST] - means[_WORST]), kind="stable")[-_DRAWN:]
-        order = furthest[np.argsort(means[_AVERAGE][furthest], kind="stable")]
-        moved = {rule: (values - means[_AVERAGE])[order] for rule, values in means.items()}
-        places = np.arange(len(order))
-        ax.use_sticky_edges = False
-        ax.axvline(0.0, color="#888888", linewidth=0.8)
-        ax.barh(
-            places, moved[_BEST] - moved[_WORST], left=moved[_WORST], color="#cfe3f1",
-            edgecolor="#0072B2", height=0.7, label="worst to best order",
-        )  # fmt: skip
-        for i, (rule, name) in enumerate(_MARKED.items(), 1):
-            ax.plot(moved[rule], places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name)
-        _run_axis(ax, [f"{display_name(outcome.runs[i])}  {significant(means[_AVERAGE][i])}" for i in order])
-        ax.set_xlabel(f"mean {outcome.measures[self.m]} over {len(outcome.queries)} topics − the average over ties")
-
-
-def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
-    ax.set_yticks(np.arange(len(runs)), runs, fontsize=8)
-    ax.set_ylim(-0.7, len(runs) - 0.3)
-    ax.grid(visible=False, axis="y")
-    # Above the axes the legend hides no bar, and may extend over the names of the runs.
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)

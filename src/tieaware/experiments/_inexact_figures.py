@@ -1,0 +1,109 @@
+"""The figures of the inexact experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tieaware.checks.arrays import Values
+from tieaware.experiments.plots import display_name, style
+from tieaware.runtime.extras import load
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def _families(methods: Sequence[str], shares: Values) -> dict[str, list[int]]:
+    """Group the methods by name, without their parameters; in each family, sort them by cost."""
+    families: dict[str, list[int]] = {}
+    for i, method in enumerate(methods):
+        families.setdefault(method.partition("(")[0], []).append(i)
+    return {name: sorted(family, key=lambda i: float(shares[i])) for name, family in families.items()}
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """Draw quality against cost, with one marker and line per family of methods, and the Pareto frontier.
+
+    Attributes
+    ----------
+    methods : sequence of str
+        The baseline, followed by the methods.
+    shares : float64[n_methods]
+        The postings read by each method ÷ those of the baseline.
+    means, least, greatest : float64[n_methods]
+        The mean of the measure, and its least and greatest value over tie orders.
+    frontier : list of int
+        Positions of methods, by ascending cost.
+    measure : str
+    """
+
+    methods: Sequence[str]
+    shares: Values
+    means: Values
+    least: Values
+    greatest: Values
+    frontier: list[int]
+    measure: str
+
+    def __call__(self, ax: Axes) -> None:
+        shares, means = self.shares, self.means
+        ax.step(shares[self.frontier], means[self.frontier], where="post", color="#888888", linewidth=4.0, alpha=0.4,
+                label="frontier")  # fmt: skip
+        ends = np.stack([self.least, self.greatest])
+        for place, (family, order) in enumerate(_families(self.methods, shares).items()):
+            ax.errorbar(
+                shares[order], means[order], yerr=np.abs(ends[:, order] - means[order]), label=display_name(family),
+                linewidth=0.9, elinewidth=1.2, **style(place),
+            )  # fmt: skip
+        self._name_methods(ax)
+        _cost_axis(ax, shares, self.methods[0])
+        ax.set_ylabel(f"mean {self.measure}")
+        _legend(ax)
+
+    def _name_methods(self, ax: Axes) -> None:
+        """Write the names of the frontier's methods beside their points; on the left of points near the right edge."""
+        halo = load("matplotlib.patheffects", "analysis").withStroke(linewidth=2.0, foreground="#ffffff")
+        for i in self.frontier:
+            share = float(self.shares[i])
+            side, shift = ("right", -6) if share > 0.3 else ("left", 6)
+            ax.annotate(
+                display_name(self.methods[i]), (share, float(self.means[i])), fontsize=7.5, horizontalalignment=side,
+                xytext=(shift, 5), textcoords="offset points", path_effects=[halo],
+            )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Draw the agreement of each method's rankings with the baseline's, float64[n_methods], against the cost."""
+
+    methods: Sequence[str]
+    shares: Values
+    agreement: Values
+
+    def __call__(self, ax: Axes) -> None:
+        for place, (family, order) in enumerate(_families(self.methods, self.shares).items()):
+            ax.plot(
+                self.shares[order], self.agreement[order], label=display_name(family), linewidth=0.9, **style(place)
+            )
+        _cost_axis(ax, self.shares, self.methods[0])
+        ax.set_ylabel("rank-biased overlap")
+        _legend(ax)
+
+
+def _cost_axis(ax: Axes, shares: Values, baseline: str) -> None:
+    ax.set_xscale("log")
+    least, most = 100.0 * shares.min(), 100.0 * shares.max()
+    ticks = [i * 10.0**k for k in range(-6, 6) for i in (1, 2, 5)]
+    shown = [tick for tick in ticks if least / 1.3 <= tick <= most * 1.3]
+    ax.set_xticks([tick / 100.0 for tick in shown], [f"{tick:,g} %" for tick in shown])
+    ax.minorticks_off()
+    ax.set_xlabel(f"postings read, relative to {display_name(baseline)}")
+
+
+def _legend(ax: Axes) -> None:
+    """Put the legend above the axes, where it hides no point."""
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=4)
