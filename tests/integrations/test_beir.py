@@ -5,7 +5,7 @@ import copy
 import pytest
 from collections_of_dicts import collection
 
-from tieaware import InputError
+from tieaware import InputError, evaluate
 from tieaware.integrations import beir as ours
 from tieaware.integrations import pytrec_eval
 
@@ -45,6 +45,17 @@ def test_values_equal_those_of_beir(theirs, seed, tied):
         assert found == expected
         if not tied:
             assert ours.EvaluateRetrieval.evaluate(qrels, copy.deepcopy(run), KS, ignored) == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_recall_cap_is_the_function_of_beir(theirs, seed):
+    """Scores do not tie. beir divides by zero for queries without relevant documents, so every query has one."""
+    from beir.retrieval.custom_metrics import recall_cap
+
+    qrels, run = with_identical_names(seed, tied=False)
+    qrels = {query: {**qrels[query], "relevant": 1} for query in run}
+    means = evaluate(qrels, run, [f"Recall_cap@{k}" for k in KS]).mean()[0].tolist()
+    assert [round(mean, 5) for mean in means] == list(recall_cap(qrels, run, KS).values())
 
 
 def test_the_class_is_a_subclass_with_other_values(theirs):

@@ -20,7 +20,7 @@ from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, RunDict
 from tieaware.measures import Measure
-from tieaware.measures.definitions import AP, RR, P, R, Success, nDCG
+from tieaware.measures.definitions import AP, RR, P, R, Recall_cap, Success, nDCG
 from tieaware.runtime.extras import load
 
 _Judged = Mapping[str, Mapping[str, int]]
@@ -136,16 +136,6 @@ def _measure_sums(measure: Measure, qrels: _Judged, results: _Scores, cutoffs: l
     return _sums(qrels, results, [measure @ k for k in cutoffs], ties)
 
 
-def _capped_recall_sums(qrels: _Judged, results: _Scores, cutoffs: list[int], ties: str) -> Values:
-    """Sum capped recall at each cut-off over the queries."""
-    _check_judged(qrels, results)
-    values = _per_query(qrels, results, [*(P @ k for k in cutoffs), *(R @ k for k in cutoffs)], ties)
-    # Capped recall, hits / min(k, N), is the maximum of hits / k and hits / N. For each query the same of the two is
-    # larger in all orders, so the maximum of the averages is the average of the maxima.
-    total: Values = np.maximum(values[:, : len(cutoffs)], values[:, len(cutoffs) :]).sum(axis=0)
-    return total
-
-
 def _hole_sums(qrels: _Judged, results: _Scores, cutoffs: list[int], ties: str) -> Values:
     """Sum over the queries the share of the first k documents that are not judged for any query."""
     judged = {document for labels in qrels.values() for document in labels}
@@ -185,7 +175,7 @@ class _Custom(NamedTuple):
 
 _CUSTOM = (
     _Custom("MRR", ("mrr", "mrr@k", "mrr_cut"), partial(_measure_sums, RR)),
-    _Custom("R_cap", ("recall_cap", "r_cap", "r_cap@k"), _capped_recall_sums),
+    _Custom("R_cap", ("recall_cap", "r_cap", "r_cap@k"), partial(_measure_sums, Recall_cap)),
     _Custom("Hole", ("hole", "hole@k"), _hole_sums),
     _Custom(
         "Accuracy",
