@@ -212,33 +212,51 @@ class Precision(Experiment):
         Among 2 precisions, bands:2 changes RR most: the run loses 0.0417 on average (5.56 % of its mean),
         and 0.0833 at most on a query. Its change is not significant (paired t-test, p = 0.500).
         """
-        measure, n = self.measures[0], len(self.runs)
-        worse = self.differences[..., 0] * (-1.0 if measure.definition.less_is_better else 1.0)
-        several = n > 1
+        worse = self.differences[..., 0] * (-1.0 if self.measures[0].definition.less_is_better else 1.0)
         if not worse.any():
-            who = f"all {n} runs keep theirs" if several else "the run keeps its"
-            kept = f"No value of {measure} changes with {', '.join(map(str, self.precisions))}: {who} on every query."
-            return f"{kept} All {self.pairs.count} verdicts between pairs of runs stay." if several else kept
-        means, moved = worse.mean(axis=(1, 2)), np.abs(worse).mean(axis=(1, 2))
+            return self._no_change()
+        moved = np.abs(worse).mean(axis=(1, 2))
         p = int(np.argmax(moved))
-        loses, most = ("loses", worse[p].max()) if means[p] >= 0.0 else ("gains", -worse[p].min())
+        return f"{self._greatest_change(p, worse[p])} {self._significant_changes(p, moved)}"
+
+    def _no_change(self) -> str:
+        """Say that no value of the first measure changes with any precision."""
+        several = len(self.runs) > 1
+        who = f"all {len(self.runs)} runs keep theirs" if several else "the run keeps its"
+        precisions = ", ".join(map(str, self.precisions))
+        kept = f"No value of {self.measures[0]} changes with {precisions}: {who} on every query."
+        return f"{kept} All {self.pairs.count} verdicts between pairs of runs stay." if several else kept
+
+    def _greatest_change(self, p: int, worse: Values) -> str:
+        """Say how much runs lose with precision p, by the first measure: float64[n_runs, n_queries]."""
+        change, several = float(worse.mean()), len(self.runs) > 1
+        loses, most = ("loses", worse.max()) if change >= 0.0 else ("gains", -worse.min())
         mean = float(self.originals[p][:, :, 0].mean())
-        share = f" ({percent(abs(means[p]) / mean)} of {'the' if several else 'its'} mean)" if mean else ""
-        which = f"{self.precisions[p]} changes {measure}"
-        which = f"Among {len(means)} precisions, {which} most" if len(means) > 1 else which
+        share = f" ({percent(abs(change) / mean)} of {'the' if several else 'its'} mean)" if mean else ""
+        which = f"{self.precisions[p]} changes {self.measures[0]}"
+        which = f"Among {len(self.precisions)} precisions, {which} most" if len(self.precisions) > 1 else which
+        return (
+            f"{which}: {'a' if several else 'the'} run {loses} {significant(abs(change))} on average{share}, and "
+            f"{significant(most)} at most on a query."
+        )
+
+    def _significant_changes(self, p: int, moved: Values) -> str:
+        """Say what changes significantly with precision p, and which precision is the coarsest without such a change.
+
+        `moved` is the mean absolute difference of each precision, float64[n_precisions].
+        """
         changed = (self.changed[:, :, 0] < self.alpha).sum(axis=1)
         harmless = [i for i in range(len(moved)) if moved[i] and not changed[i]] if changed[p] else []
-        none = f"; with {self.precisions[max(harmless, key=lambda i: float(moved[i]))]} none does" if harmless else ""
-        if several:
-            share_kept, n_pairs = self.pairs.shares()[0, p, 0], self.pairs.count
-            stay = f"{round(share_kept * n_pairs)} of {n_pairs} verdicts between pairs of runs stay"
-            second = f"{stay} ({percent(share_kept)}), and {changed[p]} of {n} runs change significantly{none}."
-        else:
+        coarsest = self.precisions[max(harmless, key=lambda i: float(moved[i]))] if harmless else None
+        if len(self.runs) == 1:
             test = f"significant (paired t-test, p = {significant(self.changed[p, 0, 0])})"
-            second = f"Its change is {'' if changed[p] else 'not '}{test}{none.replace('none does', 'it is not')}."
+            without = f"; with {coarsest} it is not" if harmless else ""
+            return f"Its change is {'' if changed[p] else 'not '}{test}{without}."
+        share_kept, n_pairs = self.pairs.shares()[0, p, 0], self.pairs.count
+        stay = f"{round(share_kept * n_pairs)} of {n_pairs} verdicts between pairs of runs stay"
+        without = f"; with {coarsest} none does" if harmless else ""
         return (
-            f"{which}: {'a' if several else 'the'} run {loses} {significant(abs(means[p]))} on average{share}, and "
-            f"{significant(most)} at most on a query. {second}"
+            f"{stay} ({percent(share_kept)}), and {changed[p]} of {len(self.runs)} runs change significantly{without}."
         )
 
     @cached_property
