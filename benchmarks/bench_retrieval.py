@@ -174,4 +174,4 @@ def test_memory(index):
     assert posting_weights(index, "bm25").nbytes == 4 * len(postings)
     assert posting_weights(index, "impact:8").nbytes == len(postings)
     # The longest posting lists exist as dense rows, too: less than 2 bytes per posting.
-    assert DenseLists.of(postings, posting_weights(index, "bm25")).table.nbytes < 2 * len(postings)
+    assert DenseLists.of(postings, posting_weights(index, "bm25")).weights.nbytes < 2 * len(postings)

@@ -1,9 +1,9 @@
-"""Accumulators: the scores of documents as the postings of a query's terms add up.
+"""Accumulators: sums of the weights of a query's postings, document by document.
 
-List i of a query holds the postings starts[i] to stops[i] of documents and weights, and adds query_weights[i] times the
-weight to the document's score. The lists come in the order of their terms, and a score is summed in that order in
-float64; so its bits do not depend on how the documents are cut into blocks. A document beyond the number of documents
-ends the list that it is in: none is read or written where there is no accumulator.
+List i of a query has the postings from starts[i] to stops[i], and adds query_weights[i] times the weight of each
+posting to the score of its document. The lists are in the order of their terms, and a score is summed in this order in
+float64, so its bits do not depend on the size of the chunks of documents. An invalid document number ends its list, so
+no memory outside the accumulators is read or written.
 """
 cimport numpy as cnp
 import numpy as np
@@ -27,12 +27,12 @@ cdef extern from "retrieval/accumulators.h":
 cnp.import_array()
 
 cdef enum:
-    # How many accumulators are surveyed at once: no more than the first-level cache holds.
+    # The number of words of accumulators to survey at a time: they must fit in the first-level cache.
     SURVEYED_WORDS = 64
-    # A list with one in so many documents of a block makes it dense.
+    # A chunk is dense if a list contains at least one in eight of its documents.
     DENSE = 8
-    FIRST_BLOCK = 256
-    # How many postings can be added while a document is looked for in a list.
+    FIRST_CHUNK = 256
+    # Looking up a document in a list takes as long as adding this many postings.
     LOOK = 16
 
 ctypedef fused Weight:
@@ -41,7 +41,7 @@ ctypedef fused Weight:
     uint16_t
 
 
-# A query's lists; `next` is the first posting of each that was not yet read.
+# The posting lists of a query; `next` has the first unread posting of each list.
 cdef struct Lists:
     Py_ssize_t n
     int64_t* next
@@ -50,20 +50,20 @@ cdef struct Lists:
     const double* query_weights
     const int32_t* documents
     const void* weights
-    # The size of a weight: 4 float32, 1 uint8, 2 uint16.
+    # The size of a weight in bytes: 4 for float32, 1 for uint8, 2 for uint16.
     int kind
-    # The row of each list in the table of those that are dense, or -1; the table has n_documents columns.
+    # The row of each list in dense_weights, or -1. A row has a weight for each of n_documents documents.
     const int64_t* rows
-    const void* table
+    const void* dense_weights
     Py_ssize_t n_documents
-    # How many postings there are, and how many were read.
+    # The number of postings in the lists, and the number read so far.
     int64_t n_postings
     int64_t n_read
 
 
-# The accumulators of the documents from first on. Those that a posting has changed are marked, unless the block is
-# dense. Occurrences are counted only if they are asked for.
-cdef struct Block:
+# The accumulators of a chunk of documents, from the document `first` on. Documents with a posting are marked, except in
+# a dense chunk. The occurrences of documents in lists are counted only if the array is allocated.
+cdef struct Chunk:
     uint32_t first
     uint32_t size
     bint is_dense
@@ -73,15 +73,15 @@ cdef struct Block:
 
 
 cdef inline int64_t add(
-    const int32_t* documents, const Weight* weights, int64_t i, int64_t stop, double query_weight, Block* block
+    const int32_t* documents, const Weight* weights, int64_t i, int64_t stop, double query_weight, Chunk* chunk
 ) noexcept nogil:
-    """score[d] += query weight · weight of the postings from i on in this block; return the first beyond."""
-    cdef uint32_t first = block.first, size = block.size, at
-    cdef double* scores = block.scores
-    cdef uint64_t* marks = block.marks
+    """score[d] += query weight · weight for the postings from i on in this chunk; return the first posting after it."""
+    cdef uint32_t first = chunk.first, size = chunk.size, at
+    cdef double* scores = chunk.scores
+    cdef uint64_t* marks = chunk.marks
     if i + size // DENSE < stop and <uint32_t>documents[i + size // DENSE] - first < size:
-        block.is_dense = True
-    if block.is_dense:
+        chunk.is_dense = True
+    if chunk.is_dense:
         while i < stop:
             at = <uint32_t>documents[i] - first
             if at >= size:
@@ -103,55 +103,55 @@ cdef inline Py_ssize_t words_of(Py_ssize_t size) noexcept nogil:
     return (size + TIEAWARE_WORD - 1) // TIEAWARE_WORD
 
 
-cdef int64_t add_list(Lists* lists, Py_ssize_t i, Block* block) noexcept nogil:
-    """Add the postings of list i in this block; return where it is to be read on."""
+cdef int64_t add_list(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
+    """Add the postings of list i in this chunk; return the first posting after the chunk."""
     cdef int64_t before = lists.next[i], j
     cdef double q = lists.query_weights[i]
-    if before < lists.stops[i] and lists.documents[before] < <int32_t>block.first:
-        # In blocks before, it was optional.
-        before = lists.next[i] = gallop(lists.documents, before, lists.stops[i], <int32_t>block.first)
-    if lists.rows != NULL and lists.rows[i] >= 0 and block.occurrences == NULL and isfinite(q):
-        add_row(lists, i, block)
+    if before < lists.stops[i] and lists.documents[before] < <int32_t>chunk.first:
+        # The list was optional in earlier chunks, so some of its postings were not read: skip them.
+        before = lists.next[i] = gallop(lists.documents, before, lists.stops[i], <int32_t>chunk.first)
+    if lists.rows != NULL and lists.rows[i] >= 0 and chunk.occurrences == NULL and isfinite(q):
+        add_row(lists, i, chunk)
         j = before
-        if j < lists.stops[i] and <uint32_t>lists.documents[j] - block.first < block.size:
-            j = gallop(lists.documents, j, lists.stops[i], <int32_t>(block.first + block.size))
+        if j < lists.stops[i] and <uint32_t>lists.documents[j] - chunk.first < chunk.size:
+            j = gallop(lists.documents, j, lists.stops[i], <int32_t>(chunk.first + chunk.size))
     elif lists.kind == 4:
-        j = add(lists.documents, <const float*>lists.weights, before, lists.stops[i], q, block)
+        j = add(lists.documents, <const float*>lists.weights, before, lists.stops[i], q, chunk)
     elif lists.kind == 1:
-        j = add(lists.documents, <const uint8_t*>lists.weights, before, lists.stops[i], q, block)
+        j = add(lists.documents, <const uint8_t*>lists.weights, before, lists.stops[i], q, chunk)
     else:
-        j = add(lists.documents, <const uint16_t*>lists.weights, before, lists.stops[i], q, block)
+        j = add(lists.documents, <const uint16_t*>lists.weights, before, lists.stops[i], q, chunk)
     lists.n_read += j - before
     return j
 
 
-cdef void add_row(Lists* lists, Py_ssize_t i, Block* block) noexcept nogil:
-    """Add a dense list, which is 0 where there is no posting: the same sums, several at a time."""
-    cdef Py_ssize_t at = lists.rows[i] * lists.n_documents + block.first
+cdef void add_row(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
+    """Add a list in dense form, several documents at a time. Weights of 0 for missing postings do not change a sum."""
+    cdef Py_ssize_t at = lists.rows[i] * lists.n_documents + chunk.first
     cdef double q = lists.query_weights[i]
-    block.is_dense = True
+    chunk.is_dense = True
     if lists.kind == 4:
-        tieaware_add_float(block.scores, <const float*>lists.table + at, block.size, q)
+        tieaware_add_float(chunk.scores, <const float*>lists.dense_weights + at, chunk.size, q)
     elif lists.kind == 1:
-        tieaware_add_uint8(block.scores, <const uint8_t*>lists.table + at, block.size, q)
+        tieaware_add_uint8(chunk.scores, <const uint8_t*>lists.dense_weights + at, chunk.size, q)
     else:
-        tieaware_add_uint16(block.scores, <const uint16_t*>lists.table + at, block.size, q)
+        tieaware_add_uint16(chunk.scores, <const uint16_t*>lists.dense_weights + at, chunk.size, q)
 
 
-cdef void count_list(Lists* lists, Py_ssize_t i, int64_t end, Block* block) noexcept nogil:
-    """Count the postings that were added as occurrences of their documents."""
+cdef void count_list(Lists* lists, Py_ssize_t i, int64_t end, Chunk* chunk) noexcept nogil:
+    """Count the postings of list i up to `end` as occurrences of their documents."""
     cdef int64_t j
     cdef uint32_t at
     for j in range(lists.next[i], end):
-        at = <uint32_t>lists.documents[j] - block.first
-        if at < block.size:
-            block.occurrences[at] += 1
+        at = <uint32_t>lists.documents[j] - chunk.first
+        if at < chunk.size:
+            chunk.occurrences[at] += 1
 
 
 cdef int64_t score_list(
     const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums
 ) noexcept nogil:
-    """Add to the candidates' sums what they get from list i, and read it so far; return how many postings that were."""
+    """Add the weights of list i to the sums of the candidates; return the number of postings that were added."""
     cdef double q = lists.query_weights[i]
     if lists.kind == 4:
         return gallop_through(candidates, size, lists, i, <const float*>lists.weights, q, sums)
@@ -180,59 +180,63 @@ cdef inline int64_t gallop_through(
     return n
 
 
-cdef void take(Block* block, Best* best) noexcept nogil:
-    """Offer all documents of a block with a score above 0, ascending, and clear its accumulators."""
-    cdef Py_ssize_t n_words = words_of(block.size), word, start = 0, stop
+cdef void take(Chunk* chunk, Best* best) noexcept nogil:
+    """Offer all documents of a chunk with a score above 0, in ascending order, and clear the accumulators."""
+    cdef Py_ssize_t n_words = words_of(chunk.size), word, start = 0, stop
     cdef uint64_t marks
     cdef Py_ssize_t i
     while start < n_words:
         stop = min(n_words, start + SURVEYED_WORDS)
-        if block.is_dense:
+        if chunk.is_dense:
             best.documents += tieaware_survey(
-                block.scores + start * TIEAWARE_WORD, block.marks + start, stop - start, best.bound
+                chunk.scores + start * TIEAWARE_WORD, chunk.marks + start, stop - start, best.bound
             )
         for word in range(start, stop):
-            marks = block.marks[word]
+            marks = chunk.marks[word]
             while marks:
                 i = word * TIEAWARE_WORD + tieaware_lowest(marks)
                 marks &= marks - 1
-                if not block.is_dense:
-                    best.documents += block.scores[i] > 0.0
-                offer(best, <int32_t>(block.first + i), block.scores[i])
-                block.scores[i] = 0.0
-            block.marks[word] = 0
-        if block.is_dense:
-            memset(block.scores + start * TIEAWARE_WORD, 0, (stop - start) * TIEAWARE_WORD * sizeof(double))
+                if not chunk.is_dense:
+                    best.documents += chunk.scores[i] > 0.0
+                offer(best, <int32_t>(chunk.first + i), chunk.scores[i])
+                chunk.scores[i] = 0.0
+            chunk.marks[word] = 0
+        if chunk.is_dense:
+            memset(chunk.scores + start * TIEAWARE_WORD, 0, (stop - start) * TIEAWARE_WORD * sizeof(double))
         start = stop
-    block.is_dense = False
+    chunk.is_dense = False
 
 
-cdef void take_counted(Block* block, Best* best, const double* base, uint32_t at_least) noexcept nogil:
-    """The same, of those alone that occur in so many lists; with a base, whatever their score."""
-    cdef Py_ssize_t n_words = words_of(block.size), word, i
+cdef void take_counted(Chunk* chunk, Best* best, const double* base, uint32_t at_least) noexcept nogil:
+    """Offer the documents of a chunk that occur in at least `at_least` lists, and clear the accumulators.
+
+    Without a base, only documents with a score above 0 are offered.
+    """
+    cdef Py_ssize_t n_words = words_of(chunk.size), word, i
     cdef uint64_t marks
     cdef double score
     for word in range(n_words):
-        marks = ~<uint64_t>0 if block.is_dense else block.marks[word]
-        block.marks[word] = 0
+        marks = ~<uint64_t>0 if chunk.is_dense else chunk.marks[word]
+        chunk.marks[word] = 0
         while marks:
             i = word * TIEAWARE_WORD + tieaware_lowest(marks)
             marks &= marks - 1
-            score = block.scores[i]
-            if block.occurrences[i] >= at_least:
+            score = chunk.scores[i]
+            if chunk.occurrences[i] >= at_least:
                 if base != NULL:
-                    score = score + base[block.first + i]
+                    score = score + base[chunk.first + i]
                 if base != NULL or score > 0.0:
                     best.documents += 1
-                    offer(best, <int32_t>(block.first + i), score)
-            block.scores[i] = 0.0
-            block.occurrences[i] = 0
-    block.is_dense = False
+                    offer(best, <int32_t>(chunk.first + i), score)
+            chunk.scores[i] = 0.0
+            chunk.occurrences[i] = 0
+    chunk.is_dense = False
 
 
-# What spares the reading of lists. bounds[i] is the most that list i adds; order has the lists by it, ascending. The
-# first `light` of them together cannot lift a document above the bound of the best. Of these, the optional ones are
-# read only for documents that the others have lifted; they add no more than the rest.
+# The state of skipping, which avoids reading some lists. bounds[i] is an upper bound of what list i adds to a score;
+# `order` has the lists in ascending order of bounds. The bounds of the first `light` lists in this order have the sum
+# `all_light`, which is too low to lift a document above the bound of the best. Optional lists are light lists that are
+# read only for documents that other lists have lifted; the sum of their bounds is `rest`.
 cdef struct Skipping:
     const double* bounds
     Py_ssize_t* order
@@ -240,25 +244,25 @@ cdef struct Skipping:
     double all_light
     uint8_t* is_optional
     double rest
-    # Where each list begins in this block, and where it is to be read on after it.
+    # The first posting of each list in this chunk, and the first posting after it.
     int64_t* begins
     int64_t* ends
-    # The block's documents that may be among the best, and the sums of their weights; how many there were last.
+    # The documents of the chunk that may be among the best, and their sums; the number of them in the previous chunk.
     int32_t* candidates
     double* sums
     int64_t n_candidates
 
-# A sum of bounds that are added in another order than a score's, or less often rounded, is below it by less than this
-# factor, if there are fewer than 4096 of them.
+# A safety factor for rounding. A sum of fewer than 4096 bounds, added in another order than a score or rounded less
+# often, can be below the score by less than this factor.
 cdef double ROUNDING = 1.0 + 2.0 ** -40
 
 
 cdef bint choose_optional(
-    Lists* lists, Block* block, Skipping* skipping, double bound, Py_ssize_t n_documents
+    Lists* lists, Chunk* chunk, Skipping* skipping, double bound, Py_ssize_t n_documents
 ) noexcept nogil:
-    """Find the light lists, as the bound has risen, and which of them are optional; return whether any is.
+    """Find the light lists for the current bound, and which of them are optional; return whether any list is optional.
 
-    To look for a document in a list takes as long as to add a few of its postings: not for many documents at once.
+    A light list is optional only if looking up the candidates takes less time than adding all its postings.
     """
     cdef Py_ssize_t i, which
     cdef double n_postings
@@ -272,7 +276,7 @@ cdef bint choose_optional(
     skipping.rest = 0.0
     for i in range(skipping.light):
         which = skipping.order[i]
-        n_postings = <double>(lists.stops[which] - lists.starts[which]) * block.size / n_documents
+        n_postings = <double>(lists.stops[which] - lists.starts[which]) * chunk.size / n_documents
         skipping.is_optional[which] = LOOK * skipping.n_candidates < n_postings
         if skipping.is_optional[which]:
             skipping.rest += skipping.bounds[which]
@@ -281,11 +285,12 @@ cdef bint choose_optional(
     return any_optional
 
 
-cdef void take_candidates(Lists* lists, Block* block, Best* best, Skipping* skipping) noexcept nogil:
-    """Offer the documents of a block that may be above the bound with what optional lists add at most.
+cdef void take_candidates(Lists* lists, Chunk* chunk, Best* best, Skipping* skipping) noexcept nogil:
+    """Offer the documents of a chunk whose score may be above the bound, given the bounds of the optional lists.
 
-    Invariant: sums are of all lists that are not optional, and of those optional ones that were read; documents that
-    cannot be above the bound with the rest are dropped before the next is read, the one that may add most first.
+    Invariant: a candidate's sum includes all lists that are not optional, and the optional lists read so far. Before
+    each optional list is read, candidates that cannot exceed the bound with the remaining lists are dropped. The
+    optional lists are read in descending order of their bounds.
     """
     cdef Py_ssize_t i, which
     cdef double rest = skipping.rest
@@ -293,8 +298,8 @@ cdef void take_candidates(Lists* lists, Block* block, Best* best, Skipping* skip
     for i in range(lists.n):
         skipping.begins[i] = skipping.ends[i] = lists.next[i]
         if not skipping.is_optional[i]:
-            skipping.ends[i] = add_list(lists, i, block)
-    n = lifted(block, best, skipping)
+            skipping.ends[i] = add_list(lists, i, chunk)
+    n = lifted(chunk, best, skipping)
     skipping.n_candidates = n
     for i in range(skipping.light - 1, -1, -1):
         which = skipping.order[i]
@@ -305,7 +310,7 @@ cdef void take_candidates(Lists* lists, Block* block, Best* best, Skipping* skip
         skipping.ends[which] = lists.next[which]
         rest -= skipping.bounds[which]
     n = kept(skipping, n, needed(best, 0.0))
-    # A score is summed in the order of the lists.
+    # Sum the scores again, in the order of the lists, so that they have the same bits as without skipping.
     memset(skipping.sums, 0, n * sizeof(double))
     for i in range(lists.n):
         lists.next[i] = skipping.begins[i]
@@ -316,39 +321,39 @@ cdef void take_candidates(Lists* lists, Block* block, Best* best, Skipping* skip
 
 
 cdef inline double needed(Best* best, double rest) noexcept nogil:
-    """What a document must have more than, where others add no more than the rest."""
+    """Return the sum that a document must exceed to enter the best if further lists add at most `rest`."""
     return max(0.0, best.bound / ROUNDING - rest * ROUNDING)
 
 
-cdef int64_t lifted(Block* block, Best* best, Skipping* skipping) noexcept nogil:
-    """Find the candidates by their accumulators, which are cleared; return how many there are."""
-    cdef Py_ssize_t n_words = words_of(block.size), word, i
+cdef int64_t lifted(Chunk* chunk, Best* best, Skipping* skipping) noexcept nogil:
+    """Collect the candidates from the accumulators, clear these, and return the number of candidates."""
+    cdef Py_ssize_t n_words = words_of(chunk.size), word, i
     cdef double least = needed(best, skipping.rest), score
     cdef int64_t n = 0
     cdef uint64_t marks
-    if block.is_dense:
-        best.documents += tieaware_survey(block.scores, block.marks, n_words, least)
+    if chunk.is_dense:
+        best.documents += tieaware_survey(chunk.scores, chunk.marks, n_words, least)
     for word in range(n_words):
-        marks = block.marks[word]
+        marks = chunk.marks[word]
         while marks:
             i = word * TIEAWARE_WORD + tieaware_lowest(marks)
             marks &= marks - 1
-            score = block.scores[i]
-            if not block.is_dense:
+            score = chunk.scores[i]
+            if not chunk.is_dense:
                 best.documents += score > 0.0
-            skipping.candidates[n] = <int32_t>(block.first + i)
+            skipping.candidates[n] = <int32_t>(chunk.first + i)
             skipping.sums[n] = score
             n += score > least
-            block.scores[i] = 0.0
-        block.marks[word] = 0
-    if block.is_dense:
-        memset(block.scores, 0, n_words * TIEAWARE_WORD * sizeof(double))
-    block.is_dense = False
+            chunk.scores[i] = 0.0
+        chunk.marks[word] = 0
+    if chunk.is_dense:
+        memset(chunk.scores, 0, n_words * TIEAWARE_WORD * sizeof(double))
+    chunk.is_dense = False
     return n
 
 
 cdef int64_t kept(Skipping* skipping, int64_t n, double least) noexcept nogil:
-    """Keep the candidates that have more than the least; return how many there are."""
+    """Keep the candidates whose sum is above `least`; return how many there are."""
     cdef int64_t i, m = 0
     cdef double sum
     for i in range(n):
@@ -363,18 +368,21 @@ cdef int lists_of(
     Lists* lists, const int64_t[::1] starts, int64_t[::1] following, const int64_t[::1] stops,
     const double[::1] query_weights, const int32_t[::1] documents, cnp.ndarray weights
 ) except -1:
-    """Check that all lists lie within the postings; `following`, a copy of the starts, becomes where to read on."""
+    """Check that all lists are inside the postings, and fill the struct.
+
+    `following` must be a copy of the starts; it is changed to the first unread posting of each list.
+    """
     cdef Py_ssize_t i
     if stops.shape[0] != starts.shape[0] or query_weights.shape[0] != starts.shape[0]:
-        raise ValueError("lists have other numbers of starts, stops and weights")
+        raise ValueError("each list must have a start, a stop and a query weight")
     if weights.ndim != 1 or not weights.flags.c_contiguous or weights.shape[0] != documents.shape[0]:
-        raise ValueError("there is not a weight for each posting")
+        raise ValueError("weights must have a weight for each posting")
     if weights.dtype not in (np.float32, np.uint8, np.uint16):
-        raise ValueError("weights are neither float32 nor uint8 nor uint16")
+        raise ValueError("weights must be float32, uint8 or uint16")
     lists.n_postings = lists.n_read = 0
     for i in range(starts.shape[0]):
         if not 0 <= starts[i] <= stops[i] <= documents.shape[0]:
-            raise ValueError("a list lies beyond the postings")
+            raise ValueError("a list is outside the postings")
         lists.n_postings += stops[i] - starts[i]
     lists.n = starts.shape[0]
     lists.starts = &starts[0] if lists.n else NULL
@@ -388,18 +396,22 @@ cdef int lists_of(
     return 0
 
 
-cdef int set_dense(Lists* lists, const int64_t[::1] rows, cnp.ndarray table, dtype, Py_ssize_t n_documents) except -1:
-    """Check that the rows are those of a table of the same weights."""
+cdef int set_dense(
+    Lists* lists, const int64_t[::1] rows, cnp.ndarray dense_weights, dtype, Py_ssize_t n_documents
+) except -1:
+    """Check the rows of the lists in dense form, and store them."""
     cdef Py_ssize_t i
-    if table.ndim != 2 or not table.flags.c_contiguous or table.dtype != dtype or table.shape[1] != n_documents:
-        raise ValueError("the table is not one of weights, a column for each document")
+    if dense_weights.ndim != 2 or not dense_weights.flags.c_contiguous:
+        raise ValueError("dense_weights must be a contiguous matrix")
+    if dense_weights.dtype != dtype or dense_weights.shape[1] != n_documents:
+        raise ValueError("dense_weights must have the type of weights, and a column for each document")
     if rows.shape[0] != lists.n:
-        raise ValueError("there is not a row for each list")
+        raise ValueError("rows must have a row for each list")
     for i in range(lists.n):
-        if not -1 <= rows[i] < table.shape[0]:
-            raise ValueError("a row lies beyond the table")
+        if not -1 <= rows[i] < dense_weights.shape[0]:
+            raise ValueError("rows: a row is outside dense_weights")
     lists.rows = &rows[0] if lists.n else NULL
-    lists.table = cnp.PyArray_DATA(table)
+    lists.dense_weights = cnp.PyArray_DATA(dense_weights)
     lists.n_documents = n_documents
     return 0
 
@@ -408,46 +420,46 @@ def accumulate(
     const int64_t[::1] starts, const int64_t[::1] stops, const double[::1] query_weights,
     const int32_t[::1] documents, cnp.ndarray weights, Py_ssize_t n_documents, int64_t k, const double[::1] base,
     uint32_t at_least, bint whole_ties, bint all_in_heap, double floor, const double[::1] bounds,
-    const int64_t[::1] rows, cnp.ndarray table, Py_ssize_t block_size
+    const int64_t[::1] rows, cnp.ndarray dense_weights, Py_ssize_t chunk_size
 ):
-    """Score the documents of the lists, one block of documents after the other, and find the top k.
+    """Score the documents of the lists, chunk after chunk, and find the top k.
 
     Parameters
     ----------
     starts, stops : int64[n_lists]
-        The postings of each list.
+        The range of postings of each list.
     query_weights : float64[n_lists]
-        What the weights of each list are multiplied with.
+        The weight of each list's term in the query.
     documents, weights : int32[n_postings], and float32[n_postings], uint8[n_postings] or uint16[n_postings]
-        The document of each posting, and its weight; the documents of a list ascend, unless one block holds all.
+        The document and the weight of each posting. The documents of a list must ascend, unless one chunk contains all.
     n_documents, k : int
-        How many documents there are, and how many are wanted, at least 1.
+        The number of documents in the collection, and the number of documents to find, at least 1.
     base : float64[n_documents] or None
-        Added to the score of each document that occurs in the lists.
+        A number to add to the score of each document that occurs in the lists.
     at_least : int
-        In how many lists a document must occur, at least 1.
+        The number of lists in which a document must occur, at least 1.
     whole_ties : bool
-        Whether all that tie with the k-th are wanted, too.
+        Whether to find all documents that tie with the k-th as well.
     all_in_heap : bool
-        Whether a heap is built of all documents that have a score, instead of keeping the best k so far.
+        Whether to build a heap of all documents that have a score, instead of keeping the best k so far.
     floor : float
-        A score that k documents are known to reach; 0, if nothing is known. Neither base nor at_least go with it.
+        A score that at least k documents are known to reach, or 0. Not allowed with a base or at_least > 1.
     bounds : float64[n_lists] or None
-        The most that each list adds to a score. Then lists and documents that cannot matter are passed over; neither
-        base nor at_least may be given, and no weight is below 0.
-    rows, table : int64[n_lists], and an array of weights[n_rows, n_documents], or None
-        The row of each list in the table, or -1; a row has a weight for each document, 0 where there is no posting.
-    block_size : int
-        How many documents have an accumulator at a time.
+        An upper bound of what each list adds to a score, for skipping lists and documents that cannot change the
+        result. Not allowed with a base or at_least > 1; weights must not be negative.
+    rows, dense_weights : int64[n_lists], and weights[n_rows, n_documents], or None
+        The row of each list in dense_weights, or -1. A row has a weight for each document, 0 for a missing posting.
+    chunk_size : int
+        The number of documents whose accumulators are in use at a time.
 
     Returns
     -------
     int32[n], float64[n], int, int, int
-        The documents, the best first; their scores; how many documents have a score; how often scores were compared;
-        how many postings were read.
+        The documents, best first; their scores; the number of documents that have a score; the number of comparisons
+        between scores; the number of postings read.
     """
     cdef Lists lists
-    cdef Block block
+    cdef Chunk chunk
     cdef Best best
     cdef Skipping skipping
     cdef Interruption interruption = no_interruption()
@@ -456,23 +468,23 @@ def accumulate(
     cdef const double* added = NULL
     cdef int64_t[::1] following = np.array(starts)
     lists_of(&lists, starts, following, stops, query_weights, documents, weights)
-    if not (0 <= n_documents <= 0x7fffffff and k >= 1 and at_least >= 1 and block_size >= 1):
-        raise ValueError("a number is out of its range")
+    if not (0 <= n_documents <= 0x7fffffff and k >= 1 and at_least >= 1 and chunk_size >= 1):
+        raise ValueError("n_documents, k, at_least or chunk_size is out of its range")
     most = min(n_documents, lists.n_postings)
     if rows is not None:
-        set_dense(&lists, rows, table, weights.dtype, n_documents)
-        # A row may have what its list lacks.
+        set_dense(&lists, rows, dense_weights, weights.dtype, n_documents)
+        # A row could contain weights of documents that its list lacks, so any document may have a score.
         most = n_documents
     if base is not None:
         if base.shape[0] != n_documents:
-            raise ValueError("there is not a base for each document")
+            raise ValueError("base must have a number for each document")
         added = &base[0] if n_documents else NULL
     if (bounds is not None or floor > 0.0) and (base is not None or at_least > 1 or all_in_heap):
-        raise ValueError("bounds and a floor go with scores alone")
+        raise ValueError("bounds and floor must not be given with base, at_least or all_in_heap")
     if bounds is not None and bounds.shape[0] != lists.n:
-        raise ValueError("there is not a bound for each list")
-    block_size = min(block_size, n_documents)
-    memset(&block, 0, sizeof(block))
+        raise ValueError("bounds must have a bound for each list")
+    chunk_size = min(chunk_size, n_documents)
+    memset(&chunk, 0, sizeof(chunk))
     memset(&best, 0, sizeof(best))
     memset(&skipping, 0, sizeof(skipping))
     try:
@@ -481,48 +493,48 @@ def accumulate(
         best.bound = 0.0 if base is None else -INFINITY
         if floor > 0.0:
             bound_by(&best, floor)
-        open_block(&block, block_size, base is not None or at_least > 1)
+        open_chunk(&chunk, chunk_size, base is not None or at_least > 1)
         if bounds is not None and lists.n < 4096:
-            open_skipping(&skipping, bounds, block_size)
+            open_skipping(&skipping, bounds, chunk_size)
         with nogil:
             while first < n_documents:
-                block.first = first
-                block.size = min(block_size, n_documents - first)
+                chunk.first = first
+                chunk.size = min(chunk_size, n_documents - first)
                 if skipping.bounds != NULL:
-                    # Each block is as long as all before, as nothing can be passed over in the first.
-                    block.size = min(block.size, max(first, FIRST_BLOCK))
-                if skipping.bounds != NULL and choose_optional(&lists, &block, &skipping, best.bound, n_documents):
-                    take_candidates(&lists, &block, &best, &skipping)
+                    # Begin with a small chunk, because nothing can be skipped in it, and double the size each time.
+                    chunk.size = min(chunk.size, max(first, FIRST_CHUNK))
+                if skipping.bounds != NULL and choose_optional(&lists, &chunk, &skipping, best.bound, n_documents):
+                    take_candidates(&lists, &chunk, &best, &skipping)
                 else:
                     for i in range(lists.n):
-                        end = add_list(&lists, i, &block)
-                        if block.occurrences != NULL:
-                            count_list(&lists, i, end, &block)
+                        end = add_list(&lists, i, &chunk)
+                        if chunk.occurrences != NULL:
+                            count_list(&lists, i, end, &chunk)
                         lists.next[i] = end
-                    if block.occurrences == NULL:
-                        take(&block, &best)
+                    if chunk.occurrences == NULL:
+                        take(&chunk, &best)
                     else:
-                        take_counted(&block, &best, added, at_least)
-                # A higher bound spares more than it takes to raise it, unless little has come since.
+                        take_counted(&chunk, &best, added, at_least)
+                # Raise the bound, which allows more skipping, unless few documents were added since the last time.
                 if skipping.bounds != NULL and best.heap.size >= max(best.k, bounded + 1 + best.k // 8):
                     leave_out(&best)
                     bounded = best.k
-                first += block.size
-                if interrupted(&interruption, 2 * (lists.n_read - read) + words_of(block.size) + lists.n):
+                first += chunk.size
+                if interrupted(&interruption, 2 * (lists.n_read - read) + words_of(chunk.size) + lists.n):
                     break
                 read = lists.n_read
         check_interruption(&interruption)
         return *found(&best, whole_ties), lists.n_read
     finally:
-        close_block(&block)
+        close_chunk(&chunk)
         close_best(&best)
         close_skipping(&skipping)
 
 
-cdef int open_skipping(Skipping* skipping, const double[::1] bounds, Py_ssize_t block_size) except -1:
-    """All lists are necessary; the others come by their bounds, ascending."""
+cdef int open_skipping(Skipping* skipping, const double[::1] bounds, Py_ssize_t chunk_size) except -1:
+    """Allocate memory, and sort the lists by their bounds. No list is light yet."""
     cdef Py_ssize_t n = bounds.shape[0], i, j
-    cdef size_t n_slots = words_of(block_size) * TIEAWARE_WORD + 1
+    cdef size_t n_slots = words_of(chunk_size) * TIEAWARE_WORD + 1
     cdef bint allocated
     if n == 0:
         return 0
@@ -554,30 +566,30 @@ cdef void close_skipping(Skipping* skipping) noexcept:
     free(skipping.sums)
 
 
-cdef int open_block(Block* block, Py_ssize_t size, bint counted) except -1:
-    """Make accumulators for so many documents, or to the end of their last word: all are 0."""
+cdef int open_chunk(Chunk* chunk, Py_ssize_t size, bint counted) except -1:
+    """Allocate zeroed accumulators for `size` documents, rounded up to complete words of marks."""
     cdef size_t n_words = words_of(size) + 1
-    block.scores = <double*>calloc(n_words * TIEAWARE_WORD, sizeof(double))
-    block.marks = <uint64_t*>calloc(n_words, sizeof(uint64_t))
-    block.occurrences = <uint32_t*>calloc(n_words * TIEAWARE_WORD, sizeof(uint32_t)) if counted else NULL
-    if block.scores == NULL or block.marks == NULL or (counted and block.occurrences == NULL):
+    chunk.scores = <double*>calloc(n_words * TIEAWARE_WORD, sizeof(double))
+    chunk.marks = <uint64_t*>calloc(n_words, sizeof(uint64_t))
+    chunk.occurrences = <uint32_t*>calloc(n_words * TIEAWARE_WORD, sizeof(uint32_t)) if counted else NULL
+    if chunk.scores == NULL or chunk.marks == NULL or (counted and chunk.occurrences == NULL):
         raise MemoryError
     return 0
 
 
-cdef void close_block(Block* block) noexcept:
-    free(block.scores)
-    free(block.marks)
-    free(block.occurrences)
+cdef void close_chunk(Chunk* chunk) noexcept:
+    free(chunk.scores)
+    free(chunk.marks)
+    free(chunk.occurrences)
 
 
 def score(
     const int32_t[::1] candidates, const int64_t[::1] starts, const int64_t[::1] stops,
     const double[::1] query_weights, const int32_t[::1] documents, cnp.ndarray weights, double[::1] sums
 ):
-    """Add to each candidate's sum what it gets from each list, and return how many postings that were.
+    """Add the weights of all lists to the sums of the candidates; return the number of postings that were added.
 
-    Candidates ascend, as do the documents of each list, so that both are galloped through.
+    The candidates and the documents of each list must ascend, because both are searched by galloping.
     """
     cdef Lists lists
     cdef Py_ssize_t i
@@ -589,7 +601,7 @@ def score(
     cdef int64_t size = candidates.shape[0]
     lists_of(&lists, starts, following, stops, query_weights, documents, weights)
     if sums.shape[0] != size:
-        raise ValueError("there is not a sum for each candidate")
+        raise ValueError("sums must have a sum for each candidate")
     with nogil:
         for i in range(lists.n):
             first = lists.next[i]

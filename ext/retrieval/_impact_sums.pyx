@@ -1,9 +1,9 @@
-"""Impact order: what the postings that are read add up to, where impacts are whole numbers.
+"""Impact order: sums of integer impacts in 16 bits, and the top k documents.
 
-Sums of small whole numbers are the same in any order; so they are made in 16 bits, of one block of documents after the
-other, by going on in each segment of equal impact. Some segments lead: only their documents can be among the best, and
-have a score; what else is read is added to these alone. No document is written beyond the scores of a block, whatever
-the postings say.
+Sums of small integers do not depend on the order, so they are computed chunk by chunk of documents, and within a chunk
+segment by segment (a segment is a run of postings of a term with equal impact). Some segments lead: only documents in a
+leading segment can be among the best and have a score. The other segments are added only to these documents. The
+scores of a chunk are never accessed outside their array, even if the postings are invalid.
 """
 cimport numpy as cnp
 import numpy as np
@@ -26,10 +26,10 @@ cdef extern from "retrieval/accumulators.h":
 cnp.import_array()
 
 cdef enum:
-    # So many documents have a score at a time: 512 KB, which stay in the second-level cache. With fewer, to go from
-    # segment to segment would take longer.
-    BLOCK = 1 << 18
-    # So many bits of the numbers of documents are looked at at a time, to put them in order.
+    # The number of documents of a chunk: its scores take 512 KB, which fit in the second-level cache. With smaller
+    # chunks, going from segment to segment would take more time.
+    CHUNK = 1 << 18
+    # The number of bits of a document number that one pass of the radix sort uses.
     DIGIT_BITS = 10
     DIGITS = 1 << DIGIT_BITS
 
@@ -40,9 +40,9 @@ cdef struct Entry:
 
 
 cdef class Accumulators:
-    """What a search needs: of a block of documents scores, which are 0 before a search, and after it again.
+    """The memory of a search: the scores of a chunk of documents, and arrays for those that may be among the best.
 
-    And room for those that may be among the best: what the last search has used, the processor still has at hand.
+    The scores are 0 before and after each search. Reusing the memory is faster, because it is still in the cache.
     """
 
     cdef uint16_t* scores
@@ -51,7 +51,7 @@ cdef class Accumulators:
     cdef int64_t room
 
     def __cinit__(self):
-        self.scores = <uint16_t*>calloc(BLOCK, sizeof(uint16_t))
+        self.scores = <uint16_t*>calloc(CHUNK, sizeof(uint16_t))
         if self.scores == NULL:
             raise MemoryError
 
@@ -61,7 +61,7 @@ cdef class Accumulators:
         free(self.spare)
 
     cdef int make_room(self, int64_t n) except -1 nogil:
-        """Make room for so many entries, and keep those that there are."""
+        """Enlarge the arrays to at least n entries, and keep the existing entries."""
         cdef int64_t room = n + n // 2
         cdef Entry* entries
         if n <= self.room:
@@ -79,8 +79,8 @@ cdef class Accumulators:
         return 0
 
 
-# What is to be read yet of a segment: the postings from i to stop, each of which adds the same; the last block has read
-# those from `start` on.
+# A segment: its unread postings are those from i to stop, and each adds `impact`. The postings from `start` to i were
+# read for the current chunk.
 cdef struct Segment:
     int64_t start
     int64_t i
@@ -92,21 +92,24 @@ cdef int64_t lay_out(
     int64_t i, int64_t stop, int64_t s, int64_t last, const int64_t* starts, const uint8_t* weights, uint16_t q,
     Segment* segments
 ) noexcept nogil:
-    """Write the segments from s on of what is read of a list, from i to its stop; return how many add anything."""
+    """Write the segments of the postings of a list from i to stop, without those of impact 0; return how many.
+
+    The list's segments are those from s to last.
+    """
     cdef int64_t n = 0
     while s < last and i < stop:
         s += 1
         segments[n].i = i
         segments[n].impact = <uint16_t>(q * weights[i])
-        # Where somebody changes starts meanwhile, too.
+        # Clamp, because another thread may change the starts after they were checked.
         i = min(stop, max(i + 1, starts[s]))
         segments[n].stop = i
         n += segments[n].impact > 0
     return n
 
 
-# The segments of a list that add anything, by descending impact. Those before `leads` lead, the highest impact of the
-# others is `passed_over`.
+# The segments of a list with an impact above 0, in descending order of impact. The first `leads` segments lead; the
+# highest impact of the others is `passed_over`.
 cdef struct TermList:
     Segment* segments
     int64_t n
@@ -115,10 +118,11 @@ cdef struct TermList:
 
 
 cdef void choose_leads(TermList* lists, int64_t n, int64_t reached) noexcept nogil:
-    """Find the segments that have to lead, if k documents reach so high a score.
+    """Choose the leading segments, given a score that at least k documents reach.
 
-    Invariant: without one of these, a document has at most the sum of the highest impacts passed over, which is less
-    than that. To pass over most postings is a knapsack problem: whatever comes at the least a posting comes next.
+    Invariant: a document in no leading segment has at most the sum of `passed_over` of all lists, which is below that
+    score. Passing over as many postings as possible is a knapsack problem. The greedy solution passes over the segments
+    with the most postings per unit of impact first.
     """
     cdef int64_t slack = reached - 1, i, s, which, until, n_postings, cost
     cdef double gain, most
@@ -148,7 +152,7 @@ cdef void choose_leads(TermList* lists, int64_t n, int64_t reached) noexcept nog
 cdef int64_t add_leads(
     TermList* lists, int64_t n, const int32_t* documents, uint16_t* scores, uint32_t first, uint32_t size
 ) noexcept nogil:
-    """Add the postings of a block, which come next in each segment that leads; return how many."""
+    """Add the postings of the leading segments in a chunk; return how many were read."""
     cdef int64_t i, s, total = 0
     cdef Segment* segment
     for i in range(n):
@@ -164,7 +168,7 @@ cdef int64_t add_leads(
 cdef int64_t add_others(
     TermList* lists, int64_t n, const int32_t* documents, uint16_t* scores, uint32_t first, uint32_t size
 ) noexcept nogil:
-    """Add the postings of the other segments, where a document has a score; return how many were read."""
+    """Add the postings of the other segments in a chunk to documents that have a score; return how many were read."""
     cdef int64_t i, s, n_added, total = 0
     cdef Segment* segment
     for i in range(n):
@@ -181,9 +185,10 @@ cdef int64_t gather(
     const TermList* lists, int64_t n, const int32_t* documents, uint16_t* scores, uint32_t first, uint32_t size,
     uint16_t least, Entry* entries, int64_t* n_scored
 ) noexcept nogil:
-    """Take the scores of a block that are at least so high, and clear all; return how many these are.
+    """Copy the documents of a chunk with a score of at least `least` to the entries, and return how many there are.
 
-    Without a branch that depends on a score. A document of two segments that lead has none the second time.
+    All scores of the chunk are cleared, so a document in two leading segments is copied once. No branch depends on a
+    score, because such branches are mispredicted.
     """
     cdef int64_t i, s, p, n_entries = 0
     cdef const Segment* segment
@@ -194,7 +199,7 @@ cdef int64_t gather(
             segment = &lists[i].segments[s]
             for p in range(segment.start, segment.i):
                 at = <uint32_t>documents[p] - first
-                # Where somebody changes documents meanwhile, too.
+                # Check the range, because another thread may change the documents.
                 if at >= size:
                     continue
                 score = scores[at]
@@ -205,19 +210,19 @@ cdef int64_t gather(
     return n_entries
 
 
-# Those that have come and may be among the best: documents of one block after the other, in any order within a block;
-# and how many have each score. As scores are small whole numbers, what k documents have reached is known at any time,
-# and the best are put in order without a comparison.
+# The state of the selection: the number of entries, which are documents that may be among the best, chunk after chunk
+# and in any order within a chunk; and counts[s], the number of entries with score s. Scores are small integers, so the
+# counts give the score that k documents have reached, and sort the best without comparisons.
 cdef struct Best:
     int64_t size
     int64_t* counts
     int64_t highest
     int64_t k
     bint whole_ties
-    # Fewer than k that came have this score or more; so many.
+    # The lowest score that fewer than k entries reach, and the number of entries that reach it.
     int64_t least
     int64_t n_above
-    # How many documents have a score.
+    # The number of documents that have a score.
     int64_t documents
 
 
@@ -230,19 +235,22 @@ cdef int open_best(Best* best, int64_t k, int64_t highest, bint whole_ties) exce
 
 
 cdef inline uint16_t lowest_let_in(const Best* best) noexcept nogil:
-    """The first k of those that tie with the k-th have come already, as blocks ascend."""
+    """Return the lowest score that an entry of the next chunk needs to be among the best.
+
+    Chunks ascend, so documents that tie with the k-th come after it, and enter only with whole ties.
+    """
     return <uint16_t>min(<int64_t>65535, max(1, best.least - 1 if best.whole_ties else best.least))
 
 
 cdef void count(Best* best, Entry* entries, int64_t n) noexcept nogil:
-    """Take so many more entries, and find what k documents have reached by now.
+    """Count n further entries, and raise `least` and n_above accordingly.
 
-    Invariant: n_above is the sum of the counts from `least` on, less than k.
+    Invariant: n_above is the sum of the counts from `least` on, and below k.
     """
     cdef int64_t* counts = best.counts
     cdef int64_t i, score, least = best.least, n_above = best.n_above
     for i in range(n):
-        # Where somebody changes the postings meanwhile, too.
+        # Clamp the score, because another thread may change the postings.
         score = min(<int64_t>entries[i].score, best.highest)
         entries[i].score = <uint16_t>score
         counts[score] += 1
@@ -255,7 +263,7 @@ cdef void count(Best* best, Entry* entries, int64_t n) noexcept nogil:
 
 
 cdef void sort_by_digit(const Entry* entries, Entry* into, int64_t n, int shift) noexcept nogil:
-    """Sort entries by some bits of their documents' numbers; of the same bits, they stay in order."""
+    """Sort entries by some bits of their document numbers, in a stable pass of a radix sort."""
     cdef int32_t[DIGITS] n_below
     cdef int32_t below = 0, n_same
     cdef int64_t i, digit
@@ -273,7 +281,10 @@ cdef void sort_by_digit(const Entry* entries, Entry* into, int64_t n, int shift)
 
 
 cdef int64_t last_of_the_tied(const Best* best, const Entry* entries, int64_t n_tied, int shift) noexcept nogil:
-    """Return the upper bits of documents, up to which those are that tie with the k-th, and as many come first."""
+    """Return a limit for the upper bits of document numbers: at least n_tied tied entries are within the limit.
+
+    Tied entries are those that tie with the k-th.
+    """
     cdef int32_t[DIGITS] n_same
     cdef int64_t i, digit
     memset(n_same, 0, sizeof(n_same))
@@ -287,7 +298,7 @@ cdef int64_t last_of_the_tied(const Best* best, const Entry* entries, int64_t n_
 
 
 cdef const Entry* leave_out(Best* best, Entry* entries, Entry* spare, int64_t n_documents) noexcept nogil:
-    """Return what is among the best, ascending by document."""
+    """Drop the entries that are not among the best, and return the others in ascending order of document."""
     cdef int64_t i, n = 0, n_tied = best.size if best.whole_ties else best.k - best.n_above, last
     cdef int shift = 0
     while n_documents - 1 >> shift >= DIGITS:
@@ -295,7 +306,6 @@ cdef const Entry* leave_out(Best* best, Entry* entries, Entry* spare, int64_t n_
     last = last_of_the_tied(best, entries, n_tied, shift)
     for i in range(best.size):
         entries[n] = entries[i]
-        # Where there are no such documents, too.
         n += (entries[i].score >= best.least) | (
             (entries[i].score == best.least - 1) & (entries[i].document >> shift <= last)
         )
@@ -310,7 +320,7 @@ cdef const Entry* leave_out(Best* best, Entry* entries, Entry* spare, int64_t n_
             if n_tied == 0:
                 continue
             n_tied -= 1
-        # Where there are no such documents, too.
+        # A chunk can be longer than the rest of the collection, so invalid document numbers can have entries.
         if entries[i].document < n_documents:
             entries[best.size] = entries[i]
             best.size += 1
@@ -318,7 +328,7 @@ cdef const Entry* leave_out(Best* best, Entry* entries, Entry* spare, int64_t n_
 
 
 cdef tuple found(Best* best, Accumulators accumulators, int64_t n_documents):
-    """Return the documents and scores of the best, how many were scored, and how often scores were compared."""
+    """Return the best documents in order, their scores, the number of documents scored, and that of comparisons."""
     cdef int64_t i, at = 0, score, n
     cdef const Entry* entries
     cdef Entry entry
@@ -329,7 +339,7 @@ cdef tuple found(Best* best, Accumulators accumulators, int64_t n_documents):
     cdef int32_t[::1] d = documents
     cdef double[::1] s = scores
     with nogil:
-        # From now on, counts say where the next one with a score goes.
+        # Change the counts to the index where the next document with each score is written.
         for score in range(best.highest, best.least - 2, -1):
             n = best.counts[score]
             best.counts[score] = at
@@ -341,12 +351,12 @@ cdef tuple found(Best* best, Accumulators accumulators, int64_t n_documents):
                 d[at] = entry.document
                 s[at] = <double>entry.score
             best.counts[entry.score] = at + 1
-    # Each was compared to the lowest score that is let in.
+    # Each document scored was compared once with the lowest score that can enter.
     return documents, scores, best.documents, best.documents
 
 
 cdef bint set_factors(const double[::1] query_weights, uint16_t* factors):
-    """Whether the query's weights are whole numbers, and so small that no score is beyond 16 bits."""
+    """Store the query's weights as integers; return False if they are not integers, or a score may exceed 16 bits."""
     cdef Py_ssize_t i
     cdef double total = 0.0
     for i in range(query_weights.shape[0]):
@@ -358,48 +368,48 @@ cdef bint set_factors(const double[::1] query_weights, uint16_t* factors):
 
 
 def search(
-    const int64_t[::1] terms, const int64_t[::1] of_terms, const int64_t[::1] segments,
+    const int64_t[::1] terms, const int64_t[::1] term_starts, const int64_t[::1] segments,
     const int32_t[::1] documents, cnp.ndarray[uint8_t, ndim=1, mode="c"] weights, const double[::1] query_weights,
     double share_read, int64_t most, double share, bint by_term, int64_t n_documents, int64_t k, bint whole_ties,
     Accumulators accumulators not None
 ):
-    """Choose what is read, score its documents, and find the top k.
+    """Choose the postings to read, sum their impacts, and find the top k.
 
     Parameters
     ----------
-    terms, of_terms, segments, weights, query_weights, share_read, most, share, by_term
-        As `choose` takes them.
+    terms, term_starts, segments, weights, query_weights, share_read, most, share, by_term
+        As for `choose`; `segments` is its parameter `starts`.
     documents : int32[n_postings]
         The document of each posting, ascending within a segment.
     n_documents, k : int
-        How many documents there are, and how many are wanted, at least 1.
+        The number of documents in the collection, and the number of documents to find, at least 1.
     whole_ties : bool
-        Whether all that tie with the k-th are wanted, too.
+        Whether to find all documents that tie with the k-th as well.
     accumulators : Accumulators
-        Which nobody else uses meanwhile; nor afterwards, if this raises.
+        Memory that no other thread is using. It must not be used again if this function raises.
 
     Returns
     -------
     (int32[n], float64[n], int, int, int) or None
-        The documents, the best first; their scores; how many documents had a score, which are those of the segments
-        that lead; how often scores were compared; how many postings were read. None, if a query's weights are not whole
-        numbers that are small.
+        The documents, best first; their scores; the number of documents in leading segments, which have a score; the
+        number of comparisons between scores; the number of postings read. None if the query's weights are not small
+        integers.
     """
     cdef Best best
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n = terms.shape[0], i
-    cdef int64_t first = 0, span = 1, n_read = 0, n_segments = 0, highest = 0, n_added
+    cdef int64_t first = 0, size = 1, n_read = 0, n_segments = 0, highest = 0, n_added
     cdef Entry* entries
     cdef uint16_t* factors = NULL
     cdef TermList* lists = NULL
     cdef Segment* laid_out = NULL
-    cdef int64_t[:, ::1] parts = np.empty((5, n), np.int64)
-    cdef int64_t[::1] starts = parts[0], stops = parts[1]
+    cdef int64_t[:, ::1] ranges = np.empty((5, n), np.int64)
+    cdef int64_t[::1] starts = ranges[0], stops = ranges[1]
     cdef const uint8_t* impacts = <const uint8_t*>cnp.PyArray_DATA(weights)
     if documents.shape[0] != weights.shape[0]:
-        raise ValueError("there is not a weight for each posting")
+        raise ValueError("weights must have a weight for each posting")
     if not (0 <= n_documents <= 0x7fffffff and k >= 1):
-        raise ValueError("a number is out of its range")
+        raise ValueError("n_documents or k is out of its range")
     memset(&best, 0, sizeof(best))
     try:
         factors = <uint16_t*>malloc(<size_t>(n + 1) * sizeof(uint16_t))
@@ -408,11 +418,11 @@ def search(
             raise MemoryError
         if not set_factors(query_weights, factors):
             return None
-        choose_into(terms, of_terms, segments, weights, query_weights, share_read, most, share, by_term, parts)
+        choose_into(terms, term_starts, segments, weights, query_weights, share_read, most, share, by_term, ranges)
         for i in range(n):
             highest += 255 * factors[i]
             n_read += stops[i] - starts[i]
-            n_segments += min(parts[4, i] - parts[3, i], stops[i] - starts[i])
+            n_segments += min(ranges[4, i] - ranges[3, i], stops[i] - starts[i])
         laid_out = <Segment*>malloc(<size_t>(n_segments + 1) * sizeof(Segment))
         if laid_out == NULL:
             raise MemoryError
@@ -420,27 +430,27 @@ def search(
         n_segments = 0
         for i in range(n):
             lists[i].segments = laid_out + n_segments
-            lists[i].n = lay_out(starts[i], stops[i], parts[3, i], parts[4, i], &segments[0], impacts, factors[i],
+            lists[i].n = lay_out(starts[i], stops[i], ranges[3, i], ranges[4, i], &segments[0], impacts, factors[i],
                                  lists[i].segments)
             n_segments += lists[i].n
             if k <= stops[i] - starts[i]:
-                # So many documents have this impact, or more.
+                # The list's k-th largest impact is a score that at least k documents reach.
                 best.least = max(best.least, <int64_t>factors[i] * impacts[starts[i] + k - 1])
-        # A power of two: whole blocks, or one of which the documents are more than half.
-        while span < min(<int64_t>BLOCK, n_documents):
-            span *= 2
+        # The size of a chunk must be a power of two; a small collection is one chunk.
+        while size < min(<int64_t>CHUNK, n_documents):
+            size *= 2
         with nogil:
             choose_leads(lists, n, best.least)
             while first < n_documents and n_segments > 0:
-                n_added = add_leads(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>span)
-                # Each entry comes of such a posting.
+                n_added = add_leads(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>size)
+                # Each entry of this chunk comes from a posting of a leading segment, so there are at most n_added.
                 accumulators.make_room(best.size + n_added)
-                n_added += add_others(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>span)
+                n_added += add_others(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>size)
                 entries = accumulators.entries + best.size
                 count(&best, entries, gather(lists, n, &documents[0], accumulators.scores, <uint32_t>first,
-                                             <uint32_t>span, lowest_let_in(&best), entries, &best.documents))
-                first += span
-                if interrupted(&interruption, span // 16 + n_added):
+                                             <uint32_t>size, lowest_let_in(&best), entries, &best.documents))
+                first += size
+                if interrupted(&interruption, size // 16 + n_added):
                     break
         check_interruption(&interruption)
         return *found(&best, accumulators, n_documents), n_read

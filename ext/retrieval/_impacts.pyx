@@ -1,7 +1,8 @@
-"""Impact order: how much is read of each term's postings.
+"""Impact order: the choice of the postings to read of each term.
 
-The postings of a term lie by descending weight, in segments of equal weight, within which documents ascend: what is
-read of them lies at their beginning.
+The postings of a term are in descending order of weight. A segment, as the literature on impact-ordered indexes calls
+it, is a run of postings of a term with equal weight, whose documents ascend. The postings to read of a term are always
+the first ones. The impact of a posting is its weight times the term's weight in the query.
 """
 cimport numpy as cnp
 import numpy as np
@@ -18,7 +19,8 @@ ctypedef fused Weight:
     uint16_t
 
 
-# The next segment of a list: what comes first, and of those that tie, what comes next; then by the list.
+# The next segment of a list, and its place in the reading order: by `first`, then by `second`, then by the list's
+# number `which`.
 cdef struct Next:
     double first
     double second
@@ -35,7 +37,7 @@ cdef inline bint comes_before(Next a, Next b) noexcept nogil:
 
 
 cdef void sink(Next* heap, int64_t size, int64_t i) noexcept nogil:
-    """Bring the entry i of a heap, the first at the root, to its place below."""
+    """Move entry i of a heap down to its place; the root is the entry that comes first."""
     cdef Next entry = heap[i]
     cdef int64_t child = 2 * i + 1
     while child < size:
@@ -53,7 +55,10 @@ cdef void read_in_order(
     Next* heap, int64_t n, int64_t* segment, const int64_t* last, const int64_t* starts, const Weight* weights,
     const double* query_weights, int64_t limit, double share, bint by_term, int64_t* stops
 ) noexcept nogil:
-    """Go from segment to segment, those that come first in the heap, until so many postings are read."""
+    """Read segment after segment, in the order of the heap, until `limit` postings are read; write each list's stop.
+
+    Segments with an impact below `share` of the largest are left out.
+    """
     cdef int64_t size = 0, i, s, take
     cdef double least = 0.0
     for i in range(n):
@@ -78,7 +83,7 @@ cdef void read_in_order(
             stops[i] = starts[s] + take
             segment[i] = s + 1
         if heap[0].impact < least or segment[i] >= last[i]:
-            # Further segments of the list add no more.
+            # Further segments of the list have lower impacts, or there are none.
             size -= 1
             heap[0] = heap[size]
         else:
@@ -96,7 +101,10 @@ cdef bint ascend(const int64_t* starts, int64_t first, int64_t last) noexcept no
 
 
 cdef inline void set_order(Next* entry, bint by_term) noexcept nogil:
-    """By impact: of those that tie, the rarer term first. By term: the rarest first, then by impact."""
+    """Set the order: by impact, then the rarer term first; or with `by_term`, the rarer term first, then by impact.
+
+    `first` and `second` are both the number of postings before the call.
+    """
     if by_term:
         entry.second = -entry.impact
     else:
@@ -104,17 +112,17 @@ cdef inline void set_order(Next* entry, bint by_term) noexcept nogil:
 
 
 cdef choose_into(
-    const int64_t[::1] terms, const int64_t[::1] of_terms, const int64_t[::1] starts, cnp.ndarray weights,
-    const double[::1] query_weights, double share_read, int64_t most, double share, bint by_term, int64_t[:, ::1] parts
+    const int64_t[::1] terms, const int64_t[::1] term_starts, const int64_t[::1] starts, cnp.ndarray weights,
+    const double[::1] query_weights, double share_read, int64_t most, double share, bint by_term, int64_t[:, ::1] ranges
 ):
-    """Find how much is read of each term's postings: `parts` is what `choose` returns."""
+    """Write the result of `choose` to `ranges`."""
     cdef Py_ssize_t n = terms.shape[0], i
     cdef int64_t t, a, b, limit, total = 0
     cdef Next* heap = NULL
     cdef int64_t* segment
     cdef int64_t* last
     if query_weights.shape[0] != n or weights.ndim != 1 or not weights.flags.c_contiguous:
-        raise ValueError("there is not a weight for each list, or posting")
+        raise ValueError("query_weights must have a weight for each list, and weights one for each posting")
     heap = <Next*>malloc(<size_t>(n + 1) * (sizeof(Next) + 2 * sizeof(int64_t)))
     if heap == NULL:
         raise MemoryError
@@ -123,70 +131,70 @@ cdef choose_into(
         last = segment + n
         for i in range(n):
             t = terms[i]
-            if not 0 <= t < of_terms.shape[0] - 1:
-                raise ValueError("there is no such term")
-            segment[i], last[i] = of_terms[t], of_terms[t + 1]
+            if not 0 <= t < term_starts.shape[0] - 1:
+                raise ValueError("terms: a term number is out of range")
+            segment[i], last[i] = term_starts[t], term_starts[t + 1]
             if not 0 <= segment[i] <= last[i] < starts.shape[0]:
-                raise ValueError("a term has segments beyond the others")
+                raise ValueError("term_starts: a term has segments outside the array")
             a, b = starts[segment[i]], starts[last[i]]
             if not (0 <= a <= b <= weights.shape[0] and ascend(&starts[0], segment[i], last[i])):
-                raise ValueError("a segment is empty, or lies beyond the postings")
-            parts[0, i] = parts[1, i] = a
-            parts[2, i] = b
-            parts[3, i], parts[4, i] = segment[i], last[i]
+                raise ValueError("starts: a segment is empty or outside the postings")
+            ranges[0, i] = ranges[1, i] = a
+            ranges[2, i] = b
+            ranges[3, i], ranges[4, i] = segment[i], last[i]
             total += b - a
             heap[i].first = heap[i].second = <double>(b - a)
             heap[i].which = i
         if total == 0:
             return
-        # What a product is above a whole number by rounding alone does not count.
+        # A product that exceeds a whole number by less than 1e-9, because of floating-point error, is rounded down.
         limit = min(most, <int64_t>ceil(share_read * <double>total - 1e-9))
         if weights.dtype == np.float32:
             read_in_order(heap, n, segment, last, &starts[0], <const float*>cnp.PyArray_DATA(weights),
-                          &query_weights[0], limit, share, by_term, &parts[1, 0])
+                          &query_weights[0], limit, share, by_term, &ranges[1, 0])
         elif weights.dtype == np.uint8:
             read_in_order(heap, n, segment, last, &starts[0], <const uint8_t*>cnp.PyArray_DATA(weights),
-                          &query_weights[0], limit, share, by_term, &parts[1, 0])
+                          &query_weights[0], limit, share, by_term, &ranges[1, 0])
         elif weights.dtype == np.uint16:
             read_in_order(heap, n, segment, last, &starts[0], <const uint16_t*>cnp.PyArray_DATA(weights),
-                          &query_weights[0], limit, share, by_term, &parts[1, 0])
+                          &query_weights[0], limit, share, by_term, &ranges[1, 0])
         else:
-            raise ValueError("weights are neither float32 nor uint8 nor uint16")
+            raise ValueError("weights must be float32, uint8 or uint16")
     finally:
         free(heap)
 
 
 def choose(
-    const int64_t[::1] terms, const int64_t[::1] of_terms, const int64_t[::1] starts, cnp.ndarray weights,
+    const int64_t[::1] terms, const int64_t[::1] term_starts, const int64_t[::1] starts, cnp.ndarray weights,
     const double[::1] query_weights, double share_read, int64_t most, double share, bint by_term
 ):
-    """Find how much is read of each term's postings.
+    """Choose the postings to read of each term.
 
     Parameters
     ----------
     terms : int64[n_lists]
         The terms of the query.
-    of_terms : int64[n_terms + 1]
-        The segments of term t are of_terms[t] to of_terms[t + 1].
+    term_starts : int64[n_terms + 1]
+        The segments of term t are term_starts[t] to term_starts[t + 1].
     starts : int64[n_segments + 1]
         The postings of segment s are starts[s] to starts[s + 1].
     weights : float32[n_postings], uint8[n_postings] or uint16[n_postings]
         The weight of each posting.
     query_weights : float64[n_lists]
-        What the weights of each list are multiplied with.
+        The weight of each list's term in the query.
     share_read, most : float, int
-        Which share of all postings is read, rounded up, and how many at most.
+        The share of all postings to read, rounded up, and the largest number of postings to read.
     share : float
-        Segments below this share of the largest impact are not read.
+        Segments with an impact below this share of the largest are not read.
     by_term : bool
-        Whether a term is read after the other, the rarest first; else segments by impact.
+        Whether to read term after term, the rarest first, instead of all segments in the order of impact.
 
     Returns
     -------
     int64[5, n_lists]
-        Where the postings of each list begin, where what is read of them ends, and where they end; where the segments
-        of each list begin, and end.
+        For each list: its first posting, the end of the postings to read, the end of its postings, its first segment,
+        and the end of its segments.
     """
-    parts = np.empty((5, terms.shape[0]), np.int64)
-    choose_into(terms, of_terms, starts, weights, query_weights, share_read, most, share, by_term, parts)
-    return parts
+    ranges = np.empty((5, terms.shape[0]), np.int64)
+    choose_into(terms, term_starts, starts, weights, query_weights, share_read, most, share, by_term, ranges)
+    return ranges

@@ -1,8 +1,8 @@
-"""Postings: for each term the documents that it occurs in, ascending, and how often and where in each.
+"""Building and checking of postings: for each term, its documents in ascending order, with frequencies and positions.
 
-The postings of term t are those from starts[t] to starts[t + 1]. Documents come one after another, so that the last
-posting of a term tells whether the document is new to it: nothing has to be sorted, and nothing has the size of the
-collection but what is returned.
+The postings of term t are those from starts[t] to starts[t + 1]. The tokens are read document after document, so the
+last posting of a term shows whether the current document is new for the term. Nothing has to be sorted, and only the
+returned arrays grow with the collection.
 """
 cimport numpy as cnp
 import numpy as np
@@ -12,12 +12,13 @@ from tieaware.kernels._interruption cimport Interruption, check_interruption, in
 
 cnp.import_array()
 
-# How many tokens are gone through before somebody is asked whether to go on.
+# The number of tokens to process between two checks for an interruption.
 cdef enum:
-    PIECE = 1 << 16
+    CHUNK = 1 << 16
 
 
-# Of a term: the document that it occurred in last, and where its next posting and its next position go.
+# The state of a term: one more than the last document that contained it, and the indices where its next posting and its
+# next position are written.
 cdef struct Term:
     int64_t last
     int64_t posting
@@ -25,14 +26,15 @@ cdef struct Term:
 
 
 def build(const int32_t[::1] tokens, const int64_t[::1] offsets, Py_ssize_t n_terms, bint positions):
-    """Return starts, documents, frequencies and positions, which are None where they are not wanted.
+    """Build postings: return starts, documents, frequencies and positions (None if `positions` is false).
 
-    The tokens of document d are those from offsets[d] to offsets[d + 1], which ascend from 0 to the number of tokens.
-    Where a token is no number of a term, return its index instead. Nobody may change either array meanwhile.
+    The tokens of document d are those from offsets[d] to offsets[d + 1]; the offsets ascend from 0 to the number of
+    tokens. If a token is not a term number, return its index instead. No other thread may change the arrays during the
+    call.
     """
     cdef Py_ssize_t n_documents = offsets.shape[0] - 1, wrong = -1
-    cdef cnp.ndarray table = np.zeros(n_terms, dtype=[("last", "i8"), ("posting", "i8"), ("position", "i8")])
-    cdef Term* terms = <Term*>cnp.PyArray_DATA(table)
+    cdef cnp.ndarray states = np.zeros(n_terms, dtype=[("last", "i8"), ("posting", "i8"), ("position", "i8")])
+    cdef Term* terms = <Term*>cnp.PyArray_DATA(states)
     cdef cnp.ndarray starts = np.empty(n_terms + 1, np.int64)
     cdef cnp.ndarray documents, frequencies, places = None
     cdef int32_t* places_at = NULL
@@ -59,9 +61,9 @@ def build(const int32_t[::1] tokens, const int64_t[::1] offsets, Py_ssize_t n_te
 
 cdef Py_ssize_t count(const int32_t* tokens, const int64_t* offsets, Py_ssize_t n_documents, Term* terms,
                       Py_ssize_t n_terms, Interruption* interruption) noexcept nogil:
-    """Count the postings and the tokens of each term; return the first token that is no term, or -1.
+    """Count the postings and the tokens of each term; return the index of the first invalid token, or -1.
 
-    Invariant: terms[t].last is one more than the number of the last document so far that t occurs in.
+    Invariant: terms[t].last is one more than the last document so far that contains term t, or 0.
     """
     cdef Py_ssize_t d, i
     cdef int64_t since = 0
@@ -75,7 +77,7 @@ cdef Py_ssize_t count(const int32_t* tokens, const int64_t* offsets, Py_ssize_t 
             term.posting += term.last != d + 1
             term.last = d + 1
         since += offsets[d + 1] - offsets[d] + 1
-        if since >= PIECE:
+        if since >= CHUNK:
             if interrupted(interruption, 2 * since):
                 return -1
             since = 0
@@ -83,7 +85,7 @@ cdef Py_ssize_t count(const int32_t* tokens, const int64_t* offsets, Py_ssize_t 
 
 
 cdef void sum_up(Term* terms, Py_ssize_t n_terms, int64_t* starts) noexcept nogil:
-    """Turn the counts into where the postings and the positions of each term start."""
+    """Replace the counts of each term by the indices where its postings and its positions begin."""
     cdef Py_ssize_t t
     cdef int64_t n_postings = 0, n_positions = 0, more
     for t in range(n_terms):
@@ -100,9 +102,9 @@ cdef void sum_up(Term* terms, Py_ssize_t n_terms, int64_t* starts) noexcept nogi
 
 cdef void fill(const int32_t* tokens, const int64_t* offsets, Py_ssize_t n_documents, Term* terms, int32_t* documents,
                int32_t* frequencies, int32_t* places, Interruption* interruption) noexcept nogil:
-    """Write the postings; each term's next goes to terms[t].posting.
+    """Write the postings and positions; the next posting of term t is written at terms[t].posting.
 
-    They are the same tokens as before, which is why nobody else may have them: each term has the room that it needs.
+    The space for each term was computed from the same tokens by `count`, so the tokens must not have changed since.
     """
     cdef Py_ssize_t d, i
     cdef int64_t since = 0
@@ -120,7 +122,7 @@ cdef void fill(const int32_t* tokens, const int64_t* offsets, Py_ssize_t n_docum
                 places[term.position] = <int32_t>(i - offsets[d])
                 term.position += 1
         since += offsets[d + 1] - offsets[d] + 1
-        if since >= PIECE:
+        if since >= CHUNK:
             if interrupted(interruption, 4 * since):
                 return
             since = 0
@@ -128,7 +130,10 @@ cdef void fill(const int32_t* tokens, const int64_t* offsets, Py_ssize_t n_docum
 
 def transposed(const int64_t[::1] offsets, const int32_t[::1] columns, const int32_t[::1] frequencies,
                Py_ssize_t n_terms):
-    """Return starts, documents and frequencies of a matrix of documents × terms, row by row; all columns are terms."""
+    """Transpose a CSR matrix of documents × terms: return starts, documents and frequencies of the postings.
+
+    All column numbers must be from 0 to n_terms - 1.
+    """
     cdef Py_ssize_t n_documents = offsets.shape[0] - 1, d, i
     cdef cnp.ndarray starts = np.zeros(n_terms + 1, np.int64)
     cdef cnp.ndarray documents = np.empty(columns.shape[0], np.int32)
@@ -151,10 +156,10 @@ def transposed(const int64_t[::1] offsets, const int32_t[::1] columns, const int
 
 def first_disorder(const int64_t[::1] starts, const int32_t[::1] documents, const int32_t[::1] frequencies,
                    Py_ssize_t n_documents):
-    """Return the index of the first posting that cannot be, or -1.
+    """Return the index of the first invalid posting, or -1.
 
-    Those of a term ascend, of documents from 0 to n_documents - 1, each at least once. The starts ascend from 0 to the
-    number of postings.
+    The documents of a term must ascend from 0 to at most n_documents - 1, with frequencies of at least 1. The starts
+    must ascend from 0 to the number of postings.
     """
     cdef Py_ssize_t t, i, wrong = -1
     cdef int32_t before

@@ -1,17 +1,17 @@
-"""The top k of documents with scores: a heap of all, or the best so far; comparisons are counted.
+"""Selection of the top k documents, by a heap of all documents or by keeping the best so far; comparisons are counted.
 
-One document is before another if its score is higher or, where they tie, its number lower. In a heap entry i is above
-the entries 2i + 1 and 2i + 2: the first one of all at the root, or with `down` the last one. What sinks goes to the
-bottom past the upper one of each two, and then up again to its place: a comparison a level and mostly one or two more,
-instead of two a level, as it has come from the bottom.
+A document comes before another if its score is higher or, if the scores tie, its number is lower. In a heap, entry i is
+above the entries 2i + 1 and 2i + 2; the root is the first document or, with `down`, the last. An entry that sinks moves
+down to the bottom, each time past the upper of two entries, and then up to its place. This takes one comparison a level
+and mostly one or two more, instead of two a level, because the entry came from the bottom and belongs near it.
 """
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 
-# The key of a score: of two scores, the higher has the greater. Integers are compared without a branch.
+# A document and its score, as an integer in the same order as the score: integers can be compared without a branch.
 cdef struct Entry:
-    uint64_t key
+    uint64_t score_bits
     int32_t document
 
 
@@ -24,30 +24,30 @@ cdef struct Heap:
 cdef inline Entry entry_of(double score, int32_t document) noexcept nogil:
     cdef Entry entry
     cdef uint64_t bits
-    # Minus zero is zero.
+    # Convert -0.0 to 0.0, because the two must have the same bits.
     score += 0.0
     memcpy(&bits, &score, sizeof(bits))
-    entry.key = ~bits if bits >> 63 else bits | <uint64_t>1 << 63
+    entry.score_bits = ~bits if bits >> 63 else bits | <uint64_t>1 << 63
     entry.document = document
     return entry
 
 
 cdef inline double score_of(Entry entry) noexcept nogil:
-    cdef uint64_t bits = entry.key & ~(<uint64_t>1 << 63) if entry.key >> 63 else ~entry.key
+    cdef uint64_t bits = entry.score_bits & ~(<uint64_t>1 << 63) if entry.score_bits >> 63 else ~entry.score_bits
     cdef double score
     memcpy(&score, &bits, sizeof(score))
     return score
 
 
 cdef inline bint is_above(Entry a, Entry b, bint down) noexcept nogil:
-    """Whether a is before b; or with `down` behind it."""
-    return ((a.key > b.key) | ((a.key == b.key) & (a.document < b.document))) ^ down
+    """Return whether a comes before b or, with `down`, after it."""
+    return ((a.score_bits > b.score_bits) | ((a.score_bits == b.score_bits) & (a.document < b.document))) ^ down
 
 
 cdef inline void sink(Heap* heap, int64_t i, bint down) noexcept nogil:
-    """Bring the entry i to its place, below which alone something may be out of order.
+    """Move entry i down to its place in a heap that is in order except for this entry.
 
-    Invariant: but for the hole at i, where the entry may go, all are in order.
+    Invariant: except for the hole at i, where the entry may be placed, the heap is in order.
     """
     cdef Entry* entries = heap.entries
     cdef Entry entry = entries[i]
@@ -72,7 +72,7 @@ cdef inline void sink(Heap* heap, int64_t i, bint down) noexcept nogil:
 
 
 cdef inline void build(Heap* heap, bint down) noexcept nogil:
-    """Make a heap of the entries, from the bottom up: at most two comparisons an entry."""
+    """Turn the entries into a heap, from the bottom up, with at most two comparisons an entry."""
     cdef int64_t i = heap.size >> 1
     while i > 0:
         i -= 1
@@ -80,7 +80,7 @@ cdef inline void build(Heap* heap, bint down) noexcept nogil:
 
 
 cdef inline Entry draw(Heap* heap, bint down) noexcept nogil:
-    """Take the root away: at most 2 log2(size) comparisons, and mostly about half of them."""
+    """Remove the root and return it, with at most 2 log2(size) comparisons, and mostly about half as many."""
     cdef Entry root = heap.entries[0]
     heap.size -= 1
     if heap.size > 0:
@@ -89,31 +89,31 @@ cdef inline Entry draw(Heap* heap, bint down) noexcept nogil:
     return root
 
 
-# The best so far, in no order: with `all` every document, else the first k and room for as many more, which are left
-# out again when there is no room any more.
+# The best documents so far, in no order. With `all`, these are all documents. Otherwise they are the first k and up to
+# about k more: when the array of `room` entries is full, all but the first k are dropped.
 cdef struct Best:
     Heap heap
     int64_t k
     int64_t room
     bint all
-    # Whether documents are offered in ascending order.
+    # Whether documents are offered in ascending order of number.
     bint ascending
-    # With whole ties, those that were left out and have the score of the worst.
+    # With whole ties: the dropped documents that tie with the k-th.
     int32_t* tied
     int64_t n_tied
-    uint64_t tied_key
-    # Only what is above it needs to be offered: from the beginning, or after how many documents.
+    uint64_t tied_bits
+    # Only scores above the bound can enter. The first n_unbounded documents are not compared with it.
     double bound
     int64_t n_unbounded
-    # How many documents have a score.
+    # The number of documents that have a score.
     int64_t documents
 
 
 cdef inline void offer(Best* best, int32_t document, double score) noexcept nogil:
-    """Take a document among the best, if it may be one of them.
+    """Add a document to the best if its score is above the bound.
 
-    Invariant: the first k of all that were offered are among the entries, and with whole ties the others that have the
-    score of the worst of them are there or in `tied`.
+    Invariant: the entries contain the first k of all documents offered. With whole ties, all further documents that tie
+    with the k-th are in the entries or in `tied`.
     """
     if not score > best.bound:
         return
@@ -123,16 +123,16 @@ cdef inline void offer(Best* best, int32_t document, double score) noexcept nogi
         leave_out(best)
 
 
-# Make room for the best k of at most so many documents; the struct is zero before.
+# Allocate memory for the best k of at most `most` documents; the struct must be zeroed before.
 cdef int open_best(Best* best, int64_t k, int64_t most, bint whole_ties, bint all_in_heap) except -1
 
-# Let in only what has this score, if it is known that k documents reach it.
+# Admit only documents with at least this score; at least k documents must be known to reach it.
 cdef void bound_by(Best* best, double score) noexcept nogil
 
-# Keep the first k of the entries.
+# Drop all entries but the first k.
 cdef void leave_out(Best* best) noexcept nogil
 
 cdef void close_best(Best* best) noexcept
 
-# The documents and scores of the best, in their order; how many have a score; how often scores were compared.
+# Return the best documents in order, their scores, the number of documents scored, and the number of comparisons.
 cdef tuple found(Best* best, bint whole_ties)

@@ -1,4 +1,4 @@
-"""The top k of documents with scores: what is done once for each of a query's lists of documents."""
+"""Selection of the top k documents: the functions that are not inlined into other kernels."""
 import numpy as np
 from libc.math cimport INFINITY, nextafter
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -9,17 +9,17 @@ from tieaware.kernels._interruption cimport Interruption, check_interruption, in
 
 
 cdef enum:
-    # With room for fewer, they would be left out too often.
+    # The least number of entries beyond the best k: with fewer, entries would be dropped too often.
     LEAST_ROOM = 64
-    # So few are sorted by insertion.
+    # At most this many entries are sorted by insertion.
     FEW = 12
 
 
 cdef int open_best(Best* best, int64_t k, int64_t most, bint whole_ties, bint all_in_heap) except -1:
-    """Make room for the best k of at most so many documents."""
+    """Allocate memory for the best k of at most `most` documents."""
     best.k = min(k, most)
     best.all = all_in_heap
-    # There is always one more than what can be offered, or as many are left out as are kept.
+    # Either no `most` documents fill this room, so that no entry is dropped, or about as many are dropped as are kept.
     best.room = most + 1 if all_in_heap else min(2 * best.k + LEAST_ROOM, most + 1)
     best.n_unbounded = best.room
     best.heap.entries = <Entry*>malloc(<size_t>best.room * sizeof(Entry))
@@ -36,13 +36,13 @@ cdef void close_best(Best* best) noexcept:
 
 
 cdef void bound_by(Best* best, double score) noexcept nogil:
-    """Let in only what has this score, which k documents reach."""
+    """Admit only documents with at least this score, which at least k documents must reach."""
     best.bound = max(best.bound, nextafter(score, -INFINITY))
     best.n_unbounded = 0
 
 
 cdef void leave_out(Best* best) noexcept nogil:
-    """Keep the first k of more entries, and raise the bound to the score of the last of them."""
+    """Drop all entries but the first k, and raise the bound to the score of the k-th."""
     cdef Heap* heap = &best.heap
     cdef Entry worst
     cdef double score
@@ -50,21 +50,21 @@ cdef void leave_out(Best* best) noexcept nogil:
     arrange(heap, 0, heap.size, best.k, False, rounds_of(heap.size))
     worst = heap.entries[best.k - 1]
     if best.tied != NULL:
-        if worst.key != best.tied_key:
+        if worst.score_bits != best.tied_bits:
             best.n_tied = 0
-            best.tied_key = worst.key
+            best.tied_bits = worst.score_bits
         for i in range(best.k, heap.size):
-            if heap.entries[i].key == worst.key:
+            if heap.entries[i].score_bits == worst.score_bits:
                 best.tied[best.n_tied] = heap.entries[i].document
                 best.n_tied += 1
     heap.size = best.k
     score = score_of(worst)
-    # Of equal scores, the one that comes first in an ascending order is among the best already.
+    # If documents ascend, those that tie with the k-th come after it, so they enter only with whole ties.
     best.bound = score if best.ascending and best.tied == NULL else nextafter(score, -INFINITY)
 
 
 cdef int rounds_of(int64_t n) noexcept nogil:
-    """How often some entries may be divided: twice as often as if every time in halves."""
+    """Return how often `arrange` may divide n entries: twice as often as if each division were into halves."""
     cdef int rounds = 2
     while n > 0:
         rounds += 2
@@ -73,9 +73,10 @@ cdef int rounds_of(int64_t n) noexcept nogil:
 
 
 cdef void arrange(Heap* heap, int64_t start, int64_t stop, int64_t k, bint sorted, int rounds) noexcept nogil:
-    """Bring the first k of all to the front, the k-th to its place and, if they are to be sorted, each of them.
+    """Move the first k entries to the front, and the k-th to its place; with `sorted`, sort the first k.
 
-    Invariant: the entries before start are before those of this part, and those from stop on behind them.
+    Quickselect, with a limit on the number of divisions. Invariant: all entries before start come before those from
+    start to stop, and all entries from stop on come after them.
     """
     cdef int64_t middle
     while stop - start > FEW and start < k:
@@ -95,7 +96,7 @@ cdef void arrange(Heap* heap, int64_t start, int64_t stop, int64_t k, bint sorte
 
 
 cdef int64_t divide(Heap* heap, int64_t start, int64_t stop) noexcept nogil:
-    """Bring those that are before a pivot, the median of three, to the front; return where the pivot is then."""
+    """Move the entries that come before a pivot, the median of three, to the front; return the index of the pivot."""
     cdef Entry* entries = heap.entries
     cdef Entry* low = entries + start
     cdef Entry* last = entries + stop - 1
@@ -103,13 +104,13 @@ cdef int64_t divide(Heap* heap, int64_t start, int64_t stop) noexcept nogil:
     cdef Entry pivot, entry
     cdef int64_t i, m = start
     swap_if(low, last, is_above(last[0], low[0], False))
-    # The first of them is not the median; of the other two, the one that comes first is.
+    # First sort out which of the three comes first. The median is then the one that comes first of the other two.
     swap_if(middle, last, is_above(middle[0], last[0], False))
     swap_if(low, last, is_above(last[0], low[0], False))
     heap.comparisons += stop - start + 2
     pivot = last[0]
-    # Without a branch, half of which would be mispredicted.
-    # Invariant: entries[start:m] are before the pivot, entries[m:i] are not.
+    # Do not branch on the comparison: half of the branches would be mispredicted.
+    # Invariant: entries[start:m] come before the pivot, and entries[m:i] do not.
     for i in range(start, stop - 1):
         entry = entries[i]
         entries[i] = entries[m]
@@ -134,7 +135,7 @@ cdef void sort_by_insertion(Heap* heap, int64_t start, int64_t stop) noexcept no
     for i in range(start + 1, stop):
         entry = entries[i]
         j = i
-        # Invariant: entries[start:i] are sorted but for the hole at j.
+        # Invariant: entries[start:i] are sorted, except for the hole at j.
         while j > start:
             heap.comparisons += 1
             if not is_above(entry, entries[j - 1], False):
@@ -145,19 +146,22 @@ cdef void sort_by_insertion(Heap* heap, int64_t start, int64_t stop) noexcept no
 
 
 cdef void sort_by_heap(Heap* heap, int64_t start, int64_t stop) noexcept nogil:
-    """Draw the last one, again and again: slower, but never much slower."""
-    cdef Heap part
+    """Sort by a heap of the remaining entries, whose root is the last; slower on average, but never quadratic."""
+    cdef Heap rest
     cdef Entry root
-    part.entries, part.size, part.comparisons = heap.entries + start, stop - start, 0
-    build(&part, True)
-    while part.size > 0:
-        root = draw(&part, True)
-        part.entries[part.size] = root
-    heap.comparisons += part.comparisons
+    rest.entries, rest.size, rest.comparisons = heap.entries + start, stop - start, 0
+    build(&rest, True)
+    while rest.size > 0:
+        root = draw(&rest, True)
+        rest.entries[rest.size] = root
+    heap.comparisons += rest.comparisons
 
 
 cdef int64_t draw_best(Best* best, bint whole_ties) noexcept nogil:
-    """Draw from a heap of all, and leave behind it what was drawn, the best last; return how many."""
+    """Draw the best documents from a heap of all, and return how many there are.
+
+    The drawn entries are stored after the heap, in reverse order.
+    """
     cdef Heap* heap = &best.heap
     cdef Entry root
     cdef int64_t n = 0
@@ -166,28 +170,28 @@ cdef int64_t draw_best(Best* best, bint whole_ties) noexcept nogil:
     while heap.size > 0 and (n < best.k or whole_ties):
         if n >= best.k:
             heap.comparisons += 1
-            if heap.entries[0].key != last:
+            if heap.entries[0].score_bits != last:
                 break
         root = draw(heap, False)
         heap.entries[heap.size] = root
-        last = root.key
+        last = root.score_bits
         n += 1
     return n
 
 
 cdef int64_t sort_best(Best* best) noexcept nogil:
-    """Leave the best in their order; return how many there are."""
+    """Sort the best entries, and return how many there are."""
     cdef Heap* heap = &best.heap
     if heap.size > best.k:
         leave_out(best)
     arrange(heap, 0, heap.size, heap.size, True, rounds_of(heap.size))
-    # What came later was compared to a bound.
+    # Each document after the first n_unbounded was compared once with the bound.
     heap.comparisons += max(0, best.documents - best.n_unbounded)
     return heap.size
 
 
 cdef tuple found(Best* best, bint whole_ties):
-    """Return the documents and scores of the best, how many were scored, and how often scores were compared."""
+    """Return the best documents in order, their scores, the number of documents scored, and that of comparisons."""
     cdef int64_t i, n, size
     cdef Entry* entries = best.heap.entries
     cdef Entry entry
@@ -213,12 +217,12 @@ cdef tuple found(Best* best, bint whole_ties):
 
 
 def top(const int32_t[::1] documents, const double[::1] scores, int64_t k, bint whole_ties, bint all_in_heap):
-    """Find the top k of documents, each once, in any order: what `accumulate` returns, but for the postings."""
+    """Find the top k of distinct documents, given in any order; the result is that of `accumulate` without postings."""
     cdef Best best
     cdef Py_ssize_t i
     cdef Interruption interruption = no_interruption()
     if scores.shape[0] != documents.shape[0] or k < 1:
-        raise ValueError("there is not a score for each document, or none is wanted")
+        raise ValueError("scores must have a score for each document, and k must be at least 1")
     memset(&best, 0, sizeof(best))
     try:
         open_best(&best, k, documents.shape[0], whole_ties, all_in_heap)

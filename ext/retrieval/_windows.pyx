@@ -1,8 +1,8 @@
-"""The smallest window of a document that holds a query's terms.
+"""The smallest window of a document that contains all terms of a query.
 
-Posting i is of the document documents[i], and has the positions positions[position_starts[i]:position_starts[i + 1]],
-ascending; a term of the query has the postings from starts[t] to stops[t], their documents ascending. Whatever these
-arrays hold, nothing is read outside of them.
+Posting i belongs to the document documents[i], and has the positions positions[position_starts[i]:position_starts[i +
+1]], in ascending order. Term t of the query has the postings from starts[t] to stops[t], whose documents ascend. The
+kernel never reads outside these arrays, even if their content is invalid.
 """
 cimport numpy as cnp
 import numpy as np
@@ -16,10 +16,11 @@ cdef int64_t LARGEST = 2147483647
 
 
 cdef struct Places:
-    # The places of a term in a document: the next that it may have in a window, and the last such.
+    # The indices of a term's positions in a document: the first that the current window uses, and the last index at
+    # which the positions that a window needs can begin.
     int64_t next
     int64_t last
-    # How many of them a window needs.
+    # The number of occurrences of the term that a window needs.
     int64_t needed
 
 
@@ -27,19 +28,19 @@ def smallest_windows(
     const int64_t[::1] starts, const int64_t[::1] stops, const int32_t[::1] needed, const int32_t[::1] documents,
     const int64_t[::1] position_starts, const int32_t[::1] positions, const int32_t[::1] candidates,
 ):
-    """Return the width of the smallest window of each candidate that holds each term as often as it is needed, or 0.
+    """Return the width of each candidate's smallest window that contains all terms as often as needed; 0 for none.
 
     Parameters
     ----------
     starts, stops : int64[n_terms]
-        The postings of the query's terms.
+        The range of postings of each query term.
     needed : int32[n_terms]
-        How often a window has each term, at least 1.
+        How often a window must contain each term, at least 1.
     documents : int32[n_postings]
     position_starts : int64[n_postings + 1]
     positions : int32[n_tokens]
     candidates : int32[n]
-        The documents to look at, in any order.
+        The documents whose windows to find, in any order.
 
     Returns
     -------
@@ -83,7 +84,10 @@ cdef inline int64_t clamped(int64_t index, int64_t n) noexcept nogil:
 
 
 cdef inline int64_t find(const int32_t* documents, int64_t start, int64_t stop, int32_t document) noexcept nogil:
-    """Where a document is between two places, or -1. Invariant: all before start are smaller, none from stop on is."""
+    """Return the index of a document in a sorted range, or -1.
+
+    Invariant: all documents before start are smaller, and none from stop on.
+    """
     cdef int64_t end = stop, middle
     while start < stop:
         middle = start + (stop - start) // 2
@@ -97,10 +101,11 @@ cdef inline int64_t find(const int32_t* documents, int64_t start, int64_t stop, 
 cdef int64_t smallest(
     Places* places, Py_ssize_t n_terms, const int32_t* positions, Interruption* interruption
 ) noexcept nogil:
-    """min over windows of max over terms of their last place - min of their first + 1.
+    """Minimise, over all windows, (the largest last position of a term) - (the smallest first position) + 1.
 
-    Invariant: no window that begins before the places of all terms is smaller than the best so far. What begins first
-    cannot be in a smaller one with later places of the others, and moves on.
+    Invariant: no window that begins before the current first positions of all terms is smaller than the best so far.
+    The term with the smallest first position moves on to its next position: with later positions of the other terms,
+    windows that begin there would only be wider.
     """
     cdef int64_t first, last, begin, end, best = LARGEST
     cdef Py_ssize_t t, earliest

@@ -1,4 +1,7 @@
-/* What goes over all accumulators of a block. It is compiled for each instruction set, and the same in all. */
+/* Loops over the accumulators of a chunk of documents.
+ *
+ * They are compiled for several instruction sets, and give the same bits on all of them.
+ */
 #ifndef TIEAWARE_ACCUMULATORS_H
 #define TIEAWARE_ACCUMULATORS_H
 
@@ -8,7 +11,7 @@
 
 #include "engine/counting.h"
 
-/* Documents are marked in words of so many. */
+/* A word of marks has a bit for each of 64 documents. */
 enum { TIEAWARE_WORD = 64, TIEAWARE_EIGHTH = 8 };
 
 static inline int tieaware_lowest(uint64_t word) { return tieaware_lowest_bit(word); }
@@ -27,7 +30,7 @@ static inline uint64_t tieaware_above(const double *scores, double bound) {
     return marks;
 }
 
-/* survey: marks the scores above the bound. Returns how many are above 0. */
+/* survey: marks the scores above the bound, and returns the number of scores above 0. */
 TIEAWARE_CLONES static int64_t tieaware_survey(const double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) {
     int64_t positive = 0;
     for (ptrdiff_t word = 0; word < n_words; word++, scores += TIEAWARE_WORD) {
@@ -42,7 +45,7 @@ TIEAWARE_CLONES static int64_t tieaware_survey(const double *scores, uint64_t *m
     return positive;
 }
 
-/* add: scores[i] += query_weight · weights[i], of a dense list. */
+/* add: scores[i] += query_weight · weights[i] for all documents of a dense list. */
 #define TIEAWARE_ADD(NAME, WEIGHT)                                                                              \
     TIEAWARE_CLONES static void NAME(double *scores, const WEIGHT *weights, ptrdiff_t n, double query_weight) { \
         for (ptrdiff_t i = 0; i < n; i++) {                                                                     \
@@ -53,9 +56,10 @@ TIEAWARE_ADD(tieaware_add_float, float)
 TIEAWARE_ADD(tieaware_add_uint8, uint8_t)
 TIEAWARE_ADD(tieaware_add_uint16, uint16_t)
 
-/* lead: scores[d] += impact.    follow: the same, if scores[d] > 0.
+/* lead: scores[d] += impact.    follow: scores[d] += impact if scores[d] > 0.
  *
- * Of a list of documents, those of a block of 2^n, which come next. Returns how many these are.
+ * Both read the documents of a list that are in the chunk from `first` on; its size must be a power of two. They stop
+ * at the first document outside the chunk, and return the number of documents read.
  */
 #define TIEAWARE_LEAD(AT) scores[AT] = (uint16_t)(scores[AT] + impact)
 #define TIEAWARE_FOLLOW(AT) \
@@ -67,7 +71,7 @@ TIEAWARE_ADD(tieaware_add_uint16, uint16_t)
         for (; n - i >= 4; i += 4) {                                                                                   \
             const uint32_t a = (uint32_t)documents[i] - first, b = (uint32_t)documents[i + 1] - first;                 \
             const uint32_t c = (uint32_t)documents[i + 2] - first, d = (uint32_t)documents[i + 3] - first;             \
-            /* As the size is a power of two, one of them is beyond if that is. */                                     \
+            /* The size is a power of two, so the bitwise or reaches it only if one of the four does. */               \
             if ((a | b | c | d) >= size) break;                                                                        \
             ADD(a);                                                                                                    \
             ADD(b);                                                                                                    \

@@ -1,4 +1,4 @@
-"""Accumulators and the heap: against plain Python, whatever is cut into blocks."""
+"""Accumulators and the selection of the top k against plain Python, for chunks of any size."""
 
 import math
 from itertools import pairwise, product
@@ -9,24 +9,24 @@ import pytest
 from tieaware.retrieval.accumulators import DenseLists, TermLists, accumulate, score, top
 from tieaware.retrieval.postings import Postings
 
-BLOCKS = (1, 7, 200, 4096, 1 << 14)
+CHUNK_SIZES = (1, 7, 200, 4096, 1 << 14)
 
 
-def drawn(seed, n_documents, shares, kind):
-    """Lists that hold these shares of the documents, with few different weights, so that scores tie."""
+def drawn(seed, n_documents, shares, dtype):
+    """Draw lists that contain these shares of the documents, with few distinct weights, so that scores tie."""
     rng = np.random.default_rng(seed)
     documents = [np.flatnonzero(rng.random(n_documents) < share).astype(np.int32) for share in shares]
     starts = np.cumsum([0, *map(len, documents)])
-    weights = rng.integers(0, 4, starts[-1]).astype(kind)
-    if kind == np.float32:
+    weights = rng.integers(0, 4, starts[-1]).astype(dtype)
+    if dtype == np.float32:
         weights /= np.float32(3)
-    query_weights = rng.integers(1, 3, len(shares)) / (1 if kind != np.float32 else 7)
+    query_weights = rng.integers(1, 3, len(shares)) / (1 if dtype != np.float32 else 7)
     rows = np.concatenate([np.empty(0, np.int32), *documents])
     return TermLists(starts[:-1], starts[1:], query_weights, rows, weights)
 
 
 def plain(lists, base=None, at_least=1):
-    """The scores of all documents: sums in the order of the lists."""
+    """Return the scores of all documents, summed in the order of the lists."""
     sums, occurrences = {}, {}
     for a, b, q in zip(lists.starts.tolist(), lists.stops.tolist(), lists.query_weights.tolist(), strict=True):
         for d, w in zip(lists.documents[a:b].tolist(), lists.weights[a:b].tolist(), strict=True):
@@ -51,57 +51,58 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.uint8, np.uint16])
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.uint16])
 @pytest.mark.parametrize(("n", "shares", "k"), CASES)
-def test_what_is_found_is_that_of_plain_python_for_any_block(n, shares, k, kind):
-    lists = drawn(n + k, n, shares, kind)
+def test_results_equal_plain_python_for_any_chunk_size(n, shares, k, dtype):
+    lists = drawn(n + k, n, shares, dtype)
     base = np.random.default_rng(n).integers(-1, 3, n) / 3
     own = np.array([q * lists.weights[a:b].max(initial=0) for a, b, q in zip(*lists[:3], strict=True)], np.float64)
     dense = DenseLists.of(
         Postings(np.append(lists.starts, lists.stops[-1:]), lists.documents, lists.documents, np.zeros(n, np.int32)),
         lists.weights,
     )
-    assert len(dense.table) == (sum(4 * share > 1 for share in shares) if n == 5000 else 0)
+    assert len(dense.weights) == (sum(4 * share > 1 for share in shares) if n == 5000 else 0)
     counts = set()
     for whole_ties in (False, True):
         expected = ranked(plain(lists), k, whole_ties)
-        for block, of in product(BLOCKS, (lists, lists._replace(dense=dense))):
-            found = accumulate(of, n, k, whole_ties=whole_ties, block=block)
+        for chunk_size, each in product(CHUNK_SIZES, (lists, lists._replace(dense=dense))):
+            options = {"whole_ties": whole_ties, "chunk_size": chunk_size}
+            found = accumulate(each, n, k, **options)
             assert pairs(found) == expected
             counts.add((found.n_postings, found.n_documents, found.n_comparisons))
-            assert pairs(accumulate(of, n, k, whole_ties=whole_ties, block=block, heap_of_all=True)) == expected
+            assert pairs(accumulate(each, n, k, **options, heap_of_all=True)) == expected
             least = expected[k - 1][1] if len(expected) >= k else 0.0
             for floor, bounds in product((0.0, least / 2, least), (None, own)):
-                less = accumulate(of, n, k, whole_ties=whole_ties, block=block, bounds=bounds, floor=floor)
-                assert pairs(less) == expected
-                assert less.n_postings <= found.n_postings
+                bounded = accumulate(each, n, k, **options, bounds=bounds, floor=floor)
+                assert pairs(bounded) == expected
+                assert bounded.n_postings <= found.n_postings
             for at_least, added in ((2, None), (1, base), (2, base)):
-                some = accumulate(of, n, k, whole_ties=whole_ties, block=block, at_least=at_least, base=added)
-                assert pairs(some) == ranked(plain(lists, added, at_least), k, whole_ties)
-    # What it costs does not depend on the block either; comparisons are other ones with whole ties.
+                found_among = accumulate(each, n, k, **options, at_least=at_least, base=added)
+                assert pairs(found_among) == ranked(plain(lists, added, at_least), k, whole_ties)
+    # The costs do not depend on the size of the chunks; only the comparisons differ with whole ties.
     assert {each[:2] for each in counts} == {(len(lists.documents), len(plain(lists)))}
     assert len(counts) <= 2
 
 
-def test_lists_need_not_ascend_in_a_single_block():
+def test_documents_need_not_ascend_in_a_single_chunk():
     lists = drawn(3, 500, (0.5, 0.1), np.uint8)
     order = np.random.default_rng(0).permutation(lists.stops[0])
     mixed = lists._replace(
         documents=np.append(lists.documents[order], lists.documents[lists.starts[1] :]),
         weights=np.append(lists.weights[order], lists.weights[lists.starts[1] :]),
     )
-    assert pairs(accumulate(mixed, 500, 20, block=500)) == ranked(plain(lists), 20, False)
+    assert pairs(accumulate(mixed, 500, 20, chunk_size=500)) == ranked(plain(lists), 20, False)
 
 
-def test_bounds_spare_postings_and_documents():
+def test_bounds_skip_postings_and_documents():
     rng = np.random.default_rng(5)
     n = 40_000
     rare, common = np.sort(rng.choice(n, 400, replace=False)), np.arange(n)
     documents = np.concatenate([rare, common]).astype(np.int32)
     weights = np.concatenate([rng.random(400) + 1, rng.random(n) * 0.1]).astype(np.float32)
     lists = TermLists(np.array([0, 400]), np.array([400, n + 400]), np.ones(2), documents, weights)
-    everything = accumulate(lists, n, 10, block=1024)
-    found = accumulate(lists, n, 10, block=1024, bounds=np.array([2.0, 0.1]))
+    everything = accumulate(lists, n, 10, chunk_size=1024)
+    found = accumulate(lists, n, 10, chunk_size=1024, bounds=np.array([2.0, 0.1]))
     assert pairs(found) == pairs(everything)
     assert everything[2:4] == (n + 400, n)
     assert found.n_postings < everything.n_postings / 5
@@ -109,18 +110,18 @@ def test_bounds_spare_postings_and_documents():
 
 
 @pytest.mark.parametrize("j", [1, 2, 3, 100, 1000, 1023, 1024])
-def test_comparisons_are_those_of_the_textbook(j):
+def test_comparisons_stay_within_the_textbook_limits(j):
     documents, starts = np.arange(j, dtype=np.int32), np.array([0])
     for weights in (np.arange(1, j + 1), np.arange(j, 0, -1), np.ones(j), np.random.default_rng(j).permutation(j) + 1):
         lists = TermLists(starts, np.array([j]), np.ones(1), documents, weights.astype(np.float32))
         ks = sorted({k for k in (1, 2, 10, j // 2, j) if 1 <= k <= j})
         counts = [accumulate(lists, j, k, heap_of_all=True).n_comparisons for k in ks]
-        # At most 2J to build the heap, and 2 log2 J to draw one.
+        # The heap takes at most 2J comparisons to build, and 2 log2 J to draw one document.
         draw = 2 * int(math.log2(j)) if j > 1 else 0
         assert counts[0] <= 2 * j + draw
         for (k, count), (next_k, next_count) in pairwise(zip(ks, counts, strict=True)):
             assert next_count - count <= (next_k - k) * draw
-        # Each document is compared to the worst of the best; as often as there are twice k of them, half are left out.
+        # Each document is compared with the worst of the best so far. When there are 2k of these, half are dropped.
         for k in ks:
             found = accumulate(lists, j, k)
             assert found.n_documents == j
@@ -128,7 +129,7 @@ def test_comparisons_are_those_of_the_textbook(j):
             assert min(j, k) - 1 <= found.n_comparisons <= j + 6 * room * (1 + j / (k + 64)) + 3 * k * math.log2(2 * k)
 
 
-def test_what_is_not_better_is_compared_once():
+def test_documents_that_cannot_enter_the_top_are_compared_once():
     counts = {}
     for j in (300, 1300):
         documents, weights = np.arange(j, dtype=np.int32), np.arange(2000, 2000 - j, -1, dtype=np.float32)
@@ -139,8 +140,8 @@ def test_what_is_not_better_is_compared_once():
         assert counts[1300, k, floor] == counts[300, k, floor] + 1000
 
 
-def test_no_order_of_the_documents_takes_much_longer():
-    # The median of three is always the second of all that are left.
+def test_the_worst_order_of_documents_takes_few_comparisons():
+    # In this order, the pivot, a median of three, is always the second of the remaining documents.
     n = 600
     at, ranks, start = list(range(n)), {}, 0
     while n - start > 12:
@@ -158,7 +159,7 @@ def test_no_order_of_the_documents_takes_much_longer():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_candidates_get_the_scores_that_they_have_among_all(seed):
+def test_candidates_have_the_same_scores_as_among_all_documents(seed):
     rng = np.random.default_rng(seed)
     n = 300
     lists = drawn(seed, n, (0.9, 0.3, 0.01), np.float32)
@@ -186,7 +187,7 @@ def test_the_top_of_documents_in_any_order(seed):
             assert pairs(top(documents, scores, 0, k, whole_ties=whole_ties)) == expected
 
 
-def test_hostile_postings_reach_no_memory_but_their_own():
+def test_invalid_postings_do_not_access_memory_outside_the_arrays():
     rng = np.random.default_rng(1)
     for n in (1, 63, 64, 1000):
         documents = rng.integers(-(2**31), 2**31 - 1, 2000).astype(np.int32)
@@ -195,23 +196,26 @@ def test_hostile_postings_reach_no_memory_but_their_own():
         weights[::50] = np.nan
         lists = TermLists(np.array([0, 500]), np.array([700, 2000]), np.ones(2), documents, weights)
         for more in ({}, {"bounds": np.array([0.1, 0.2])}, {"at_least": 2}, {"base": np.zeros(n)}):
-            for block in (10, 64, n):
-                found = accumulate(lists, n, 50, block=block, whole_ties=True, **more).documents
+            for chunk_size in (10, 64, n):
+                found = accumulate(lists, n, 50, chunk_size=chunk_size, whole_ties=True, **more).documents
                 assert ((found >= 0) & (found < n)).all()
         score(np.arange(n, dtype=np.int32), lists, 5)
 
 
-def test_dense_lists_are_known_by_where_they_lie():
-    table = np.arange(6, dtype=np.float32).reshape(2, 3)
-    dense = DenseLists(np.array([2, 9]), np.array([5, 12]), table)
+def test_dense_lists_are_found_by_their_range():
+    dense_weights = np.arange(6, dtype=np.float32).reshape(2, 3)
+    dense = DenseLists(np.array([2, 9]), np.array([5, 12]), dense_weights)
     assert dense.rows(np.array([0, 2, 2, 9, 12]), np.array([2, 5, 4, 12, 15])).tolist() == [-1, 0, -1, 1, -1]
     documents, weights = np.array([0, 1, 2], np.int32), np.ones(3, np.float32)
     lists = TermLists(np.array([0]), np.array([3]), np.ones(1), documents, weights)
-    for wrong in (table.astype(np.float64), table[:, :2], table.T, table[0], table[::-1]):
-        with pytest.raises(ValueError, match="table"):
+    wrong_weights = (
+        dense_weights.astype(np.float64), dense_weights[:, :2], dense_weights.T, dense_weights[0], dense_weights[::-1]
+    )  # fmt: skip
+    for wrong in wrong_weights:
+        with pytest.raises(ValueError, match="dense_weights"):
             accumulate(lists._replace(dense=DenseLists(np.array([0]), np.array([3]), wrong)), 3, 1)
     with pytest.raises(ValueError, match="row"):
-        accumulate(lists._replace(dense=DenseLists(np.array([0]), np.array([3]), table[:0])), 3, 1)
+        accumulate(lists._replace(dense=DenseLists(np.array([0]), np.array([3]), dense_weights[:0])), 3, 1)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +225,7 @@ def test_dense_lists_are_known_by_where_they_lie():
         {"query_weights": np.ones(2)}, {"weights": np.ones(2, np.float32)}, {"weights": np.ones(3)},
     ],
 )  # fmt: skip
-def test_lists_beyond_the_postings_are_refused(changed):
+def test_lists_outside_the_postings_are_refused(changed):
     lists = TermLists(np.array([0]), np.array([2]), np.ones(1), np.arange(3, dtype=np.int32), np.ones(3, np.float32))
     with pytest.raises(ValueError, match=r"list|weight"):
         accumulate(lists._replace(**changed), 3, 1)

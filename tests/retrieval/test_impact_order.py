@@ -1,4 +1,4 @@
-"""Impact ordering."""
+"""Impact ordering: results against plain Python and NumPy, and the safety of the kernels."""
 
 from itertools import product
 
@@ -18,7 +18,7 @@ WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25", "impact:1", "impact:3", "impact:8", 
 
 
 def expected(search, postings, floor, order):
-    """Postings one by one, in their order, and then the scores of what was read."""
+    """Sort all postings, read them up to the limits, and rank the sums; return the ranking and how many were read."""
     collection = search.collection()
     kept = [(q * w, len(collection.weights[t]), t, d)
             for t, q in collection.query.items() for d, w in collection.weights[t].items()]  # fmt: skip
@@ -31,8 +31,8 @@ def expected(search, postings, floor, order):
     weights = {t: {} for t in collection.query}
     for _, _, t, d in read:
         weights[t][d] = collection.weights[t][d]
-    part = reference.Collection(weights, collection.query, collection.texts)
-    return search.expected(reference.exact(part)), len(read)
+    collection_read = reference.Collection(weights, collection.query, collection.texts)
+    return search.expected(reference.exact(collection_read)), len(read)
 
 
 @given(
@@ -40,7 +40,7 @@ def expected(search, postings, floor, order):
     st.sampled_from((0.0, 0.4, 1.0)), st.sampled_from(("impact", "idf")), st.sampled_from(WEIGHTINGS),
 )  # fmt: skip
 @settings(max_examples=150, deadline=None)
-def test_what_is_read_first_is_that_of_plain_python(search: Search, postings, floor, order, weighting):
+def test_results_with_limits_equal_plain_python(search: Search, postings, floor, order, weighting):
     search = search._replace(weighting=weighting)
     method = ImpactOrdered(postings=postings, floor=floor, order=order, weighting=weighting)
     found, n_read = expected(search, postings, floor, order)
@@ -50,7 +50,7 @@ def test_what_is_read_first_is_that_of_plain_python(search: Search, postings, fl
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 @pytest.mark.parametrize("order", ["impact", "idf"])
-def test_without_limit_it_is_exact_search(weighting, order):
+def test_results_without_limits_equal_exact_search(weighting, order):
     texts = [" ".join("abcdefgh"[(i * j) % 8] for j in range(1 + i % 7)) for i in range(3000)]
     index = Index.build(enumerate(texts), analyzer=str.split)
     queries = {"q": "a b c d", "r": "h h a", "s": "e", "t": "unknown", "u": ""}
@@ -64,7 +64,7 @@ def test_without_limit_it_is_exact_search(weighting, order):
 
 
 @pytest.mark.parametrize("order", ["impact", "idf"])
-def test_sums_in_16_bits_are_those_of_floats(order):
+def test_sums_in_16_bits_equal_sums_in_floats(order):
     rng = np.random.default_rng(7)
     n = 9000
     tokens = np.minimum(rng.zipf(1.2, 12 * n) - 1, 499).astype(np.int32)
@@ -82,14 +82,14 @@ def test_sums_in_16_bits_are_those_of_floats(order):
                     assert other.documents.tobytes() == whole.documents.tobytes()
                     assert (other.scores == whole.scores * factor).all()
                     assert other.n_postings == whole.n_postings
-                # Those that cannot be among the best have no score.
+                # The kernel for 16 bits does not score documents that cannot be among the best.
                 assert len(whole.documents) <= whole.n_documents <= others[0].n_documents == others[1].n_documents
 
 
 @pytest.mark.parametrize("whole_ties", [False, True])
 @pytest.mark.parametrize("k", [1, 30, 3_000, 10**6])
-def test_scores_of_several_blocks_are_those_of_numpy(k, whole_ties):
-    # 2^18 documents have a score at a time. There are few weights, so that most documents tie.
+def test_scores_of_several_chunks_equal_numpy(k, whole_ties):
+    # A chunk has 2^18 documents. There are few distinct weights, so most documents tie.
     rng = np.random.default_rng(5)
     n, sizes, most = 600_000, np.array([90_000, 40_000, 700]), 110_000
     starts, query = np.append(0, np.cumsum(sizes)), np.array([1.0, 2.0, 7.0])
@@ -120,25 +120,24 @@ def test_segments_beyond_the_postings_are_refused():
     own = np.ones(1)
 
     def found(term=1, most=9, **changed):
-        given = {"of_terms": np.array([0, 2, 3]), "starts": np.array([0, 1, 2, 3]), "weights": weights, "own": own,
+        given = {"term_starts": np.array([0, 2, 3]), "starts": np.array([0, 1, 2, 3]), "weights": weights, "own": own,
                  "documents": documents} | changed  # fmt: skip
-        chosen = given["of_terms"], given["starts"]
+        chosen = given["term_starts"], given["starts"]
         limits = given["own"], 1.0, most, 0.0, False
         if "documents" not in changed:
-            parts = _impacts.choose(np.array([term]), *chosen, given["weights"], *limits)
-            assert parts.tolist() == [[2], [3], [3], [2], [3]]
+            ranges = _impacts.choose(np.array([term]), *chosen, given["weights"], *limits)
+            assert ranges.tolist() == [[2], [3], [3], [2], [3]]
         return _impact_sums.search(
             np.array([term]), *chosen, given["documents"], given["weights"], *limits, 2, 1, False,
             _impact_sums.Accumulators(),
         )  # fmt: skip
 
     assert [each.tolist() for each in found()[:2]] == [[0], [9.0]]
-    # Documents that there are not are left out.
-    for hostile, (term, most) in product((-5, 2, 2**31 - 1), ((0, 1), (0, 9), (1, 9))):
-        there_are_not = np.full(3, hostile, np.int32)
-        assert not len(found(term, most, documents=there_are_not)[0])
+    # Numbers that are not those of documents are ignored.
+    for invalid, (term, most) in product((-5, 2, 2**31 - 1), ((0, 1), (0, 9), (1, 9))):
+        assert not len(found(term, most, documents=np.full(3, invalid, np.int32))[0])
     for changed in (
-        {"of_terms": np.array([0, 2])}, {"of_terms": np.array([0, -1, 3])}, {"of_terms": np.array([0, 2, 4])},
+        {"term_starts": np.array([0, 2])}, {"term_starts": np.array([0, -1, 3])}, {"term_starts": np.array([0, 2, 4])},
         {"starts": np.array([0, 1, 2, 4])}, {"starts": np.array([0, 1, 2, 2])}, {"starts": np.array([0, 1, -1, 3])},
         {"own": np.ones(2)}, {"weights": weights[:2]}, {"documents": documents[:2]},
     ):  # fmt: skip
@@ -146,7 +145,7 @@ def test_segments_beyond_the_postings_are_refused():
             found(**changed)
 
 
-def test_impacts_are_whole_and_scores_tie():
+def test_impacts_and_their_scores_are_integers():
     index = Index.build([("d1", "a a b c"), ("d2", "a b"), ("d3", "a c")], analyzer=str.split)
     weights = posting_weights(index, "impact:4")
     assert weights.dtype == "uint8"

@@ -18,8 +18,8 @@ def accumulate(
     floor: float,
     bounds: NDArray[np.float64] | None,
     rows: NDArray[np.int64] | None,
-    table: _Weights | None,
-    block_size: int,
+    dense_weights: _Weights | None,
+    chunk_size: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int]: ...
 def score(
     candidates: NDArray[np.int32],

@@ -5,7 +5,7 @@ class Accumulators: ...
 
 def search(
     terms: NDArray[np.int64],
-    of_terms: NDArray[np.int64],
+    term_starts: NDArray[np.int64],
     segments: NDArray[np.int64],
     documents: NDArray[np.int32],
     weights: NDArray[np.float32 | np.uint8 | np.uint16],

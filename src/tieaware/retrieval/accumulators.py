@@ -1,4 +1,4 @@
-"""The two ways to score: all documents of some postings, or some documents by all their postings; and the top K."""
+"""Scoring of all documents in posting lists, or of given candidates, and selection of the top K."""
 
 from __future__ import annotations
 
@@ -11,34 +11,38 @@ from tieaware.kernels import _accumulators, _top
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 
-# So many documents have an accumulator at a time: 128 KB, which stay in the second-level cache.
-_BLOCK = 1 << 14
+# The number of documents whose accumulators are in use at a time: 128 KB, which fit in the second-level cache.
+_CHUNK = 1 << 14
 
 
-# Lists of at least a quarter of all documents, of which there are thousands, are added sooner as a row of weights.
+# Adding a row of weights is faster than adding a posting list if the list has at least a quarter of all documents, and
+# the collection at least 4096.
 _DENSE, _LEAST = 4, 1 << 12
 
 
 class DenseLists(NamedTuple):
-    """The longest lists of all once more: a row of the table has a weight for each document, 0 where it is missing."""
+    """The longest posting lists in dense form: row ``i`` of `weights` is the list from ``starts[i]`` to ``stops[i]``.
+
+    A row has a weight for each document of the collection, 0 for a document that is not in the list.
+    """
 
     starts: Integers
     stops: Integers
-    table: Weights
+    weights: Weights
 
     @classmethod
     def of(cls, postings: Postings, weights: Weights) -> DenseLists:
-        """Lay out those of whole terms that are long enough."""
+        """Convert the posting lists that are long enough to dense form."""
         n = len(postings.lengths)
         terms = np.flatnonzero(postings.document_frequencies * _DENSE >= max(n, _LEAST))
         starts, stops = postings.starts[terms], postings.starts[terms + 1]
-        table = np.zeros((len(terms), n), weights.dtype)
+        dense = np.zeros((len(terms), n), weights.dtype)
         for row, (a, b) in enumerate(zip(starts, stops, strict=True)):
-            table[row, postings.documents[a:b]] = weights[a:b]
-        return cls(starts, stops, table)
+            dense[row, postings.documents[a:b]] = weights[a:b]
+        return cls(starts, stops, dense)
 
     def rows(self, starts: Integers, stops: Integers) -> Integers:
-        """Return the row of each list, or -1 for one that is not among them."""
+        """Return the row of each list, given by its start and stop; -1 for a list without a row."""
         if not len(self.starts):
             return np.full(len(starts), -1)
         rows = np.minimum(np.searchsorted(self.starts, starts), len(self.starts) - 1)
@@ -46,9 +50,10 @@ class DenseLists(NamedTuple):
 
 
 class TermLists(NamedTuple):
-    """Postings of a query's terms: list ``i`` is ``documents[starts[i]:stops[i]]``, ascending, with its weights.
+    """The posting lists of a query's terms.
 
-    Dense lists may be among them, which are known by where they lie.
+    List ``i`` has the documents ``documents[starts[i]:stops[i]]``, ascending, and their weights in the same range. If
+    `dense` has a list with the same start and stop, that row of weights may be used instead.
     """
 
     starts: Integers
@@ -60,7 +65,7 @@ class TermLists(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The top documents of a query, best first, ties by number; and what it cost."""
+    """The top documents of a query, best first, tied ones in ascending order of number; and the costs of the search."""
 
     documents: Numbers
     scores: Values
@@ -72,7 +77,7 @@ class Found(NamedTuple):
 def accumulate(
     lists: TermLists, n_documents: int, k: int, *, base: Values | None = None, at_least: int = 1,
     bounds: Values | None = None, floor: float = 0.0, whole_ties: bool = False, heap_of_all: bool = False,
-    block: int = _BLOCK,
+    chunk_size: int = _CHUNK,
 ) -> Found:  # fmt: skip
     """Score every document of the lists, term at a time, and return the top k of those with a score above 0.
 
@@ -81,33 +86,36 @@ def accumulate(
     Parameters
     ----------
     base : float64[n_documents], optional
-        Added to each document's sum, such as its static quality. Then a score of 0 counts, too.
+        A number that is added to each document's sum, such as its static quality. With a base, documents with a score
+        of 0 or less are also found.
     at_least : int, default: 1
-        Only documents that occur in so many of the lists.
+        The number of lists that a document must be in.
     bounds : float64[n_lists], optional
-        The most that each list adds to a score. Then the k-th best score so far decides what need not be read: lists
-        that cannot lift a document above it are read only for documents of other lists. Alone, without base and
-        at_least, and if no weight is below 0.
+        An upper bound of what each list adds to a score. With bounds, lists that cannot lift a document above the k-th
+        best score so far are read only for documents of other lists. Not allowed with `base` or `at_least`, nor with
+        negative weights.
     floor : float, default: 0
-        A score that k documents are known to reach; what is below it is passed over. Neither with base nor at_least.
+        A score that at least k documents are known to reach. Documents below it are skipped. Not allowed with `base`
+        or `at_least`.
     heap_of_all : bool, default: False
-        Whether a heap is built of all documents with a score and the top k are drawn from it, as textbooks have it;
-        else the best k so far are kept, and every other document is compared to the worst of them.
-    block : int
-        How many documents have an accumulator at a time. At least `n_documents`, if lists do not ascend.
+        How to select the top k. True builds a heap of all documents with a score and draws the top k from it, as
+        textbooks do. False keeps the best k so far, and compares every other document with the worst of them.
+    chunk_size : int
+        The number of documents whose accumulators are in use at a time; at least `n_documents` if the documents of a
+        list are not in ascending order.
 
     Returns
     -------
     Found
-        With the postings that were read, the documents that had an accumulator above 0, or at all with a base, and
-        how often two scores were compared.
+        The top documents, and as costs the number of postings read, of documents with a score above 0 (with a base:
+        with any score), and of comparisons between two scores.
     """
-    rows = table = None
+    rows = dense_weights = None
     if lists.dense is not None:
-        rows, table = lists.dense.rows(lists.starts, lists.stops), lists.dense.table
+        rows, dense_weights = lists.dense.rows(lists.starts, lists.stops), lists.dense.weights
     documents, scores, n_scored, n_comparisons, n_postings = _accumulators.accumulate(
         lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, n_documents, min(k, LARGEST),
-        base, at_least, whole_ties, heap_of_all, floor, bounds, rows, table, block,
+        base, at_least, whole_ties, heap_of_all, floor, bounds, rows, dense_weights, chunk_size,
     )  # fmt: skip
     return Found(documents, scores, n_postings, n_scored, n_comparisons)
 
@@ -115,10 +123,10 @@ def accumulate(
 def score(
     candidates: Numbers, lists: TermLists, k: int, *, base: Values | None = None, whole_ties: bool = False
 ) -> Found:
-    """Score these documents alone, ascending, by all of the lists, and return the top k of those above 0.
+    """Score only the candidates, in ascending order, and return the top k of those with a score above 0.
 
-    With a base (float64[n_documents], added to each document's sum) a score of 0 counts, too. Postings that were read
-    are those of the candidates; to find them, candidates and lists are galloped through, which is not counted.
+    Parameters as for `accumulate`. Only the postings of candidates count as read, not those that the galloping search
+    for the candidates skips.
     """
     sums = np.zeros(len(candidates))
     n_postings = _accumulators.score(
@@ -131,6 +139,9 @@ def score(
 
 
 def top(documents: Numbers, scores: Values, n_postings: int, k: int, *, whole_ties: bool) -> Found:
-    """Return the k best, best first, ties by number; with whole ties also those that tie with the last."""
-    best, its_scores, n, n_comparisons = _top.top(documents, scores, min(k, LARGEST), whole_ties, False)
-    return Found(best, its_scores, n_postings, n, n_comparisons)
+    """Return the k documents with the highest scores, tied ones in ascending order of number.
+
+    With `whole_ties`, the result includes all documents that tie with the k-th.
+    """
+    best, best_scores, n, n_comparisons = _top.top(documents, scores, min(k, LARGEST), whole_ties, False)
+    return Found(best, best_scores, n_postings, n, n_comparisons)

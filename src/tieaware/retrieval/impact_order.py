@@ -1,4 +1,7 @@
-"""Impact ordering: the postings that add most come first, and the rest is left out."""
+"""Impact ordering: reading the postings that add most to a score first, and stopping early.
+
+In the literature on impact-ordered indexes, a segment is a run of postings of one term that have equal impact.
+"""
 
 from __future__ import annotations
 
@@ -18,31 +21,34 @@ from tieaware.retrieval.method import Method, posting_weights, query_weights
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 
-# Segments shorter than that, on average, are not gone through one by one; for the others, blocks are longer than for
-# whole lists, as there are so many: 512 KB, which still stay in the second-level cache.
-_SHORT, _BLOCK = 16, 1 << 16
-# More postings than there can be.
+# If the segments are shorter than this on average, each term is read as one list instead of segment by segment.
+_SHORT = 16
+# The number of documents whose accumulators are in use at a time when segments are read: 512 KB, which still fit in the
+# second-level cache. It is larger than for complete lists because there are many segments to go through for each chunk.
+_CHUNK = 1 << 16
+# A limit on the number of postings that no query reaches.
 _ALL = 2**63 - 1
 
 
 class _Segments(NamedTuple):
-    """Postings of each term by descending weight, in segments of equal weight, within which documents ascend."""
+    """The postings of each term in descending order of weight; within a segment of equal weight, documents ascend."""
 
     documents: Numbers
     weights: Weights
-    # Segment s holds the postings starts[s] to starts[s + 1]; those of term t are of_terms[t] to of_terms[t + 1].
+    # Segment s has the postings starts[s] to starts[s + 1]. Term t has the segments term_starts[t] to
+    # term_starts[t + 1].
     starts: Offsets
-    of_terms: Offsets
+    term_starts: Offsets
 
     @classmethod
     def of(cls, postings: Postings, weights: Weights) -> _Segments:
-        """Arrange postings."""
-        # NumPy sorts ascending: so the weights are turned round, whole ones within their type.
-        turned = np.invert(weights) if weights.dtype.kind == "u" else -weights
+        """Sort the postings of each term by weight."""
+        # NumPy sorts in ascending order, so reverse the order of the weights; unsigned ones have no negative.
+        reversed_weights = np.invert(weights) if weights.dtype.kind == "u" else -weights
         order = np.arange(len(weights))
         for term in np.flatnonzero(postings.document_frequencies > 1):
             a, b = postings.starts[term], postings.starts[term + 1]
-            order[a:b] = a + np.argsort(turned[a:b], kind="stable")
+            order[a:b] = a + np.argsort(reversed_weights[a:b], kind="stable")
         weights = weights[order]
         begins = np.ones(len(weights) + 1, bool)
         begins[1:-1] = weights[1:] != weights[:-1]
@@ -50,47 +56,50 @@ class _Segments(NamedTuple):
         starts = np.flatnonzero(begins)
         return cls(postings.documents[order], weights, starts, np.searchsorted(starts, postings.starts))
 
-    def lists(self, terms: Integers, starts: Integers, stops: Integers, own: Values) -> TermLists:
-        """Return the segments from the starts to the stops as lists, the last one of a term up to its stop."""
-        first = self.of_terms[terms]
+    def lists(self, terms: Integers, starts: Integers, stops: Integers, query_weights: Values) -> TermLists:
+        """Return each segment as a list of its own, for the postings of each term from its start to its stop.
+
+        The stop may be inside a segment, of which the list then has the first documents only.
+        """
+        first = self.term_starts[terms]
         sizes = np.searchsorted(self.starts, stops) - first
         sizes[stops == starts] = 0
-        whose = np.repeat(np.arange(len(sizes)), sizes)
-        rows = np.arange(len(whose)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
-        ends = np.minimum(self.starts[rows + 1], stops[whose])
-        return TermLists(self.starts[rows], ends, own[whose], self.documents, self.weights)
+        places = np.repeat(np.arange(len(sizes)), sizes)
+        rows = np.arange(len(places)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
+        ends = np.minimum(self.starts[rows + 1], stops[places])
+        return TermLists(self.starts[rows], ends, query_weights[places], self.documents, self.weights)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImpactOrdered(Method):
     """Read the postings that add most to a score first, and stop early.
 
-    What a posting adds is its impact: its weight times that of the term in the query. The postings of a term lie in
-    segments of equal weight, of which there are few where weights are whole numbers, as "impact:8" makes them.
+    The impact of a posting is what it adds to a score: its weight times the term's weight in the query. The postings of
+    a term are stored in segments of equal weight. There are few segments if weights are integers, as with "impact:8".
 
     Parameters
     ----------
     postings : int, float or None, default: None
-        Stops after so many postings of the query, or after this share of all that it has, rounded up. None: no limit.
-        It may end within a segment, whose first documents are read then.
+        The number of postings to read for a query, or the share of the query's postings, rounded up; None for no limit.
+        The last segment may be read in part, its first documents only.
     floor : float, default: 0
-        Postings with an impact below this share of the query's largest one are not read.
+        Postings are not read if their impact is below this share of the largest impact of the query.
     order : "impact" or "idf"
-        "impact": the segments of all terms by impact; of those that tie, the ones of the rarer term first. "idf": one
-        term after the other, the rarest first, each by impact.
+        "impact" reads the segments of all terms in descending order of impact; if impacts tie, those of rarer terms
+        first. "idf" reads term after term, the rarest first, each in descending order of impact.
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.1.5; and for the order by impact over all terms, with a budget of
-    postings that bounds the time, JASS: Lin and Trotman, Anytime ranking for impact-ordered indexes, ICTIR 2015. A
-    document that a posting is read of may lack others: scores are too low, and tie more often. Without a limit it
-    is `Exact`; with limits that leave nothing out, it finds the same, bit for bit.
+    Introduction to Information Retrieval, section 7.1.5. The order by impact over all terms, with a budget of postings
+    that limits the time, is that of JASS: Lin and Trotman, Anytime ranking for impact-ordered indexes, ICTIR 2015. If
+    some postings of a document are read and others are not, its score is too low; such scores tie more often. If the
+    limits leave no postings out, the result is that of `Exact`, bit for bit.
 
-    Sums of impacts of 8 bits are kept in 16. Of such, K documents are known to reach the K-th impact of a list; what
-    is read of low impacts is then added only to documents that have a higher one as well, as those without cannot reach
-    as much: the idea of `MaxScore`, by segments instead of terms. Documents that have a score are fewer then, and the
-    best of them are found by counting how many have each sum: each is compared once, to the lowest that may be among
-    the best.
+    Impacts of 8 bits are summed in 16 bits. At least K documents reach the K-th largest impact of a list. So low
+    impacts are added only to documents that also have a higher impact, because other documents cannot reach that score:
+    the idea of `MaxScore`, with segments instead of terms. Fewer documents then have a score. The best of them are
+    selected by counting the documents with each sum: each document is compared once, with the lowest sum that may be
+    among the best.
 
     Examples
     --------
@@ -116,7 +125,7 @@ class ImpactOrdered(Method):
         one_of("order", self.order, ("impact", "idf"))
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Arrange the postings by weight, and return what finds the top documents of a query."""
+        """Sort the postings by weight, and return the search function."""
         if self.postings is None and self.floor == 0:
             return Exact(weighting=self.weighting).searcher(index, k, whole_ties)
         weights = posting_weights(index, self.weighting)
@@ -126,36 +135,42 @@ class ImpactOrdered(Method):
         in_16_bits = self._in_16_bits(index, segments, k, whole_ties, limits) if weights.dtype == np.uint8 else None
 
         def find(query: Query) -> Found:
-            own = query_weights(index, self.weighting, query)
-            found = in_16_bits(query.terms, own) if in_16_bits is not None else None
+            own_weights = query_weights(index, self.weighting, query)
+            found = in_16_bits(query.terms, own_weights) if in_16_bits is not None else None
             if found is not None:
                 return found
-            parts = _impacts.choose(query.terms, segments.of_terms, segments.starts, segments.weights, own, *limits)
-            lists, block = segments.lists(query.terms, parts[0], parts[1], own), _BLOCK
-            if len(lists.starts) * _SHORT > (parts[1] - parts[0]).sum():
-                # One list of each term then, whose documents do not ascend: all have an accumulator at a time.
-                lists, block = lists._replace(starts=parts[0], stops=parts[1], query_weights=own), max(len(index), 1)
-            return accumulate(lists, len(index), k, whole_ties=whole_ties, block=block)
+            starts, stops, *_ = _impacts.choose(
+                query.terms, segments.term_starts, segments.starts, segments.weights, own_weights, *limits
+            )
+            lists, chunk_size = segments.lists(query.terms, starts, stops, own_weights), _CHUNK
+            if len(lists.starts) * _SHORT > (stops - starts).sum():
+                # Read each term as one list. Its documents do not ascend, so all need an accumulator at the same time.
+                lists = lists._replace(starts=starts, stops=stops, query_weights=own_weights)
+                chunk_size = max(len(index), 1)
+            return accumulate(lists, len(index), k, whole_ties=whole_ties, chunk_size=chunk_size)
 
         return find
 
     def _in_16_bits(
         self, index: Index, segments: _Segments, k: int, whole_ties: bool, limits: tuple[float, int, float, bool]
     ) -> Callable[[Integers, Values], Found | None]:
-        """Return what adds up impacts of 8 bits, or returns None where the query's weights are not small and whole."""
+        """Return a search function for impacts of 8 bits.
+
+        The function returns None if the query's weights are not small integers, so that sums may not fit in 16 bits.
+        """
         n = len(index)
 
-        # Each thread takes its own, and leaves them for the next query.
+        # Accumulators that no thread is using. A thread takes them from this list and puts them back after its query.
         idle: list[_impact_sums.Accumulators] = []
 
-        def find(terms: Integers, own: Values) -> Found | None:
+        def find(terms: Integers, own_weights: Values) -> Found | None:
             try:
                 accumulators = idle.pop()
             except IndexError:
                 accumulators = _impact_sums.Accumulators()
             found = _impact_sums.search(
-                terms, segments.of_terms, segments.starts, segments.documents, segments.weights, own, *limits,
-                n, min(k, LARGEST), whole_ties, accumulators,
+                terms, segments.term_starts, segments.starts, segments.documents, segments.weights, own_weights,
+                *limits, n, min(k, LARGEST), whole_ties, accumulators,
             )  # fmt: skip
             idle.append(accumulators)
             if found is None:
