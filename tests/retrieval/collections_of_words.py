@@ -1,4 +1,4 @@
-"""Small collections of few words, so that scores tie, and queries for them."""
+"""Hypothesis strategies for small collections of few distinct words, whose scores tie, and for queries."""
 
 from hypothesis import strategies as st
 
@@ -6,10 +6,10 @@ WORDS = ("a", "b", "c", "d")
 
 words = st.lists(st.sampled_from(WORDS), max_size=6)
 documents = st.lists(words, min_size=1, max_size=12)
-# With a word that no collection has.
+# Some queries contain a word that no collection has.
 queries = st.lists(st.sampled_from((*WORDS, "unknown")), max_size=5)
 
 
 def named(texts):
-    """Documents of lists of words, with ids that are not in their order."""
+    """Return documents with these words, with ids in descending order."""
     return [(f"d{len(texts) - i}", " ".join(text)) for i, text in enumerate(texts)]

@@ -1,4 +1,4 @@
-"""Small collections with queries, and what a method finds in them beside what the reference does."""
+"""Random small collections with queries, searched by a method and by the reference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25")
 
 
 class Search(NamedTuple):
-    """An index, the words of its documents and of a query, and how many documents are wanted, under which weighting."""
+    """A search to test: an index, the words of its documents and of the query, and the parameters of the search."""
 
     index: Index
     texts: list[list[str]]
@@ -29,16 +29,16 @@ class Search(NamedTuple):
 
     @property
     def query(self) -> Query:
-        """The query as the index has it."""
+        """The query as term numbers of the index."""
         return self.index.query(self.words)
 
     @property
     def needed(self) -> Counter[int]:
-        """How often the query has each of its terms."""
+        """The frequency of each term in the query."""
         return Counter(dict(zip(self.query.terms.tolist(), self.query.frequencies.tolist(), strict=True)))
 
     def collection(self) -> Collection:
-        """Give the collection as the reference takes it."""
+        """Return the collection in the form that the reference takes."""
         numbers = {term: i for i, term in enumerate(self.index.terms)}
         postings, weights = self.index.postings, posting_weights(self.index, self.weighting).tolist()
         starts, documents = postings.starts.tolist(), postings.documents.tolist()
@@ -49,18 +49,18 @@ class Search(NamedTuple):
         return Collection(by_term, dict(zip(self.query.terms.tolist(), own, strict=True)), texts, quality)
 
     def found(self, method: Method) -> list[tuple[int, float]]:
-        """Search with a method."""
+        """Search with a method of the package; return documents with scores."""
         found = method.searcher(self.index, self.k, self.whole_ties)(self.query)
         return list(zip(found.documents.tolist(), found.scores.tolist(), strict=True))
 
     def expected(self, scores: Scores) -> list[tuple[int, float]]:
-        """Rank what the reference finds."""
+        """Rank the scores of the reference; return documents with scores."""
         return top(scores, self.k, self.whole_ties)
 
 
 QUALITIES = (0.0, 0.25, 0.3, 1.0)
-# Few words, so that scores tie; the query may have one that no collection has.
-WORDS, ASKED = "aabbbcde", "abcdez"
+# There are few words, so that scores tie. The query may have a word, z, that no collection has.
+WORDS, QUERY_WORDS = "aabbbcde", "abcdez"
 
 
 def _search(seed: int) -> Search:
@@ -71,13 +71,13 @@ def _search(seed: int) -> Search:
     quality = rng.choices(QUALITIES, k=len(texts))
     named = ((f"d{i}", " ".join(text)) for i, text in enumerate(texts))
     index = Index.build(named, analyzer=str.split, quality=quality)
-    words = rng.choices(ASKED, k=rng.choice((0, 1, 2, 2, 3, 3, 4, 5)))
+    words = rng.choices(QUERY_WORDS, k=rng.choice((0, 1, 2, 2, 3, 3, 4, 5)))
     return Search(index, texts, words, rng.choice((1, 2, 3, 5, 20)), rng.random() < 0.5, rng.choice(WEIGHTINGS))
 
 
 def searches() -> st.SearchStrategy[Search]:
-    """Draw empty documents and queries, unknown and repeated terms, one document, K beyond N.
+    """Draw searches, including empty documents and queries, unknown and repeated terms, one document, and K beyond N.
 
-    Of seeds: what hypothesis draws letter by letter is a single document more often than not.
+    Hypothesis draws only a seed, because it would draw a single document most of the time.
     """
     return st.integers(0, 2**20).map(_search)

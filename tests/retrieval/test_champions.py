@@ -1,4 +1,4 @@
-"""Champion lists."""
+"""Champion lists: results against the reference, ties, costs and parameters."""
 
 import pytest
 import reference
@@ -12,7 +12,7 @@ from tieaware.retrieval import Champions, Exact, Index
 
 @given(searches(), st.integers(1, 5), st.sampled_from((0.0, 0.3, 0.5, 1.0)), st.booleans())
 @settings(max_examples=75, deadline=None)
-def test_champions_are_those_of_the_reference(search: Search, r, share, fallback):
+def test_results_equal_the_reference(search: Search, r, share, fallback):
     method = Champions(weighting=search.weighting, r=r, share=share, fallback=fallback)
     assert search.found(method) == search.expected(
         reference.champions(search.collection(), search.k, r, share, fallback)
@@ -21,20 +21,20 @@ def test_champions_are_those_of_the_reference(search: Search, r, share, fallback
 
 @given(searches())
 @settings(max_examples=30, deadline=None)
-def test_lists_of_all_documents_find_what_exact_search_does(search: Search):
+def test_lists_of_all_documents_equal_exact_search(search: Search):
     exact = search.found(Exact(weighting=search.weighting))
     assert search.found(Champions(weighting=search.weighting, r=len(search.index))) == exact
     assert search.found(Champions(weighting=search.weighting, r=1, share=1.0)) == exact
 
 
-def test_of_documents_that_tie_the_first_are_champions_and_what_was_read_counts():
+def test_first_tied_documents_are_champions_and_all_reads_count():
     index = Index.build([(i, "tie") for i in range(9)] + [(9, "tie tie rank")], analyzer=str.split)
     run, costs = Champions(weighting="nnn.nnn", r=3).counted(index, {"q": "tie rank", "r": "no"}, k=5)
     assert run.documents.to_list() == [9, 0, 1]
-    # Four entries of two lists, and the four postings of the three documents.
+    # The two champion lists have four entries, and the three documents have four postings.
     assert costs.postings.tolist() == [8, 0]
     assert costs.documents.tolist() == [3, 0]
-    # Three champions are enough for a top of three, and too few for one of five.
+    # Three champions are enough for the top three, but too few for the top five.
     method = Champions(weighting="nnn.nnn", r=3, fallback=True)
     assert method.counted(index, {"q": "tie rank"}, k=3)[1].postings.tolist() == [8]
     run, costs = method.counted(index, {"q": "tie rank"}, k=5)

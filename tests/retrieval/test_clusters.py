@@ -1,4 +1,4 @@
-"""Cluster pruning."""
+"""Cluster pruning: results against the reference, the choice of leaders, costs and parameters."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from tieaware.retrieval.clusters import _insert
 
 @given(searches(), st.sampled_from((None, 1, 2, 4, 20)), st.integers(1, 3), st.integers(1, 3), st.integers(0, 2))
 @settings(max_examples=75, deadline=None)
-def test_clusters_are_those_of_the_reference(search: Search, leaders, b1, b2, seed):
+def test_results_equal_the_reference(search: Search, leaders, b1, b2, seed):
     method = ClusterPruning(weighting=search.weighting, leaders=leaders, b1=b1, b2=b2, seed=seed)
     assert search.found(method) == search.expected(
         reference.cluster_pruning(search.collection(), leaders, b1, b2, seed)
@@ -23,13 +23,13 @@ def test_clusters_are_those_of_the_reference(search: Search, leaders, b1, b2, se
 
 @given(searches(), st.integers(1, 3), st.integers(0, 2**70))
 @settings(max_examples=30, deadline=None)
-def test_who_visits_all_leaders_finds_what_exact_search_does(search: Search, b1, seed):
+def test_visiting_all_leaders_equals_exact_search(search: Search, b1, seed):
     method = ClusterPruning(weighting=search.weighting, b1=b1, b2=len(search.index), seed=seed)
     assert search.found(method) == search.found(Exact(weighting=search.weighting))
 
 
-def test_the_nearest_leaders_are_those_of_a_stable_sort():
-    """Of few products, so that leaders that go in push others on that tie."""
+def test_the_nearest_leaders_equal_a_stable_sort():
+    """Draw products from few values, so that leaders are inserted among tied ones."""
     rng = np.random.default_rng(8)
     products = rng.integers(0, 4, (9, 50)).astype(float)
     nearest, cosines = np.full((3, 50), -1, np.int32), np.full((3, 50), -1.0)
@@ -39,7 +39,7 @@ def test_the_nearest_leaders_are_those_of_a_stable_sort():
     np.testing.assert_array_equal(cosines, np.take_along_axis(products, nearest, axis=0))
 
 
-def test_leaders_whose_terms_weigh_nothing_lead():
+def test_leaders_may_have_vectors_of_zeros():
     index = Index.build([(i, "every") for i in range(9)], analyzer=str.split)
     assert len(ClusterPruning(weighting="ntn.ntn", b2=2).search(index, {"q": "every"}).scores) == 0
 
@@ -52,18 +52,18 @@ def test_more_leaders_find_more_and_cost_more():
     queries = {f"q{i}": f"w{i}1 w{i}2" for i in range(10)}
     exact = Exact().search(index, queries, 5)
 
-    def of(**parameters):
+    def total_score_and_cost(**parameters):
         run, costs = ClusterPruning(**parameters).counted(index, queries, 5)
         assert len(run.scores) <= len(exact.scores)
         return run.scores.sum(), costs.documents.sum()
 
-    once, twice, far = of(), of(b1=2), of(b2=5)
-    assert once[0] < far[0] <= exact.scores.sum() + 1e-9
-    assert once[0] <= twice[0]
-    assert once[1] < twice[1] < far[1]
-    everything = of(b2=20)
-    assert everything[0] == exact.scores.sum()
-    assert everything[1] > far[1]
+    default, two_leaders, five_visited = (total_score_and_cost(**each) for each in ({}, {"b1": 2}, {"b2": 5}))
+    assert default[0] < five_visited[0] <= exact.scores.sum() + 1e-9
+    assert default[0] <= two_leaders[0]
+    assert default[1] < two_leaders[1] < five_visited[1]
+    all_visited = total_score_and_cost(b2=20)
+    assert all_visited[0] == exact.scores.sum()
+    assert all_visited[1] > five_visited[1]
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,6 @@ def test_parameters_are_checked(parameters, message):
         ClusterPruning(**parameters)
 
 
-def test_a_name_has_the_first_parameter_and_those_that_differ():
+def test_the_name_shows_the_first_parameter_and_all_changed_ones():
     assert str(ClusterPruning()) == "ClusterPruning(b1=1)"
     assert str(ClusterPruning(weighting="bm25", seed=3, b2=2)) == "ClusterPruning(b1=1, b2=2, seed=3, weighting='bm25')"

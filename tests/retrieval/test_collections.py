@@ -1,4 +1,4 @@
-"""Readers of test collections: what they make of each format, of what is none, and of those that people have."""
+"""Readers of test collections: each format, malformed files, and four real collections."""
 
 import bz2
 import gzip
@@ -22,7 +22,7 @@ def tar(pages):
             member = tarfile.TarInfo(name)
             member.size = len(page)
             archive.addfile(member, io.BytesIO(page))
-    # Without the time, so that each process that collects tests sees the same.
+    # Leave out the modification time, so that parallel test processes collect tests with the same names.
     return gzip.compress(file.getvalue(), mtime=0)
 
 
@@ -46,11 +46,11 @@ def test_jsonl():
     assert documents(titled) == [("d1", {"title": "tie", "body": "a"}), ("d2", {"title": "", "body": "b"})]
 
 
-def test_tsv_crlf_latin_1_and_no_end_of_line():
+def test_tsv_with_crlf_latin_1_and_no_final_line_end():
     assert documents(b"d1\ta\tb\r\nd2\tn\xe9\r\nd3\t\xc3\xa9") == [("d1", "a b"), ("d2", "né"), ("d3", "é")]
 
 
-def test_smart_fields_and_a_title_that_is_repeated():
+def test_smart_with_a_title_repeated_in_the_text():
     text = ".I 1\n.T\ntied\nscores\n.A\nnobody\n.W\ntied scores are\nfrequent\n.I 2\n.W\nno title\n.X\n1 5 1\n"
     assert documents(text) == [
         ("1", {"title": "tied scores", "body": "are frequent"}),
@@ -89,23 +89,23 @@ def test_compressed():
 @pytest.mark.parametrize(
     ("text", "format", "message"),
     [
-        (b"", None, "expected a format to be named"),
-        (b"just words\n", None, "expected a format to be named"),
+        (b"", None, "the format cannot be detected; it must be given as one of trec, jsonl"),
+        (b"just words\n", None, "the format cannot be detected"),
         (b"d1\ttie\n", "xml", "format: expected one of trec, jsonl"),
-        (b"d1\ttie\nwords\n", "tsv", "<file>:2: expected an id, a tab and text, found 'words'"),
-        (b"<DOC>\nno name\n</DOC>\n", "trec", "<file>:3: expected <DOCNO>"),
-        (b"<DOC>\n<DOCNO>d1</DOCNO>\n", "trec", "<file>:2: expected the end of the last document"),
-        (b'{"id": "d1"}\n', "jsonl", "<file>:1: expected an id, and text"),
-        (b'{"id": "d1", "text": "a"}\n[1]\n', "jsonl", "<file>:2: expected an object of JSON"),
-        (b"[" * 100_000 + b"\n", "jsonl", "<file>:1: expected an object of JSON"),
+        (b"d1\ttie\nwords\n", "tsv", "<file>:2: expected an id, a tab and a text, found 'words'"),
+        (b"<DOC>\nno name\n</DOC>\n", "trec", "<file>:3: the document that ends here has no <DOCNO>"),
+        (b"<DOC>\n<DOCNO>d1</DOCNO>\n", "trec", "<file>:2: the file ends inside a document"),
+        (b'{"id": "d1"}\n', "jsonl", "<file>:1: the object must have an id and a text"),
+        (b'{"id": "d1", "text": "a"}\n[1]\n', "jsonl", "<file>:2: expected a JSON object"),
+        (b"[" * 100_000 + b"\n", "jsonl", "<file>:1: expected a JSON object"),
         (b"words\n.I 1\n", "smart", "<file>:1: expected a line such as .I 1"),
         (b".I\n.W\nx\n", "smart", "<file>:1: expected an id"),
-        (b"words\n", "npl", "<file>:1: expected a number"),
-        (b"no tar file, but long enough " * 100, "cacm", "<file>: no whole tar file"),
+        (b"words\n", "npl", "<file>:1: expected a line with a number"),
+        (b"no tar file, but long enough " * 100, "cacm", "<file>: not a complete tar file"),
         (tar({"a.html": b"x" * 5000})[:60], "cacm", "<file>: truncated gzip data"),
     ],
 )
-def test_what_is_no_such_file_is_refused(text, format, message):
+def test_malformed_documents_are_refused(text, format, message):
     with pytest.raises(InputError, match=message) as raised:
         documents(text, format)
     assert "\n" not in str(raised.value)
@@ -116,17 +116,17 @@ def test_what_is_no_such_file_is_refused(text, format, message):
     [
         (b"1 5 9\n", "cranfield", "<file>:1: expected a label, one of 1, 2, 3, 4, 5, -1, found '9'"),
         (b"1\n", "smart", "<file>:1: expected a query and a document"),
-        (b"", "smart", "<file>: expected judgments, found none"),
-        (b"1 Q0 d1 1\n", "cacm", "<file>:1: expected query iteration CACM-number label"),
+        (b"", "smart", "<file>: the file has no judgments"),
+        (b"1 Q0 d1 1\n", "cacm", "<file>:1: expected the columns query, iteration, CACM-number and label"),
     ],
 )
-def test_what_are_no_judgments_is_refused(text, format, message):
+def test_malformed_judgments_are_refused(text, format, message):
     with pytest.raises(InputError, match=message):
         read_judgments(io.BytesIO(text), format)
 
 
-def test_a_topic_comes_once():
-    with pytest.raises(InputError, match="<file>:2: expected each topic once, found '1'"):
+def test_a_repeated_topic_is_refused():
+    with pytest.raises(InputError, match="<file>:2: the topic '1' appears twice"):
         read_topics(io.BytesIO(b"1\ta\n1\tb\n"), "tsv")
 
 
@@ -139,8 +139,8 @@ def test_a_topic_comes_once():
         ("vaswani_npl", ("doc-text.trec", "query-text.trec", "qrels"), "trec", (11429, 93, 93)),
     ],
 )
-def test_the_collections_that_people_have(data, folder, files, format, counts):
-    """And every judged document is one of the collection, but for what the collections themselves lack."""
+def test_real_collections(data, folder, files, format, counts):
+    """Count the documents, topics and judged queries; every judged document must be in the collection."""
     paths = [data / folder / file for file in files]
     found = list(read_documents(paths[0], format))
     topics, qrels = read_topics(paths[1], format), read_judgments(paths[2], format)

@@ -1,4 +1,4 @@
-"""Index elimination."""
+"""Index elimination: results against the reference, costs and parameters."""
 
 import pytest
 import reference
@@ -14,21 +14,21 @@ SHARES = st.sampled_from((0.0, 0.1, 0.3, 0.5, 0.9, 1.0))
 
 @given(searches(), st.sampled_from((0.0, 0.05, 0.2, 0.5, 1.0)), SHARES)
 @settings(max_examples=75, deadline=None)
-def test_terms_of_high_idf_are_those_of_the_reference(search: Search, min_idf, share):
+def test_results_of_high_idf_equal_the_reference(search: Search, min_idf, share):
     method = HighIdf(weighting=search.weighting, min_idf=min_idf, share=share)
     assert search.found(method) == search.expected(reference.high_idf(search.collection(), min_idf, share))
 
 
 @given(searches(), st.integers(1, 4), SHARES)
 @settings(max_examples=75, deadline=None)
-def test_documents_with_several_terms_are_those_of_the_reference(search: Search, m, share):
+def test_results_of_at_least_equal_the_reference(search: Search, m, share):
     method = AtLeast(weighting=search.weighting, m=m, share=share)
     assert search.found(method) == search.expected(reference.at_least(search.collection(), m, share))
 
 
 @given(searches())
 @settings(max_examples=30, deadline=None)
-def test_with_nothing_eliminated_it_is_exact_search(search: Search):
+def test_eliminating_nothing_equals_exact_search(search: Search):
     exact = search.found(Exact(weighting=search.weighting))
     assert search.found(HighIdf(weighting=search.weighting)) == exact
     assert search.found(AtLeast(weighting=search.weighting)) == exact

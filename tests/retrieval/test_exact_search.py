@@ -1,4 +1,4 @@
-"""Exact search, by all postings or by those that matter."""
+"""Exact search: Exact and MaxScore against the reference and against each other."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ WEIGHTINGS = ("lnc.ltc", "bm25", "impact:8", "impact:2:nnn.nnn")
 
 @given(searches())
 @settings(max_examples=75, deadline=None)
-def test_what_is_found_is_that_of_the_reference(search: Search):
+def test_results_equal_the_reference(search: Search):
     expected = search.expected(reference.exact(search.collection()))
     for method in (Exact(), Exact(heap="all"), MaxScore()):
         assert search.found(type(method)(**{**vars(method), "weighting": search.weighting})) == expected
@@ -22,7 +22,7 @@ def test_what_is_found_is_that_of_the_reference(search: Search):
 
 @pytest.fixture(scope="module")
 def index():
-    """A collection of some blocks, with frequent and rare terms."""
+    """Build an index of several chunks of documents, with frequent and rare terms."""
     rng = np.random.default_rng(15)
     tokens = np.minimum(rng.zipf(1.3, 200_000) - 1, 999).astype(np.int32)
     offsets = np.append(np.sort(rng.choice(200_000, 40_000, replace=False)), 200_000)
@@ -50,19 +50,19 @@ def test_max_score_finds_the_same_bits_and_reads_less(index, queries, weighting)
                 assert run.scores.tobytes() == exact.scores.tobytes()
                 assert (fewer.postings <= costs.postings).all()
             if k == 1:
-                # The more scores tie, the less is spared.
+                # The more scores tie, the fewer postings can be skipped.
                 most = 0.85 if weighting.startswith("impact:2") else 0.4
                 assert fewer.postings.sum() < most * costs.postings.sum()
 
 
-def test_all_query_weights_are_1_where_the_letters_say_so():
+def test_weighting_bnn_gives_query_terms_the_weight_1():
     index = Index.build([("d1", "a a b"), ("d2", "a b b"), ("d3", "b")], analyzer=str.split)
     query = index.query("b b a")
     assert Exact(weighting="nnn.bnn").searcher(index, 3, False)(query).scores.tolist() == [3.0, 3.0, 1.0]
     assert Exact(weighting="nnn.nnn").searcher(index, 3, False)(query).scores.tolist() == [5.0, 4.0, 2.0]
 
 
-def test_a_query_may_bring_along_weights_below_0():
+def test_a_query_may_have_negative_weights():
     index = Index.build([("d1", "a b"), ("d2", "a"), ("d3", "b")], analyzer=str.split)
     query = Query(np.array([0, 1]), np.array([1, 1]), np.array([2.0, -1.0]))
     for method in (Exact(weighting="nnn.nnn"), MaxScore(weighting="nnn.nnn")):

@@ -1,4 +1,4 @@
-"""Relevance feedback, by judgments and blind."""
+"""Relevance feedback from judgments, and blind feedback."""
 
 from itertools import permutations
 
@@ -20,9 +20,9 @@ LIMITS = st.sampled_from((None, 0, 1, 2))
     st.sampled_from((0.0, 0.75)), st.sampled_from((0.0, 0.15, 2.0)), LIMITS, st.sampled_from((1, 2)),
 )  # fmt: skip
 @settings(max_examples=100, deadline=None)
-def test_rocchio_is_that_of_the_reference(search: Search, labels, alpha, beta, gamma, n_terms, rel):
+def test_expanded_queries_equal_the_reference(search: Search, labels, alpha, beta, gamma, n_terms, rel):
     c = search.collection()
-    # Documents d0 to d11 are judged, whether the index has them or not; x: unjudged, as a negative label.
+    # Judge the documents d0 to d11, some of which may not be in the index; x becomes a negative label: unjudged.
     judged = {d: -1 if label == "x" else int(label) for d, label in enumerate(labels)}
     qrels = {"q": {f"d{d}": label for d, label in judged.items()}, "another": {"d0": 1}}
     expanded = rocchio(
@@ -41,7 +41,7 @@ def test_rocchio_is_that_of_the_reference(search: Search, labels, alpha, beta, g
 
 @given(searches(), st.sampled_from((1, 2, 3, 20)), st.sampled_from((0.0, 1.0)), st.sampled_from((0.0, 0.75)), LIMITS)
 @settings(max_examples=100, deadline=None)
-def test_blind_feedback_is_that_of_the_reference(search: Search, depth, alpha, beta, n_terms):
+def test_results_of_blind_feedback_equal_the_reference(search: Search, depth, alpha, beta, n_terms):
     method = BlindFeedback(weighting=search.weighting, depth=depth, alpha=alpha, beta=beta, n_terms=n_terms)
     assert search.found(method) == search.expected(
         reference.blind_feedback(search.collection(), depth, alpha, beta, n_terms)
@@ -50,12 +50,12 @@ def test_blind_feedback_is_that_of_the_reference(search: Search, depth, alpha, b
         assert search.found(method) == search.found(Exact(weighting=search.weighting))
 
 
-def test_blind_feedback_is_the_mean_over_the_orders_of_documents_that_tie():
-    """Scores are linear in the query: their mean over all orders of a tied top is what the expected centroid gives."""
+def test_blind_feedback_gives_the_mean_score_over_all_orders_of_ties():
+    """Scores are linear in the query, so the expected centroid must give the mean score over all orders of the ties."""
     texts = ["tie tie a", "tie b b", "tie c", "tie a c", "b", "c c", "a"]
     index = Index.build(enumerate(texts), analyzer=str.split)
     exact = Exact(weighting="nnn.nnn")
-    # Document 0 is first, documents 1 to 3 tie behind it; two of these are in the top three.
+    # Document 0 is first, and documents 1 to 3 tie for the next ranks; the top three has two of these.
     orders = [(0, *order)[:3] for order in permutations((1, 2, 3))]
     scores = np.zeros(len(texts))
     for order in orders:
@@ -74,7 +74,7 @@ def test_any_method_searches_expanded_queries():
     for method, expected in (
         (Exact, {1: 2.5, 2: 1.75, 3: 1.5}),
         (Champions, {1: 2.5, 2: 1.75, 3: 1.5}),
-        # Windows hold the terms of the query itself.
+        # Windows contain only the original terms of the query.
         (Proximity, {1: 3.5, 2: 2.75, 3: 1.5}),
     ):
         run = method(weighting="nnn.nnn").search(index, expanded)
@@ -83,16 +83,16 @@ def test_any_method_searches_expanded_queries():
     assert AtLeast(m=2).search(index, expanded).documents.to_list() == [1]
 
 
-def test_of_added_terms_that_tie_the_first_are_added():
+def test_first_tied_terms_are_added():
     index = Index.build([(1, "tie " + " ".join(f"t{i}" for i in range(40))), (2, "other")], analyzer=str.split)
     expanded = rocchio(index, {"q": "tie"}, {"q": {"1": 1}}, weighting="nnn.nnn", n_terms=20)
     assert expanded["q"].terms.tolist() == list(range(21))
 
 
-def test_what_feedback_costs():
+def test_costs_of_blind_feedback():
     index = Index.build([(1, "tie rank"), (2, "tie rank list"), (3, "rank")], analyzer=str.split)
     costs = BlindFeedback(depth=1, weighting="nnn.nnn").counted(index, {"q": "tie", "r": "no"})[1]
-    # Two postings of the first search, five terms in both documents that tie, six postings of three terms.
+    # The first search reads two postings, the two tied documents have five terms, the second search reads six postings.
     assert costs.postings.tolist() == [2 + 5 + 6, 0]
     assert costs.documents.tolist() == [2 + 3, 0]
 

@@ -1,4 +1,4 @@
-"""Proximity: smallest windows, and what is ranked by them."""
+"""Proximity: the smallest windows, the ranking by them, and the learned weight."""
 
 import re
 from itertools import pairwise
@@ -17,7 +17,7 @@ from tieaware.retrieval import Exact, Index, Proximity, learn_alpha, smallest_wi
 
 @given(searches(), st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
-def test_windows_are_those_of_the_reference(search: Search, random):
+def test_windows_equal_the_reference(search: Search, random):
     documents = random.choices(range(len(search.index)), k=12)
     expected = [reference.smallest_window(search.needed, search.collection().texts[d]) for d in documents]
     assert smallest_windows(search.index, search.words, documents).tolist() == expected
@@ -26,7 +26,7 @@ def test_windows_are_those_of_the_reference(search: Search, random):
 
 @given(searches(), st.sampled_from((0.0, 0.1, 1.0, 7.0)), st.sampled_from((None, 1, 3, 20)))
 @settings(max_examples=75, deadline=None)
-def test_proximity_is_that_of_the_reference(search: Search, alpha, depth):
+def test_results_equal_the_reference(search: Search, alpha, depth):
     method = Proximity(weighting=search.weighting, alpha=alpha, depth=depth)
     scores = reference.proximity(search.collection(), search.k, search.needed, alpha, depth)
     assert search.found(method) == search.expected(scores)
@@ -34,7 +34,7 @@ def test_proximity_is_that_of_the_reference(search: Search, alpha, depth):
         assert search.found(method) == search.found(Exact(weighting=search.weighting))
 
 
-def test_the_textbooks_window():
+def test_the_textbook_example():
     texts = ["the quality of mercy is not strained", "strained mercy", "mercy mercy", ""]
     index = Index.build(enumerate(texts), analyzer=str.split)
     assert smallest_windows(index, "strained mercy", range(4)).tolist() == [4, 2, 0, 0]
@@ -44,18 +44,18 @@ def test_the_textbooks_window():
 
 
 def test_windows_of_long_documents():
-    """Against a sweep over all positions of two terms, and of three, of which one is needed twice."""
+    """Compare with all combinations of positions, for two terms, and for three terms where one is needed twice."""
     rng = np.random.default_rng(3)
     words = rng.choice(list("abcdefghij"), 3000, p=[0.005, 0.005, 0.01, *[0.14] * 7])
     index = Index.build([("d", " ".join(words))], analyzer=str.split)
     a, b = (np.flatnonzero(words == word) for word in "ab")
     assert smallest_windows(index, "a b", [0]) == np.abs(a[:, None] - b).min() + 1
     c = np.flatnonzero(words == "c")
-    spans = [np.array([x, y, *pair]) for x in a for y in b for pair in pairwise(c)]
-    assert smallest_windows(index, "c a b c", [0]) == min(np.ptp(span) for span in spans) + 1
+    windows = [np.array([x, y, *pair]) for x in a for y in b for pair in pairwise(c)]
+    assert smallest_windows(index, "c a b c", [0]) == min(np.ptp(window) for window in windows) + 1
 
 
-def test_weights_are_learned_by_least_squares():
+def test_the_learned_weight_is_that_of_least_squares():
     rng = np.random.default_rng(4)
     scores, windows = rng.random(50), rng.integers(0, 5, 50)
     near = np.where(windows > 0, 1 / np.maximum(windows, 1), 0)
@@ -64,22 +64,22 @@ def test_weights_are_learned_by_least_squares():
     assert learn_alpha(scores, windows, relevant) == pytest.approx(fitted[2] / fitted[1], rel=1e-9)
     assert learn_alpha([1, 2, 1, 2], [0, 0, 1, 1], [False, True, False, False]) == 0
     for unusable in (np.ones(50), near, -scores):
-        with pytest.raises(InputError, match=r"^scores: expected scores and windows that vary"):
+        with pytest.raises(InputError, match=r"^scores: scores and windows must vary independently"):
             learn_alpha(unusable, windows, relevant)
-    with pytest.raises(InputError, match=r"^scores, windows and relevant: expected as many of each"):
+    with pytest.raises(InputError, match=r"^scores, windows and relevant: must be one-dimensional and equally long"):
         learn_alpha(scores, windows[1:], relevant)
 
 
-def test_the_kernel_stays_within_its_arrays_whatever_they_hold():
-    """Arrays of a hostile file, or of one that another thread writes to: any answer will do."""
+def test_the_kernel_stays_inside_its_arrays_for_any_content():
+    """Pass invalid numbers, as from a malicious file or a racing thread; any result of the right shape is correct."""
     rng = np.random.default_rng(5)
     for _ in range(300):
         n_terms, n_postings, n_tokens = rng.integers(0, 4), rng.integers(0, 6), rng.integers(0, 8)
-        wild = [-(2**62), -1, 0, 1, 2, 5, 9, 2**62]
-        starts, stops = rng.choice(wild, (2, n_terms))
+        offsets = [-(2**62), -1, 0, 1, 2, 5, 9, 2**62]
+        starts, stops = rng.choice(offsets, (2, n_terms))
         widths = _windows.smallest_windows(
             starts, stops, rng.choice([-5, 0, 1, 2, 2**31 - 1], n_terms).astype(np.int32),
-            rng.integers(-1, 3, n_postings).astype(np.int32), rng.choice(wild, n_postings + 1),
+            rng.integers(-1, 3, n_postings).astype(np.int32), rng.choice(offsets, n_postings + 1),
             rng.choice([-(2**31), 0, 1, 2**31 - 1], n_tokens).astype(np.int32), np.arange(-1, 3, dtype=np.int32),
         )  # fmt: skip
         assert widths.shape == (4,)
@@ -91,7 +91,7 @@ def test_the_kernel_stays_within_its_arrays_whatever_they_hold():
         )
 
 
-def test_threads_find_the_same():
+def test_the_result_does_not_depend_on_threads():
     rng = np.random.default_rng(6)
     documents = [(i, " ".join(rng.choice(list("abcde"), 30))) for i in range(200)]
     index = Index.build(documents, analyzer=str.split)
@@ -124,5 +124,5 @@ def test_parameters_and_the_index_are_checked():
         with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
             Proximity(**parameters)
     index = Index.build([("d", "a")], analyzer=str.split, positions=False)
-    with pytest.raises(InputError, match=r"^index\.postings: expected positions, found an index built with"):
+    with pytest.raises(InputError, match=r"^index: has no positions; build it with positions$"):
         Proximity().search(index, {"q": "a"})

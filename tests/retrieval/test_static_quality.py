@@ -1,6 +1,4 @@
-"""Static quality."""
-
-import re
+"""Methods with static quality: results against the reference and each other, early stopping, errors."""
 
 import numpy as np
 import pytest
@@ -15,14 +13,14 @@ from tieaware.retrieval import Exact, GlobalChampions, HighLow, Index, NetScore
 
 @given(searches(), st.sampled_from((0.0, 0.2, 0.5, 1.0)))
 @settings(max_examples=75, deadline=None)
-def test_net_scores_are_those_of_the_reference(search: Search, share):
+def test_results_of_net_score_equal_the_reference(search: Search, share):
     method = NetScore(weighting=search.weighting, share=share)
     assert search.found(method) == search.expected(reference.net_score(search.collection(), share))
 
 
 @given(searches(), st.integers(1, 5), st.booleans())
 @settings(max_examples=75, deadline=None)
-def test_global_champions_are_those_of_the_reference(search: Search, r, fallback):
+def test_results_of_global_champions_equal_the_reference(search: Search, r, fallback):
     method = GlobalChampions(weighting=search.weighting, r=r, fallback=fallback)
     assert search.found(method) == search.expected(
         reference.global_champions(search.collection(), search.k, r, fallback)
@@ -31,14 +29,15 @@ def test_global_champions_are_those_of_the_reference(search: Search, r, fallback
 
 @given(searches(), st.integers(1, 5), st.integers(1, 3))
 @settings(max_examples=75, deadline=None)
-def test_high_and_low_lists_are_those_of_the_reference(search: Search, r, m):
+def test_results_of_high_low_equal_the_reference(search: Search, r, m):
     method = HighLow(weighting=search.weighting, r=r, m=m)
     assert search.found(method) == search.expected(reference.high_low(search.collection(), search.k, r, m))
 
 
 @given(searches())
 @settings(max_examples=30, deadline=None)
-def test_with_lists_of_all_documents_all_find_the_same_and_without_quality_what_exact_search_does(search: Search):
+def test_methods_agree_with_lists_of_all_documents(search: Search):
+    """With lists of all documents, the three methods agree; with quality 0, they also agree with exact search."""
     n = len(search.index)
     for quality in (search.index.quality, np.zeros(n)):
         index = Index.build(
@@ -48,12 +47,12 @@ def test_with_lists_of_all_documents_all_find_the_same_and_without_quality_what_
         net = again.found(NetScore(weighting=search.weighting))
         assert again.found(GlobalChampions(weighting=search.weighting, r=n)) == net
         assert again.found(HighLow(weighting=search.weighting, r=n)) == net
-    above = [each for each in net if each[1] > 0]
-    assert above == again.found(Exact(weighting=search.weighting))[: len(above)]
+    positive = [each for each in net if each[1] > 0]
+    assert positive == again.found(Exact(weighting=search.weighting))[: len(positive)]
 
 
-def test_net_scores_stop_early_and_lose_nothing():
-    """Of 20,000 documents of falling quality, the first blocks are enough; the rest is not read."""
+def test_net_score_stops_early_with_the_same_result():
+    """The quality of 20,000 documents falls so fast that the first chunks contain the top ten."""
     rng = np.random.default_rng(1)
     words = rng.choice(list("abcdefgh"), (20_000, 5))
     quality = np.round(rng.random(20_000) ** 8, 3)
@@ -68,7 +67,7 @@ def test_net_scores_stop_early_and_lose_nothing():
     assert (costs.documents < all_costs.documents / 2).all()
 
 
-def test_documents_that_tie_with_the_last_are_found_however_far_down():
+def test_whole_ties_are_found_in_all_chunks():
     index = Index.build([(i, "tie") for i in range(1000)], analyzer=str.split, quality=np.full(1000, 0.5))
     assert len(NetScore().search(index, {"q": "tie"}, 5, whole_ties=True).scores) == 1000
     assert NetScore().search(index, {"q": "tie"}, 5).documents.to_list() == [0, 1, 2, 3, 4]
@@ -76,8 +75,8 @@ def test_documents_that_tie_with_the_last_are_found_however_far_down():
 
 @pytest.mark.parametrize("method", [NetScore(), GlobalChampions(), HighLow()], ids=str)
 def test_an_index_without_quality_is_refused(method):
-    message = "index.quality: expected a number from 0 to 1 for each document, Index.build(quality=…), found None"
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+    message = "index: has no static quality; build it with a quality from 0 to 1 for each document"
+    with pytest.raises(InputError, match=f"^{message}$"):
         method.search(Index.build([("d", "a")], analyzer=str.split), {"q": "a"})
 
 

@@ -1,4 +1,4 @@
-"""Weights: SMART's letters, BM25 and impacts."""
+"""Weightings: SMART notation, BM25 and impacts against the textbook's formulas and other libraries."""
 
 import math
 from collections import Counter
@@ -23,7 +23,7 @@ def index():
 
 
 def matrix(index, weighting):
-    """The weights as a matrix of documents and terms."""
+    """Return the weights as a dense matrix of documents × terms."""
     dense = np.zeros((len(index), len(index.terms)))
     weights = weighting_of(weighting).of_postings(index.postings)
     for t, (a, b) in enumerate(pairwise(index.postings.starts)):
@@ -31,14 +31,14 @@ def matrix(index, weighting):
     return dense
 
 
-def of_query(index, weighting):
+def query_weights(index, weighting):
     query = index.query(QUERY)
     weights = weighting_of(weighting).of_query(index.postings, query)
     return dict(zip(query.terms.tolist(), weights.tolist(), strict=True))
 
 
 def smart(letters, counts, index):
-    """The weights of a text by its letters."""
+    """Compute the weights of a text in SMART notation, from its term counts."""
     df = {t: sum(t in text.split() for text in TEXTS) for t in index.terms}
     n, log, tf = len(TEXTS), math.log10, dict(counts)
     mean = sum(tf.values()) / len(tf) if tf else 1
@@ -56,18 +56,18 @@ def smart(letters, counts, index):
 
 
 @pytest.mark.parametrize("letters", [tf + idf + norm for tf in "nlabLd" for idf in "ntps" for norm in "nc"])
-def test_letters_are_those_of_the_book(index, letters):
+def test_smart_weights_equal_the_textbook_formulas(index, letters):
     found = matrix(index, f"{letters}.nnn")
     for row, text in zip(found, TEXTS, strict=True):
         expected = smart(letters, Counter(text.split()), index)
         np.testing.assert_allclose(row, [expected.get(t, 0) for t in index.terms], rtol=1e-6)
     counts = Counter(t for t in QUERY.split() if t in index.terms)
     expected = smart(letters, counts, index)
-    found = of_query(index, f"nnn.{letters}")
+    found = query_weights(index, f"nnn.{letters}")
     assert {index.terms[t]: w for t, w in found.items()} == pytest.approx(expected, rel=1e-12)
 
 
-def test_tf_idf_is_that_of_scikit_learn(index):
+def test_tf_idf_equals_scikit_learn(index):
     words = {"tokenizer": str.split, "token_pattern": None, "vocabulary": index.terms}
     vectorizer = TfidfVectorizer(**words)
     documents, query = vectorizer.fit_transform(TEXTS), vectorizer.transform([QUERY])
@@ -75,7 +75,7 @@ def test_tf_idf_is_that_of_scikit_learn(index):
     expected = (documents @ query.T).toarray().ravel()
     run = Exact(weighting="nsc.nsc").search(index, {"q": QUERY})
     np.testing.assert_allclose(run.scores, expected[run.documents.to_list()], rtol=1e-6)
-    # Its idf without the 1 that it adds: the base of the logarithm does not matter to a cosine.
+    # Subtract the 1 that scikit-learn adds to each idf. The base of the logarithm does not change a cosine.
     counts = np.array([[text.split().count(t) for t in index.terms] for text in TEXTS])
     plain = TfidfTransformer(smooth_idf=False).fit(counts)
     plain.idf_ = plain.idf_ - 1
@@ -85,7 +85,7 @@ def test_tf_idf_is_that_of_scikit_learn(index):
     )
 
 
-def test_bm25_is_that_of_bm25s():
+def test_bm25_equals_bm25s():
     rng = np.random.default_rng(3)
     texts = [rng.integers(0, 30, rng.integers(1, 20)).tolist() for _ in range(200)]
     index = Index.from_tokens(texts, [str(i) for i in range(30)])
@@ -101,13 +101,13 @@ def test_bm25_is_that_of_bm25s():
 
 @pytest.mark.parametrize("bits", [1, 2, 8, 9, 16])
 @pytest.mark.parametrize("of", ["bm25", "lnc.ltc"])
-def test_impacts_are_those_of_pisas_linear_quantizer(index, bits, of):
+def test_impacts_equal_the_linear_quantizer_of_pisa(index, bits, of):
     weighting = weighting_of(f"impact:{bits}:{of}")
     weights = weighting_of(of).of_postings(index.postings)
     if of == "lnc.ltc":
         df = np.diff(index.postings.starts)
         weights = (weights * np.repeat(np.log10(len(index) / df), df)).astype(np.float32)
-    # As its source has it: the range, the scale of 32 bits, std::round (halves away from zero), plus 1.
+    # PISA's source code: a scale in float32, then std::round, which rounds halves away from zero, then plus 1.
     scale = np.float32((1 << bits) - 2) / weights.max()
     expected = [math.floor(float(np.float32(w * scale)) + 0.5) + 1 for w in weights]
     impacts = weighting.of_postings(index.postings)
@@ -118,11 +118,11 @@ def test_impacts_are_those_of_pisas_linear_quantizer(index, bits, of):
 
 @pytest.mark.parametrize("name", ["bm25", "bm25:k1=0.9", "bm25:k1=1e-07,b=0.123456789012", "bm25:b=0.0", "impact:8",
                                   "impact:3:lnc.ltc", "impact:16:bm25:k1=0.9,b=0.4", "Lpn.bnn"])  # fmt: skip
-def test_names_are_read_as_they_are_shown(name):
+def test_parsing_a_name_gives_the_same_name(name):
     assert weighting_of(name).name == name
 
 
-def test_a_collection_without_words_has_no_weights():
+def test_a_collection_of_empty_documents_has_no_weights():
     index = Index.build([("d1", ""), ("d2", "")], analyzer=str.split)
     for name in ("lnc.ltc", "anc.Lpc", "bm25", "impact:8", "nsc.nsc"):
         assert len(weighting_of(name).of_postings(index.postings)) == 0
@@ -138,7 +138,7 @@ def test_a_collection_without_words_has_no_weights():
         ("impact:x", "'impact:x'"), (8, "8"), (None, "None"), ("impact:8:lnb.ltc", "'lnb.ltc'"),
     ],
 )  # fmt: skip
-def test_other_names_are_refused_in_one_line(name, found):
+def test_unknown_names_are_refused_in_one_line(name, found):
     with pytest.raises(InputError, match=r"^weighting(: k1|: b|: bits)?: expected .*, found " + found + "$") as refused:
         Exact(weighting=name)
     assert "\n" not in str(refused.value)

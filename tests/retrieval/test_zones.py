@@ -1,4 +1,4 @@
-"""Weighted zones."""
+"""Weighted zones: scores against the reference, learned weights, costs and errors."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tieaware import Evaluator, InputError
 from tieaware.retrieval import Index, WeightedZones, learn_zone_weight, zone_matches, zone_scores
 
 ZONES = ("title", "body", "end")
-# The textbook's: whether title and body match, and whether the document is relevant.
+# The textbook's examples: whether the title matches, whether the body matches, and whether the document is relevant.
 EXAMPLES = np.array([(1, 1, 1), (0, 1, 0), (0, 1, 1), (0, 0, 0), (1, 1, 1), (0, 1, 1), (1, 0, 0)]).T
 WEIGHTS = ({"title": 0.3, "body": 0.5, "end": 0.2}, {"body": 0.1, "title": 0.9}, {"end": 1, "body": 0}, None)
 
@@ -20,7 +20,7 @@ WEIGHTS = ({"title": 0.3, "body": 0.5, "end": 0.2}, {"body": 0.1, "title": 0.9},
     st.sampled_from(WEIGHTS), st.sampled_from(("all", "any")), st.integers(1, 9), st.booleans(),
 )  # fmt: skip
 @settings(max_examples=100, deadline=None)
-def test_zone_scores_are_those_of_the_reference(texts, words, weights, match, k, whole_ties):
+def test_results_equal_the_reference(texts, words, weights, match, k, whole_ties):
     documents = [dict(zip(ZONES, map(list, text.split("|")), strict=False)) for text in texts]
     index = Index.build(
         ((i, {zone: " ".join(words) for zone, words in each.items()}) for i, each in enumerate(documents)),
@@ -31,15 +31,15 @@ def test_zone_scores_are_those_of_the_reference(texts, words, weights, match, k,
     found = zone_matches(index, list(words), range(len(texts)), match=match)
     assert found.tolist() == [list(each.values()) for each in matches]
 
-    weighed = dict.fromkeys(ZONES, 1 / 3) if weights is None else weights
-    scores = {d: s for d, each in enumerate(matches) if (s := reference.zone_score(each, weighed))}
+    used_weights = dict.fromkeys(ZONES, 1 / 3) if weights is None else weights
+    scores = {d: s for d, each in enumerate(matches) if (s := reference.zone_score(each, used_weights))}
     search = WeightedZones(weights=weights, match=match).searcher(index, k, whole_ties)(index.query(list(words)))
     assert list(zip(search.documents.tolist(), search.scores.tolist(), strict=True)) == reference.top(
         scores, k, whole_ties
     )
 
 
-def test_the_textbooks_weight_and_its_error():
+def test_the_textbook_example_of_a_learned_weight():
     title, body, relevant = EXAMPLES
     assert learn_zone_weight(title, body, relevant) == (0.25, 0.75)
     g = np.linspace(0, 1, 21)
@@ -60,7 +60,7 @@ def test_a_sweep_evaluates_each_weight():
     np.testing.assert_array_equal(evaluator.columns(features), one_by_one)
 
 
-def test_what_zones_cost():
+def test_costs_count_the_postings_of_weighted_zones():
     documents = [("d1", {"title": "a", "body": "a b"}), ("d2", {"title": "b", "body": "a"})]
     index = Index.build(documents, analyzer=str.split)
     assert WeightedZones().counted(index, {"q": "a b"})[1].postings.tolist() == [5]
@@ -71,10 +71,10 @@ def test_what_zones_cost():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"weights": {"title": 0.5}}, "weights: expected a weight of each zone, which add up to 1, found .*"),
+        ({"weights": {"title": 0.5}}, "weights: must name each zone once and add up to 1; found .*"),
         ({"weights": {"title": 2}}, r"weights\['title'\]: expected a number from 0 to 1, found 2"),
-        ({"weights": ["title"]}, r"weights\[0\]: expected the name of a zone and its weight, found 'title'"),
-        ({"weights": [("a", 0.5)] * 2}, "weights: expected a weight of each zone, which add up to 1, found .*"),
+        ({"weights": ["title"]}, r"weights\[0\]: expected a pair of a zone's name and its weight, found 'title'"),
+        ({"weights": [("a", 0.5)] * 2}, "weights: must name each zone once and add up to 1; found .*"),
         ({"weights": 1}, "weights: expected a sequence of zones with weights, found 1"),
         ({"match": "none"}, "match: expected one of all, any, found 'none'.*"),
     ],
@@ -85,14 +85,14 @@ def test_parameters_are_checked(parameters, message):
 
 
 def test_the_index_and_the_shapes_are_checked():
-    with pytest.raises(InputError, match=r"^index\.zones: expected zones, Index\.build\(.*, found none$"):
+    with pytest.raises(InputError, match=r"^index: has no zones; build it from documents of the form \(id, "):
         WeightedZones().search(Index.build([("d", "a")], analyzer=str.split), {"q": "a"})
     index = Index.build([("d", {"title": "a"})], analyzer=str.split)
-    with pytest.raises(InputError, match=r"^weights: expected zones of the index, title, body, found 'name'$"):
+    with pytest.raises(InputError, match=r"^weights: unknown zone 'name'; the zones of the index are title, body$"):
         WeightedZones(weights={"name": 1}).search(index, {"q": "a"})
     with pytest.raises(InputError, match=r"^documents\[0\]: expected a number from 0 to 0, found 1$"):
         zone_matches(index, "a", [1])
-    with pytest.raises(InputError, match=r"^matches and weights: expected a row"):
+    with pytest.raises(InputError, match=r"^matches and weights: must be two-dimensional, with a column for each"):
         zone_scores([[1, 0]], [[1, 0, 0]])
-    with pytest.raises(InputError, match=r"^first, second and relevant: expected as many"):
+    with pytest.raises(InputError, match=r"^first, second and relevant: must be one-dimensional and equally long"):
         learn_zone_weight([1], [1, 0], [1])

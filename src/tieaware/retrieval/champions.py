@@ -1,4 +1,4 @@
-"""Champion lists: only documents that are among the best for a term of the query."""
+"""Champion lists: search among the documents that are best for a term of the query."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from tieaware.retrieval.postings import Numbers, Postings
 
 
 class TermDocuments(NamedTuple):
-    """Some documents of each term: those of term ``t`` are ``documents[starts[t]:starts[t + 1]]``, ascending."""
+    """A list of documents for each term: ``documents[starts[t]:starts[t + 1]]`` for term ``t``, in ascending order."""
 
     starts: Offsets
     documents: Numbers
 
     def of(self, terms: Integers) -> Numbers:
-        """Return those of several terms, one list after the other."""
+        """Return the lists of several terms, concatenated."""
         lists = [self.documents[self.starts[term] : self.starts[term + 1]] for term in terms]
         return np.concatenate([np.empty(0, np.int32), *lists])
 
 
 def best_documents(postings: Postings, values: NDArray[np.floating | np.integer], sizes: Integers) -> TermDocuments:
-    """Return so many documents of each term whose values are the largest; of those that tie, the first by number.
+    """Return the documents with the largest values for each term; if values tie, those with the lowest numbers.
 
     Parameters
     ----------
     values : float[n_postings]
-        By what the postings are compared.
+        The value of each posting.
     sizes : int64[n_terms]
-        How many documents of each term.
+        The number of documents to return for each term.
     """
     kept = np.ones(len(postings.documents), bool)
     sizes = np.minimum(sizes, postings.document_frequencies)
@@ -50,7 +50,7 @@ def best_documents(postings: Postings, values: NDArray[np.floating | np.integer]
 
 
 def _largest(values: NDArray[np.floating | np.integer], size: int) -> NDArray[np.bool_]:
-    """Mark the largest values; of those that tie with the last, the first. There are fewer marks than values."""
+    """Mark the `size` largest values, fewer than there are; if values tie with the smallest of them, the first."""
     if size == 0:
         return np.zeros(len(values), bool)
     least = np.partition(values, len(values) - size)[len(values) - size]
@@ -63,29 +63,28 @@ def _largest(values: NDArray[np.floating | np.integer], size: int) -> NDArray[np
 class Champions(Method):
     """Score only the union of the query terms' champion lists, which hold the best documents of each term.
 
-    They are scored in full, by all terms of the query. A document that is good for the query without being among the
-    best for any one of its terms is missed.
+    The best documents of a term are those in which it has the largest weight; if weights tie, those with the lowest
+    numbers. The documents of the union are scored by all terms of the query. A document that is good for the query, but
+    not among the best for any single term, is missed.
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`; a term's best documents are those of the largest weight, and of those that tie the first
-        by number.
     r : int, default: 100
-        How many documents a list holds, if there are so many.
+        The length of a champion list; shorter if the term has fewer documents.
     share : float, default: 0
-        Lists hold at least this share of the term's documents, rounded up: so they are longer for frequent terms.
+        A list holds at least this share of the term's documents, rounded up, so that frequent terms have longer lists.
     fallback : bool, default: False
-        Whether a query is searched exactly, if there are fewer than K documents in the union; else it finds fewer.
+        Whether to search exactly if the union has fewer than K documents. Without this, fewer documents are found.
 
     See Also
     --------
-    GlobalChampions : Lists by static quality and weight.
+    GlobalChampions : Champion lists by static quality and weight.
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.1.3. With `r` the number of documents, or a share of 1, it finds
-    what `Exact` does, bit for bit. Postings are counted in the champion lists and where documents are scored.
+    Introduction to Information Retrieval, section 7.1.3. With `r` equal to the number of documents, or a share of 1,
+    the result is that of `Exact`, bit for bit. The postings read are those of the champion lists, and those that score
+    the documents of the union.
 
     Examples
     --------
@@ -108,13 +107,13 @@ class Champions(Method):
         flag("fallback", self.fallback)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare champion lists, and return what finds the top documents of a query."""
+        """Prepare the champion lists, and return the search function."""
         champions = champions_of(index, self.weighting, self.r, self.share)
         return among(champions, weighted(index, self.weighting), len(index), k, whole_ties, fallback=self.fallback)
 
 
 def champions_of(index: Index, weighting: str, r: int, share: float = 0.0) -> TermDocuments:
-    """Return each term's documents of the largest weights: at least r, and at least this share of them."""
+    """Return the champion list of each term: at least `r` documents, and at least a share of the term's documents."""
 
     def prepare() -> TermDocuments:
         sizes = np.maximum(r, share_of(index.postings.document_frequencies, share))
@@ -127,16 +126,16 @@ def among(
     champions: TermDocuments, lists: Callable[[Query], TermLists], n_documents: int, k: int, whole_ties: bool, *,
     base: Values | None = None, fallback: bool = False, at_least: int = 1,
 ) -> Callable[[Query], Found]:  # fmt: skip
-    """Return what finds the top documents of a query among those that so many of its terms have in their lists.
+    """Return a search function for the candidates that the champion lists of a query's terms contain.
 
     Parameters
     ----------
     base : float64[n_documents], optional
-        Added to each document's score.
+        A number that is added to each document's score.
     fallback : bool
-        Whether to search exactly instead, if there are fewer than k.
+        Whether to search exactly if there are fewer than k candidates.
     at_least : int
-        How many of the query's terms: all of them, if it has fewer.
+        The number of champion lists that a candidate must be in; all lists if the query has fewer terms.
     """
 
     def find(query: Query) -> Found:

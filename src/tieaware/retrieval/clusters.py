@@ -1,4 +1,4 @@
-"""Cluster pruning: only documents whose leader is near the query."""
+"""Cluster pruning: search among the documents whose leaders are nearest to the query."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from tieaware.retrieval.weighting import Weights
 
 
 class _Leaders(NamedTuple):
-    """Leaders, numbered from 0 in the order of the documents: their postings, and their vectors, each of length 1.
+    """The postings of the leaders, with weights that make each leader's vector a unit vector.
 
-    The postings of term ``t`` in leaders are ``starts[t]`` to ``starts[t + 1]``.
+    Leaders are numbered from 0; ``documents[i]`` is the document that is leader ``i``, in ascending order. The postings
+    of term ``t`` are ``starts[t]`` to ``starts[t + 1]``.
     """
 
     documents: Integers
@@ -32,7 +33,7 @@ class _Leaders(NamedTuple):
 
     @classmethod
     def of(cls, index: Index, weights: Weights, chosen: Integers) -> _Leaders:
-        """Take the leaders' postings out of those of the index."""
+        """Select the postings of the chosen documents."""
         numbers = np.full(len(index), -1, np.int32)
         numbers[chosen] = np.arange(len(chosen), dtype=np.int32)
         rows = np.flatnonzero(numbers[index.postings.documents] >= 0)
@@ -43,14 +44,14 @@ class _Leaders(NamedTuple):
         return cls(chosen, starts, leaders, (own / lengths[leaders]).astype(np.float32))
 
 
-def _choose(n_documents: int, n_leaders: int, seed: int) -> Integers:
-    """Choose documents at random: those of the smallest numbers that PCG64 draws, one for each document."""
+def _chosen(n_documents: int, n_leaders: int, seed: int) -> Integers:
+    """Choose documents at random: PCG64 draws a number for each document, and those with the lowest are chosen."""
     drawn = np.asarray(np.random.PCG64(seed).random_raw(n_documents))
     return np.sort(np.argsort(drawn, kind="stable")[:n_leaders])
 
 
-def _attach(index: Index, weights: Weights, leaders: _Leaders, b1: int) -> TermDocuments:
-    """Return the followers of each leader: the leader itself, and all whose nearest leaders it is one of."""
+def _followers(index: Index, weights: Weights, leaders: _Leaders, b1: int) -> TermDocuments:
+    """Return the followers of each leader: the leader itself, and all documents that have it among their b1 nearest."""
     n_documents, n_leaders = len(index), len(leaders.documents)
     b1 = min(b1, n_leaders)
     nearest, cosines = np.full((b1, n_documents), -1, np.int32), np.full((b1, n_documents), -1.0)
@@ -62,14 +63,14 @@ def _attach(index: Index, weights: Weights, leaders: _Leaders, b1: int) -> TermD
         products = _products(index, weights, terms[rows], leaders.weights[rows])
         _insert(leader, products, nearest, cosines)
     followers = np.setdiff1d(np.arange(n_documents), leaders.documents)
-    whose = np.concatenate([np.arange(n_leaders), nearest[:, followers].reshape(-1)])
+    followed = np.concatenate([np.arange(n_leaders), nearest[:, followers].reshape(-1)])
     documents = np.concatenate([leaders.documents, np.tile(followers, b1)]).astype(np.int32)
-    order = np.lexsort((documents, whose))
-    return TermDocuments(np.searchsorted(whose[order], np.arange(n_leaders + 1)).astype(np.int64), documents[order])
+    order = np.lexsort((documents, followed))
+    return TermDocuments(np.searchsorted(followed[order], np.arange(n_leaders + 1)).astype(np.int64), documents[order])
 
 
 def _products(index: Index, weights: Weights, terms: Integers, own: Weights) -> Values:
-    """Return the products of a leader's vector with those of all documents, summed in the order of the terms."""
+    """Return the dot product of a leader's vector with each document's vector, summed in the order of the terms."""
     products = np.zeros(len(index))
     for term, weight in zip(terms, own.astype(np.float64), strict=True):
         a, b = index.postings.starts[term], index.postings.starts[term + 1]
@@ -78,14 +79,15 @@ def _products(index: Index, weights: Weights, terms: Integers, own: Weights) -> 
 
 
 def _insert(leader: int, products: Values, nearest: Numbers, cosines: Values) -> None:
-    """Insert a leader into the documents' nearest ones, after those that are as near: rows descend, column by column.
+    """Insert a leader into the nearest leaders of all documents, after leaders that are equally near.
 
-    A document's length divides all its cosines alike, so products do.
+    Each column of `nearest` and `cosines` belongs to a document, and is in descending order of cosine. Dot products
+    replace the cosines: they are not divided by the document's length, which does not change their order.
     """
     inserted = np.zeros(len(products), bool)
     moved = np.full(len(products), leader, np.int32)
     for near, cosine in zip(nearest, cosines, strict=True):
-        # From the row on where the leader goes in, each row takes what was in the one before.
+        # Below the row where the leader is inserted, each row takes the values of the row above.
         inserted |= products > cosine
         near[inserted], moved[inserted] = moved[inserted], near[inserted]
         cosine[inserted], products[inserted] = products[inserted], cosine[inserted]
@@ -95,27 +97,26 @@ def _insert(leader: int, products: Values, nearest: Numbers, cosines: Values) ->
 class ClusterPruning(Method):
     """Score only the followers of the leaders that are nearest to the query.
 
-    Leaders are documents chosen at random. Each other document follows those that are nearest to it by cosine, and of
-    those as near the first by number. The documents that are visited are scored in full.
+    Leaders are documents chosen at random. Each other document follows the leaders that are nearest to it by the cosine
+    of the weighted vectors; if cosines tie, those with the lowest numbers. Followers are scored by all terms of the
+    query.
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`; also of the vectors whose cosines tell what is near.
     b1 : int, default: 1
-        How many leaders a document follows.
+        The number of leaders that a document follows.
     b2 : int, default: 1
-        The followers of how many leaders a query visits.
+        The number of leaders whose followers are scored for a query.
     leaders : int, optional
-        How many leaders: by default the root of the number of documents, rounded up.
+        The number of leaders; by default the square root of the number of documents, rounded up.
     seed : int, default: 0
-        Another seed chooses other leaders, the same on every machine.
+        The seed of the random choice of leaders. A seed chooses the same leaders on every machine.
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.1.6. With `b2` the number of leaders, it finds what `Exact` does,
-    bit for bit. The leaders' postings and cosines count as cost, as those of the documents visited do. To prepare the
-    clusters takes as long as an exact search with each leader for a query.
+    Introduction to Information Retrieval, section 7.1.6. With `b2` equal to the number of leaders, the result is that
+    of `Exact`, bit for bit. The costs include those of finding the nearest leaders. Preparing the clusters takes as
+    long as an exact search with each leader as the query.
 
     Examples
     --------
@@ -141,29 +142,30 @@ class ClusterPruning(Method):
         whole_number("seed", self.seed, 0)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Choose leaders, attach the followers, and return what finds the top documents of a query."""
+        """Choose the leaders, find their followers, and return the search function."""
         n_leaders = math.isqrt(max(len(index) - 1, 0)) + 1 if self.leaders is None else self.leaders
         weights, lists = posting_weights(index, self.weighting), weighted(index, self.weighting)
 
         def prepare() -> tuple[_Leaders, TermDocuments]:
-            leaders = _Leaders.of(index, weights, _choose(len(index), n_leaders, self.seed))
-            return leaders, _attach(index, weights, leaders, self.b1)
+            leaders = _Leaders.of(index, weights, _chosen(len(index), n_leaders, self.seed))
+            return leaders, _followers(index, weights, leaders, self.b1)
 
-        key = ("clusters", self.weighting, n_leaders, self.b1, self.seed)
-        leaders, followers = index.prepared(key, prepare)
+        name = ("clusters", self.weighting, n_leaders, self.b1, self.seed)
+        leaders, followers = index.prepared(name, prepare)
 
         def find(query: Query) -> Found:
-            near = accumulate(
+            nearest = accumulate(
                 TermLists(
                     leaders.starts[query.terms], leaders.starts[query.terms + 1],
                     query_weights(index, self.weighting, query), leaders.leaders, leaders.weights,
                 ),
                 len(leaders.documents), self.b2,
             )  # fmt: skip
-            others = np.setdiff1d(np.arange(len(leaders.documents)), near.documents)
-            visited = np.append(near.documents, others[: self.b2 - len(near.documents)])
+            # Leaders without a term of the query are all equally far; those with the lowest numbers come next.
+            unmatched = np.setdiff1d(np.arange(len(leaders.documents)), nearest.documents)
+            visited = np.append(nearest.documents, unmatched[: self.b2 - len(nearest.documents)])
             found = score(np.unique(followers.of(visited)), lists(query), k, whole_ties=whole_ties)
-            costs = np.add(near[2:], found[2:]).tolist()
+            costs = np.add(nearest[2:], found[2:]).tolist()
             return Found(found.documents, found.scores, *costs)
 
         return find

@@ -1,13 +1,13 @@
-"""Readers of test collections: documents, topics and judgments, in the formats in which people hand them around.
+"""Readers of the documents, topics and judgments of test collections, in the common file formats.
 
 =============  =========================================================================================================
-``trec``       ``<DOC>`` with ``<DOCNO>``; topics as ``<top>`` with ``<num>`` and ``<title>``, or like documents
-``jsonl``      on each line an object, with ``id`` (or ``_id``, ``docid``, ``qid``) and ``contents`` (or ``text``)
-``tsv``        on each line an id, a tab and text
-``smart``      ``.I``, ``.T``, ``.W``, as MEDLINE has them; judgments are lines of query and document
-``cranfield``  the same, but topics are numbered as they come, and labels go from 1, the best, to 4; -1 is not relevant
-``npl``        a line with a number, then text, up to a line that is ``/``; judgments a line of documents after each
-``cacm``       a tar file of pages, whose names are the ids; judgments of TREC's form, without zeros that fill these
+``trec``       ``<DOC>`` with ``<DOCNO>``; topics as ``<top>`` with ``<num>`` and ``<title>``, or in the documents' form
+``jsonl``      an object on each line, with ``id`` (or ``_id``, ``docid``, ``qid``) and ``contents`` (or ``text``)
+``tsv``        an id, a tab and text on each line
+``smart``      records with the fields ``.I``, ``.T``, ``.W``, as in MEDLINE; judgments are lines of query and document
+``cranfield``  like ``smart``, but topics are numbered by position; labels are 1 (the best) to 4, and -1 for nonrelevant
+``npl``        a line with a number, then lines of text, then a line with ``/``; judgments: lines of document numbers
+``cacm``       a tar file of pages, whose file names are the ids; judgments as in ``trec``, but CACM-0756 is CACM-756
 =============  =========================================================================================================
 """
 
@@ -35,9 +35,9 @@ Document: TypeAlias = tuple[str, str | dict[str, str]]
 
 FORMATS = ("trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm")
 
-# A document is a line, in some formats; a hostile file has lines without an end.
+# The largest size of a line or a document: a malicious file could have a line that never ends.
 _LONGEST = 1 << 26
-# What Cranfield's judges called a complete answer, and so on, as labels of which more is better.
+# Cranfield's labels, 1 for the best, converted to labels where higher is better.
 _CRANFIELD = {"1": 4, "2": 3, "3": 2, "4": 1, "5": 0, "-1": 0}
 _IDS = ("id", "_id", "docid", "doc_id", "docno", "qid", "query_id")
 _TEXTS = ("contents", "text", "body", "query", "title")
@@ -52,20 +52,21 @@ def read_documents(path: Path, format: str | None = None) -> Iterator[Document]:
     Parameters
     ----------
     path : str, os.PathLike or binary file object
-        Compression by gzip, bzip2, xz or zstd is recognised by content.
+        The file. Compression by gzip, bzip2, xz or zstd is detected by content.
     format : str, optional
-        "trec", "jsonl", "tsv", "smart", "cranfield", "npl" or "cacm"; by default what the name and the first line tell.
+        "trec", "jsonl", "tsv", "smart", "cranfield", "npl" or "cacm". By default, the format is detected from the
+        beginning of the file.
 
     Yields
     ------
     (str, str) or (str, {"title": str, "body": str})
-        What `Index.build` takes. Documents have zones in formats with titles: "smart", "cranfield", "cacm", and "jsonl"
-        where the first object has a title.
+        A document, as `Index.build` takes it. Documents have zones in formats with titles: "smart", "cranfield",
+        "cacm", and "jsonl" if the first object has a title.
 
     Raises
     ------
     InputError
-        The file cannot be read, or is not of that format; the message has the line.
+        The file cannot be read, or a line does not have the format; the message names the line.
 
     Examples
     --------
@@ -78,24 +79,14 @@ def read_documents(path: Path, format: str | None = None) -> Iterator[Document]:
 
 
 def read_topics(path: Path, format: str | None = None) -> dict[str, str]:
-    r"""Read topics, as queries.
+    r"""Read topics as queries. The query of a TREC topic is its title.
 
-    Parameters
-    ----------
-    path : str, os.PathLike or binary file object
-        As for `read_documents`.
-    format : str, optional
-        As for `read_documents`. Of TREC's topics, the title is the query.
+    Parameters and errors as for `read_documents`; an id that appears twice is an error.
 
     Returns
     -------
     dict of str to str
-        The text of each query by its id, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is not of that format, or has an id twice.
+        The text of each query by id, in the order of the file.
 
     Examples
     --------
@@ -107,32 +98,27 @@ def read_topics(path: Path, format: str | None = None) -> dict[str, str]:
     with _Text(path) as text:
         for name, query in _TOPICS[_format(text, format)](text):
             if name in topics:
-                raise unexpected(text.here(), "each topic once", repr(name))
+                raise InputError(text.here(), f"the topic {name!r} appears twice")
             topics[name] = query if isinstance(query, str) else " ".join(filter(None, query.values()))
     return topics
 
 
 def read_judgments(path: Path, format: str = "trec") -> Qrels:
-    r"""Read judgments that come with a collection.
+    r"""Read the judgments of a collection.
+
+    Path and errors as for `read_documents`.
 
     Parameters
     ----------
-    path : str, os.PathLike or binary file object
-        As for `read_documents`.
     format : str
-        "trec", "jsonl" and "tsv" are what `tieaware.read_qrels` reads; "smart" is lines of query,
-        document and perhaps label, of which the first two count and all are relevant; "cranfield" the same, but labels
-        from 1, the best, to 4 become 4 to 1, and -1 becomes 0; "npl" a line with a query, then lines of documents, up
-        to one that is ``/``; "cacm" TREC's lines, in which CACM-756 is the document CACM-0756.
+        The format of the collection. For "trec", "jsonl" and "tsv", `tieaware.read_qrels` reads the file. "smart": each
+        line has a query and a relevant document; further columns are ignored. "cranfield": the third column is a label,
+        where 1 (the best) to 4 become 4 to 1, and -1 becomes 0. "npl": a line with a query, then lines of relevant
+        documents, then a line with ``/``. "cacm": TREC's lines, where CACM-756 means the document CACM-0756.
 
     Returns
     -------
     Qrels
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or a line is not of that format.
 
     Examples
     --------
@@ -148,13 +134,13 @@ def read_judgments(path: Path, format: str = "trec") -> Qrels:
         for query, document, label in _JUDGMENTS[format](text):
             rows[query, document] = max(label, rows.get((query, document), 0))
         if not rows:
-            raise unexpected(text.label, "judgments", "none")
+            raise InputError(text.name, "the file has no judgments")
     queries, documents = zip(*rows, strict=True)
     return Qrels.from_columns(queries, documents, list(rows.values()))
 
 
 class _Raw(io.RawIOBase):
-    """A stream of bytes, decompressed, as Python's own buffered reader wants it."""
+    """An adapter from a `ByteStream` to the raw stream that io.BufferedReader needs."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
@@ -163,7 +149,7 @@ class _Raw(io.RawIOBase):
         return True
 
     def readinto(self, room: Any) -> int:
-        # As much as there is room for, so that the beginning of a file tells what it is.
+        # Fill the buffer completely: the detection of the format looks at the first buffer only.
         view, n = memoryview(room), 0
         while n < len(view) and (more := self._stream.read_into(view[n:])):
             n += more
@@ -171,12 +157,12 @@ class _Raw(io.RawIOBase):
 
 
 class _Text:
-    """A file of text, line by line, that knows where it is. A context manager."""
+    """The lines of a text file, with the number of the line read last. A context manager."""
 
     def __init__(self, path: Path) -> None:
         self._stream = ByteStream(path)
         self.file = io.BufferedReader(_Raw(self._stream), COMPRESSED_BUFFER)
-        self.label, self.number = self._stream.source_name, 0
+        self.name, self.number = self._stream.source_name, 0
 
     def __enter__(self) -> _Text:
         return self
@@ -185,34 +171,38 @@ class _Text:
         self._stream.close()
 
     def here(self) -> str:
-        """Say which line was read last."""
-        return f"{self.label}:{self.number}"
+        """Return the place ``path:line`` of the line read last."""
+        return f"{self.name}:{self.number}"
 
     def unexpected(self, expected: str, found: str) -> InputError:
-        """Return the error that the last line is not what it should be."""
+        """Return an "expected X, found Y" error at the line read last."""
         return unexpected(self.here(), expected, found)
 
+    def error(self, problem: str) -> InputError:
+        """Return an error at the line read last."""
+        return InputError(self.here(), problem)
+
     def __iter__(self) -> Iterator[str]:
-        """Yield the lines, without what ends them."""
+        """Yield the lines without their line ends."""
         while line := self.file.readline(_LONGEST + 1):
             self.number += 1
             if len(line) > _LONGEST:
-                raise self.unexpected(f"a line of at most {_LONGEST >> 20} MB", "a longer one")
+                raise self.error(f"the line is longer than {_LONGEST >> 20} MB")
             yield _decoded(line).rstrip("\r\n")
 
 
 def _decoded(text: bytes) -> str:
-    """Return text in UTF-8, or else in Latin-1, as the oldest collections are."""
+    """Decode text as UTF-8 or, if it is not valid UTF-8, as Latin-1, which the oldest collections use."""
     try:
         return text.decode()
     except UnicodeDecodeError:
         return text.decode("latin-1")
 
 
-def _format(text: _Text, named: str | None) -> str:
-    """Return the format of a file that is named, or that its name and beginning tell."""
-    if named is not None:
-        return one_of("format", named, FORMATS)
+def _format(text: _Text, given: str | None) -> str:
+    """Check the given format; if there is none, detect the format from the beginning of the file."""
+    if given is not None:
+        return one_of("format", given, FORMATS)
     start = text.file.peek()[:COMPRESSED_BUFFER]
     if start[257:262] == b"ustar":
         return "cacm"
@@ -222,11 +212,11 @@ def _format(text: _Text, named: str | None) -> str:
             return format
     if b"\t" in start.partition(b"\n")[0]:
         return "tsv"
-    raise unexpected(text.label, f"a format to be named, one of {', '.join(FORMATS)}", "none that its beginning tells")
+    raise InputError(text.name, f"the format cannot be detected; it must be given as one of {', '.join(FORMATS)}")
 
 
 def _elements(text: _Text, names: str) -> Iterator[str]:
-    """Yield what stands between the tags of an element, in a file of such elements."""
+    """Yield the text between the tags of each element; `names` is a regular expression for the element's name."""
     start, stop = re.compile(rf"<(?:{names})>", re.IGNORECASE), re.compile(rf"</(?:{names})>", re.IGNORECASE)
     inside: list[str] | None = None
     size = 0
@@ -237,14 +227,14 @@ def _elements(text: _Text, names: str) -> Iterator[str]:
             continue
         size += len(line)
         if size > _LONGEST:
-            raise text.unexpected(f"a document of at most {_LONGEST >> 20} MB", "a longer one")
+            raise text.error(f"the document is longer than {_LONGEST >> 20} MB")
         if found := stop.search(line):
             yield "\n".join([*inside, line[: found.start()]])
             inside = None
         else:
             inside.append(line)
     if inside is not None:
-        raise text.unexpected("the end of the last document", "the end of the file")
+        raise text.error("the file ends inside a document: a closing tag is missing")
 
 
 def _without_tags(markup: str) -> str:
@@ -256,12 +246,12 @@ def _trec_documents(text: _Text) -> Iterator[Document]:
     for element in _elements(text, "DOC"):
         found = name.search(element)
         if found is None or not found[1]:
-            raise text.unexpected("<DOCNO> in the document that ends here", "none")
+            raise text.error("the document that ends here has no <DOCNO>")
         yield found[1], _without_tags(element[: found.start()] + " " + element[found.end() :])
 
 
 def _trec_topics(text: _Text) -> Iterator[Document]:
-    """Topics of TREC, whose tags need not be closed; or like documents."""
+    """Yield TREC topics, whose inner tags need not be closed, or which have the form of documents."""
     if re.search(rb"<DOCNO>", text.file.peek(), re.IGNORECASE):
         yield from _trec_documents(text)
         return
@@ -269,7 +259,7 @@ def _trec_topics(text: _Text) -> Iterator[Document]:
         number = _field(element, "num").removeprefix("Number:").strip()
         title = _field(element, "title").removeprefix("Topic:").strip()
         if not number:
-            raise text.unexpected("<num> in the topic that ends here", "none")
+            raise text.error("the topic that ends here has no <num>")
         yield number, title
 
 
@@ -288,11 +278,11 @@ def _jsonl(text: _Text) -> Iterator[Document]:
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
-            raise text.unexpected("an object of JSON", shown(line))
-        name = next((record[key] for key in _IDS if key in record), None)
-        body = next((record[key] for key in _TEXTS if key in record), None)
+            raise text.unexpected("a JSON object", shown(line))
+        name = next((record[field] for field in _IDS if field in record), None)
+        body = next((record[field] for field in _TEXTS if field in record), None)
         if not isinstance(name, str | int) or not isinstance(body, str):
-            raise text.unexpected("an id, and text as contents or text", shown(line))
+            raise text.error(f"the object must have an id and a text, named id and contents; found {shown(line)}")
         titled = "title" in record if titled is None else titled
         title = record.get("title")
         yield str(name), {"title": title if isinstance(title, str) else "", "body": body} if titled else body
@@ -304,11 +294,11 @@ def _tsv(text: _Text) -> Iterator[Document]:
         if tab:
             yield name, body.replace("\t", " ")
         elif line.strip():
-            raise text.unexpected("an id, a tab and text", shown(line))
+            raise text.unexpected("an id, a tab and a text", shown(line))
 
 
 def _smart_documents(text: _Text) -> Iterator[Document]:
-    """Records of fields, each of which begins with a line of a dot and a letter."""
+    """Yield records of fields, each of which begins with a line that has a dot and a letter."""
     name, fields, letter = "", dict[str, list[str]](), ""
     for line in text:
         found = _SMART_FIELD.fullmatch(line)
@@ -330,23 +320,24 @@ def _smart_documents(text: _Text) -> Iterator[Document]:
 
 
 def _zones(fields: dict[str, list[str]]) -> dict[str, str]:
-    """Return title and text, which some collections begin with the title once more."""
+    """Return the title and the text of a record; a title that the text repeats at its beginning is removed there."""
     title, body = (" ".join(" ".join(fields.get(letter, ())).split()) for letter in "TW")
     return {"title": title, "body": body.removeprefix(title).strip() if title else body}
 
 
 def _cranfield_topics(text: _Text) -> Iterator[Document]:
-    """Topics whose numbers in the file are not those that the judgments have."""
+    """Yield Cranfield's topics by position, because the judgments do not use the numbers in the file."""
     for number, (_, topic) in enumerate(_smart_documents(text), 1):
         yield str(number), topic
 
 
 def _npl(text: _Text) -> Iterator[Document]:
-    for name, lines in _npl_blocks(text):
+    for name, lines in _npl_records(text):
         yield name, " ".join(lines)
 
 
-def _npl_blocks(text: _Text) -> Iterator[tuple[str, list[str]]]:
+def _npl_records(text: _Text) -> Iterator[tuple[str, list[str]]]:
+    """Yield the number and the lines of each record."""
     name, lines = "", list[str]()
     for line in map(str.strip, text):
         if line == "/":
@@ -358,11 +349,11 @@ def _npl_blocks(text: _Text) -> Iterator[tuple[str, list[str]]]:
         elif line.isdecimal():
             name = line
         elif line:
-            raise text.unexpected("a number, which begins what follows", shown(line))
+            raise text.unexpected("a line with a number, which begins a record", shown(line))
 
 
 def _pages(text: _Text) -> Iterator[Document]:
-    """Pages of a tar file: the first line of text is the title."""
+    """Yield the HTML pages in a tar file; the text before the first empty line is the title."""
     try:
         with tarfile.open(fileobj=text.file, mode="r|") as archive:
             for member in archive:
@@ -370,13 +361,13 @@ def _pages(text: _Text) -> Iterator[Document]:
                 if file is None or not member.name.endswith((".html", ".htm")):
                     continue
                 if member.size > _LONGEST:
-                    raise unexpected(text.label, f"pages of at most {_LONGEST >> 20} MB", shown(member.name))
+                    raise InputError(text.name, f"the page {member.name!r} is longer than {_LONGEST >> 20} MB")
                 page = html.unescape(_TAG.sub(" ", _decoded(file.read())))
                 title, _, body = page.strip().partition("\n\n")
                 name = os.path.splitext(os.path.basename(member.name))[0]
                 yield name, {"title": " ".join(title.split()), "body": " ".join(body.split())}
     except (tarfile.TarError, EOFError) as error:
-        raise InputError(text.label, f"no whole tar file: {reason(error)}") from None
+        raise InputError(text.name, f"not a complete tar file: {reason(error)}") from None
 
 
 def _smart_judgments(text: _Text) -> Iterator[tuple[str, str, int]]:
@@ -401,16 +392,16 @@ def _columns(text: _Text) -> Iterator[list[str]]:
 
 
 def _cacm_judgments(text: _Text) -> Iterator[tuple[str, str, int]]:
-    """Judgments of documents that are called CACM-0756 elsewhere, and CACM-756 here."""
+    """Yield CACM's judgments, which write CACM-756 for the document CACM-0756."""
     for columns in _columns(text):
         name = re.fullmatch(r"CACM-(\d+)", columns[2]) if len(columns) > 3 else None
         if name is None or not columns[3].isdecimal():
-            raise text.unexpected("query iteration CACM-number label", shown(" ".join(columns)))
+            raise text.unexpected("the columns query, iteration, CACM-number and label", shown(" ".join(columns)))
         yield columns[0], f"CACM-{int(name[1]):04}", int(columns[3])
 
 
 def _npl_judgments(text: _Text) -> Iterator[tuple[str, str, int]]:
-    for query, lines in _npl_blocks(text):
+    for query, lines in _npl_records(text):
         for document in " ".join(lines).split():
             yield query, document, 1
 

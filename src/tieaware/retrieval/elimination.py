@@ -1,4 +1,4 @@
-"""Index elimination: only the postings of rare terms, or only documents that have several terms of the query."""
+"""Index elimination: use only the rare terms of a query, or only documents that contain several of its terms."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from tieaware.retrieval.method import Method, share_of, weighted
 
 @dataclass(frozen=True, kw_only=True)
 class HighIdf(Method):
-    """Score by the query's terms of high idf alone, whose postings are few; the others' are not read.
+    """Use only the query terms of high idf, which have few postings.
 
-    The weights of the terms that stay are those they have in the whole query. Documents with none of them are not
-    found, and if no term stays, none is.
+    The terms that are used keep the weights that they have in the complete query. If no term is used, no document is
+    found.
 
     Parameters
     ----------
     min_idf : float, default: 0
-        Terms of smaller idf are left out. The idf is log10(N / df), whatever the weighting: 1 for a term that is in a
-        tenth of the documents.
+        Terms of lower idf are left out. The idf is log10(N / df) for every weighting: 1 for a term that is in a tenth
+        of the documents.
     share : float, default: 1
-        Of the query's terms that the index knows, only this share of highest idf, rounded up, and those that tie with
-        the last of them.
+        The share of the query's terms to use, rounded up: those of highest idf, and all terms that tie with the last of
+        them. Terms that are not in the index do not count.
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.1.2. As it is, with all terms, it finds what `Exact` does, bit for
-    bit.
+    Introduction to Information Retrieval, section 7.1.2. With the defaults, which use all terms, the result is that of
+    `Exact`, bit for bit.
 
     Examples
     --------
@@ -53,19 +53,23 @@ class HighIdf(Method):
         number("share", self.share, 0, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Return what finds the top documents of a query."""
+        """Prepare the weights, and return the search function."""
         lists = weighted(index, self.weighting)
         idf = np.log10(len(index) / np.maximum(index.postings.document_frequencies, 1))
 
         def find(query: Query) -> Found:
-            kept, whole = self._kept(idf[query.terms]), lists(query)
-            starts, stops, weights = whole.starts[kept], whole.stops[kept], whole.query_weights[kept]
-            part = whole._replace(starts=starts, stops=stops, query_weights=weights)
-            return accumulate(part, len(index), k, whole_ties=whole_ties)
+            kept, all_lists = self._kept(idf[query.terms]), lists(query)
+            kept_lists = all_lists._replace(
+                starts=all_lists.starts[kept],
+                stops=all_lists.stops[kept],
+                query_weights=all_lists.query_weights[kept],
+            )
+            return accumulate(kept_lists, len(index), k, whole_ties=whole_ties)
 
         return find
 
     def _kept(self, idf: Values) -> NDArray[np.bool_]:
+        """Mark the terms to use, given the idf of each term of a query."""
         n = int(share_of(len(idf), self.share))
         nth = np.sort(idf)[len(idf) - n] if n else np.inf
         return idf >= max(self.min_idf, nth)
@@ -73,20 +77,21 @@ class HighIdf(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class AtLeast(Method):
-    """Rank only documents that have several of the query's terms.
+    """Rank only documents that contain several of the query's terms.
+
+    Distinct terms are counted; terms that are not in the index do not count.
 
     Parameters
     ----------
     m : int, default: 1
-        At least so many of the query's terms; all of them, if it has fewer.
+        The number of the query's terms that a document must contain; all terms if the query has fewer.
     share : float, default: 0
-        At least this share of them, rounded up; 1: all. Terms that the index does not know do not count, nor do
-        repeated ones count twice.
+        The share of the query's terms that a document must contain, rounded up; 1 means all terms.
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.1.2. With `m` = 1 it finds what `Exact` does, bit for bit. It reads
-    all postings, as that does, and saves comparisons.
+    Introduction to Information Retrieval, section 7.1.2. With `m` = 1, the result is that of `Exact`, bit for bit. The
+    method reads the same postings as `Exact`, but makes fewer comparisons.
 
     Examples
     --------
@@ -105,7 +110,7 @@ class AtLeast(Method):
         number("share", self.share, 0, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Return what finds the top documents of a query."""
+        """Prepare the weights, and return the search function."""
         lists = weighted(index, self.weighting)
 
         def find(query: Query) -> Found:

@@ -1,4 +1,4 @@
-"""Relevance feedback: queries moved towards relevant documents, by judgments or blindly."""
+"""Relevance feedback: moving queries towards judged or assumed relevant documents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST = float(np.finfo(np.float64).max)
 
 
 class _Vectors(NamedTuple):
-    """The documents' vectors: document ``d`` has the terms from ``starts[d]`` to ``starts[d + 1]``, ascending."""
+    """The term vectors of documents: document ``d`` has the terms ``terms[starts[d]:starts[d + 1]]``, ascending."""
 
     starts: Offsets
     terms: Numbers
@@ -31,7 +31,7 @@ class _Vectors(NamedTuple):
 
     @classmethod
     def of(cls, index: Index, weighting: str) -> _Vectors:
-        """Turn the postings of an index round, once."""
+        """Transpose the postings of an index; the index caches the result."""
 
         def prepare() -> _Vectors:
             postings, weights = index.postings, posting_weights(index, weighting)
@@ -44,25 +44,25 @@ class _Vectors(NamedTuple):
         return index.prepared(("vectors", weighting), prepare)
 
     def size(self, documents: Integers | Numbers) -> int:
-        """Return how many terms documents have."""
+        """Return the total number of distinct terms of some documents."""
         return int((self.starts[documents + 1] - self.starts[documents]).sum())
 
     def summed(self, documents: Integers | Numbers, shares: Values) -> tuple[Numbers, Values]:
-        """Return the terms of documents and their summed weights, each document's times its share."""
+        """Return the terms of some documents and the sum of their vectors, each multiplied by the document's share."""
         ends = zip(self.starts[documents], self.starts[documents + 1], strict=True)
         rows = np.concatenate([np.empty(0, np.int64), *(np.arange(a, b) for a, b in ends)])
-        own = np.repeat(shares, self.starts[documents + 1] - self.starts[documents])
-        terms, whose = np.unique(self.terms[rows], return_inverse=True)
-        return terms, _added(whose, own * self.weights[rows].astype(np.float64), len(terms))
+        row_shares = np.repeat(shares, self.starts[documents + 1] - self.starts[documents])
+        terms, places = np.unique(self.terms[rows], return_inverse=True)
+        return terms, _sums(places, row_shares * self.weights[rows].astype(np.float64), len(terms))
 
 
-def _added(whose: Integers, values: Values, n: int) -> Values:
-    """Add up the values of each, one after the other."""
-    return np.bincount(whose, values, n).astype(np.float64)
+def _sums(places: Integers, values: Values, n: int) -> Values:
+    """Return n sums; each value is added to the sum with the index in `places`, in order."""
+    return np.bincount(places, values, n).astype(np.float64)
 
 
 class _Rocchio(NamedTuple):
-    """The parameters of Rocchio's formula: what is left of the query, what relevant and other documents add to it."""
+    """Rocchio's formula with its parameters: the weights of the query and of relevant and nonrelevant documents."""
 
     alpha: float
     beta: float
@@ -70,7 +70,7 @@ class _Rocchio(NamedTuple):
     n_terms: int | None
 
     def check(self) -> None:
-        """Raise InputError, if a parameter is out of its range."""
+        """Raise InputError if a parameter is out of its range."""
         for name in ("alpha", "beta", "gamma"):
             number(name, getattr(self, name), 0, _MOST)
         if self.n_terms is not None:
@@ -80,19 +80,20 @@ class _Rocchio(NamedTuple):
         self, query: Query, weights: Values, vectors: _Vectors, relevant: tuple[Integers | Numbers, Values],
         nonrelevant: Integers,
     ) -> Query:  # fmt: skip
-        """Return α q + β centroid(relevant) - γ centroid(nonrelevant), where that is positive.
+        """Return α q + β centroid(relevant) - γ centroid(nonrelevant), without the terms where this is not positive.
 
-        Relevant documents have shares, which are probabilities to be among as many as these add up to.
+        Each relevant document has a share: the probability that it is relevant. The shares add up to the expected
+        number of relevant documents.
         """
         documents, shares = relevant
         terms, sums = vectors.summed(documents, shares)
         other_terms, other_sums = vectors.summed(nonrelevant, np.ones(len(nonrelevant)))
         n_relevant, n_others = max(1, round(shares.sum())), max(1, len(nonrelevant))
-        all_terms, whose = np.unique(np.concatenate([query.terms, terms, other_terms]), return_inverse=True)
-        parts = (self.alpha * weights, self.beta * (sums / n_relevant), -self.gamma * (other_sums / n_others))
-        moved = _added(whose, np.concatenate(parts), len(all_terms))
+        all_terms, places = np.unique(np.concatenate([query.terms, terms, other_terms]), return_inverse=True)
+        summands = (self.alpha * weights, self.beta * (sums / n_relevant), -self.gamma * (other_sums / n_others))
+        moved = _sums(places, np.concatenate(summands), len(all_terms))
         frequencies = np.zeros(len(all_terms), np.int64)
-        frequencies[whose[: len(query.terms)]] = query.frequencies
+        frequencies[places[: len(query.terms)]] = query.frequencies
         kept = moved > 0
         if self.n_terms is not None:
             added = np.flatnonzero(kept & (frequencies == 0))
@@ -104,42 +105,44 @@ def rocchio(
     index: Index, queries: Mapping[Any, Any], qrels: QrelsLike, *, weighting: str = "lnc.ltc", alpha: float = 1.0,
     beta: float = 0.75, gamma: float = 0.15, rel: int = 1, n_terms: int | None = None,
 ) -> dict[Any, Query]:  # fmt: skip
-    """Return queries moved towards their relevant documents and away from the others, by Rocchio's formula.
+    """Move queries towards their relevant documents and away from the nonrelevant ones, by Rocchio's formula.
 
-    Any method can search them: their weights are what they bring along. Where a weight would be negative, the term is
-    left out. Who evaluates such a search with the same judgments evaluates in part what they have told.
+    The resulting queries have their own term weights, and any method can search with them. Terms whose weight would not
+    be positive are left out. An evaluation of these queries with the same judgments is optimistic, because the queries
+    were made from the judgments.
 
     Parameters
     ----------
     index : Index
-        The index with the documents' vectors.
+        The index whose documents have the vectors.
     queries : mapping
-        Queries by their ids, as `Method.search` takes them.
-    qrels : Qrels, or whatever `tieaware.evaluate` takes
-        Judgments; those of other queries, or of documents that the index does not have, are passed over.
+        Queries by id, as `Method.search` takes them.
+    qrels : Qrels, or any input of `tieaware.evaluate`
+        The judgments. Judgments of other queries, or of documents that are not in the index, are ignored.
     weighting : str, default: "lnc.ltc"
-        The weights of the queries and of the vectors.
+        The weighting of the queries and of the documents' vectors.
     alpha, beta, gamma : float
-        What the query, the centroid of relevant documents, and that of judged nonrelevant documents weigh; at least 0.
+        The weights of the query, of the centroid of the relevant documents, and of the centroid of the documents judged
+        nonrelevant; at least 0.
     rel : int, default: 1
-        The smallest label of relevant documents; negative ones are unjudged.
+        The smallest label of a relevant document. Documents with a negative label are unjudged.
     n_terms : int, optional
-        At most so many terms are added to the query's own: those of the largest weights, and of those that tie the
-        first by number. By default, all.
+        The largest number of terms to add to a query: those with the largest weights; if weights tie, those with the
+        lowest numbers. By default, all terms are added.
 
     Returns
     -------
     dict of Query
-        By the ids of the queries. A query without judgments keeps its terms.
+        The new queries by id. A query without judgments keeps its terms.
 
     Raises
     ------
     InputError
-        A parameter is out of its range, or queries and judgments are not of their forms.
+        A parameter is out of its range, or the queries or judgments have an unknown form.
 
     See Also
     --------
-    BlindFeedback : Takes the top of a first search for relevant.
+    BlindFeedback : Feedback without judgments: assumes that the top documents of a first search are relevant.
 
     Notes
     -----
@@ -168,8 +171,8 @@ def rocchio(
         found = [(numbers.get(judged.documents[row], -1), judged.labels[row]) for row in range(a, b)]
         documents, labels = np.array(sorted(each for each in found if each[0] >= 0), np.int64).reshape(-1, 2).T
         relevant, nonrelevant = documents[labels >= rel], documents[(labels >= 0) & (labels < rel)]
-        own = query_weights(index, weighting, query)
-        expanded[name] = formula.expand(query, own, vectors, (relevant, np.ones(len(relevant))), nonrelevant)
+        weights = query_weights(index, weighting, query)
+        expanded[name] = formula.expand(query, weights, vectors, (relevant, np.ones(len(relevant))), nonrelevant)
     return expanded
 
 
@@ -177,31 +180,27 @@ def rocchio(
 class BlindFeedback(Method):
     """Search, move the query towards the top documents as if they were relevant, and search again.
 
-    Where the top ends within documents that tie, it is not the first of them by accident that count: each counts by the
-    probability that it is in the top, if those that tie come in any order. So the query moves to where it does on
-    average over the orders.
+    If the top ends inside a tie group, the centroid does not depend on which documents of the group come first. Each
+    document counts by the probability that it is in the top if tied documents are in random order, so that the query
+    moves as it does on average over all orders.
+
+    Other parameters as for `rocchio`.
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`; also of the documents' vectors.
     depth : int, default: 10
-        How many documents are the top.
-    alpha, beta : float
-        What the query and the centroid of the top weigh; at least 0, by default 1 and 0.75.
-    n_terms : int, optional
-        At most so many terms are added to the query's own: those of the largest weights, and of those that tie the
-        first by number. By default, all.
+        The number of top documents.
 
     See Also
     --------
-    rocchio : Feedback by judgments.
+    rocchio : Feedback from judgments.
 
     Notes
     -----
-    Introduction to Information Retrieval, sections 9.1.1 and 9.1.6. Of a group of n documents behind t others, each is
-    among the first K with probability min(1, max(0, (K - t) / n)). With `beta` = 0 it finds what `Exact` does, bit for
-    bit. Both searches count, and the terms of the top documents as postings.
+    Introduction to Information Retrieval, sections 9.1.1 and 9.1.6. Each document of a tie group of n documents that
+    follows t others is in the top K with probability min(1, max(0, (K - t) / n)). With `beta` = 0, the result is that
+    of `Exact`, bit for bit. The costs are those of both searches; the terms of the top documents count as postings
+    read.
 
     Examples
     --------
@@ -227,7 +226,7 @@ class BlindFeedback(Method):
         return _Rocchio(self.alpha, self.beta, 0.0, self.n_terms)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the documents' vectors, and return what finds the top documents of a query."""
+        """Prepare the documents' vectors, and return the search function."""
         vectors, exact = _Vectors.of(index, self.weighting), Exact(weighting=self.weighting)
         search, search_again = exact.searcher(index, self.depth, True), exact.searcher(index, k, whole_ties)
 
@@ -235,8 +234,8 @@ class BlindFeedback(Method):
             first = search(query)
             order = np.argsort(first.documents)
             top = first.documents[order], _inclusion(first.scores, self.depth)[order]
-            own = query_weights(index, self.weighting, query)
-            again = search_again(self._formula.expand(query, own, vectors, top, np.empty(0, np.int64)))
+            weights = query_weights(index, self.weighting, query)
+            again = search_again(self._formula.expand(query, weights, vectors, top, np.empty(0, np.int64)))
             costs = np.add(first[2:], again[2:])
             costs[0] += vectors.size(first.documents)
             return Found(again.documents, again.scores, *costs.tolist())
@@ -245,7 +244,10 @@ class BlindFeedback(Method):
 
 
 def _inclusion(scores: Values, k: int) -> Values:
-    """Return the probability of each document to be among the first k; scores descend, the last k-th tie is whole."""
+    """Return the probability of each document to be in the top k if tied documents are in random order.
+
+    Scores are in descending order, and contain the complete tie group of the k-th.
+    """
     shares = np.ones(len(scores))
     if len(scores) > k:
         tied = scores == scores[-1]

@@ -58,9 +58,7 @@ class Postings:
         return len(self.documents)
 
 
-def postings_of(
-    tokens: Numbers, offsets: Offsets, n_terms: int, *, positions: bool, where: str = "tokens"
-) -> Postings:
+def postings_of(tokens: Numbers, offsets: Offsets, n_terms: int, *, positions: bool, where: str = "tokens") -> Postings:
     """Build the postings of documents whose tokens are term numbers.
 
     Parameters

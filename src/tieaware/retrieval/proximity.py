@@ -1,4 +1,4 @@
-"""Proximity: how close together a document has the terms of a query."""
+"""Proximity: scoring by how close together the terms of a query are in a document."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tieaware.checks.arguments import number, unexpected, whole_number
+from tieaware.checks.arguments import number, whole_number
 from tieaware.checks.arrays import Offsets, Values
+from tieaware.errors import InputError
 from tieaware.kernels import _windows
 from tieaware.retrieval.accumulators import Found, top
 from tieaware.retrieval.exact import Exact
@@ -19,29 +20,29 @@ from tieaware.retrieval.postings import Numbers
 
 
 def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents: ArrayLike) -> Numbers:
-    """Return the width of the smallest window of each document that holds all terms of a query.
+    """Return the width of the smallest window of each document that contains all terms of a query.
 
-    A width is counted in the tokens that the analyzer gives, so that stop words that it leaves out do not count. A term
-    that is several times in the query has to be as often in the window.
+    The width is a number of tokens. Stop words that the analyzer removes do not count. If a term occurs several times
+    in the query, the window must contain it as often.
 
     Parameters
     ----------
     index : Index
         An index with positions.
     query : str, iterable of str, or Query
-        The query, as `Index.query` takes it; terms that the index does not know are left out.
+        The query. Terms that are not in the index are left out.
     documents : int[n]
-        Numbers of documents, in any order.
+        Document numbers, in any order.
 
     Returns
     -------
     int32[n]
-        The widths, at least 1; 0 where a document lacks a term, and for a query without any.
+        The widths, at least 1; 0 if the document lacks a term or the query has no terms.
 
     Raises
     ------
     InputError
-        The index has no positions, or there is no document of a number.
+        The index has no positions, or a number is not that of a document.
 
     Notes
     -----
@@ -67,10 +68,10 @@ def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents
 
 
 def _position_starts(index: Index) -> Offsets:
-    """Return where the positions of each posting start, and where the last end."""
+    """Return the offset of the first position of each posting, and the total number of positions."""
     postings = index.postings
     if postings.positions is None:
-        raise unexpected("index.postings", "positions", "an index built with positions=False")
+        raise InputError("index", "has no positions; build it with positions")
 
     def prepare() -> Offsets:
         starts = np.zeros(len(postings.documents) + 1, np.int64)
@@ -81,35 +82,35 @@ def _position_starts(index: Index) -> Offsets:
 
 
 def learn_alpha(scores: ArrayLike, windows: ArrayLike, relevant: ArrayLike) -> float:
-    """Learn how much proximity weighs beside the score, from judged documents: the `alpha` of `Proximity`.
+    """Learn the parameter `alpha` of `Proximity`, the weight of proximity relative to the score, from judged documents.
 
-    Relevance, 1 or 0, is predicted by a constant, the score and 1/ω, with the least squared error. What ranks is the
-    ratio of the weights of 1/ω and of the score.
+    A least-squares fit predicts relevance, 1 or 0, from a constant, the score and 1/ω. The ranking depends only on the
+    ratio of the coefficient of 1/ω to that of the score; this ratio is `alpha`.
 
     Parameters
     ----------
     scores : float[n]
-        The scores of documents, of as many queries as there are.
+        The scores of judged documents, for one or more queries.
     windows : int[n]
-        Their smallest windows ω; 0 where there is none, whose 1/ω is taken for 0.
+        The width ω of each document's smallest window; 0 for no window, for which 1/ω is taken as 0.
     relevant : bool[n]
-        Whether each is relevant.
+        Whether each document is relevant.
 
     Returns
     -------
     float
-        The ratio, at least 0: where the documents with small windows are less relevant than others of their score, 0.
+        The ratio; 0 if it would be negative, because documents with smaller windows are less relevant.
 
     Raises
     ------
     InputError
-        The arrays are of different lengths, or scores and windows do not tell what weighs what: one does not vary, each
-        follows from the other, or higher scores do not mean more relevance.
+        The arrays have different lengths, or the fit has no useful solution: scores or windows do not vary, 1/ω is a
+        linear function of the score, or higher scores do not mean more relevance.
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.2.3, leaves the combination to machine learning; this is the
-    simplest there is, in closed form.
+    Introduction to Information Retrieval, section 7.2.3, leaves the combination to machine learning. This is the
+    simplest method, and has a closed form.
 
     Examples
     --------
@@ -119,44 +120,45 @@ def learn_alpha(scores: ArrayLike, windows: ArrayLike, relevant: ArrayLike) -> f
     score, window, label = (np.asarray(each, np.float64) for each in (scores, windows, relevant))
     if not (score.ndim == 1 and score.shape == window.shape == label.shape):
         shapes = f"shapes {score.shape}, {window.shape} and {label.shape}"
-        raise unexpected("scores, windows and relevant", "as many of each, in one dimension", shapes)
+        raise InputError("scores, windows and relevant", f"must be one-dimensional and equally long; found {shapes}")
     near, score, label = _over(1.0, window), score - score.mean(), label - label.mean()
     near -= near.mean()
     ss, nn, sn = (score * score).sum(), (near * near).sum(), (score * near).sum()
     sr, nr = (score * label).sum(), (near * label).sum()
-    # The weights of the score and of 1/ω, both times the determinant of the normal equations.
-    of_score, of_near, determinant = sr * nn - nr * sn, nr * ss - sr * sn, ss * nn - sn * sn
-    if not (determinant > 1e-12 * ss * nn and of_score > 0):
-        raise unexpected("scores", "scores and windows that vary, higher scores for relevant documents", "others")
-    return max(0.0, float(of_near / of_score))
+    # Cramer's rule: both coefficients are multiplied by the determinant, which cancels in the ratio.
+    score_weight, near_weight, determinant = sr * nn - nr * sn, nr * ss - sr * sn, ss * nn - sn * sn
+    if not (determinant > 1e-12 * ss * nn and score_weight > 0):
+        problem = "scores and windows must vary independently, and relevant documents must have higher scores"
+        raise InputError("scores", problem)
+    return max(0.0, float(near_weight / score_weight))
 
 
 def _over(alpha: float, windows: Values | Numbers) -> Values:
-    """Return alpha/ω, 0 where there is no window."""
+    """Return alpha/ω for each window; 0 for a document without a window."""
     return np.divide(alpha, windows, out=np.zeros(len(windows)), where=windows > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proximity(Method):
-    """Rank the top documents of an exact search anew: by score plus alpha/ω, for the smallest window of width ω.
+    """Rerank the top documents of an exact search by score plus alpha/ω, where ω is the width of the smallest window.
 
-    A document that lacks a term of the query keeps its score, as one whose window is infinite.
+    A document that lacks a term of the query keeps its score, as if its window were infinitely wide.
 
     Parameters
     ----------
     alpha : float, default: 1
-        How much proximity weighs; `learn_alpha` learns it.
+        The weight of proximity; `learn_alpha` learns it.
     depth : int, optional
-        How many documents of the exact search are ranked anew, by default K, and all that tie with the last of them.
+        The number of top documents to rerank, by default K. All documents that tie with the last one are also reranked.
 
     See Also
     --------
-    smallest_windows : The windows, and what is a window.
+    smallest_windows : Computes ω, and defines a window.
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.2.2. With `alpha` = 0 it finds what `Exact` does, bit for bit. For
-    each document that is ranked anew, the posting of each term counts once more.
+    Introduction to Information Retrieval, section 7.2.2. With `alpha` = 0, the result is that of `Exact`, bit for bit.
+    For each reranked document, the posting of each query term counts as read once more.
 
     Examples
     --------
@@ -177,7 +179,7 @@ class Proximity(Method):
             whole_number("depth", self.depth, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare positions, and return what finds the top documents of a query."""
+        """Find the positions of all postings, and return the search function."""
         _position_starts(index)
         search = Exact(weighting=self.weighting).searcher(index, max(k, self.depth or 0), True)
 
@@ -187,9 +189,9 @@ class Proximity(Method):
             documents = first.documents[order]
             near = _over(self.alpha, smallest_windows(index, query, documents))
             n_postings = first.n_postings + len(documents) * len(query.terms)
-            again = top(documents, first.scores[order] + near, n_postings, k, whole_ties=whole_ties)
-            return again._replace(
-                n_documents=first.n_documents, n_comparisons=first.n_comparisons + again.n_comparisons
+            reranked = top(documents, first.scores[order] + near, n_postings, k, whole_ties=whole_ties)
+            return reranked._replace(
+                n_documents=first.n_documents, n_comparisons=first.n_comparisons + reranked.n_comparisons
             )
 
         return find

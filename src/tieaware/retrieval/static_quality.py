@@ -1,4 +1,4 @@
-"""Static quality: how good a document is, whatever the query, added to its score, and the order of postings."""
+"""Methods that add a document's static quality, which does not depend on the query, to its score."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware.checks.arguments import flag, number, unexpected, whole_number
+from tieaware.checks.arguments import flag, number, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
 from tieaware.retrieval.accumulators import Found, TermLists, score, top
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
 from tieaware.retrieval.index import Index, Query
@@ -20,16 +21,19 @@ from tieaware.retrieval.weighting import Weights
 
 
 def quality_of(index: Index) -> Values:
-    """Return the static quality of the documents, which the index must have."""
+    """Return the static quality of the documents; raise InputError if the index has none."""
     if index.quality is None:
-        raise unexpected("index.quality", "a number from 0 to 1 for each document, Index.build(quality=…)", "None")
+        raise InputError("index", "has no static quality; build it with a quality from 0 to 1 for each document")
     return index.quality
 
 
 class _ByQuality(NamedTuple):
-    """Postings by descending quality: documents are numbered by it, and of those that tie the first by number."""
+    """The postings of an index whose documents are renumbered by rank of quality, from 0 for the best.
 
-    # The number of each document in the index, in the order of quality, and its quality.
+    Documents of equal quality keep their order. Document ``d`` has the number ``order[d]`` in the index, and the
+    quality ``quality[d]``. The postings of a term are in the same range as in the index.
+    """
+
     order: Numbers
     quality: Values
     documents: Numbers
@@ -39,13 +43,13 @@ class _ByQuality(NamedTuple):
 
     @classmethod
     def of(cls, index: Index, weights: Weights) -> _ByQuality:
-        """Arrange the postings of an index."""
+        """Renumber the documents, and sort the postings of each term by the new numbers."""
         quality, postings = quality_of(index), index.postings
         order = np.argsort(-quality, kind="stable").astype(np.int32)
-        places = np.empty(len(order), np.int32)
-        places[order] = np.arange(len(order), dtype=np.int32)
+        ranks = np.empty(len(order), np.int32)
+        ranks[order] = np.arange(len(order), dtype=np.int32)
         df = postings.document_frequencies
-        documents = places[postings.documents]
+        documents = ranks[postings.documents]
         rows = np.lexsort((documents, np.repeat(np.arange(len(df)), df)))
         bounds = np.zeros(len(df), np.float32)
         if len(weights):
@@ -53,12 +57,12 @@ class _ByQuality(NamedTuple):
         return cls(order, quality[order], documents[rows], weights[rows], bounds)
 
     def bound(self, query: Query, weights: Values) -> float:
-        """Return what no score of the query exceeds: summed as scores are, so that rounding does not matter."""
+        """Return an upper bound of the query's scores, summed in the same order so that rounding cannot break it."""
         return float(np.cumsum(np.append(0.0, weights * self.bounds[query.terms]))[-1])
 
 
 def _edges(n: int) -> list[int]:
-    """Return the edges of blocks of documents, each larger than all before it by a quarter of them."""
+    """Return the limits of chunks of documents; each chunk has a quarter as many documents as all before it."""
     edges = [0]
     while edges[-1] < n:
         edges.append(min(n, edges[-1] + max(256, edges[-1] // 4)))
@@ -66,27 +70,27 @@ def _edges(n: int) -> list[int]:
 
 
 def _descend(by_quality: _ByQuality, lists: TermLists, edges: list[int], k: int, bound: float) -> Found:
-    """Score block after block until no document further down can enter; return the top k, and all that tie with it."""
+    """Score chunk after chunk until no further document can enter the top k; return the top k with whole ties."""
     best = Found(np.empty(0, np.int32), np.empty(0), 0, 0, 0)
     for first, last in pairwise(edges):
         if len(best.documents) >= k and best.scores[k - 1] > bound + by_quality.quality[first]:
             break
-        parts = [lists.documents[a:b] for a, b in zip(lists.starts, lists.stops, strict=True)]
-        stops = lists.starts + np.array([np.searchsorted(part, last) for part in parts], np.int64)
-        block = lists._replace(stops=stops)
-        found = score(_documents_of(block), block, k, base=by_quality.quality, whole_ties=True)
+        documents = _documents_by_list(lists)
+        stops = lists.starts + np.array([np.searchsorted(each, last) for each in documents], np.int64)
+        chunk = lists._replace(stops=stops)
+        candidates = np.unique(np.concatenate([np.empty(0, np.int32), *_documents_by_list(chunk)]))
+        found = score(candidates, chunk, k, base=by_quality.quality, whole_ties=True)
         best = _merged(best, found._replace(documents=by_quality.order[found.documents]), k)
         lists = lists._replace(starts=stops)
     return best
 
 
-def _documents_of(lists: TermLists) -> Numbers:
-    parts = [lists.documents[a:b] for a, b in zip(lists.starts, lists.stops, strict=True)]
-    return np.unique(np.concatenate([np.empty(0, np.int32), *parts]))
+def _documents_by_list(lists: TermLists) -> list[Numbers]:
+    return [lists.documents[a:b] for a, b in zip(lists.starts, lists.stops, strict=True)]
 
 
 def _merged(best: Found, found: Found, k: int) -> Found:
-    """Return the top k of both, and all that tie with it."""
+    """Return the top k of both results with whole ties, and the sum of their costs."""
     documents = np.concatenate([best.documents, found.documents])
     rows = np.argsort(documents)
     merged = top(documents[rows], np.concatenate([best.scores, found.scores])[rows], 0, k, whole_ties=True)
@@ -99,27 +103,27 @@ def _merged(best: Found, found: Found, k: int) -> Found:
 
 @dataclass(frozen=True, kw_only=True)
 class NetScore(Method):
-    """Rank by static quality plus the query's score, from the document of highest quality downwards.
+    """Rank by net score, which is static quality plus score, and read documents in descending order of quality.
 
-    Stops when no document further down can be among the top K: where the K-th best net score so far exceeds the quality
-    of the next document plus the sum of the terms' largest weights. So far, the result is that of going through all.
+    The search stops when no further document can be among the top K: when the K-th best net score so far exceeds the
+    quality of the next document plus the sum of the query terms' largest weights. This does not change the result. With
+    weightings other than cosine, scores can be much larger than quality, which is from 0 to 1.
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`. A cosine is from 0 to 1, as quality is; other scores may outweigh it.
     share : float, default: 1
-        Stops at the latest after this share of all documents, rounded up.
+        The share of all documents after which the search stops at the latest, rounded up.
 
     See Also
     --------
-    GlobalChampions, HighLow : Further methods that go by static quality.
+    GlobalChampions, HighLow : Other methods that use static quality.
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.1.4. If all documents are of quality 0, it finds what `Exact` does,
-    bit for bit, and documents of score 0 besides. It goes ahead by blocks of documents, each larger than those before
-    by a quarter of them, and is asked at their ends whether it may stop; postings of blocks are counted whole.
+    Introduction to Information Retrieval, section 7.1.4. If all documents have quality 0, the result is that of
+    `Exact`, bit for bit, and documents with score 0 besides. Documents are processed in chunks, each with a quarter as
+    many documents as all chunks before it. The search can stop only at the end of a chunk, so all postings of a chunk
+    count as read.
 
     Examples
     --------
@@ -137,17 +141,17 @@ class NetScore(Method):
         number("share", self.share, 0, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare postings in the order of quality, and return what finds the top documents of a query."""
+        """Sort the postings by quality, and return the search function."""
         weights = posting_weights(index, self.weighting)
         by_quality = index.prepared(("by quality", self.weighting), lambda: _ByQuality.of(index, weights))
         starts, edges = index.postings.starts, _edges(int(share_of(len(index), self.share)))
 
         def find(query: Query) -> Found:
-            own = query_weights(index, self.weighting, query)
+            own_weights = query_weights(index, self.weighting, query)
             lists = TermLists(
-                starts[query.terms], starts[query.terms + 1], own, by_quality.documents, by_quality.weights
+                starts[query.terms], starts[query.terms + 1], own_weights, by_quality.documents, by_quality.weights
             )
-            found = _descend(by_quality, lists, edges, k, by_quality.bound(query, own))
+            found = _descend(by_quality, lists, edges, k, by_quality.bound(query, own_weights))
             n = len(found.documents) if whole_ties else k
             return found._replace(documents=found.documents[:n], scores=found.scores[:n])
 
@@ -156,17 +160,17 @@ class NetScore(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class GlobalChampions(Method):
-    """Rank by net score only the union of global champion lists: each term's documents of best quality and weight.
+    """Rank by net score only the union of the query terms' global champion lists.
+
+    The global champion list of a term has its documents with the largest sum of quality and weight; if sums tie, those
+    with the lowest numbers.
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`; also of the weights that quality is added to.
     r : int, default: 100
-        How many documents a list holds: those of the largest quality plus weight, and of those that tie the first by
-        number.
+        The length of a list.
     fallback : bool, default: False
-        Whether all documents of a query's terms are scored, if there are fewer than K in the union.
+        Whether to rank all documents that contain a query term if the union has fewer than K documents.
 
     See Also
     --------
@@ -174,8 +178,8 @@ class GlobalChampions(Method):
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.1.4. The net score is that of `NetScore`, and with `r` the number
-    of documents so is the result, bit for bit. For a query of one term, whose weight is 1, lists of K are enough.
+    Introduction to Information Retrieval, section 7.1.4. With `r` equal to the number of documents, the result is that
+    of `NetScore`, bit for bit. For a query of one term with weight 1, lists of length K are long enough.
 
     Examples
     --------
@@ -195,7 +199,7 @@ class GlobalChampions(Method):
         flag("fallback", self.fallback)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare global champion lists, and return what finds the top documents of a query."""
+        """Prepare the global champion lists, and return the search function."""
         postings, quality, weights = index.postings, quality_of(index), posting_weights(index, self.weighting)
 
         def prepare() -> TermDocuments:
@@ -209,23 +213,23 @@ class GlobalChampions(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class HighLow(Method):
-    """Rank by net score the documents of high lists, each a term's best, and the others only if those are too few.
+    """Rank by net score the documents in the query terms' high lists, and all others only if those are too few.
+
+    The high list of a term is its champion list, as in `Champions`; its low list has the other documents. If the high
+    lists give fewer than K documents, all documents that contain a query term are ranked.
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`; a term's best documents are those of the largest weight, and of those that tie the first
-        by number.
     r : int, default: 100
-        How many documents a high list holds; the low list of the term holds the others.
+        The length of a high list.
     m : int, default: 1
-        Only documents in the high lists of at least so many of the query's terms, of all of them if it has fewer. If
-        there are fewer than K of them, the low lists are read, too: then all documents of the terms are ranked.
+        The number of high lists that a document must be in; all high lists if the query has fewer terms.
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.1.4. With `r` the number of documents and `m` = 1, it finds what
-    `NetScore` does, bit for bit. Who goes low reads the high lists again.
+    Introduction to Information Retrieval, section 7.1.4. With `r` equal to the number of documents and `m` = 1, the
+    result is that of `NetScore`, bit for bit. If the low lists are needed, the postings of the high lists count as read
+    twice.
 
     Examples
     --------
@@ -248,7 +252,7 @@ class HighLow(Method):
         whole_number("m", self.m, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare high lists, and return what finds the top documents of a query."""
+        """Prepare the high lists, and return the search function."""
         quality = quality_of(index)
         high = champions_of(index, self.weighting, self.r)
         lists = weighted(index, self.weighting)

@@ -1,4 +1,4 @@
-"""Tiered indexes: the largest weights first, and others only as long as too few documents were found."""
+"""Tiered indexes: search the postings with the largest weights first, and further tiers until there are K documents."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import numbers, one_of, unexpected
 from tieaware.checks.arrays import Offsets
+from tieaware.errors import InputError
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, query_weights
@@ -20,30 +21,33 @@ from tieaware.retrieval.weighting import Weights
 
 @dataclass(frozen=True, kw_only=True)
 class Tiers(Method):
-    """Search a first tier of the postings, and others only as long as fewer than K documents were found.
+    """Search a first tier of the postings, and further tiers only as long as fewer than K documents are found.
 
-    The postings of a tier have at least a value, its threshold; the last tier has all. Scores are sums over the
-    postings of the tiers searched, so that a document's score depends on how far a query went.
+    A tier has all postings whose value, a weight or term frequency, is at least the tier's threshold; the last tier has
+    all postings. A score is the sum over the postings of the last tier searched, so that it depends on how many tiers a
+    query needs.
 
     Parameters
     ----------
     thresholds : sequence of float, default: ()
-        The thresholds of all tiers but the last, descending.
+        The thresholds of all tiers but the last, in descending order.
     quantiles : sequence of float, default: ()
-        Or quantiles of the values of all postings of the index, from 0 to 1 and descending: 0.9 makes a tier of the
-        highest tenth, and of those that tie with the last of them. Without either, there is one tier.
+        The thresholds as quantiles of the values of all postings of the index, from 0 to 1, in descending order. For
+        example, 0.9 makes a tier of the highest tenth, and of all postings that tie with the lowest of them. Without
+        thresholds and quantiles, there is one tier.
     by : "weight" or "tf"
-        The values: weights of the postings, or term frequencies.
+        The value of a posting: its weight or its term frequency.
 
     Raises
     ------
     InputError
-        Thresholds and quantiles are both given, do not descend, or are out of their range.
+        Thresholds and quantiles are both given, are not in descending order, or are out of their range.
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.2.1. With one tier it finds what `Exact` does, bit for bit. A tier
-    is stored together with those above it, so that a query that goes on reads these again, which counts.
+    Introduction to Information Retrieval, section 7.2.1. With one tier, the result is that of `Exact`, bit for bit. A
+    tier is stored with all postings of the tiers above it. A query that needs a further tier reads these postings
+    again, and they count as read again.
 
     Examples
     --------
@@ -62,18 +66,18 @@ class Tiers(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # Tuples can be hashed and shown, whatever sequence was given.
+        # Convert any sequence to a tuple, because methods must be hashable.
         for name, most in (("thresholds", np.inf), ("quantiles", 1.0)):
             values = numbers(name, getattr(self, name), 0, most)
             if any(a <= b for a, b in pairwise(values)):
-                raise unexpected(name, "numbers that descend", str(values))
+                raise unexpected(name, "numbers in descending order", str(values))
             object.__setattr__(self, name, values)
         if self.thresholds and self.quantiles:
-            raise unexpected("thresholds", "none beside quantiles", str(self.thresholds))
+            raise InputError("thresholds", "must not be given with quantiles: both define the tiers")
         one_of("by", self.by, ("weight", "tf"))
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the tiers, and return what finds the top documents of a query."""
+        """Prepare the tiers, and return the search function."""
         postings, weights = index.postings, posting_weights(index, self.weighting)
 
         def prepare() -> list[tuple[Offsets, Numbers, Weights]]:
@@ -84,14 +88,14 @@ class Tiers(Method):
                 tiers.append((np.searchsorted(rows, postings.starts), postings.documents[rows], weights[rows]))
             return tiers
 
-        key = ("tiers", self.weighting, self.thresholds, self.quantiles, self.by)
-        upper = index.prepared(key, prepare)
-        tiers = [*upper, (postings.starts, postings.documents, weights)]
+        name = ("tiers", self.weighting, self.thresholds, self.quantiles, self.by)
+        upper_tiers = index.prepared(name, prepare)
+        tiers = [*upper_tiers, (postings.starts, postings.documents, weights)]
 
         def find(query: Query) -> Found:
-            own, costs = query_weights(index, self.weighting, query), np.zeros(3, np.int64)
-            for starts, documents, values in tiers:
-                lists = TermLists(starts[query.terms], starts[query.terms + 1], own, documents, values)
+            own_weights, costs = query_weights(index, self.weighting, query), np.zeros(3, np.int64)
+            for starts, documents, tier_weights in tiers:
+                lists = TermLists(starts[query.terms], starts[query.terms + 1], own_weights, documents, tier_weights)
                 found = accumulate(lists, len(index), k, whole_ties=whole_ties)
                 costs += found[2:]
                 if len(found.documents) >= k:
@@ -102,7 +106,7 @@ class Tiers(Method):
 
 
 def _quantiles(values: NDArray[np.floating | np.integer], quantiles: tuple[float, ...]) -> list[float]:
-    """Return the values at these shares of all, in ascending order."""
+    """Return quantiles of the values; empty if there are no values."""
     if not len(values):
         return []
     places = [min(int(quantile * len(values)), len(values) - 1) for quantile in quantiles]

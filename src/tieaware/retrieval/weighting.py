@@ -120,7 +120,7 @@ def _term_frequency(letter: str, tf: Values, largest: Values | np.float64, mean:
 
 
 def _idf(letter: str, df: Integers, n: int) -> Values:
-    # Avoid division by 0 for a term without postings, whose weight is never used.
+    # Avoid division by 0: a term of the index may have no postings.
     df = np.maximum(df, 1)
     if letter == "n":
         return np.ones(len(df))

@@ -1,4 +1,4 @@
-"""Weighted zones: a document's score is the sum of the weights of the zones that match the query."""
+"""Weighted zone scoring: the score of a document is the sum of the weights of the zones that match the query."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import number, one_of, sequence, shown, unexpected
 from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
 from tieaware.retrieval.accumulators import Found, top
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, document_numbers
@@ -21,19 +22,19 @@ _MATCHES = ("all", "any")
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedZones(Method):
-    """Rank by weighted zone scores: the weights of the zones that match the query, added up.
+    """Rank by the sum of the weights of the zones that match the query.
 
-    There are few different scores, at most two to the power of the number of zones, so that most documents tie.
+    There are few distinct scores, at most two to the power of the number of zones, so most documents tie. The parameter
+    `weighting` has no effect.
 
     Parameters
     ----------
-    weighting : str
-        As for every `Method`; it makes no difference here.
     weights : mapping of str to float, or sequence of pairs, optional
-        The weight of each zone, from 0 to 1, which add up to 1; by default all zones of the index weigh the same. A
-        zone that is not named weighs nothing.
+        The weight of each zone, from 0 to 1; the weights must add up to 1. A zone that is not named has weight 0. By
+        default, all zones of the index have equal weights.
     match : "all" or "any"
-        Whether a zone matches if it has all terms of the query that the index knows, or any of them.
+        Whether a zone matches if it contains all terms of the query, or any of them. Terms that are not in the index
+        are ignored.
 
     See Also
     --------
@@ -41,8 +42,8 @@ class WeightedZones(Method):
 
     Notes
     -----
-    Introduction to Information Retrieval, section 6.1. All postings of the query's terms are read, in the zones that
-    weigh something.
+    Introduction to Information Retrieval, section 6.1. All postings of the query's terms are read, in the zones with a
+    weight above 0.
 
     Examples
     --------
@@ -63,51 +64,51 @@ class WeightedZones(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.weights is not None:
-            # Tuples can be hashed.
+            # Convert a mapping to a tuple of pairs, because methods must be hashable.
             object.__setattr__(self, "weights", _checked_weights(self.weights))
         one_of("match", self.match, _MATCHES)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Return what finds the top documents of a query."""
+        """Check that the index has the zones, and return the search function."""
         zones = _zones_of(index)
         weights = dict.fromkeys(zones, 1 / len(zones)) if self.weights is None else dict(self.weights)
         for zone in weights:
             if zone not in zones:
-                raise unexpected("weights", f"zones of the index, {', '.join(zones)}", repr(zone))
-        weighing = [(zones[zone], weight) for zone, weight in weights.items() if weight > 0]
+                raise InputError("weights", f"unknown zone {zone!r}; the zones of the index are {', '.join(zones)}")
+        weighted_zones = [(zones[zone], weight) for zone, weight in weights.items() if weight > 0]
 
         def find(query: Query) -> Found:
-            matching = [_matching(postings, query, self.match) for postings, _ in weighing]
-            each = np.repeat([weight for _, weight in weighing], [len(documents) for documents in matching])
-            documents, whose = np.unique(np.concatenate([np.empty(0, np.int32), *matching]), return_inverse=True)
-            n_postings = sum(_n_postings(postings, query) for postings, _ in weighing)
-            scores = np.bincount(whose, each).astype(np.float64)
+            matching = [_matching(postings, query, self.match) for postings, _ in weighted_zones]
+            summands = np.repeat([weight for _, weight in weighted_zones], [len(documents) for documents in matching])
+            documents, places = np.unique(np.concatenate([np.empty(0, np.int32), *matching]), return_inverse=True)
+            n_postings = sum(_n_postings(postings, query) for postings, _ in weighted_zones)
+            scores = np.bincount(places, summands).astype(np.float64)
             return top(documents, scores, n_postings, k, whole_ties=whole_ties)
 
         return find
 
 
 def _checked_weights(weights: Any) -> tuple[tuple[str, float], ...]:
-    """Return weights of zones as pairs, which add up to 1."""
+    """Check that each zone has one weight and that the weights add up to 1, and return them as pairs."""
     pairs = sequence("weights", weights.items() if isinstance(weights, Mapping) else weights, "zones with weights")
     for i, pair in enumerate(pairs):
         if not (isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str)):
-            raise unexpected(f"weights[{i}]", "the name of a zone and its weight", shown(pair))
+            raise unexpected(f"weights[{i}]", "a pair of a zone's name and its weight", shown(pair))
     checked = tuple((zone, number(f"weights[{zone!r}]", weight, 0, 1)) for zone, weight in pairs)
     if len(dict(checked)) < len(checked) or abs(sum(weight for _, weight in checked) - 1) > 1e-9:
-        raise unexpected("weights", "a weight of each zone, which add up to 1", shown(weights))
+        raise InputError("weights", f"must name each zone once and add up to 1; found {shown(weights)}")
     return checked
 
 
 def _zones_of(index: Index) -> dict[str, Postings]:
-    """Return the zones of an index, which must have some."""
+    """Return the zones of an index; raise InputError if it has none."""
     if not index.zones:
-        raise unexpected("index.zones", "zones, Index.build([(id, {zone: text}), …])", "none")
+        raise InputError("index", "has no zones; build it from documents of the form (id, {zone: text})")
     return index.zones
 
 
 def _matching(postings: Postings, query: Query, match: str) -> Numbers:
-    """Return the documents with all terms of the query, or with any, ascending."""
+    """Return the documents that contain all terms of the query, or any of them, in ascending order."""
     terms = query.terms[query.frequencies > 0]
     lists = [postings.documents[postings.starts[term] : postings.starts[term + 1]] for term in terms]
     documents, times = np.unique(np.concatenate([np.empty(0, np.int32), *lists]), return_counts=True)
@@ -121,18 +122,14 @@ def _n_postings(postings: Postings, query: Query) -> int:
 def zone_matches(
     index: Index, query: str | Iterable[str] | Query, documents: ArrayLike, *, match: str = "all"
 ) -> NDArray[np.bool_]:
-    """Return which zones of documents match a query.
+    """Find which zones of documents match a query.
+
+    Query and documents as for `smallest_windows`, match as for `WeightedZones`.
 
     Parameters
     ----------
     index : Index
         An index with zones.
-    query : str, iterable of str, or Query
-        The query, as `Index.query` takes it; terms that the index does not know are left out.
-    documents : int[n]
-        Numbers of documents, in any order.
-    match : "all" or "any"
-        Whether a zone matches if it has all terms of the query, or any of them.
 
     Returns
     -------
@@ -142,11 +139,11 @@ def zone_matches(
     Raises
     ------
     InputError
-        The index has no zones, there is no document of a number, or `match` is none of the two.
+        The index has no zones, a number is not that of a document, or `match` is neither "all" nor "any".
 
     See Also
     --------
-    zone_scores : What such matches are worth.
+    zone_scores : The scores of such matches.
 
     Examples
     --------
@@ -163,26 +160,26 @@ def zone_matches(
 
 
 def zone_scores(matches: ArrayLike, weights: ArrayLike) -> Values:
-    """Return the weighted zone scores of documents, under one set of weights after another.
+    """Return the weighted zone scores of documents for several sets of weights.
 
-    `tieaware.Evaluator.columns` evaluates them all at once: a sweep over the weights.
+    `tieaware.Evaluator.columns` evaluates all sets in one call, which makes a sweep over the weights fast.
 
     Parameters
     ----------
     matches : bool[n_docs, n_zones]
-        Which zones match, as `zone_matches` says.
+        Which zones match, as `zone_matches` returns.
     weights : float[n_weights, n_zones]
-        The weights of the zones, a row for each set of them; for two zones and g from 0 to 1, g and 1 - g.
+        The weights of the zones, a row for each set of weights.
 
     Returns
     -------
     float64[n_docs, n_weights]
-        The score of each document under each set of weights, summed in the order of the zones.
+        The score of each document with each set of weights, summed in the order of the zones.
 
     Raises
     ------
     InputError
-        The shapes do not fit together.
+        Matches and weights are not two-dimensional, or have different numbers of zones.
 
     Notes
     -----
@@ -199,10 +196,9 @@ def zone_scores(matches: ArrayLike, weights: ArrayLike) -> Values:
     """
     flags, rows = np.asarray(matches, np.float64), np.asarray(weights, np.float64)
     if flags.ndim != 2 or rows.ndim != 2 or flags.shape[1] != rows.shape[1]:
-        raise unexpected(
-            "matches and weights", "a row for each document and each set of weights, of as many zones",
-            f"shapes {flags.shape} and {rows.shape}",
-        )  # fmt: skip
+        found = f"shapes {flags.shape} and {rows.shape}"
+        problem = f"must be two-dimensional, with a column for each zone; found {found}"
+        raise InputError("matches and weights", problem)
     scores = np.zeros((len(flags), len(rows)))
     for zone in range(rows.shape[1]):
         scores += flags[:, zone, None] * rows[:, zone]
@@ -210,12 +206,12 @@ def zone_scores(matches: ArrayLike, weights: ArrayLike) -> Values:
 
 
 class ZoneWeight(NamedTuple):
-    """A weight learned from examples, and its error.
+    """The weight of the first of two zones, learned from examples, and its error.
 
     Attributes
     ----------
     weight : float
-        That of the first zone; that of the second is 1 - weight.
+        The weight of the first zone. The weight of the second zone is 1 - weight.
     error : float
         The sum of the squared differences between the examples' scores and their relevance, 1 or 0.
     """
@@ -225,27 +221,27 @@ class ZoneWeight(NamedTuple):
 
 
 def learn_zone_weight(first: ArrayLike, second: ArrayLike, relevant: ArrayLike) -> ZoneWeight:
-    """Learn the weight of the first of two zones from judged documents, with the least squared error, in closed form.
+    """Learn the weights of two zones from judged documents: the weights with the least squared error, in closed form.
 
-    Only documents in which one zone matches alone count: the weight is the share of them that are relevant with the
-    first, or not with the second.
+    Only documents in which exactly one zone matches have an influence. The weight of the first zone is the share of
+    these that are relevant if the first zone matches, or nonrelevant if the second does.
 
     Parameters
     ----------
     first, second : bool[n]
-        Whether the zone matches the query, for documents of any queries.
+        Whether each zone matches the query, for judged documents of one or more queries.
     relevant : bool[n]
-        Whether the document is relevant.
+        Whether each document is relevant.
 
     Returns
     -------
     ZoneWeight
-        The weight, ½ if there are no such documents, and its error.
+        The weight of the first zone, and its error. The weight is ½ if no document has exactly one matching zone.
 
     Raises
     ------
     InputError
-        The arrays are of different lengths.
+        The arrays have different lengths.
 
     Notes
     -----
@@ -253,7 +249,7 @@ def learn_zone_weight(first: ArrayLike, second: ArrayLike, relevant: ArrayLike) 
 
     Examples
     --------
-    The book's examples, of which those where the body matches alone tie; judgments disagree about them:
+    The book's examples. The documents in which only the body matches tie, although some are relevant and some are not:
 
     >>> title = [1, 0, 0, 0, 1, 0, 1]
     >>> body = [1, 1, 1, 0, 1, 1, 0]
@@ -263,8 +259,8 @@ def learn_zone_weight(first: ArrayLike, second: ArrayLike, relevant: ArrayLike) 
     one, two, label = (np.asarray(each).astype(bool) for each in (first, second, relevant))
     if not (one.ndim == 1 and one.shape == two.shape == label.shape):
         shapes = f"shapes {one.shape}, {two.shape} and {label.shape}"
-        raise unexpected("first, second and relevant", "as many of each, in one dimension", shapes)
-    single = one != two
-    weight = float((one == label)[single].mean()) if single.any() else 0.5
+        raise InputError("first, second and relevant", f"must be one-dimensional and equally long; found {shapes}")
+    differ = one != two
+    weight = float((one == label)[differ].mean()) if differ.any() else 0.5
     differences = label - (weight * one + (1 - weight) * two)
     return ZoneWeight(weight, float((differences * differences).sum()))
