@@ -77,9 +77,8 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
     """
     if isinstance(runs, _MAPPINGS):
         if _is_run(runs):
-            named = _named(_recognised(runs))
-        else:
-            named = [(name, _source_named(name, run)) for name, run in runs.items()]
+            return {source.name: source for source in _recognised(runs)}
+        named = [(name, _source_named(name, run)) for name, run in runs.items()]
     else:
         several = runs if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) else [runs]
         named = _named([source for run in several for source in sources_at(run)])
