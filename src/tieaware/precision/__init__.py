@@ -8,16 +8,18 @@
 | `Float16()` | `float16`, `fp16`, `f16` | IEEE 754 half precision |
 | `BFloat16()` | `bfloat16`, `bf16` | the upper half of single precision |
 | `Levels(N)` | `levels:N` | N equal steps over the range of each list's scores |
+| `Gap(ATOL)` | `gap:ATOL` | the highest score of each group of near scores; `gap:ATOL,RTOL` adds a relative tolerance |
 | `Bands(RHO)` | `bands:RHO` | one score for all ranks of a band; each band begins RHO times as deep as the last |
 
-All formats round to the nearest number, ties to even, except ``Levels``, which rounds down. No coarsening puts a lower
-score above a higher one.
+All formats round to the nearest number, ties to even, except ``Levels``, which rounds down, and ``Gap``, which rounds
+up to a score of the list. No coarsening puts a lower score above a higher one.
 """
 
 from tieaware.precision.coarsening import Coarsening, parse_precision
 from tieaware.precision.digits import Decimals, Significant
 from tieaware.precision.floats import BFloat16, Float16, Float32
 from tieaware.precision.levels import Levels
+from tieaware.precision.near_ties import Gap
 from tieaware.precision.rank_bands import Bands, bands
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "Decimals",
     "Float16",
     "Float32",
+    "Gap",
     "Levels",
     "Significant",
     "bands",

@@ -1,0 +1,104 @@
+"""Near ties: scores that differ by no more than a tolerance."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tieaware.checks.arguments import number as checked_number
+from tieaware.checks.arrays import Offsets, Scores
+from tieaware.errors import InputError
+from tieaware.precision.coarsening import Precision
+
+
+@dataclass(frozen=True)
+class Gap(Precision):
+    """Treat near scores of a list as tied: in descending order, neighbours at most ``atol + rtol * |s|`` apart.
+
+    s is the larger of the two scores in absolute value. Groups chain: the first and the last score of a group can be
+    further apart than the tolerance. Equal infinities tie, and an infinity never ties with a finite score.
+
+    Parameters
+    ----------
+    atol : float
+        The absolute tolerance, at least 0 and finite.
+    rtol : float
+        The tolerance relative to the scores, at least 0 and finite.
+
+    Raises
+    ------
+    InputError
+        If a tolerance is negative, infinite or not a number.
+
+    Notes
+    -----
+    Differences and tolerances are computed in double precision. If the difference of two scores overflows, the two do
+    not tie.
+
+    Examples
+    --------
+    The second and the third score differ by 0.0000001:
+
+    >>> import tieaware
+    >>> tieaware.Evaluator([0, 0, 1], ["RR"], precision="gap:1e-6")([0.9, 0.8000001, 0.8])
+    array([[0.41666667]])
+    """
+
+    atol: float
+    rtol: float = 0.0
+
+    names = ("gap",)
+    # The relative tolerance is optional, so the placeholder omits it.
+    number = "ATOL"
+    example = "gap:0.2"
+    whole_list = True
+
+    def __post_init__(self) -> None:
+        for name in ("atol", "rtol"):
+            tolerance = checked_number(name, getattr(self, name), 0.0, sys.float_info.max)
+            object.__setattr__(self, name, tolerance)
+
+    @classmethod
+    def from_number(cls, number: str | None) -> Self:
+        """Return the coarsening with the tolerances that stand after the colon, separated by a comma."""
+        written = (number or "").split(",")
+        try:
+            if len(written) > 2:
+                raise ValueError
+            tolerances = [float(each) for each in written]
+        except ValueError:
+            problem = "gap needs one or two tolerances, as in gap:1e-6 or gap:1e-6,1e-4"
+            raise InputError("precision", problem) from None
+        return cls(*tolerances)
+
+    def __str__(self) -> str:
+        return f"gap:{self.atol!r},{self.rtol!r}" if self.rtol else f"gap:{self.atol!r}"
+
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
+        """Replace each score by the highest score of its group.
+
+        Examples
+        --------
+        >>> Gap(0.1).coarsen(np.array([0.5, 0.75, 0.8, 0.55, 0.8]), np.array([0, 4, 5]))
+        array([0.55, 0.8 , 0.8 , 0.55, 0.8 ])
+        """
+        wide = scores.astype(np.float64)
+        sizes = np.diff(offsets)
+        query = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.lexsort((-wide, query))
+        ranked = wide[order]
+        size = np.abs(ranked)
+        with np.errstate(invalid="ignore", over="ignore"):
+            distance = -np.diff(ranked)
+            near = distance <= self.atol + self.rtol * np.maximum(size[:-1], size[1:])
+        # Beside an infinity, the distance and the relative tolerance are both infinite, or not a number.
+        near &= np.isfinite(distance)
+        near |= ranked[:-1] == ranked[1:]
+        first = np.ones(len(ranked), dtype=np.bool_)
+        first[1:] = ~near | (np.diff(query) != 0)
+        coarse = np.empty(len(ranked))
+        coarse[order] = ranked[first][np.cumsum(first) - 1]
+        return coarse

@@ -1,0 +1,96 @@
+"""Gap ties scores that differ by no more than a tolerance."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.scores import coarsen_list
+
+from tieaware import InputError
+from tieaware.precision import Gap, parse_precision
+
+SCORES = (-math.inf, -1e308, -4.0, -3.5, -3.0, -0.0, 0.0, 5e-324, 0.25, 0.5, 1.0, 1.5, 3.0, 1e308, math.inf)
+TOLERANCES = (0.0, 5e-324, 0.25, 0.5, 1.0, 1e308)
+
+
+def highest_of_groups(scores, atol, rtol):
+    """Return the highest score of each score's group, in one list, from the definition."""
+    ranked = sorted(scores, reverse=True)
+    highest = {}
+    for i, score in enumerate(ranked):
+        above = ranked[i - 1] if i else math.nan
+        tolerance = atol + rtol * max(abs(above), abs(score))
+        near = math.isfinite(above - score) and above - score <= tolerance
+        if score not in highest:
+            highest[score] = highest[above] if near else score
+    return [highest[score] for score in scores]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(SCORES), max_size=8), max_size=4),
+    st.sampled_from(TOLERANCES),
+    st.sampled_from(TOLERANCES),
+)
+@example([], 0.5, 0.0)
+@example([[0.0, -0.0], [], [1.0, 0.5, 0.25]], 0.25, 0.5)
+def test_coarse_scores_equal_those_of_the_definition(lists, atol, rtol):
+    scores = np.array([score for each in lists for score in each], dtype=np.float64)
+    offsets = np.cumsum([0, *map(len, lists)])
+    given_scores = scores.copy()
+    coarse = Gap(atol, rtol).coarsen(scores, offsets)
+    assert coarse.dtype == np.float64
+    assert coarse.tolist() == [score for each in lists for score in highest_of_groups(each, atol, rtol)]
+    np.testing.assert_array_equal(scores, given_scores)
+
+
+def test_groups_chain_and_do_not_cross_lists():
+    coarse = Gap(0.5).coarsen(np.array([1.0, 0.5, 1.5, -0.5, 1.25, 0.75]), np.array([0, 4, 5, 6]))
+    assert coarse.tolist() == [1.5, 1.5, 1.5, -0.5, 1.25, 0.75]
+
+
+def test_the_relative_tolerance_is_of_the_larger_absolute_value():
+    assert coarsen_list(Gap(0.0, 0.25), [4.0, 3.0, 2.0]).tolist() == [4.0, 4.0, 2.0]
+    assert coarsen_list(Gap(0.0, 0.25), [-2.0, -3.0, -4.0]).tolist() == [-2.0, -3.0, -3.0]
+
+
+def test_infinities_tie_only_with_themselves():
+    scores = [math.inf, 1e308, math.inf, -1e308, -math.inf, -math.inf]
+    assert coarsen_list(Gap(1e308, 1.0), scores).tolist() == scores
+
+
+def test_scores_in_single_precision_are_compared_in_double_precision():
+    scores = np.array([1.0, 1.0 + 2.0**-23], dtype=np.float32)
+    for atol, expected in ((2.0**-23, [1.0 + 2.0**-23] * 2), (2.0**-24, scores.tolist())):
+        coarse = Gap(atol).coarsen(scores, np.array([0, 2]))
+        assert (coarse.dtype, coarse.tolist()) == (np.float64, expected)
+
+
+@pytest.mark.parametrize(
+    ("notation", "gap"),
+    [("gap:1e-6", Gap(1e-6)), ("gap:1e-6,1e-4", Gap(1e-6, 1e-4)), ("gap:0,1e-4", Gap(0, 1e-4)), ("gap:1", Gap(1.0))],
+)
+def test_the_notation_has_one_tolerance_or_two(notation, gap):
+    assert parse_precision(notation) == gap
+    assert parse_precision(str(gap)) == gap
+
+
+@pytest.mark.parametrize("notation", ["gap", "gap:", "gap:x", "gap:1,", "gap:,1", "gap:1,2,3", "gap:1;2"])
+def test_a_notation_without_tolerances_is_an_error(notation):
+    with pytest.raises(InputError, match=r"^precision: gap needs one or two tolerances, as in gap:1e-6 or gap:1e-6,1"):
+        parse_precision(notation)
+
+
+@pytest.mark.parametrize("tolerance", [-1.0, math.nan, math.inf, -math.inf, True, "1"])
+def test_tolerances_are_finite_and_not_negative(tolerance):
+    with pytest.raises(InputError, match=r"^atol: expected a number from 0 to .*, found [^\n]*$"):
+        Gap(tolerance)
+    with pytest.raises(InputError, match=r"^rtol: expected a number from 0 to .*, found [^\n]*$"):
+        Gap(0.0, tolerance)
+
+
+@pytest.mark.parametrize("notation", ["gap:-1", "gap:nan", "gap:inf", "gap:0,-1", "gap:0,nan", "gap:0,1e999"])
+def test_tolerances_out_of_range_are_errors_in_the_notation_too(notation):
+    with pytest.raises(InputError, match=r"^[ar]tol: expected a number from 0 to [^\n]*$"):
+        parse_precision(notation)
