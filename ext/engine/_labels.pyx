@@ -1,8 +1,8 @@
-"""Labels: the judged documents of each list that may weigh something, their counts, and their weights.
+"""Selection of the documents of each list that may have a weight for a measure, and lookup of their weights.
 
-Most documents of most lists are unjudged or have the label 0, and weigh nothing to most measures. These are counted,
-many at a time. The other documents, the *listed* ones, are written out one by one. So no array here is as large as the
-labels.
+Most documents of most lists are unjudged or have the label 0, and these documents have no weight for most measures.
+Judged documents without a weight are only counted, many at a time. Documents that may have a weight are called
+*listed*: their positions and labels are written to arrays. So no array made here is as large as the array of labels.
 """
 cimport numpy as cnp
 import numpy as np
@@ -22,7 +22,7 @@ ctypedef fused label_t:
     uint32_t
     uint64_t
 
-# The number of labels that are counted at a time: few enough for counts of 8 bits.
+# The number of labels that are counted at a time. It is so small that 8 bits suffice for the counts.
 cdef enum:
     CHUNK = 64
 
@@ -32,7 +32,7 @@ cdef enum Outcome:
     NO_LABEL
 
 
-# The listed documents of all lists so far: their positions in their lists, and their labels.
+# A growing array of listed documents: the position of each document in its list, and its label.
 cdef struct Listed:
     int64_t* positions
     int32_t* labels
@@ -40,7 +40,7 @@ cdef struct Listed:
 
 
 cdef bint make_room(Listed* listed, Py_ssize_t more) noexcept nogil:
-    """Make room for this many more documents; return False if there is no memory."""
+    """Make room in the arrays for `more` more documents; return False if the memory cannot be allocated."""
     cdef Py_ssize_t room = max(listed.n + more, 2 * listed.room)
     cdef void* grown
     if listed.n + more <= listed.room:
@@ -59,14 +59,17 @@ cdef bint make_room(Listed* listed, Py_ssize_t more) noexcept nogil:
 
 cdef Outcome list_some(const label_t* labels, Py_ssize_t n, int64_t position, label_t least, label_t lowest,
                        Listed* listed, int64_t* n_listed) noexcept nogil:
-    """Append the listed documents among n documents, the first of which has this position; count the judged ones."""
+    """Find the listed documents among n documents: append them to `listed`, and add the judged ones to `n_listed`.
+
+    `position` is the position of the first of the n documents in its list.
+    """
     cdef Py_ssize_t i
     cdef label_t label
     cdef int32_t value
     if not make_room(listed, n):
         return NO_MEMORY
     for i in range(n):
-        # Read the label once: another thread may change it meanwhile.
+        # Read the label only once, because another thread may change it between two reads.
         label = labels[i]
         if label >= least or label < lowest:
             value = <int32_t>label
@@ -83,7 +86,8 @@ cdef Outcome list_all(const label_t* labels, const int64_t* offsets, Py_ssize_t 
                       Listed* listed, int64_t* judged_offsets, int64_t* left_out) noexcept nogil:
     """List the documents whose label is at least `least` or below `lowest`, and count the other judged documents.
 
-    The listed documents of list q begin at judged_offsets[q]; left_out[q] other documents of list q are judged.
+    In `listed`, the documents of list q begin at index judged_offsets[q]. left_out[q] is the number of judged documents
+    of list q that are not in `listed`.
     """
     cdef Py_ssize_t q, i
     cdef int64_t at, end, n_judged, n_listed
@@ -95,7 +99,7 @@ cdef Outcome list_all(const label_t* labels, const int64_t* offsets, Py_ssize_t 
         at = offsets[q]
         end = offsets[q + 1]
         n_judged = n_listed = 0
-        # Invariant: the labels before `at` are counted, and the listed documents among them are written.
+        # Invariant: the documents before index `at` have been counted, and the listed documents among them written.
         while at + CHUNK <= end:
             chunk = labels + at
             judged = found = 0
@@ -119,23 +123,26 @@ cdef Outcome list_all(const label_t* labels, const int64_t* offsets, Py_ssize_t 
 
 
 def listed(cnp.ndarray labels not None, cnp.ndarray offsets not None, bint zeros, bint pool):
-    """List the documents with labels above 0 and, on request, with label 0 or with labels below -1.
+    """Find the documents with labels above 0 and, on request, those with label 0 or with labels below -1.
 
     Parameters
     ----------
     labels : bool or integers of any type [n_docs]
-        C-contiguous, aligned and native.
+        C-contiguous, aligned and in native byte order.
     offsets : int64[n_lists + 1]
         Where each list starts; the last offset is n_docs.
-    zeros, pool : bool
-        Whether to list documents with label 0, and with labels below -1.
+    zeros : bool
+        Whether to list documents with label 0.
+    pool : bool
+        Whether to list documents with labels below -1, which are in the pool but not judged.
 
     Returns
     -------
     tuple or None
         (judged_offsets, positions, labels, left_out): where the listed documents of each list begin,
-        int64[n_lists + 1]; the position of each in its list, int64[n]; its label, int32[n]; and the number of judged
-        documents of each list that are not listed, int64[n_lists]. None if a label does not fit in int32.
+        int64[n_lists + 1]; the position of each listed document in its list, int64[n]; its label, int32[n]; and the
+        number of judged documents of each list that are not listed, int64[n_lists]. None if a label does not fit in
+        int32.
     """
     cdef Py_ssize_t n_lists = offsets.shape[0] - 1
     cdef cnp.ndarray judged_offsets = np.empty(n_lists + 1, np.int64), left_out = np.empty(n_lists, np.int64)
@@ -147,7 +154,8 @@ def listed(cnp.ndarray labels not None, cnp.ndarray offsets not None, bint zeros
     cdef int size = <int>cnp.PyArray_ITEMSIZE(labels)
     cdef bint signed = cnp.PyArray_ISSIGNED(labels)
     cdef int64_t least = 0 if zeros else 1
-    # Lower labels are listed: either as documents of the pool, or to detect labels that do not fit in int32.
+    # Documents with labels below `lowest` are listed, either because they are in the pool, or so that `list_some`
+    # detects a label that does not fit in int32.
     cdef int64_t lowest = -1 if pool else -(<int64_t>1 << (8 * min(size, 4) - 1))
     cdef Listed found
     cdef Outcome outcome
@@ -188,7 +196,7 @@ def listed(cnp.ndarray labels not None, cnp.ndarray offsets not None, bint zeros
 
 
 def count(cnp.ndarray labels not None, cnp.ndarray offsets not None, int64_t least):
-    """Count the int32 labels of each list that are at least `least`; return float64[n_lists]."""
+    """Count the labels of each list that are at least `least`; return float64[n_lists]. `labels` is int32."""
     cdef Py_ssize_t n_lists = offsets.shape[0] - 1, q, i
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
     cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
@@ -205,7 +213,7 @@ def count(cnp.ndarray labels not None, cnp.ndarray offsets not None, int64_t lea
 
 
 def highest(cnp.ndarray labels not None):
-    """Return the highest of int32 labels, or 0 if all are lower."""
+    """Return the highest label of an int32 array, or 0 if all labels are negative."""
     cdef Py_ssize_t n = labels.shape[0], i
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
     cdef int32_t most = 0
@@ -216,7 +224,7 @@ def highest(cnp.ndarray labels not None):
 
 
 def longest(cnp.ndarray offsets not None):
-    """Return the length of the longest list, given int64 offsets."""
+    """Return the length of the longest list; `offsets` is int64[n_lists + 1]."""
     cdef Py_ssize_t n_lists = offsets.shape[0] - 1, q
     cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
     cdef int64_t most = 0
@@ -226,7 +234,10 @@ def longest(cnp.ndarray offsets not None):
 
 
 def clear_undefined(cnp.ndarray norms not None, cnp.ndarray totals not None):
-    """Set norms to 0 where totals are not positive; both are C-contiguous float64 arrays of the same shape."""
+    """Set each norm to 0 whose total is not positive. Both are C-contiguous float64 arrays of the same shape.
+
+    A norm of 0 means that the measure is undefined for the query.
+    """
     cdef double* norm = <double*>cnp.PyArray_DATA(norms)
     cdef const double* total = <const double*>cnp.PyArray_DATA(totals)
     cdef Py_ssize_t i
@@ -246,7 +257,7 @@ def weighted(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.n
     offsets, positions, labels : int64[n_lists + 1], int64[n], int32[n]
         The listed documents of each list.
     first : int
-        The label of the first column of `by_label`; lower labels weigh as much as this label.
+        The label of the first column of `by_label`; lower labels have the same weight as this label.
     by_label : float64[n_weightings, n_labels]
         The weight of a document of each label, C-contiguous.
 

@@ -1,7 +1,8 @@
-"""Means of a measure over queries: the one implementation, which all averages use.
+"""Means of a measure over queries. All averages over queries use this one implementation.
 
-The sum is kept in double-double precision, so the mean, which is rounded once, depends neither on the order of the
-queries nor on how they are divided among threads. NaN values, where the measure is undefined, are skipped.
+The sum is kept in double-double precision, and the mean is rounded only once. So the mean depends neither on the order
+of the queries nor on how the queries are divided among threads. A value is NaN where the measure is undefined; NaN
+values are skipped.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
@@ -9,7 +10,8 @@ from libc.stdint cimport int64_t
 from tieaware.kernels._exact cimport double_double, exp2_exact, log2_exact, two_product, two_sum
 
 
-# The mean of the values so far. Means over disjoint sets of queries are merged by adding their sums and counts.
+# A mean that is being computed: the sum and the number of the values added so far. Two means over disjoint sets of
+# queries are merged by adding their sums and their numbers of values.
 cdef struct Mean:
     # The sum of the values, or of their base-2 logarithms if the mean is geometric.
     double_double sum
@@ -30,7 +32,7 @@ cdef inline void extend(Mean* mean, double value) noexcept nogil:
     if value != value:
         return
     if mean.geometric:
-        # Smaller values count as this, as in trec_eval.
+        # Values below 0.00001 count as 0.00001, as in trec_eval: the logarithm of 0 is not finite.
         value = log2_exact(max(value, 0.00001))
     sum = two_sum(mean.sum.high, value)
     mean.sum.high = sum.high
@@ -39,7 +41,7 @@ cdef inline void extend(Mean* mean, double value) noexcept nogil:
 
 
 cdef inline void add(Mean* mean, const Mean* other) noexcept nogil:
-    """Merge with the mean over other queries, of the same kind."""
+    """Merge another mean, over other queries, into this mean. Both means must be arithmetic, or both geometric."""
     cdef double_double sum = two_sum(mean.sum.high, other.sum.high)
     mean.sum.high = sum.high
     mean.sum.low += other.sum.low + sum.low
@@ -47,7 +49,7 @@ cdef inline void add(Mean* mean, const Mean* other) noexcept nogil:
 
 
 cdef inline double rounded(const Mean* mean) noexcept nogil:
-    """The mean of the values so far, or NaN if there are none."""
+    """Return the mean of the values added so far, as a double, or NaN if there are none."""
     cdef double_double sum, product
     cdef double quotient
     if mean.count == 0:

@@ -1,4 +1,4 @@
-"""A measure as the kernels know it, and what a kernel sees of one query."""
+"""C structs for the arguments of a kernel: a measure (`Measure`), and the data of one query (`Query`)."""
 from libc.stdint cimport int64_t
 
 from tieaware.kernels._exact cimport double_double, two_sum
@@ -8,46 +8,48 @@ from tieaware.kernels._interruption cimport Interruption
 cdef struct Measure
 
 
-# One measure of one query.
+# The argument of a kernel, which computes the value of one measure for one query.
 cdef struct Query:
     const Measure* measure
-    # The groups; for a measure with judged_only, without unjudged documents.
+    # The tie groups of the query. For a measure with judged_only, unjudged documents have been removed from the groups.
     const Groups* groups
-    # The number of documents of the list, including those in no group.
+    # The number of documents of the list, including the documents that are in no group.
     int64_t n_docs
-    # The weight of each group under the measure's first weighting.
+    # The total weight of the documents of each group, under the measure's first weighting.
     const double* weight
-    # The divisor of the sum over the groups, not 0; and a second number of the query, which some kernels need.
+    # The divisor of the sum over the groups. It is not 0, unless the measure has a value for every query.
     double norm
+    # A second number of the query that some kernels need: for bpref, the number of nonrelevant documents that count.
     double query_number
-    # The index in the measure's lookup array where the numbers of the query start.
+    # The index in the measure's lookup array at which the numbers of this query start.
     int64_t lookup_start
     # Working memory for as many numbers as the kernel's `workspace_size` says.
     double* workspace
-    # A kernel whose steps may outnumber the documents of the list polls this.
+    # The state of polling for interruption. Kernels that may take more steps than the list has documents poll it.
     Interruption* interruption
 
 
-# The mean, or the variance, of one measure for one query over the orders of tied documents. It is infinite if the
-# kernel refuses because the computation would take too long, and arbitrary after an interruption.
+# A function that returns the mean or the variance of one measure for one query over the orders of tied documents. The
+# result is infinite if the kernel refuses because the computation would take too long. After an interruption, the
+# result is arbitrary.
 ctypedef double (*Statistic)(const Query*) noexcept nogil
 
-# The smallest and the largest value over the orders of tied documents.
+# A function that writes the smallest and the largest value over the orders of tied documents.
 ctypedef void (*Extremes)(const Query*, double* least, double* most) noexcept nogil
 
-# The size of the working memory, in numbers, that the mean (with `spread`, the variance) needs for this query; TOO_MANY
-# if the kernel refuses.
+# A function that returns how many numbers of working memory the kernel needs to compute the mean for this query, or,
+# with `spread`, the variance. It returns TOO_MANY if the kernel refuses to compute them.
 ctypedef int64_t (*WorkspaceSize)(const Query*, bint spread) noexcept nogil
 
 cdef enum:
     TOO_MANY = -1
 
 
-# How a measure sums up the groups of a query: an entry of the registry in _kernels.pyx.
+# The functions that compute a measure from the groups of a query: an entry of the registry in _kernels.pyx.
 cdef struct Kernel:
     Statistic mean
     Statistic variance
-    # NULL if the orders by label, descending and ascending, give the extremes.
+    # NULL if sorting tied documents by label, descending and ascending, gives the largest and the smallest value.
     Extremes extremes
     # NULL if the kernel needs no working memory.
     WorkspaceSize workspace_size
@@ -55,21 +57,23 @@ cdef struct Kernel:
 
 cdef struct Measure:
     Kernel kernel
-    # The largest integer if there is no cut-off.
+    # The cut-off of the measure, or the largest int64 if the measure has no cut-off.
     int64_t cutoff
-    # A parameter of the measure that some kernels need.
+    # The one parameter of the measure that its kernel needs, such as the recall of interpolated precision; else 0.
     double measure_number
-    # The first of the weightings of the groups that the measure looks at, and their number, mostly one.
+    # The index of the first weighting that the measure uses, and the number of adjacent weightings that it uses: mostly
+    # one.
     int weighting
     int n_weightings
-    # An array that the kernel reads: mostly the prefix sums of slot weights (see _slots.pyx).
+    # A lookup array that the kernel reads. For most measures, it holds prefix sums of slot weights (see _slots.pyx).
     const double* lookup
-    # For the variance: the weighting by squared weights, and the prefix sums of squared slot weights.
+    # Two inputs of the variance: the index of the weighting by squared weights, and the prefix sums of the squared slot
+    # weights.
     int squared_weighting
     const double* squares
     # True if the measure has a value for every query, even where `norm` is 0.
     bint always_defined
-    # True if unjudged documents are removed from the list first.
+    # True if unjudged documents are removed from the list before the measure is computed.
     bint judged_only
     # True if the best order of tied documents gives the smallest value.
     bint less_is_better
@@ -78,7 +82,7 @@ cdef struct Measure:
 
 
 cdef inline double_double between(const double* prefix_sums, int64_t t, int64_t m) noexcept nogil:
-    """The sum of the weights of the slots t+1 … t+m."""
+    """Return the sum of the weights of the slots t+1 … t+m, as a difference of two prefix sums."""
     cdef const double* after = prefix_sums + 2 * (t + m)
     cdef const double* before = prefix_sums + 2 * t
     cdef double_double d = two_sum(after[0], -before[0])
@@ -87,12 +91,12 @@ cdef inline double_double between(const double* prefix_sums, int64_t t, int64_t 
 
 
 cdef inline double gain_weight(const double* ideal, int64_t n_relevant, double beta, int64_t j) noexcept nogil:
-    """1/(j + β C*_j), the factor of the Q-measure at rank j, where C*_j is the ideal cumulated gain down to rank j."""
+    """Return 1/(j + β C*_j), the factor of the Q-measure at rank j; C*_j is the ideal cumulated gain down to rank j."""
     return 1.0 / (j + beta * ideal[min(j, n_relevant) - 1])
 
 
 cdef inline Py_ssize_t first_group(const Query* q) noexcept nogil:
-    """The first group with a non-zero weight, or -1."""
+    """Return the index of the first group with a non-zero weight, or -1 if no group has one."""
     cdef Py_ssize_t g
     for g in range(q.groups.count):
         if q.weight[g] != 0.0:

@@ -3,16 +3,17 @@ from libc.stdint cimport int64_t
 from tieaware.kernels._groups cimport Groups
 
 
-# Bands of ranks: band b begins at rank start[b] and ends before start[b+1]; the last band ends with the list. start[0]
-# is 1, and the starts ascend.
+# Bands of ranks, for example the ranks 1 to 10 and the ranks 11 to 30. Band b begins at rank start[b] and ends before
+# rank start[b+1]; the last band ends with the list. start[0] is 1, and the starts ascend.
 cdef struct Bands:
     Py_ssize_t count
     const int64_t* start
 
 
-# Join the documents of each band of a list of n documents. Each weighted document must be a group, in rank order.
+# Merge the groups of a list of n documents whose ranks lie in the same band. In the input (`ranked`), each weighted
+# document must be a group of its own, and the groups must be in rank order.
 cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weightings, Groups* banded) noexcept nogil
 
-# Write the groups of the list without its unjudged documents. `judged` is the weighting that gives each judged document
-# the weight 1.
+# Write the groups that remain when all unjudged documents are removed from the list. `judged` is the index of the
+# weighting that gives each judged document the weight 1.
 cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil

@@ -1,4 +1,7 @@
-"""Regrouping: from groups to groups of bands, and to groups without unjudged documents."""
+"""Two functions that make new groups of documents from the tie groups of a query.
+
+`band` merges the groups whose ranks lie in the same band. `condense` removes the unjudged documents from each group.
+"""
 from libc.stdint cimport int64_t
 
 from tieaware.kernels._groups cimport Groups
@@ -8,8 +11,8 @@ cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weight
     cdef Py_ssize_t g, c, low, half, length, count = 0
     cdef int64_t start, last = -1
     for g in range(ranked.count):
-        # Search the last band that begins at the document's rank or before it. Invariant: start[low] <= rank, and rank
-        # < start[low + length] if that exists.
+        # Find the last band that begins at or before the rank of the document of group g, by binary search. Invariant:
+        # start[low] <= rank, and rank < start[low + length] if that element exists.
         low = 0
         length = bands.count
         while length > 1:
@@ -30,7 +33,10 @@ cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weight
 
 
 cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil:
-    """Invariant: `before` is the number of judged documents in the groups before g."""
+    """Remove the unjudged documents from each group.
+
+    Invariant: `before` is the number of judged documents in the groups before group g.
+    """
     cdef const double* weight = groups.weight + judged * groups.stride
     cdef Py_ssize_t g
     cdef int64_t before = 0
@@ -39,6 +45,6 @@ cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept
         condensed.size[g] = <int64_t>weight[g]
         before += condensed.size[g]
     condensed.count = groups.count
-    # A group weighs the same without its unjudged documents, so the array is shared.
+    # Removing unjudged documents does not change the weight of a group, so `condensed` shares the array of weights.
     condensed.weight = groups.weight
     condensed.stride = groups.stride

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint16_t
 ctypedef int (*Sort)(void*, cnp.npy_intp, void*) noexcept nogil
 cdef Sort sort_doubles
 
-# Sorting of a list with the place of each score: see sorting.h.
+# Functions that sort the scores of a list together with their places in the list: see sorting.h.
 cdef extern from "engine/sorting.h" nogil:
     enum:
         TIEAWARE_LONGEST_SORTED
@@ -23,8 +23,9 @@ cdef extern from "engine/sorting.h" nogil:
     Py_ssize_t tieaware_walk_groups(const int64_t*, Py_ssize_t, int64_t, const uint16_t*, int32_t, int64_t, int64_t*,
                                     int64_t*, int64_t*)
 
-# `sort` sorts numbers, ascending. `highest` writes the `depth` highest numbers, or all, ascending, and returns how many
-# it wrote. `distinct` keeps one of each run of equal sorted numbers and returns how many it kept.
+# `sort` sorts numbers in place, ascending. `highest` writes the `depth` highest of n numbers, ascending, and returns
+# how many numbers it wrote; it may also write all n. `distinct` removes repeated numbers from sorted numbers, in place,
+# and returns how many numbers remain.
 cdef void sort(double* values, Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int64_t depth) noexcept nogil
 cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil

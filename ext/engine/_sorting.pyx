@@ -1,4 +1,4 @@
-"""Sorting of numbers: few by insertion, many by NumPy."""
+"""Sorting of numbers: a few numbers are sorted by insertion here, and many numbers by NumPy's sort."""
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
@@ -26,13 +26,15 @@ cdef extern from *:
 # True if NumPy's sort uses vectors of 512 bits.
 WIDE = tieaware_wide()
 
-# The sort is looked up once, here, because the lookup needs the GIL; the sort does not.
+# NumPy's sort is looked up once, when this module is imported, because the lookup needs the GIL. Calling the sort does
+# not need the GIL.
 sort_doubles = tieaware_sort_of_doubles()
 
 cdef enum:
     # Up to this many numbers, insertion is cheaper than calling NumPy's sort.
     FEW = 16
-    # Up to this many of the highest numbers are selected by insertion, without sorting the other numbers.
+    # If at most this many of the highest numbers are wanted, they are selected by insertion, and the other numbers are
+    # not sorted.
     FEW_OF_MANY = 24
 
 
@@ -45,7 +47,7 @@ cdef void sort(double* values, Py_ssize_t n) noexcept nogil:
     for i in range(1, n):
         x = values[i]
         j = i
-        # Invariant: values[:i] is sorted, values[j] is free.
+        # Invariant: the numbers before index i are sorted, and values[j] may be overwritten.
         while j > 0 and values[j - 1] > x:
             values[j] = values[j - 1]
             j -= 1
@@ -53,7 +55,7 @@ cdef void sort(double* values, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
-    """Keep one of each run of equal values in the sorted values[:n]; return how many are kept."""
+    """Keep the first of each run of equal values in the sorted values[:n]; return how many values are kept."""
     cdef Py_ssize_t i, kept = 0
     for i in range(n):
         if kept == 0 or values[i] != values[kept - 1]:
@@ -63,7 +65,10 @@ cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int64_t depth) noexcept nogil:
-    """Write the highest `depth` of n numbers, ascending, or all if that is as fast; return how many were written."""
+    """Write the `depth` highest of n numbers, ascending; return how many numbers were written.
+
+    All n numbers are written if that is as fast.
+    """
     cdef Py_ssize_t i, j, kept = 0
     if depth >= n or depth > FEW_OF_MANY:
         for i in range(n):

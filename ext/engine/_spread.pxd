@@ -18,5 +18,5 @@ cdef double unknown(const Query* q) noexcept nogil
 
 cdef void unknown_extremes(const Query* q, double* least, double* most) noexcept nogil
 
-# The number of slot weights that `q_measure` needs working memory for.
+# Return how many slot weights `q_measure` stores in its working memory.
 cdef int64_t size_of_q_measure(const Query* q, bint spread) noexcept nogil
