@@ -46,7 +46,7 @@ def exit_status(pid):
 
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
 def test_forks_after_the_thread_pool_has_started(busy):
-    """Also while other threads are inside calls, so that the child inherits locks that they hold."""
+    """If other threads are busy, the child inherits the locks that they hold."""
     assert is_right()
     stop = threading.Event()
 

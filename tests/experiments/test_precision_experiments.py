@@ -55,7 +55,7 @@ def test_a_band_of_two_ranks_has_the_expected_effect():
 
 
 def test_verdicts_can_vanish_and_flip():
-    """Rounded to whole numbers, the relevant and the other document tie in most lists; a single level ties all."""
+    """Rounding to whole numbers ties the two documents in most lists; a single level ties them in all lists."""
     n = 30
     qrels = {f"q{i}": {"d1": 1} for i in range(n)}
     better = {f"q{i}": {"d1": 0.9 if i % 5 else 0.1, "d2": 0.8} for i in range(n)}
@@ -120,7 +120,7 @@ def test_the_bound_of_the_loss_agrees_with_the_one_sided_test(generated):
         shown = (outcome.most_lost < 1.0 - kept) & changed
         np.testing.assert_array_equal(shown, (outcome.not_kept < 0.05) & changed)
         np.testing.assert_array_equal(outcome.keeps == 1, shown | ~changed)
-        # Runs that are shown to have lost more did lose more.
+        # Where the test shows that a run lost more, its mean did fall below the share.
         ratios = outcome.values.mean(axis=2) / np.stack(outcome.originals).mean(axis=2)
         assert (ratios[outcome.keeps == -1] < kept).all()
         kinds |= set(outcome.keeps.ravel().tolist())

@@ -150,7 +150,7 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
 def test_a_click_sorts_a_table(tmp_path):
-    """Numbers begin with the largest; missing values are always last; the buttons also work with the keyboard."""
+    """Numbers are sorted from the largest; missing values are always last; the buttons also work with the keyboard."""
     rows = [("b", 0.5), ("a10", 1234.5), ("a9", None), ("c", 1e-7), ("d", -3.0)]
     report = Report("Sorted?", "", "", {"t": Table("T", ("run", "x"), rows)}, {})
     clicks = """<script>
@@ -274,7 +274,7 @@ def test_axes_can_be_given():
 
 
 def test_progress_does_not_change_the_results():
-    """Values, spread and the order of 40 runs are the same with the progress display as without."""
+    """Values, spread and the order of 40 runs are the same with and without the progress display."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     runs = {f"run {i}": {"q1": {"a": 1.0, "b": 1.0 + i % 2}, "q2": {"b": 0.5}} for i in range(40)}
     views = [View("average", spread=True), View("run_order")]

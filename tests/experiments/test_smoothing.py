@@ -72,7 +72,7 @@ def test_equal_systems_have_correlation_zero():
 
 
 def test_mixing_earlier_and_measured_scores_helps(matrix):
-    """Half of each orders the systems better than the earlier or the measured scores alone."""
+    """With α = 0.5, systems are ordered better than by the earlier or by the measured scores alone."""
     outcome = smoothing(read_matrix(matrix).values, (0.0, 0.5, 0.8, 1.0), repeats=300, topics=16)
     raw, standardized = outcome.taus.mean(axis=2)
     for baseline, prior_only, half, _, measured_only in (raw, standardized):

@@ -54,7 +54,7 @@ def test_values_agree_with_evaluate_under_each_tie_rule():
         alone = tieaware.evaluate(QRELS, {"one": RUN, "two": {"q1": {"b": 1.0, "a": 1.0}}}, ["AP", "RR"], ties=rule)
         np.testing.assert_array_equal(outcome.values[i], alone.values)
     rules = {(row[0], row[1]): row for row in outcome.tables()["rules"].rows}
-    # RR on q1: run two has 1 in run order and 3/4 on average; run one has 1/2, and the mean of 1/2, 1/3 and 1/4.
+    # RR on q1, in run order and on average: 1 and 3/4 for run two; 1/2 and the mean of 1/2, 1/3, 1/4 for run one.
     assert rules["RR", "run_order"][4] == pytest.approx(0.25)
     assert rules["RR", "run_order"][5] == "two, q1"
     assert rules["RR", "average"][3:8] == (0.0, 0.0, None, 0.0, None)

@@ -35,7 +35,7 @@ def texts(n_queries: int, depth: int, seed: int = 5) -> tuple[bytes, bytes]:
         documents = [f"d{q * 7919 + 104729 * i}" for i in range(depth)]
         qrels += [f"q{q} 0 {d} {rng.randint(0, 2)}\n" for d in documents[::3]]
         rng.shuffle(documents)
-        # The last document does not tie: a list that ends inside a tie may have been cut there, which is warned of.
+        # The last document does not tie: a list that ends inside a tie may have been cut there, and causes a warning.
         scores = [*(rng.randint(1, depth // 2) for _ in documents[1:]), 0]
         run += [f"q{q} Q0 {d} {i} {score} tag\n" for i, (d, score) in enumerate(zip(documents, scores, strict=True))]
     return "".join(qrels).encode(), "".join(run).encode()

@@ -37,7 +37,7 @@ def data(request, gzip_module):
 
 
 def outcome(data):
-    """Return the values of a run in these bytes; None if reading it raises InputError."""
+    """Return the values of a run in these bytes; None if reading the run raises InputError."""
     try:
         return result(io.BytesIO(QRELS), io.BytesIO(data))
     except InputError as error:

@@ -88,7 +88,7 @@ def index_at(path):
         ("texts.index", INDEXES, index_at),
     ],
 )
-def test_a_single_file(tmp_path, name, versions, read):
+def test_killed_writers_of_a_single_file(tmp_path, name, versions, read):
     path = tmp_path / name
     rng = random.Random(1)
     longest = duration(lambda: versions["old"].save(path))
@@ -137,7 +137,7 @@ def check_reports(target, write, longest, times):
     assert {path.name for path in target.iterdir()} == names
 
 
-def test_a_report(tmp_path, monkeypatch):
+def test_killed_writers_of_a_report(tmp_path, monkeypatch):
     """Its files are renamed one after another, so old and new files may be mixed."""
     drawn = experiments.smoothing(np.random.default_rng(3).random((4, 9)), topics=3, repeats=5)
     figures = {}
@@ -149,7 +149,7 @@ def test_a_report(tmp_path, monkeypatch):
     check_reports(target, lambda: drawn.write(target), longest, TIMES)
 
 
-def test_the_command_precision(tmp_path, monkeypatch, capfd):
+def test_killed_precision_commands(tmp_path, monkeypatch, capfd):
     for seed, name in enumerate("ab"):
         qrels, run = texts(6, 12, seed)
         (tmp_path / name).write_bytes(run)

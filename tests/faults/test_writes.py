@@ -105,7 +105,7 @@ def one_line(errors):
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EPIPE, -1], ids=["full", "fails", "closed", "short"])
 @pytest.mark.parametrize("command", PRINTED)
-def test_standard_output(faults, folder, command, error):
+def test_failed_writes_to_standard_output(faults, folder, command, error):
     right = Child(folder, PRINTED[command], faults, first=10**9, last=10**9)
     assert right.status == 0, right.errors
     assert right.calls > 0
@@ -145,7 +145,7 @@ def experiment():
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, -100], ids=["full", "read-only", "short"])
 @pytest.mark.parametrize("old", [False, True], ids=["nothing there", "old files there"])
-def test_a_report_at_every_write(faults, in_memory, experiment, old, error):
+def test_failed_writes_of_a_report(faults, in_memory, experiment, old, error):
     """No file is renamed to its final name until all files are written; then one after another is."""
     target = in_memory / "out"
     experiment.write(target)
@@ -178,8 +178,8 @@ def test_a_report_at_every_write(faults, in_memory, experiment, old, error):
 
 
 @pytest.mark.parametrize("command", WRITTEN)
-def test_the_report_of_every_command(faults, folder, command):
-    """Its first write fails, then one in the middle, and then the last."""
+def test_failed_writes_of_the_report_of_each_command(faults, folder, command):
+    """The first write fails, in another call one in the middle, and in a third call the last."""
     target = folder / "out"
     arguments = f"{WRITTEN[command]} --out {target}"
     new = Child(folder, arguments, faults, first=10**9, last=10**9, out="printed")
@@ -201,7 +201,7 @@ def is_whole(name, content):
 
 @pytest.mark.parametrize("name", ["out.png", "out.svg", "out.npz", "out.parquet", "out.csv"])
 @pytest.mark.parametrize("old", [False, True], ids=["nothing there", "old file there"])
-def test_one_file(faults, folder, name, old):
+def test_failed_writes_of_a_single_file(faults, folder, name, old):
     """A single file is whole or unchanged after each failed write, whether or not the later writes fail, too."""
     results = tieaware.evaluate("qrels", {"a": "a", "b": "b"}, ["AP", "P@5"], threads=1)
     path = folder / name

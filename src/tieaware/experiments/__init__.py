@@ -1,7 +1,7 @@
 """The experiments of the papers on ties and precision. They need `tieaware[analysis]`.
 
-Each returns an object with its numbers (``table()``, ``tables()``), its figures (``plot()``), its export
-(``to_csv(path)``), and a report of all of it (``write(folder)``).
+Each function returns an object with its numbers (``table()``, ``tables()``), its figures (``plot()``), its export
+(``to_csv(path)``), and a report of all of these (``write(folder)``).
 """
 
 from tieaware.experiments._comparison import compare, comparison

@@ -258,7 +258,7 @@ class Comparison(Experiment):
         return {"pairs": self._pairs(), "verdicts": self._verdicts(), "wins": self._wins()}
 
     def beaten(self, m: int) -> npt.NDArray[np.bool_]:
-        """Return which run is significantly better than which, after Holm's correction.
+        """Return all significant differences between runs, after Holm's correction, as a matrix.
 
         Parameters
         ----------

@@ -156,14 +156,14 @@ class Overhead(Experiment):
         'The average over ties takes ... times the time of the same kernels in run order, by AP. The ...'
         """
         least, most = int(np.argmin(self.ratios[:, 0])), int(np.argmax(self.ratios[:, 0]))
-        span = f"{significant(self.ratios[least, 0])} times the time"
+        times = f"{significant(self.ratios[least, 0])} times the time"
         by = f"by {self.measures[least]}"
         if least != most:
-            span = f"{significant(self.ratios[least, 0])} to {significant(self.ratios[most, 0])} times the time"
+            times = f"{significant(self.ratios[least, 0])} to {significant(self.ratios[most, 0])} times the time"
             by = f"by {self.measures[least]} and {self.measures[most]}"
         python = significant(float(self.ratios[:, 2].min()))
         return (
-            f"The average over ties takes {span} of the same kernels in run order, {by}. The readable reference in "
+            f"The average over ties takes {times} of the same kernels in run order, {by}. The readable reference in "
             f"Python takes at least {python} times as long as the average."
         )
 

@@ -2,7 +2,7 @@
 
 `banding` coarsens ranks into geometric bands; `precision` takes any list of coarsenings. Both return a `Precision`,
 which answers five questions: how far values move, how many runs change, how many verdicts between runs change, how well
-the order of the runs is kept, and how close the largest observed loss comes to the worst case.
+the order of the runs is kept, and how close the largest observed loss is to the worst case.
 """
 
 from __future__ import annotations
@@ -378,15 +378,15 @@ class Precision(Experiment):
         ]
         return Table(title, ("measure", "precision", *columns), rows, tuple(notes))
 
-    def _spans(self) -> Values:
+    def _flat_differences(self) -> Values:
         """Return all differences of each precision and measure: [n_precisions, n_measures, n_runs · n_queries]."""
         return np.moveaxis(self.differences, 3, 1).reshape(len(self.precisions), len(self.measures), -1)
 
     def _summary(self) -> Table:
-        spans = self._spans()
+        flat = self._flat_differences()
         tau, tau_ap = self.correlations
         cells = [
-            spans.mean(axis=2),
+            flat.mean(axis=2),
             (self.changed < self.alpha).sum(axis=1),
             *((self.keeps == kind).sum(axis=1) for kind in (1, -1, 0)),
             self.pairs.shares()[0],
@@ -410,21 +410,21 @@ class Precision(Experiment):
         return self._table(self.title, columns, cells, notes)
 
     def _differences(self) -> Table:
-        spans = self._spans()
-        quantiles = np.quantile(spans, (0.1, 0.25, 0.5, 0.75, 0.9), axis=2)
-        shape = spans.shape[:2]
+        flat = self._flat_differences()
+        quantiles = np.quantile(flat, (0.1, 0.25, 0.5, 0.75, 0.9), axis=2)
+        shape = flat.shape[:2]
         bounds = np.full((2, *shape), np.nan)
         for place, worst in self.worst.items():
             bounds[:, *place] = worst
         cells = [
-            spans.mean(axis=2),
-            spans.std(axis=2, ddof=1),
-            (spans > 0.0).mean(axis=2),
-            (spans < 0.0).mean(axis=2),
+            flat.mean(axis=2),
+            flat.std(axis=2, ddof=1),
+            (flat > 0.0).mean(axis=2),
+            (flat < 0.0).mean(axis=2),
             *quantiles,
-            spans.max(axis=2),
+            flat.max(axis=2),
             bounds[0],
-            (-spans).max(axis=2) + 0.0,
+            (-flat).max(axis=2) + 0.0,
             bounds[1],
         ]
         columns = [
@@ -481,13 +481,13 @@ class Precision(Experiment):
         dict of str to Drawing
             "differences-…"; with several runs also "verdicts", "tau", "tau-ap" and "p-values-…".
         """
-        axis, spans = self._axis(), self._spans()
+        axis, flat = self._axis(), self._flat_differences()
         differences = {
             f"differences-{file_name(measure)}": Drawing(
                 f"{measure}: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. "
                 "Box: quartiles and median; whiskers: 10 % and 90 %; dots: the largest loss and gain"
                 + ("; triangles: the worst case." if any(i == m for _, i in self.worst) else "."),
-                Boxes(axis, measure, spans[:, m], {p: bounds for (p, i), bounds in self.worst.items() if i == m}),
+                Boxes(axis, measure, flat[:, m], {p: bounds for (p, i), bounds in self.worst.items() if i == m}),
                 title=f"Loss of {measure} per query",
             )
             for m, measure in enumerate(self.measures)

@@ -41,17 +41,17 @@ class Boxes:
     worst: Mapping[int, tuple[float, float]]
 
     def __call__(self, ax: Axes) -> None:
-        spans = self.differences
-        places = np.arange(1, len(spans) + 1)
+        differences = self.differences
+        places = np.arange(1, len(differences) + 1)
         ax.axhline(0.0, color="#888888", linewidth=0.8)
         ax.boxplot(
-            list(spans), positions=places, widths=0.55, whis=(10, 90), showfliers=False, patch_artist=True,
+            list(differences), positions=places, widths=0.55, whis=(10, 90), showfliers=False, patch_artist=True,
             boxprops={"facecolor": "#cfe3f1", "edgecolor": "#0072B2"}, medianprops={"color": "#000000"},
             whiskerprops={"color": "#0072B2"}, capprops={"color": "#0072B2"},
         )  # fmt: skip
-        ax.plot(places, spans.max(axis=1), "o", color="#D55E00", markersize=4, label="largest loss and gain seen")
-        ax.plot(places, spans.min(axis=1), "o", color="#D55E00", markersize=4)
-        bounds = [(p + 1, *self.worst[p]) for p in range(len(spans)) if p in self.worst]
+        ax.plot(places, differences.max(axis=1), "o", color="#D55E00", markersize=4, label="largest loss and gain seen")
+        ax.plot(places, differences.min(axis=1), "o", color="#D55E00", markersize=4)
+        bounds = [(p + 1, *self.worst[p]) for p in range(len(differences)) if p in self.worst]
         if bounds:
             at, loss, gain = np.array(bounds).T
             ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="largest possible")
