@@ -91,7 +91,7 @@ def test_a_run_whose_file_has_changed_is_evaluated_again(folder, evaluated):
         ({"ties": "optimistic"}, "made with another tie rule (average instead of optimistic)"),
         ({"spread": True}, "made with another setting of the spread (False instead of True)"),
         ({"queries": "both"}, "made with another choice of queries (judged instead of both)"),
-        ({"precision": "float16"}, "made with another precision (None instead of float16)"),
+        ({"precision": "float16"}, "made with another score precision (None instead of float16)"),
         ({"qrels": {**QRELS, "q1": {"d1": 7}}}, "made with other judgments"),
         ({"runs": "float32"}, "made with another type of scores (float64 instead of float32)"),
     ],

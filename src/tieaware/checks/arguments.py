@@ -20,7 +20,7 @@ _LARGEST_COLLECTION = 1000
 
 
 class _Short(reprlib.Repr):
-    """Shows the first elements of a collection, in constant time: the base class would sort all of a set or a dict."""
+    """Formats the first elements of a collection in constant time; the base class would sort a whole set or dict."""
 
     def repr_set(self, x: set[Any], level: int) -> str:
         return super().repr_set(set(islice(x, self.maxset + 1)), level)
@@ -56,7 +56,7 @@ def shown(value: object) -> str:
     try:
         text = repr(value) if isinstance(value, str) and len(value) <= _LONGEST_SHOWN else _short.repr(value)
     except Exception:
-        # The object's own repr fails; the default one shows its type.
+        # The object's own __repr__ raised an error; the default repr shows the object's type.
         text = object.__repr__(value)
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST_SHOWN + 2 else f"{text[:_LONGEST_SHOWN]}…"
@@ -68,7 +68,7 @@ def is_integer(value: object) -> bool:
 
 
 def whole_number(where: str, value: Any, least: int, most: int | None = None) -> int:
-    """Check a whole number from `least` to `most`, and return it as an int."""
+    """Check that a value is a whole number from `least` to `most`, and return it as an int."""
     if not is_integer(value) or value < least or (most is not None and value > most):
         reach = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
         raise unexpected(where, f"a whole number {reach}", shown(value))
@@ -76,13 +76,13 @@ def whole_number(where: str, value: Any, least: int, most: int | None = None) ->
 
 
 def number(where: str, value: Any, least: float, most: float, *, ends: bool = True) -> float:
-    """Check a number from `least` to `most`, and return it as a float; `ends` says whether both limits are allowed."""
+    """Check that a value is a number from `least` to `most`, which `ends` includes, and return it as a float."""
     try:
         is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
         converted = float(value) if is_number else np.nan
     except OverflowError:
         converted = np.nan
-    # A long double can be too large for a float, which makes it infinite, or too small, which makes it 0.
+    # A long double can be too large for a float, which would become infinite, or too small, which would become 0.
     if (converted == 0 or np.isinf(converted)) and converted != value:
         converted = np.nan
     # NaN fails both comparisons.
@@ -93,7 +93,7 @@ def number(where: str, value: Any, least: float, most: float, *, ends: bool = Tr
 
 
 def sequence(where: str, value: Any, of: str) -> tuple[Any, ...]:
-    """Return the elements of a sequence, which is not text; `of` is the plural noun for them in a message."""
+    """Check that a value is a sequence but not text, and return its elements, which a message calls `of` (a plural)."""
     try:
         if not isinstance(value, str | bytes):
             return tuple(value)
@@ -103,17 +103,17 @@ def sequence(where: str, value: Any, of: str) -> tuple[Any, ...]:
 
 
 def whole_numbers(argument: str, values: Any, least: int, most: int | None = None) -> tuple[int, ...]:
-    """Check a sequence of whole numbers from `least` to `most`."""
+    """Check that a value is a sequence of whole numbers from `least` to `most`, and return them."""
     return _each(argument, values, "whole numbers", lambda value: whole_number(argument, value, least, most))
 
 
 def numbers(argument: str, values: Any, least: float, most: float) -> tuple[float, ...]:
-    """Check a sequence of numbers from `least` to `most`."""
+    """Check that a value is a sequence of numbers from `least` to `most`, and return them."""
     return _each(argument, values, "numbers", lambda value: number(argument, value, least, most))
 
 
 def _each(argument: str, values: Any, of: str, check: Callable[[Any], Value]) -> tuple[Value, ...]:
-    """Check each element of a sequence; an error names the element's index."""
+    """Check each element of a sequence with `check`; an error names the element's index."""
     checked = []
     for i, value in enumerate(sequence(argument, values, of)):
         try:
@@ -124,14 +124,14 @@ def _each(argument: str, values: Any, of: str, check: Callable[[Any], Value]) ->
 
 
 def flag(where: str, value: Any) -> bool:
-    """Check a value that must be True or False."""
+    """Check that a value is True or False, and return it as a bool."""
     if not isinstance(value, bool | np.bool_):
         raise unexpected(where, "True or False", shown(value))
     return bool(value)
 
 
 def one_of(where: str, value: Any, choices: Collection[str]) -> str:
-    """Check that a value is one of the choices; the error suggests the nearest."""
+    """Check that a value is one of the choices, and return it; the error suggests the choice spelled most alike."""
     if not isinstance(value, str) or value not in choices:
         hint = did_you_mean(value, choices) if isinstance(value, str) else ""
         raise unexpected(where, f"one of {', '.join(choices)}", f"{shown(value)}{hint}")
@@ -139,7 +139,10 @@ def one_of(where: str, value: Any, choices: Collection[str]) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint that names the known words nearest to a word, in any case; empty if none is near."""
+    """Return a hint such as "; did you mean AP?" with the known words that are spelled alike; empty if there are none.
+
+    Upper and lower case are not distinguished.
+    """
     import difflib
 
     by_lower_case = {each.lower(): each for each in reversed(list(known))}

@@ -1,7 +1,8 @@
 """Type aliases for arrays, and validation of arrays that callers pass.
 
 Each check returns an array as the kernels need it: contiguous, aligned, in native byte order, of one of the types
-below. A conversion never makes different scores equal, except fractions and decimals, and never overflows an integer.
+below. A conversion never overflows an integer. It never makes different scores equal, except that Fraction and Decimal
+scores are rounded to float64.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Values: TypeAlias = npt.NDArray[np.float64]
 Scores: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 Labels: TypeAlias = npt.NDArray[np.int32]
 Integers: TypeAlias = npt.NDArray[np.int64]
-# The start of each list in a flat array, and the end of the last list: int64[n_lists + 1], ascending from 0.
+# The start of each list in a flat array, followed by the end of the last list: int64[n_lists + 1], never decreasing.
 Offsets: TypeAlias = npt.NDArray[np.int64]
 
 # Returns the name of an element in messages, given its index in the flattened array; see tieaware.checks.
@@ -34,14 +35,14 @@ _LABEL_TYPES = (int, float, np.integer, np.floating, np.bool_)
 # Types that are never scores, although float() accepts some of their values.
 _NOT_SCORE_TYPES = (str, bytes, bytearray, complex, np.complexfloating, np.ndarray)
 
-# float64 represents every whole number up to here.
+# float64 represents every whole number up to this one exactly.
 _LARGEST_EXACT = 2.0**53
-# No list is as long; and the sum or difference of two numbers within this limit does not overflow int64.
+# The limit for integers: no list is so long, and the sum or difference of two such numbers does not overflow int64.
 _LARGEST_OFFSET = 2**62
 
 
 def as_numpy(values: Any, where: str, place: Place | None = None) -> Any:
-    """Convert tensors and array subclasses to plain NumPy arrays, also inside a list; return other values unchanged.
+    """Convert tensors and array subclasses, even inside a list, to plain NumPy arrays; return other values unchanged.
 
     Raises
     ------
@@ -69,7 +70,7 @@ def _needs_conversion(kind: type) -> bool:
 
 
 def as_array(values: Any, where: str) -> npt.NDArray[Any]:
-    """Convert values to an array: of numbers if all are numbers, else of objects."""
+    """Convert values to an array of numbers if all of them are numbers; otherwise to an array of objects."""
     values = as_numpy(values, where)
     if isinstance(values, np.ndarray):
         return values
@@ -79,7 +80,7 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
         values = list(values)
     try:
         if isinstance(values, list | tuple) and {str, bytes} & set(map(type, values)):
-            # NumPy would convert the numbers among the texts to text, too.
+            # If some values are text, NumPy would convert the numbers to text, too.
             return np.asarray(values, object)
         array = np.asarray(values)
         return np.asarray(values, object) if array.dtype.kind in "US" else as_builtin_dtype(array)
@@ -91,7 +92,7 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
 
 
 def as_contiguous(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Convert an array to a type, C-contiguous and aligned; return the array itself if it is so already."""
+    """Convert an array to a dtype, C-contiguous and aligned; return the same array if no conversion is needed."""
     flags = array.flags
     if array.dtype == dtype and flags.c_contiguous and flags.aligned:
         return array
@@ -115,10 +116,10 @@ def as_flat(values: Any, where: str) -> npt.NDArray[Any]:
 
 
 def stable_order(numbers: Integers) -> Integers:
-    """Return the stable order that sorts non-negative integers.
+    """Return the positions that sort non-negative integers stably, as ``np.argsort(numbers, kind="stable")`` does.
 
-    NumPy sorts 16-bit integers stably by radix, and larger integers by comparison, which takes several times as long.
-    So this is a radix sort of 16-bit digits, the lowest digit first.
+    NumPy sorts 16-bit integers by radix, but larger integers by comparison, which takes several times as long.
+    So this function sorts by one 16-bit digit after another, the lowest digit first.
     """
     order = np.argsort(numbers.astype(np.uint16), kind="stable")
     for shift in range(16, int(numbers.max(initial=0)).bit_length(), 16):
@@ -137,14 +138,14 @@ def _plain(array: npt.NDArray[Any], index: int) -> Any:
 
 
 def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
-    """Convert labels of any shape to int32: whole numbers within 32 bits, which may be given as floats."""
+    """Convert labels of any shape to int32: whole numbers within 32 bits; floats are accepted if they are whole."""
     array = as_array(values, where)
     if array.dtype == np.int32:
         return as_contiguous(array, array.dtype)
     if array.size == 0:
         return np.zeros(array.shape, dtype=np.int32)
     if array.dtype.kind not in "biufO":
-        # The dtype is that of text or the like: the error names the first such element.
+        # The dtype, such as that of text, has no labels: raise the error about the first element that is not a label.
         array = array.astype(object)
     row = _first_invalid_label(array.reshape(-1))
     if row is not None:
@@ -153,7 +154,7 @@ def as_labels(values: Any, where: str, place: Place | None = None) -> Labels:
 
 
 def as_integer_labels(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
-    """Return integer and bool labels in their own type; some may exceed the range of int32.
+    """Return integer and bool labels without conversion, even if some exceed the range of int32.
 
     Labels of any other type are converted to int32 with `as_labels`.
     """
@@ -163,7 +164,7 @@ def as_integer_labels(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
 
 
 def label_error(array: npt.NDArray[Any], where: str, place: Place | None = None) -> InputError:
-    """Return the error that names the first element that is not a label; there must be one."""
+    """Return the error that names the first element that is not a label; the array must have such an element."""
     row = _first_invalid_label(array.reshape(-1))
     assert row is not None
     return _label_error_at(row, array, where, place)
@@ -177,7 +178,7 @@ def _label_error_at(row: int, array: npt.NDArray[Any], where: str, place: Place 
 
 
 def _first_invalid_label(array: npt.NDArray[Any]) -> int | None:
-    """Return the index of the first element that is not a label; None if all are."""
+    """Return the index of the first element that is not a label; None if all elements are labels."""
     if array.dtype.kind == "O":
         return next((i for i, value in enumerate(array.tolist()) if not _is_label(value)), None)
     # Compare in float64: float32 would round the largest label up to a number that is too large.
@@ -197,9 +198,9 @@ def _is_label(value: Any) -> bool:
 def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool = False) -> Scores:
     """Convert scores to float32 or float64 without creating new ties.
 
-    Fractions and decimals that are not whole numbers are rounded as float() rounds them. Any other number that float64
-    cannot represent exactly is an error. NaN is accepted here: the kernels find it. With `flat`, the scores must be
-    one-dimensional.
+    Objects of type Fraction and Decimal that are not whole numbers are rounded as float() rounds them. Any other number
+    that float64 cannot represent exactly is an error. NaN is not an error here, because the kernels report it. With
+    `flat`, the scores must be one-dimensional.
     """
     given = as_numpy(values, where, place)
     array = as_flat(given, where) if flat else as_array(given, where)
@@ -227,7 +228,7 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
 
 
 def _is_real(value: Any) -> bool:
-    """Return whether a value is a real number in the range of float64. Text and arrays are not numbers here."""
+    """Return whether a value is a real number in the range of float64. Text and arrays do not count as numbers."""
     if isinstance(value, _NOT_SCORE_TYPES):
         return False
     try:
@@ -251,7 +252,7 @@ def _check_exact(given: Any, converted: Scores, where: str, place: Place | None)
     if not suspects.any():
         return
     if kind in "iu":
-        # Converting back a float beyond the integer type's maximum gives a result that depends on the processor.
+        # Do not convert floats beyond the integer type's maximum back: the result depends on the processor.
         with np.errstate(invalid="ignore"):
             suspects = (converted.astype(given.dtype) != given) | (converted >= float(np.iinfo(given.dtype).max))
     elements = np.asarray(given, dtype=None if kind in "iuf" else object).reshape(-1)
@@ -285,7 +286,7 @@ def as_integers(values: Any, where: str) -> Integers:
     if wrong.any():
         row = int(wrong.argmax())
         raise unexpected(f"{where}[{row}]", "a whole number from -2^62 to 2^62", shown(_plain(array, row)))
-    # A copy: the kernels rely on the checked offsets even if the caller changes the array afterwards.
+    # Copy the array, so that the checked offsets stay valid for the kernels even if the caller changes the array later.
     return np.array(array, np.int64, order="C")
 
 
@@ -342,12 +343,12 @@ def offsets_from_qid(values: Any, n: int, where: str, of: str) -> Offsets:
 
 
 def _numbered(array: npt.NDArray[Any], where: str) -> Integers:
-    """Number query ids in the order of their first rows; unlike sorting, this works for ids of mixed types."""
+    """Replace query ids by 0, 1, … in the order in which they first occur. Unlike sorting, this allows mixed types."""
     numbers: dict[Any, int] = {}
     rows = np.empty(len(array), dtype=np.int64)
     for row, query in enumerate(array.tolist()):
         try:
-            # A missing value is None, or not equal to itself, like NaN.
+            # A missing id is None, or a value such as NaN that is not equal to itself.
             is_id = query is not None and bool(query == query)
             rows[row] = numbers.setdefault(query, len(numbers))
         except (TypeError, ValueError):

@@ -1,6 +1,6 @@
-"""Conversion of other libraries' arrays to NumPy: detached, on the host, of a type that NumPy has.
+"""Conversion of the tensors of other libraries, such as PyTorch, to NumPy arrays in the memory of the host.
 
-No library is imported here: objects are recognised by the methods that arrays have.
+None of these libraries is imported: their tensors are recognised by the methods that array types have.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _HOST = 1  # DLPack's kDLCPU
 
 
 def is_tensor(values: Any) -> bool:
-    """Return whether a value, or a type, can be read as an array, and is not one of NumPy's."""
+    """Return whether a value (or the values of a type) can be read as an array, but is not a NumPy array."""
     kind = values if isinstance(values, type) else type(values)
     readable = hasattr(values, "__array__") or hasattr(values, "__dlpack__") or hasattr(values, "__array_interface__")
     return readable and not issubclass(kind, np.ndarray | np.generic)
@@ -29,14 +29,14 @@ def as_host(tensor: Any, where: str) -> npt.NDArray[Any]:
     Raises
     ------
     InputError
-        If NumPy cannot read it, such as a sparse or quantised tensor.
+        If the tensor cannot be read as a NumPy array, e.g. because it is sparse or quantised.
     """
     try:
         if hasattr(tensor, "detach"):
             tensor = tensor.detach()
         if hasattr(tensor, "cpu"):
             tensor = tensor.cpu()
-        # NumPy has no bfloat16 and no 8-bit floats.
+        # NumPy has neither bfloat16 nor 8-bit floats, so convert them to float32.
         dtype: Any = getattr(tensor, "dtype", None)
         if getattr(dtype, "is_floating_point", False) and dtype.itemsize < 4:
             tensor = tensor.float()
@@ -47,13 +47,13 @@ def as_host(tensor: Any, where: str) -> npt.NDArray[Any]:
 
 
 def _read(tensor: Any) -> npt.NDArray[Any]:
-    """Read a tensor as an array; with DLPack if it is on another device."""
+    """Read a tensor as an array; use DLPack if it is on another device, such as a GPU."""
     if hasattr(tensor, "__array__") or hasattr(tensor, "__array_interface__"):
         try:
             return np.asarray(tensor)
         except TypeError:
-            # CuPy refuses an implicit copy to the host, but exports DLPack. If DLPack fails too, NumPy's error is the
-            # better explanation.
+            # CuPy refuses an implicit copy to the host, but exports DLPack. If DLPack fails, too, raise NumPy's error,
+            # which explains the problem better.
             with suppress(Exception):
                 return _from_dlpack(tensor)
             raise

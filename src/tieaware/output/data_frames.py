@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _in_utf8() -> Iterator[None]:
-    """Raise InputError for an identifier from a file that is not valid UTF-8, because data frames cannot hold it."""
+    """Raise InputError for an identifier that is not valid UTF-8, because data frames cannot hold it."""
     try:
         yield
     except UnicodeEncodeError as error:
@@ -31,28 +31,28 @@ def _in_utf8() -> Iterator[None]:
 
 
 def as_arrow(columns: Mapping[str, Any]) -> pyarrow.Table:
-    """Return a pyarrow.Table."""
+    """Convert named columns to a pyarrow.Table."""
     with _in_utf8():
         table: pyarrow.Table = load("pyarrow", "arrow").table(dict(columns))
     return table
 
 
 def as_pandas(columns: Mapping[str, Any]) -> pandas.DataFrame:
-    """Return a pandas.DataFrame."""
+    """Convert named columns to a pandas.DataFrame."""
     with _in_utf8():
         frame: pandas.DataFrame = load("pandas", "arrow").DataFrame(dict(columns))
     return frame
 
 
 def as_polars(columns: Mapping[str, Any]) -> polars.DataFrame:
-    """Return a polars.DataFrame."""
+    """Convert named columns to a polars.DataFrame."""
     with _in_utf8():
         frame: polars.DataFrame = load("polars", "arrow").DataFrame(dict(columns))
     return frame
 
 
 def write_parquet(columns: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a Parquet file, whole or not at all."""
+    """Write named columns to a Parquet file, whole or not at all."""
     parquet = load("pyarrow.parquet", "arrow")
     table = as_arrow(columns)
     with whole_file(path) as file:

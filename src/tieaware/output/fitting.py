@@ -1,6 +1,6 @@
-"""Layout of tables as lines of text, also for terminals that are too narrow for them.
+"""Layout of tables as lines of text, which can be fitted into a narrow terminal.
 
-A layout takes the columns of a table as lists of text, each with its name first.
+A `Layout` holds each column of a table as a list of text: first the name of the column, then its cells.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-# A column of text is never narrower than _SHORT. A shortened cell has at most _TALL lines.
+# Columns of text are not narrowed below _SHORT characters. A shortened cell has at most _TALL lines.
 _SHORT, _TALL = 12, 2
 # A shortened table keeps this many rows at its end, because totals may stand there.
 LAST_ROWS = 5
-# Text is folded between words; a word includes the separators that follow it.
+# Cells are folded between words. A word includes the spaces and commas that follow it.
 _WORD = re.compile(r"[^\s,]*[\s,]*")
 
 
 class Layout(NamedTuple):
-    """The columns of a table as text, and how they may be fitted into a width.
+    """The columns of a table as text, and the rules for fitting them into a terminal.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Layout(NamedTuple):
     is_left : list of bool
         Whether each column is aligned to the left; otherwise it is aligned to the right.
     indents : list of int or None
-        The indent of the second and later lines of a cell; None for columns whose cells must stay on one line.
+        For each column, the indent of the second and later lines of a cell; None if its cells must stay on one line.
     n_names : int
         The number of columns at the left that identify a row.
     """
@@ -49,7 +49,7 @@ def aligned(rows: Sequence[Sequence[str]], is_left: Sequence[bool]) -> list[str]
 
 
 def fitted(layout: Layout, width: int, *, shortened: bool, has_gap: bool) -> tuple[list[str], bool]:
-    """Return the lines of a table that fit into a width, and whether cells were shortened.
+    """Lay out a table in lines of limited width; return the lines, and whether cells were shortened.
 
     Columns that are too wide are folded. If that is not enough, the table becomes several panels, one below another;
     each panel has an empty line before it, and begins with the columns that identify a row.
@@ -62,7 +62,7 @@ def fitted(layout: Layout, width: int, *, shortened: bool, has_gap: bool) -> tup
     shortened : bool
         Whether cells are cut after two lines.
     has_gap : bool
-        Whether rows are missing before the last five; a line with an ellipsis marks the place.
+        Whether the caller has left out rows before the last five; a line with an ellipsis then marks the place.
     """
     widths = [max(map(len, column)) for column in layout.columns]
     least = [w if indent is None else min(w, indent + _SHORT) for w, indent in zip(widths, layout.indents, strict=True)]
@@ -86,7 +86,7 @@ def _line_width(widths: Sequence[int]) -> int:
 
 
 def _folded(cell: str, width: int, indent: int) -> list[str]:
-    """Return the lines of a cell, with the second and later lines indented; long words are broken."""
+    """Fold a cell into lines of limited width; indent the second and later lines, and break words that are too long."""
     if len(cell) <= width:
         return [cell]
     lines = [""]
@@ -103,14 +103,14 @@ def _folded(cell: str, width: int, indent: int) -> list[str]:
 
 
 def _cut(lines: list[str], width: int) -> list[str]:
-    """Return the first lines of a cell; an ellipsis at the end marks missing lines."""
+    """Return at most the first _TALL lines of a cell, with an ellipsis at the end if lines were left out."""
     return lines if len(lines) <= _TALL else [*lines[: _TALL - 1], f"{lines[_TALL - 1][: width - 2]} …"]
 
 
 def _narrowed(widths: Sequence[int], least: Sequence[int], width: int) -> list[dict[int, int]]:
-    """Return one panel with all columns, as widths by column, or nothing if they do not fit.
+    """Return the only panel, {column: width}, if all columns can be narrowed to fit into one; otherwise an empty list.
 
-    The widest column that can still be narrowed is narrowed until the columns fit.
+    The widest column that is not yet at its least width is narrowed by one character until all columns fit.
     """
     narrowed = list(widths)
     while _line_width(narrowed) > width:
@@ -122,8 +122,8 @@ def _narrowed(widths: Sequence[int], least: Sequence[int], width: int) -> list[d
 
 
 def _panels(widths: Sequence[int], least: Sequence[int], n_names: int, width: int) -> list[dict[int, int]]:
-    """Distribute columns over panels that fit, as widths by column; the identifying columns begin each panel."""
-    # The identifying columns get half of the width. If they need more, only the first of them is repeated.
+    """Distribute the columns over panels that fit, each {column: width}; the columns of names begin every panel."""
+    # The columns of names, which identify a row, get half of the width. If they need more, only the first is repeated.
     first = {0: min(widths[0], max(width // 2, _SHORT))}
     names = next(iter(_narrowed(widths[:n_names], least[:n_names], width // 2)), first)
     panels = [dict(names)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-# LaTeX would take brackets and stars for arguments of the line end before them, and straight quotes for curly ones.
+# Escapes for LaTeX. After a line end, LaTeX would read brackets and stars as its arguments. LaTeX would also print
+# straight quotes as curly quotes.
 _ESCAPED = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -15,7 +16,7 @@ _ESCAPED = {
 
 
 class Shown(NamedTuple):
-    """The text of one cell, not yet escaped: the main text, whether it is bold, raised letters, and text beside it."""
+    """One cell as shown, not yet escaped: its main text, whether that is bold, and the letters and text that follow."""
 
     text: str
     bold: bool = False
@@ -29,16 +30,16 @@ def escaped(text: str) -> str:
 
 
 def _escaped(c: str, following: str) -> str:
-    # Two hyphens would join into a dash.
+    # LaTeX would join two hyphens into a dash, so an empty group separates them.
     return "-{}" if c == following == "-" else _ESCAPED.get(c, c if c.isprintable() else "?")
 
 
 def tabular(
     names: Sequence[str], is_text: Sequence[bool], columns: Sequence[Sequence[Shown]], notes: Iterable[str] = ()
 ) -> str:
-    """Return a tabular; the notes stand before it, as comments.
+    """Return a table as a LaTeX tabular, after its notes as comments.
 
-    Raised letters after a number, and text beside it, go into columns of their own, so that the numbers are aligned.
+    The raised letters after a number, and the text beside it, are in separate columns, so that the numbers are aligned.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ class _Tabular:
             self.head = rf"\multicolumn{{{width}}}{{l}}{{{self.head}}}"
 
     def _append(self, marks: Sequence[str], gap: str, is_text: bool) -> None:
-        """Append marks to the cells: directly to text, but in a new column to numbers."""
+        """Append marks, such as raised letters, to the cells: text keeps them beside it, numbers get a new column."""
         between = gap if is_text else " & "
         self.alignment += "" if is_text else f"@{{{gap}}}l"
         self.cells = [f"{cell}{between}{mark}".rstrip() for cell, mark in zip(self.cells, marks, strict=True)]

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class Marked(NamedTuple):
-    """A cell with a text of its own and marks. CSV, JSON and data frames hold its value only.
+    """A table cell with its own text and marks, such as bold type or raised letters.
+
+    Exports to CSV, JSON and data frames hold only the value of the cell.
 
     Attributes
     ----------
@@ -32,7 +34,7 @@ class Marked(NamedTuple):
     raised : str
         Raised letters after the text.
     beside : str
-        Text that follows the letters, e.g. "± 0.012".
+        Text that follows the raised letters, e.g. "± 0.012".
     """
 
     value: str | int | float
@@ -56,7 +58,7 @@ class Table:
     columns : tuple of str
         The names of the columns.
     rows : sequence of tuples of str, int, float, None or Marked
-        A cell for each column; None where there is no number.
+        Each row has a cell for each column; a cell without a number is None.
     notes : tuple of str
         Sentences below the table.
 
@@ -91,15 +93,15 @@ class Table:
         width : int
             The maximum number of characters in a line.
         most : int, optional
-            The maximum number of rows, at least 10. If there are more, an ellipsis replaces the rows before the last
-            five. Cells are then cut after two lines. By default, nothing is left out.
+            The maximum number of rows, at least 10. If the table has more rows, an ellipsis replaces those before the
+            last five. Whenever `most` is given, cells are cut after two lines. By default, nothing is left out.
         elsewhere : str
-            How to get the whole table, for a last line that says what was left out.
+            How to get the whole table, e.g. "use str()". The last line mentions it if something was left out.
 
         Returns
         -------
         str
-            The same text as `str`, if that fits.
+            The same text as ``str(table)``, if that fits.
 
         Examples
         --------
@@ -138,12 +140,12 @@ class Table:
     def _repr_html_(self) -> str:
         import html
 
-        # Notebooks align cells to the right unless told otherwise.
+        # Notebooks align cells to the right by default.
         table = self.to_html().replace("<td>", "<td style='text-align:left'>")
         return f"<p><b>{html.escape(self.title)}</b></p>\n{table}"
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown, escaped, without title and notes.
+        """Return the table in Markdown, with its text escaped, but without title and notes.
 
         Returns
         -------
@@ -153,7 +155,7 @@ class Table:
         return as_markdown(self.columns, self.rows, self.starts_left())
 
     def to_html(self) -> str:
-        """Return the table and its notes in HTML, without the title; values as for `to_markdown`."""
+        """Return the table and its notes in HTML, without the title. Numbers have four decimals."""
         import html
 
         left = self.starts_left()
@@ -170,9 +172,9 @@ class Table:
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n{notes}"
 
     def to_latex(self) -> str:
-        """Return the table as a tabular in LaTeX for the package booktabs; values as for `to_markdown`.
+        """Return the table as a LaTeX tabular for the package booktabs. Numbers have four decimals.
 
-        Title and notes stand before it as comments.
+        Title and notes precede the tabular as comments.
         """
         cells = [list(map(_shown_cell, cells)) for cells in self._cells()]
         return latex.tabular(self.columns, self._is_text(), cells, (self.title, *self.notes))
@@ -183,7 +185,7 @@ class Table:
         Returns
         -------
         str
-            Numbers have full precision; null where there is no number.
+            Numbers have full precision. A cell without a number is null.
         """
         rows = [
             {name: None if cell != cell else cell for name, cell in zip(self.columns, row, strict=True)}
@@ -218,39 +220,39 @@ class Table:
             file.write(self.csv().encode("utf-8", "surrogateescape"))
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the columns as lists.
+        """Return the columns as lists, by name.
 
         Returns
         -------
         dict of str to list
-            Numbers have full precision; None where there is no number.
+            Numbers have full precision. A cell without a number is None.
         """
         values = zip(*self._values(), strict=True) if self.rows else [()] * len(self.columns)
         return dict(zip(self.columns, map(list, values), strict=True))
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return a pyarrow.Table; columns as for `to_dict`. Needs `tieaware[arrow]`, as the other data frames do."""
+        """Return a pyarrow.Table with the columns of `to_dict`. All data frames need `tieaware[arrow]`."""
         return data_frames.as_arrow(self.to_dict())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a pandas.DataFrame; columns as for `to_dict`."""
+        """Return a pandas.DataFrame with the columns of `to_dict`."""
         return data_frames.as_pandas(self.to_dict())
 
     def to_polars(self) -> polars.DataFrame:
-        """Return a polars.DataFrame; columns as for `to_dict`."""
+        """Return a polars.DataFrame with the columns of `to_dict`."""
         return data_frames.as_polars(self.to_dict())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file; columns as for `to_dict`, path and errors as for `to_csv`. Needs `tieaware[arrow]`."""
+        """Write the columns of `to_dict` to a Parquet file; path as for `to_csv`. Needs `tieaware[arrow]`."""
         data_frames.write_parquet(self.to_dict(), path)
 
     def starts_left(self) -> list[bool]:
-        """Return for each column whether it is aligned to the left: text, and numbers with marks.
+        """Return for each column whether it is aligned to the left, as text and numbers with marks are.
 
         Returns
         -------
         list of bool
-            The remaining columns are aligned to the right.
+            False for a column of numbers without marks, which is aligned to the right.
 
         Examples
         --------
@@ -261,15 +263,15 @@ class Table:
         return [text or marks for text, marks in zip(self._is_text(), marked, strict=True)]
 
     def _values(self) -> Iterator[tuple[str | int | float | None, ...]]:
-        """Yield the rows without marks."""
+        """Yield the rows with plain values instead of marked cells."""
         return (tuple(cell.value if isinstance(cell, Marked) else cell for cell in row) for row in self.rows)
 
     def _cells(self) -> list[tuple[Cell, ...]]:
-        """Return the cells of each column."""
+        """Return the columns, each as a tuple of its cells."""
         return list(zip(*self.rows, strict=True)) if self.rows else [()] * len(self.columns)
 
     def _shown(self) -> list[tuple[str, ...]]:
-        """Return the rows as text."""
+        """Return the rows with every cell as text."""
         return list(zip(*map(_texts, self._cells()), strict=True))
 
     def _printable(self) -> list[list[str]]:
@@ -280,9 +282,10 @@ class Table:
         return list(map(_is_text, self._cells()))
 
     def _indents(self) -> list[int | None]:
-        """Return for each column the indent of a cell's second and later lines; None if cells stay on one line.
+        """Return each column's indent of the second and later lines of a cell; None if its cells stay on one line.
 
-        Numbers without marks stay on one line. The marks after a number continue below its marks.
+        A cell of text continues at the left edge of its column. A number without marks never takes a second line. The
+        marks after a number, if they are too long for one line, continue below the first of them.
         """
         return [
             0 if _is_text(cells) else 1 + _wide(cells) if any(isinstance(cell, Marked) for cell in cells) else None
@@ -295,7 +298,7 @@ def _is_text(cells: Sequence[Cell]) -> bool:
 
 
 def _shown_cell(cell: Cell) -> latex.Shown:
-    """Return the text and the marks of a cell."""
+    """Return the text of a cell as it is shown, and its marks, such as raised letters."""
     if isinstance(cell, Marked):
         return latex.Shown(cell.text, cell.bold, cell.raised, cell.beside)
     if cell is None or cell != cell:
@@ -306,12 +309,12 @@ def _shown_cell(cell: Cell) -> latex.Shown:
 
 
 def _wide(cells: Sequence[Cell]) -> int:
-    """Return the width of the texts before the marks of a column, including the star of bold texts."""
+    """Return the width of the widest text in a column, with its star if it is bold, and without the marks after it."""
     return max(len(text) + bold for text, bold, _, _ in map(_shown_cell, cells))
 
 
 def significant(x: float) -> str:
-    """Format a number with three significant digits: whole numbers without a point, tiny numbers with an exponent."""
+    """Format a number with three significant digits: whole numbers without decimals, tiny numbers with an exponent."""
     if not math.isfinite(x):
         return str(x)
     if x == round(x) and abs(x) < 1000:
@@ -328,7 +331,7 @@ def percent(share: float) -> str:
 
 
 def _texts(cells: Sequence[Cell]) -> list[str]:
-    """Return the cells of a column as text, with numbers and marks each aligned among themselves."""
+    """Return the cells of a column as text, with the numbers aligned below each other, and likewise the marks."""
     if not any(isinstance(cell, Marked) for cell in cells):
         return [_shown_cell(cell)[0] for cell in cells]
     shown = [_shown_cell(cell) for cell in cells]
@@ -365,7 +368,7 @@ def _html(cell: Cell) -> str:
 
 
 def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Write the names of columns and the rows as CSV, with numbers in full precision."""
+    """Format the names of the columns and the rows as CSV, with numbers in full precision."""
     import csv
     import io
 
@@ -377,9 +380,9 @@ def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 class _Lines:
-    """A file for csv.writer that replaces CR LF at the end of a line with LF.
+    """A file for csv.writer that replaces the CR LF at the end of each line with LF.
 
-    The writer is told to end lines with CR LF, because it then quotes cells that hold either character.
+    csv.writer is told to end lines with CR LF, because it then quotes every cell that contains CR or LF.
     """
 
     def __init__(self, file: IO[str]) -> None:
@@ -390,14 +393,14 @@ class _Lines:
 
 
 def as_markdown(columns: Sequence[str], rows: Iterable[Sequence[Cell]], is_text: Iterable[bool]) -> str:
-    """Write the names of columns and the rows as Markdown; columns that are not text are aligned to the right."""
+    """Format the names of the columns and the rows as Markdown; columns of numbers are aligned to the right."""
     rule = ["---" if text else "---:" for text in is_text]
     lines = [map(_markdown, columns), rule, *(map(_markdown, row) for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def as_json(value: object) -> str:
-    """Write nested lists and dicts as indented JSON."""
+    """Format nested lists and dicts as indented JSON."""
     import json
 
     return json.dumps(value, indent=2) + "\n"

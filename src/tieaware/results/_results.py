@@ -1,4 +1,4 @@
-"""Results: the values that `evaluate` returns, and the ways to show, export, test and save them."""
+"""The class Results, which `evaluate` returns. It shows, exports, tests and saves the values of runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-# Limits of repr() and of the display in notebooks.
+# The most runs and measures that repr() shows, and the most runs that a notebook shows.
 _SHOWN_RUNS, _SHOWN_MEASURES, _SHOWN_ROWS = 5, 6, 60
 
 
@@ -36,7 +36,7 @@ _SHOWN_RUNS, _SHOWN_MEASURES, _SHOWN_ROWS = 5, 6, 60
 class Results:
     """A value for each run, query and measure, as `evaluate` returns.
 
-    The length is the number of runs. Iteration yields their names.
+    ``len(result)`` is the number of runs. Iteration yields the names of the runs.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Results:
     runs : tuple of str
         The names along the first axis.
     queries : tuple of str or of int
-        The names along the second axis, of the type that they have in the judgments.
+        The names along the second axis; their type is that of the query ids in the judgments.
     measures : tuple of Measure
         The measures along the third axis.
     std, min, max : float64[n_runs, n_queries, n_measures] or None
@@ -109,11 +109,11 @@ class Results:
         return np.asarray(~np.isnan(self.values).all(axis=2))
 
     def mean(self) -> Values:
-        """Average over the queries.
+        """Average the values of each run and measure over the queries.
 
-        The mean is arithmetic, except for GMAP: its mean is geometric, with values below 0.00001 raised to 0.00001, as
-        in trec_eval. Sums are computed in twice the precision of a float, so the order of the queries does not matter.
-        Counts such as NumRet are averaged as well, whereas `summary` sums them.
+        The mean is arithmetic, except for GMAP: its mean is geometric, with values below 0.00001 replaced by 0.00001,
+        as in trec_eval. Sums are computed in twice the precision of a float, so the order of the queries does not
+        matter. This method also averages counts such as NumRet, whereas `summary` sums them.
 
         Returns
         -------
@@ -135,12 +135,13 @@ class Results:
     def mean_std(self) -> Values:
         """Return the standard deviation of the means over the orders of tied documents. Needs ``spread=True``.
 
-        The orders of different queries are independent, so their variances add up. Example as for `mean`.
+        The orders of different queries are independent, so their variances add up. See `mean` for an example.
 
         Returns
         -------
         float64[n_runs, n_measures]
-            In the unit of the measure, at least 0. NaN for GMAP, whose mean is geometric, and infAP.
+            In the unit of the measure, at least 0. NaN for GMAP, whose mean is geometric, and for infAP, whose spread
+            is not known.
 
         Raises
         ------
@@ -152,7 +153,7 @@ class Results:
         return summaries.std_of_means(self.std, self.values, self.measures)
 
     def summary(self) -> Values:
-        """Summarise the queries as trec_eval does: sum counts, and average all other measures. Example as for `mean`.
+        """Summarise the queries as trec_eval does: sum counts, average all other measures. See `mean` for an example.
 
         Returns
         -------
@@ -179,7 +180,7 @@ class Results:
         return exports.columns_of(self.measures, self.names, self.cubes())
 
     def means(self) -> Table:
-        """Return the summary over the queries as a table: a row for each run, a column for each of `columns`.
+        """Return the summary over the queries as a table, with a row for each run and the columns of `columns`.
 
         Returns
         -------
@@ -202,7 +203,7 @@ class Results:
 
     @property
     def title(self) -> str:
-        """One line that says over how many queries the means are, and with which options they were computed."""
+        """One line that states the number of queries that the means are over, and the options of the evaluation."""
         return title_of(len(self.queries), self.provenance)
 
     def bias(self, expectation: Results) -> Self:
@@ -250,7 +251,7 @@ class Results:
 
         ``result["bm25"]`` is the Results of one run. ``result["bm25"]["AP"]`` and ``result["bm25", "AP"]`` are its
         values for all queries. ``result["bm25", "AP", "301"]`` is one value. If there is only one run,
-        ``result["AP"]`` are its values as well.
+        ``result["AP"]`` are the values of that run.
 
         Parameters
         ----------
@@ -264,7 +265,7 @@ class Results:
         Raises
         ------
         KeyError
-            If there is no such run, measure or query. The message lists some that exist.
+            If the run, measure or query does not exist. The message lists some that do.
         TypeError
             If the key is not hashable, such as an array.
         """
@@ -314,23 +315,24 @@ class Results:
         Parameters
         ----------
         results : sequence of Results
-            With the same measures in the same order; runs and queries may be in any order. If all were evaluated with
-            queries="both" or "shard", both runs and queries may differ.
+            All with the same measures in the same order; their runs and queries may be in any order. If all results
+            were evaluated with queries="both" or "shard", they may differ in both runs and queries.
         qrels : Qrels, path, … as for `evaluate`, optional
             The judgments of all results. If given, unanswered queries are added, as with queries="judged".
 
         Returns
         -------
         Results
-            Runs and queries are in the order of the first result, followed by those that only later results have. All
-            values keep their bits. The results have a spread if all that were joined have one. With judgments, the
-            queries are those of the judgments, in their order.
+            Runs and queries are in the order of the first result, followed by those that only later results have. No
+            value is recomputed or rounded. The joined results have a spread if all of the given results have one. If
+            `qrels` is given, the queries are those of the judgments, in their order.
 
         Raises
         ------
         InputError
-            If there are no results; two results have the same query (or run); both runs and queries differ; the
-            measures, tie rules, precisions or choices of queries differ; or a query is not judged.
+            If there are no results; two results to be joined along the queries (or runs) share a query (or run); both
+            runs and queries differ; the measures, tie rules, score precisions or choices of queries differ; or a query
+            is not judged.
 
         Examples
         --------
@@ -391,8 +393,8 @@ class Results:
     ) -> Table:
         """Return a table for a paper: runs × measures, with letters for the runs that a run beats significantly.
 
-        Each run has a letter, raised after its name. After a mean stand the letters of the runs whose mean is
-        significantly worse, by a test that is significant in this direction. With several runs, the table needs
+        Each run has a letter, raised after its name. A mean is followed by the letters of the runs whose means are
+        worse, where the test finds the difference significant in this direction. With several runs, the table needs
         `tieaware[analysis]`.
 
         Parameters
@@ -403,7 +405,8 @@ class Results:
             The two-sided paired test over the queries: "t", "wilcoxon", "sign" or "permutation", as in
             `tieaware.statistics.paired_test`; or "none".
         correction : str
-            "holm", over the pairs of runs that are compared by one measure; or "none".
+            The correction for multiple comparisons: "holm", over all pairs of runs that are compared by one measure; or
+            "none".
         alpha : float
             The significance level, between 0 and 1.
         best : bool
@@ -417,7 +420,8 @@ class Results:
         Returns
         -------
         Table
-            Print it, or call ``to_latex()``, ``to_markdown()`` or ``to_html()``. Its data frames hold the means only.
+            Print the table, or call its ``to_latex()``, ``to_markdown()`` or ``to_html()``. If it is exported to a data
+            frame, only the means are kept.
 
         Raises
         ------
@@ -425,7 +429,7 @@ class Results:
             If an argument is not valid, or a test is requested but a run does not answer all queries, or there are
             fewer than two queries.
         MissingExtraError
-            An ImportError, if a test is requested and SciPy is not installed.
+            If a test is requested and SciPy is not installed. This is a subclass of ImportError.
 
         Examples
         --------
@@ -444,7 +448,7 @@ class Results:
         Raised letters after a mean: the runs that are significantly worse (paired t-test, two-sided, p < 0.05, Holm-corrected for 1 pair).
         Bold (in plain text, a star): the best mean of each measure.
         """  # noqa: E501
-        # The statistics take time to import, and nothing else here needs them.
+        # Import only here: the statistics take time to import, and no other method needs them.
         from tieaware.results.paper_table import Design, paper_table
 
         return paper_table(export_of(self), Design(baseline, test, correction, alpha, best, digits, spread))
@@ -455,7 +459,7 @@ class Results:
         Returns
         -------
         dict
-            ``{run: {query: {column: value}}}`` with the columns of `columns`, without unanswered queries.
+            ``{run: {query: {column: value}}}``, with the columns of `columns`, without unanswered queries.
 
         Examples
         --------
@@ -474,7 +478,7 @@ class Results:
     def to_arrow(self) -> pyarrow.Table:
         """Return a pyarrow.Table with a row for each run and each query that the run answers.
 
-        The columns are run, query, and those of `columns`. Needs `tieaware[arrow]`, as `to_pandas` and `to_polars` do.
+        The columns are "run", "query", and those that `columns` returns. All data frames need `tieaware[arrow]`.
 
         Returns
         -------
@@ -491,7 +495,7 @@ class Results:
         return data_frames.as_polars(exports.as_columns(export_of(self)))
 
     def to_trec_eval(self, *, per_query: bool = False, digits: int = 4, header: bool = False) -> str:
-        """Return trec_eval's lines, with tabs between their fields: measure, query or ``all``, value.
+        """Return the lines that trec_eval prints: measure, query or ``all``, and value, separated by tabs.
 
         Parameters
         ----------
@@ -500,7 +504,8 @@ class Results:
         digits : int
             The number of decimals of a value, 0 … 17. Counts are whole numbers.
         header : bool
-            Whether the lines ``runid`` and ``num_q`` come first. With several runs, each begins with ``runid`` anyway.
+            Whether the lines ``runid`` and ``num_q`` come first. With several runs, the lines of each run always begin
+            with ``runid``.
 
         Returns
         -------
@@ -522,8 +527,8 @@ class Results:
         Parameters
         ----------
         path : str or os.PathLike
-            Ends in ".npz" or ".parquet". Parquet needs `tieaware[arrow]`, and has a row for each run and query and
-            columns under the names of the measures. An existing file is replaced.
+            Must end in ".npz" or ".parquet". A Parquet file has a row for each pair of run and query, and a column for
+            each measure, under its name; writing it needs `tieaware[arrow]`. An existing file is replaced.
 
         Raises
         ------
@@ -551,7 +556,7 @@ class Results:
         Parameters
         ----------
         path : str or os.PathLike
-            An npz or Parquet file; the content tells which.
+            An npz or Parquet file. The format is recognised by the content, not by the name.
 
         Returns
         -------
@@ -568,6 +573,6 @@ class Results:
 
 
 def export_of(results: Results) -> Export:
-    """Return what exports show of results."""
+    """Return the content of results that exports show."""
     has_spread = results.std is not None
     return Export(results.title, results.runs, results.queries, results.answered, results.columns(), has_spread)

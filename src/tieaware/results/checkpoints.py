@@ -1,4 +1,4 @@
-"""Checkpoints: a folder with one file of Results for each finished run, from which an evaluation can be resumed."""
+"""Checkpoints: one file with the Results of each finished run, so that an interrupted evaluation can be resumed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from tieaware.inputs.files import reason, source_name, state_of
 from tieaware.results import storage
 from tieaware.results._results import Results
 
-# Characters that file names cannot hold everywhere, and a first dot, which hides a file. Names escape them as %XX.
+# Characters that some systems do not allow in file names, and a dot at the start, which would hide the file. Where they
+# occur in the name of a run, the name of its checkpoint has %XX instead.
 _UNSAFE = re.compile(r"[/%\x00-\x1f]|^\.")
 _REMEDY = "choose another folder, or remove this file"
-# What differs from the evaluation, by the name of the option in the file.
+# How a message names the difference between a checkpoint and the evaluation, for each option that the file records.
 _OPTIONS = {
     "measures": "other measures", "ties": "another tie rule", "spread": "another setting of the spread",
-    "queries": "another choice of queries", "precision": "another precision", "version": "another version of tieaware",
+    "queries": "another choice of queries", "precision": "another score precision",
+    "version": "another version of tieaware",
     "judgments": "other judgments", "score_dtype": "another type of scores",
     "duplicates": "another rule for duplicate documents",
 }  # fmt: skip
@@ -34,18 +36,19 @@ class Checkpoints:
 
     A file records the judgments, the measures, the options, and the size and the modification time of the run's file.
     If only the run's file has changed, the checkpoint is out of date, and is replaced. If anything else differs, the
-    checkpoint belongs to another evaluation: it is an error, and the file stays.
+    checkpoint belongs to another evaluation: InputError is raised, and the checkpoint is kept.
 
     Parameters
     ----------
     folder : str or os.PathLike
         Created if it does not exist.
     sources : {str: RunSource}
-        The runs by name, all in files.
+        The runs by name. Each run must be in a file.
     qrels : Qrels
     names : tuple of str
         The names of the measures.
     view : View
+        The tie rule, the score precision and the spread of the evaluation.
     queries : str
         The queries that count; see `tieaware.evaluate`.
 
@@ -78,7 +81,7 @@ class Checkpoints:
         return os.path.join(self._folder, f"{name}.npz")
 
     def results(self, run: str) -> Results | None:
-        """Load the results of a run; return None if it has no checkpoint, or one that is out of date.
+        """Load the results of a run; return None if the run has no checkpoint, or its checkpoint is out of date.
 
         Raises
         ------
@@ -105,7 +108,7 @@ class Checkpoints:
 
 
 def _run_key(name: str, source: RunSource) -> dict[str, Any]:
-    """Return the read options of a run, and its file's size and modification time."""
+    """Return the options for reading a run, and the size and modification time of its file."""
     state = state_of(source.path)
     if state is None:
         problem = "checkpoints need a run in a file, because they record its size and time"

@@ -1,4 +1,4 @@
-"""Joining of results: shards of queries, and more runs."""
+"""Joining of results: of the same runs on other queries, or of other runs on the same queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AXES = ("runs", "queries")
 
 
 class Joinable(NamedTuple):
-    """The fields of results that are joined with others.
+    """The fields of `Results` that are needed to join results.
 
     Attributes
     ----------
@@ -70,7 +70,10 @@ def _side_by_side(results: Sequence[Joinable]) -> Joinable:
 
 
 def _overlaid(results: Sequence[Joinable]) -> Joinable:
-    """Join results that have values for some runs on some queries, and NaN for the rest."""
+    """Join results, each of which has values for some pairs of run and query, and NaN for the other pairs.
+
+    Each pair takes its values from the one result that has them. If two results have a pair, InputError is raised.
+    """
     names = {axis: tuple(dict.fromkeys(name for result in results for name in getattr(result, axis))) for axis in _AXES}
     positions = {axis: {name: i for i, name in enumerate(names[axis])} for axis in _AXES}
     shape = *(len(names[axis]) for axis in _AXES), len(results[0].measures)
@@ -96,14 +99,15 @@ def _overlaid(results: Sequence[Joinable]) -> Joinable:
 
 
 def _shared_kinds(results: Sequence[Joinable]) -> list[str]:
-    """Return the kinds of arrays that all results have, in their usual order."""
+    """Return the names of the arrays that all results have, such as "values" and "std", in the order of the first."""
     return [kind for kind in results[0].arrays if all(kind in result.arrays for result in results)]
 
 
 def _with_unanswered(result: Joinable, judgments: QrelsLike) -> Joinable:
-    """Return the values for all judged queries, in their order; unanswered queries get the values of an empty list.
+    """Return the result for all judged queries, in the order of the judgments.
 
-    Tie rule and precision do not matter for an empty list.
+    Queries that a run does not answer get the values of an empty list of documents. For an empty list, the tie rule
+    and the score precision do not matter.
     """
     qrels = as_qrels(judgments)
     queries = tuple(qrels.queries.to_list())
@@ -123,7 +127,7 @@ def _with_unanswered(result: Joinable, judgments: QrelsLike) -> Joinable:
 
 
 def _reordered(result: Joinable, axis: str, names: tuple[Any, ...]) -> Joinable:
-    """Return the result with the names along an axis in another order."""
+    """Return the result with its runs, or its queries, in the order of `names`."""
     own = getattr(result, axis)
     if own == names:
         return result
@@ -135,13 +139,13 @@ def _reordered(result: Joinable, axis: str, names: tuple[Any, ...]) -> Joinable:
 
 
 def _check_alike(i: int, result: Joinable, first: Joinable) -> None:
-    """Raise InputError unless a result has the measures of the first, and was computed with the same options."""
+    """Raise InputError unless a result has the same measures and the same options as the first result."""
     if result.measures != first.measures:
         own, others = ", ".join(result.names), ", ".join(first.names)
         raise _error(i, f"has other measures than results[0]: {own} instead of {others}")
     if result.provenance is None or first.provenance is None:
         return
-    options = {"ties": "tie rule", "precision": "precision", "queries": "choice of queries"}
+    options = {"ties": "tie rule", "precision": "score precision", "queries": "choice of queries"}
     for field, title in options.items():
         own, other = getattr(result.provenance, field), getattr(first.provenance, field)
         if own != other:
@@ -149,17 +153,17 @@ def _check_alike(i: int, result: Joinable, first: Joinable) -> None:
 
 
 def _has_answered_only(results: Sequence[Joinable]) -> bool:
-    """Return whether all results are known to have values for answered queries only."""
+    """Return whether the provenance of every result says that unanswered queries have no values."""
     return all(result.provenance is not None and result.provenance.queries == "both" for result in results)
 
 
 def _along_queries(results: Sequence[Joinable]) -> bool:
-    """Return whether the results have the same runs, and not the same queries.
+    """Return whether to join the results along the queries: they have the same runs, but other queries.
 
     Raises
     ------
     InputError
-        If neither the runs nor the queries are the same, or the other names are not all different.
+        If neither the runs nor the queries are the same, or a name along the axis to join occurs in two results.
     """
     first = results[0]
     same = {axis: [set(getattr(result, axis)) == set(getattr(first, axis)) for result in results] for axis in _AXES}
@@ -188,12 +192,12 @@ def _in_common(result: Joinable, other: Joinable) -> str:
 
 
 def _error(i: int, problem: str) -> InputError:
-    """Return an error about one of the results to join."""
+    """Return the error about results[i], one of the results to join."""
     return InputError(f"results[{i}]", problem, argument="results")
 
 
 def _joined_provenance(results: Sequence[Joinable]) -> Provenance | None:
-    """Return the provenance of all results, with all their versions; None unless every result has one."""
+    """Return the common provenance, with the versions of all results; None if a result has no provenance."""
     known = [result.provenance for result in results if result.provenance is not None]
     if len(known) < len(results):
         return None

@@ -1,4 +1,7 @@
-"""The content of results as exports see it: runs, queries and columns; and its export as dicts and data frames."""
+"""The content of results that exports show: runs, queries and columns.
+
+The functions here export it as dicts and as columns of data frames; `tieaware.results.formats` exports it as text.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from tieaware.results import summaries
 
 
 class Column(NamedTuple):
-    """One number for each run and query, and a summary for each run.
+    """One column of an export: a number for each run and query, and a summary for each run.
 
     Attributes
     ----------
@@ -27,7 +30,7 @@ class Column(NamedTuple):
         The sum of a count over the queries; the mean of anything else.
     measure : Measure
     kind : str
-        "value"; or "std", "min" or "max" over the orders of tied documents.
+        "value" for the value of the measure; "std", "min" or "max" for its spread over the orders of tied documents.
     """
 
     name: str
@@ -43,7 +46,7 @@ class Column(NamedTuple):
 
     @property
     def summary_only(self) -> bool:
-        """Whether trec_eval prints the summary of the measure only, and not its values for each query."""
+        """Whether trec_eval prints only the summary of the measure, and no value for single queries."""
         return self.measure.definition.summary_only
 
     def shown(self, value: float, digits: int) -> str:
@@ -61,7 +64,7 @@ class Export(NamedTuple):
     runs : tuple of str
     queries : tuple of str or of int
     answered : bool[n_runs, n_queries]
-        Whether the run answers the query.
+        Whether each run answers each query.
     columns : list of Column
         In the order of the measures; the std, min and max of a measure follow its value.
     has_spread : bool
@@ -77,9 +80,9 @@ class Export(NamedTuple):
 
 
 def columns_of(measures: Sequence[Measure], names: Sequence[str], arrays: Mapping[str, Values]) -> list[Column]:
-    """Return the columns of measures: the value of each, then its std, min and max where they are known.
+    """Return the columns of measures: for each measure its value, then its std, min and max where they are known.
 
-    Counts have a value only, and geometric means have no std.
+    A count has only the column of its value. A measure with a geometric mean has no column "std".
 
     Parameters
     ----------
@@ -104,7 +107,7 @@ def columns_of(measures: Sequence[Measure], names: Sequence[str], arrays: Mappin
 
 
 def _has_spread(measure: Measure, kind: str) -> bool:
-    """Return whether the std, min or max of a measure is known."""
+    """Return whether a kind of spread, "std", "min" or "max", is known for a measure."""
     definition = measure.definition
     if definition.is_count or not definition.has_spread:
         return False
@@ -126,7 +129,7 @@ def as_dict(export: Export) -> dict[str, dict[str | int, dict[str, float]]]:
 
 
 def as_columns(export: Export) -> dict[str, Any]:
-    """Return the columns of a data frame by name: run, query, and the values, with a row for each answered query."""
+    """Return the columns of a data frame by name: run, query and the values. Each query that a run answers is a row."""
     runs, queries = np.nonzero(export.answered)
     columns: dict[str, Any] = {
         "run": [export.runs[i] for i in runs.tolist()],

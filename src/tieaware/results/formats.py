@@ -9,7 +9,7 @@ from tieaware.results.exports import Export
 
 
 def trec_eval(export: Export, *, per_query: bool, digits: int, header: bool = False) -> str:
-    """Write trec_eval's three columns: measure, query, value."""
+    """Format results in trec_eval's three columns: measure, query, value."""
     lines: list[tuple[str, str | int, str]] = []
     for r, (run, answered) in enumerate(zip(export.runs, export.answered, strict=True)):
         if header or len(export.runs) > 1:
@@ -26,7 +26,7 @@ def trec_eval(export: Export, *, per_query: bool, digits: int, header: bool = Fa
 
 
 def as_json(export: Export, *, per_query: bool, digits: int) -> str:
-    """Write ``{run: {query or "all": {column: value}}}`` as JSON, in full precision; `digits` is ignored."""
+    """Format results as JSON, ``{run: {query or "all": {column: value}}}``, in full precision; `digits` is ignored."""
     nested: dict[str, dict[str, dict[str, float]]] = {}
     for run, query, values in _rows(export, per_query):
         nested.setdefault(run, {})[query] = {c.name: value for c, value in zip(export.columns, values, strict=True)}
@@ -34,13 +34,13 @@ def as_json(export: Export, *, per_query: bool, digits: int) -> str:
 
 
 def as_csv(export: Export, *, per_query: bool, digits: int) -> str:
-    """Write one row for each run and query as CSV, in full precision; `digits` is ignored."""
+    """Format results as CSV, one row for each run and query, in full precision; `digits` is ignored."""
     rows = ((run, query, *values) for run, query, values in _rows(export, per_query))
     return tables.as_csv(["run", "query", *(column.name for column in export.columns)], rows)
 
 
 def as_markdown(export: Export, *, per_query: bool, digits: int) -> str:
-    """Write a table with one row for each run and query; without `per_query`, one for each run."""
+    """Format results as a Markdown table, one row for each run and query; without `per_query`, one row for each run."""
     axes = ["run", "query"] if per_query else ["run"]
     rows = [
         [*(run, query)[: len(axes)], *(c.shown(value, digits) for c, value in zip(export.columns, values, strict=True))]
@@ -51,7 +51,7 @@ def as_markdown(export: Export, *, per_query: bool, digits: int) -> str:
 
 
 def _rows(export: Export, per_query: bool) -> Iterator[tuple[str, str, list[float]]]:
-    """Yield run, query and values: for each run its answered queries, if wanted, and then its summary as "all"."""
+    """Yield run, query and values: if `per_query`, the queries that the run answers; then its summary as "all"."""
     for r, (run, answered) in enumerate(zip(export.runs, export.answered, strict=True)):
         for i in answered.nonzero()[0] if per_query else ():
             yield run, str(export.queries[i]), [float(column.values[r, i]) for column in export.columns]

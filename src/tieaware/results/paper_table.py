@@ -1,4 +1,7 @@
-"""The table of a paper: runs × measures, the best in bold, and letters for the runs that a run beats significantly."""
+"""The table of results for a paper: runs × measures, with the best means in bold.
+
+Letters after a mean name the runs that the run of this row beats significantly.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ from tieaware.results.exports import Column, Export
 from tieaware.statistics.paired_tests import holm, paired_test
 from tieaware.statistics.values import ROUNDING
 
-# The names of the tests of statistics.paired_test in the notes of a table.
+# How the notes of a table name the tests of statistics.paired_test.
 TESTS = {
     "t": "paired t-test", "wilcoxon": "Wilcoxon signed-rank test", "sign": "sign test",
     "permutation": "paired permutation test", "none": "",
 }  # fmt: skip
 CORRECTIONS = {"holm": ", Holm-corrected for {n}", "none": ", not corrected for {n}"}
-# For each choice of spread: the kinds of columns that are shown beside a mean, their form, and the note.
+# For each choice of spread: the kinds of columns shown beside a mean, the format of their numbers, and the note.
 SPREADS = {
     "std": (("std",), "± {}", "±: the standard deviation of the mean over the orders of tied documents."),
     "range": (("min", "max"), "[{}, {}]", "In brackets: the range of the mean over the orders of tied documents."),
@@ -76,7 +79,7 @@ def paper_table(export: Export, design: Design) -> Table:
 
 
 def _by_measure(columns: Sequence[Column]) -> list[dict[str, Column]]:
-    """Return the columns of each measure by kind."""
+    """Group the columns by measure: for each measure, a dict of its columns by kind, such as "value" or "std"."""
     measured: list[dict[str, Column]] = []
     for column in columns:
         if column.kind == "value":
@@ -86,7 +89,7 @@ def _by_measure(columns: Sequence[Column]) -> list[dict[str, Column]]:
 
 
 def _opponents(export: Export, values: Sequence[Column], design: Design) -> dict[int, list[int]]:
-    """Return by position the runs that each run is compared with: every pair once, or each run with the baseline."""
+    """Return {run: runs that it is compared with}, all by position: every pair once, or each run with the baseline."""
     n = len(export.runs)
     if design.test == "none" or n < 2:
         return {}
@@ -101,12 +104,12 @@ def _opponents(export: Export, values: Sequence[Column], design: Design) -> dict
 
 
 def _is_tested(measure: Measure) -> bool:
-    """Return whether the summary is an arithmetic mean, which the tests are about."""
+    """Return whether a measure is tested: the tests compare arithmetic means, so its summary must be one."""
     return measure.definition.summary == "mean"
 
 
 def _beaten(column: Column, opponents: dict[int, list[int]], design: Design) -> list[set[int]]:
-    """Return for each run the runs that it beats significantly."""
+    """Return for each run the set of runs that it beats significantly by one measure, all by position."""
     values, measure = column.values, column.measure
     beaten: list[set[int]] = [set() for _ in values]
     if not opponents or not _is_tested(measure):
@@ -114,7 +117,7 @@ def _beaten(column: Column, opponents: dict[int, list[int]], design: Design) -> 
     differences, p = _tested(values, opponents, design.test, "two-sided")
     significant = (holm(p) if design.correction == "holm" else p) < design.alpha
     if design.test in ("wilcoxon", "sign"):
-        # These tests use ranks and signs, which may favour the run with the smaller mean.
+        # These tests use ranks or signs, which may favour the run with the smaller mean. Then neither run wins.
         greater = _tested(values, opponents, design.test, "greater")[1] < 0.5
         significant &= greater == (differences > 0.0)
     first_wins = (differences < 0.0) if measure.definition.less_is_better else (differences > 0.0)
@@ -133,7 +136,7 @@ def _tested(values: Values, opponents: dict[int, list[int]], test: str, alternat
 
 
 def _cells(column: Column, raised: Sequence[str], beside: Sequence[str], design: Design) -> list[Cell]:
-    """Return the cells of a measure: its means with their marks."""
+    """Return the cells of one measure: the mean of each run, with bold type, raised letters and the text beside it."""
     summary = column.summary
     best = np.zeros(len(summary), dtype=np.bool_)
     if design.best and len(summary) > 1 and not column.is_count and not np.isnan(summary).all():
@@ -147,7 +150,7 @@ def _cells(column: Column, raised: Sequence[str], beside: Sequence[str], design:
 
 
 def _beside(columns: dict[str, Column], design: Design) -> list[str]:
-    """Return the text beside the mean of each run: its spread, or nothing where the spread is not known."""
+    """Return the text beside the mean of each run: the spread of the mean, or nothing where that is not known."""
     kinds, form, _ = SPREADS.get(design.spread or "", ((), "", ""))
     if not kinds or not all(kind in columns for kind in kinds):
         return [""] * len(columns["value"].summary)
@@ -156,7 +159,7 @@ def _beside(columns: dict[str, Column], design: Design) -> list[str]:
 
 
 def _letter(i: int) -> str:
-    """Return the letter of a run: a … z, aa, ab and so on."""
+    """Return the letter that marks run i: a … z, then aa, ab and so on."""
     return (_letter(i // 26 - 1) if i >= 26 else "") + ascii_lowercase[i % 26]
 
 
@@ -165,7 +168,7 @@ def _separator(letters: Sequence[str]) -> str:
 
 
 def _notes(export: Export, values: Sequence[Column], design: Design, n_pairs: int) -> tuple[str, ...]:
-    """Return the notes that explain the marks of the table."""
+    """Return the notes below the table, which explain the letters, the bold type and the spread."""
     notes = []
     if n_pairs:
         correction = CORRECTIONS[design.correction].format(n=f"{n_pairs} pair{'s' * (n_pairs != 1)}")

@@ -13,9 +13,10 @@ class Provenance(NamedTuple):
     ties : str
         The tie rule.
     precision : str or None
-        The precision to which scores were reduced first, in the notation of `tieaware.precision`.
+        The precision to which scores were reduced before the evaluation, in the notation of `tieaware.precision`;
+        None if they were not.
     queries : str
-        The queries that count: "judged" or "both".
+        The queries that count: "judged", all judged queries; or "both", those that are judged and in the run.
     version : str
         The version of tieaware. Joined results list several versions, separated by commas.
     """
@@ -27,7 +28,7 @@ class Provenance(NamedTuple):
 
 
 def title_of(n_queries: int, made: Provenance | None) -> str:
-    """Return one line that says over how many queries means are, and with which options they were computed."""
+    """Return one line that states the number of queries that the means are over, and the options of the evaluation."""
     n = f"{n_queries} quer{'y' if n_queries == 1 else 'ies'}"
     if made is None:
         return f"Means over {n}"

@@ -1,7 +1,8 @@
-"""Results in one file, npz or Parquet: the arrays, the names along their axes, and a JSON header with their provenance.
+"""Storage of results in one npz or Parquet file.
 
-A file is written whole or not at all, and read back to the same bits. A checksum over all of its content reveals any
-damage.
+The file holds the arrays, the names of their runs and queries, and a JSON header with the measures and the provenance.
+It is written whole or not at all. Reading it restores every value bit by bit. A checksum over all of the content
+reveals any damage.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from tieaware.results.provenance import Provenance
 from tieaware.runtime.atomic_files import whole_file
 from tieaware.runtime.extras import MissingExtraError, load
 
-# The version of the file format that this module writes. It refuses to read newer versions.
+# The version of the file format that this module writes. Files of a newer version are refused.
 _VERSION = 1
 _ARRAYS = ("values", "std", "min", "max")
 _DAMAGED = "the file is damaged, or was not written by Results.save"
 
 
 class Stored(NamedTuple):
-    """The content of a file: the header, the names of runs and queries, and arrays of runs × queries × measures."""
+    """The content of a file: a header, the names of runs and queries, and arrays [n_runs, n_queries, n_measures]."""
 
     header: dict[str, Any]
     runs: Sequence[Any]
@@ -41,7 +42,7 @@ class Stored(NamedTuple):
     arrays: dict[str, Values]
 
     def digest(self) -> int:
-        """Return the checksum of everything except the checksum itself."""
+        """Return the checksum of the content, without the checksum that the header itself holds."""
         header = {name: value for name, value in self.header.items() if name != "digest"}
         digest = zlib.crc32(json.dumps(header, sort_keys=True).encode())
         for names in (self.runs, self.queries):
@@ -55,7 +56,7 @@ class Stored(NamedTuple):
 def write(fields: Mapping[str, Any], path: str | os.PathLike[str], key: dict[str, Any] | None = None) -> None:
     """Write the fields of Results to a file, in the format that its name ends in; see `tieaware.Results.save`.
 
-    The key, a dict that JSON can hold, is stored as well, for `read_with_key`.
+    `key` is an additional dict that the file stores and `read_with_key` returns. JSON must be able to represent it.
     """
     name = os.fsdecode(path)
     suffix = os.path.splitext(name)[1].lower()
@@ -85,13 +86,13 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def read_with_key(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Read a file that `write` wrote: the fields of Results by name, and the key or None."""
+    """Read a file that `write` wrote: the fields of Results by name, and the key, or None if it has no key."""
     name = os.fsdecode(path)
     try:
         with open(path, "rb") as file:
             magic = file.read(4)
             if magic not in _READERS:
-                raise InputError(name, f"neither npz nor Parquet, as Results.save writes: it begins with {magic!r}")
+                raise InputError(name, f"not an npz or Parquet file that Results.save wrote: it begins with {magic!r}")
             file.seek(0)
             stored = _READERS[magic](file)
         _check(name, stored)
@@ -176,12 +177,12 @@ def _write_parquet(stored: Stored, path: str | os.PathLike[str]) -> None:
     ]
     suffixes = ["" if kind == "values" else f"_{kind}" for kind in stored.arrays]
     names = ["run", "query", *(f"{name}{suffix}" for suffix in suffixes for name in stored.header["names"])]
-    # The rows hold the names of runs and queries. Without rows, the header holds the names.
+    # The rows hold the names of runs and queries. A table without rows keeps the names in its header.
     axes = {} if n_runs and n_queries else {"runs": stored.runs, "queries": stored.queries}
     header = {"tieaware": json.dumps({**stored.header, "cubes": list(stored.arrays), **axes})}
     table = pyarrow.table(columns, names=names, metadata=header)
     with whole_file(path) as file:
-        # Dictionary encoding of numbers does not keep the bits of every NaN.
+        # Encode only names with a dictionary: dictionary encoding of numbers would not keep the bits of every NaN.
         parquet.write_table(table, file, use_dictionary=["run", "query"], write_page_checksum=True)
 
 
@@ -204,7 +205,7 @@ def _read_parquet(file: IO[bytes]) -> Stored:
 
 
 def _encoded(names: Sequence[Any]) -> npt.NDArray[Any] | list[bytes]:
-    """Encode names as an array of integers or as bytes, which can hold any text, even text that is not valid UTF-8."""
+    """Encode names as an array of integers, or each name as bytes, which can hold even text that is not valid UTF-8."""
     if all(isinstance(name, str) for name in names):
         return [name.encode("utf-8", "surrogatepass") for name in names]
     if all(map(is_integer, names)):
@@ -215,7 +216,7 @@ def _encoded(names: Sequence[Any]) -> npt.NDArray[Any] | list[bytes]:
 
 
 def _encoded_as_text(names: Sequence[Any]) -> Any:
-    """Encode names as integers, or as text if all of them are valid UTF-8, so that other readers can show them."""
+    """Encode names as integers, or as text if all names are valid UTF-8, so that other programs can show them."""
     encoded = _encoded(names)
     try:
         return encoded if isinstance(encoded, np.ndarray) else [name.decode() for name in encoded]

@@ -1,4 +1,4 @@
-"""Summaries of values over the queries: sums of counts, means of everything else, and how far ties move the means."""
+"""Summaries of values over the queries: sums of counts, means of all other measures, and their std under ties."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def sums_or_means(values: Values, measures: Sequence[Measure]) -> Values:
 
 
 def std_of_means(std: Values, values: Values, measures: Sequence[Measure]) -> Values:
-    """Return the standard deviation of each mean; NaN for geometric means.
+    """Return the standard deviation of each mean over the orders of tied documents; NaN for geometric means.
 
     Parameters
     ----------
     std, values : float64[n_runs, n_queries, n_measures]
-        The standard deviation of each value, and the value.
+        The standard deviation of each value over the orders of tied documents, and the value.
     measures : sequence of Measure
 
     Returns

@@ -1,1 +1,1 @@
-"""The thread pool, the progress display, atomic files and optional packages."""
+"""The thread pool, the progress display, atomic writing of files, import of optional packages, and timing."""

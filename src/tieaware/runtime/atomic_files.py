@@ -12,7 +12,7 @@ from typing import IO
 from tieaware.errors import InputError
 
 _UNFINISHED = ".unfinished-"
-# On Windows, this file in the folder stays open while the process that made the folder works there.
+# On Windows, a process that made a temporary folder keeps this file in it open while it uses the folder.
 _HELD = ".held"
 
 
@@ -20,8 +20,8 @@ _HELD = ".held"
 def unfinished_folder(folder: str | os.PathLike[str]) -> Iterator[str]:
     """Make a temporary folder inside `folder`, and remove it and its content at the end.
 
-    Write files there, and rename them to their places when they are complete. Temporary folders of processes that were
-    killed are removed, too. A lock tells them from folders in use: the system releases it when its process ends.
+    Write files there, and move them to their final places when they are complete. Temporary folders left by processes
+    that were killed are removed, too. A lock marks folders in use; the system releases it when the process ends.
     """
     import shutil
 
@@ -63,7 +63,7 @@ def _held(folder: str) -> Iterator[bool]:
         if sys.platform != "win32":
             import fcntl
 
-            # Some file systems have no locks. Abandoned folders are never removed there.
+            # Some file systems have no locks. There, folders left by killed processes are never removed.
             with suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_EX)
         yield os.path.isdir(folder)
@@ -87,7 +87,7 @@ def _clear_one(path: str) -> None:
             if not os.path.exists(os.path.join(path, _HELD)):
                 os.rmdir(path)
                 return
-            # Windows refuses to remove a file that is open: the folder is still in use then.
+            # Windows refuses to remove an open file. The error then ends this function: the folder is still in use.
             os.remove(os.path.join(path, _HELD))
             shutil.rmtree(path, ignore_errors=True)
             return
@@ -103,10 +103,10 @@ def _clear_one(path: str) -> None:
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for writing, and put it in its place only when it is complete.
+    """Open a file for writing, so that it appears under its name only when it is complete.
 
-    The content is written to a temporary file in the same folder, which is then renamed, and removed after an error.
-    A path that is not a regular file, such as a pipe, is written to directly.
+    The content is written to a temporary file in the same folder, which is renamed at the end, or removed after an
+    error. If the path exists and is not a regular file, such as a pipe, the content is written directly to it.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 yield file
             return
         folder, name = os.path.split(target)
-        # The file gets the permissions of any new file, or of the file that it replaces, not those of mkstemp.
+        # Give the file the permissions of any new file, or of the file that it replaces, instead of those of mkstemp.
         with unfinished_folder(folder) as temporary:
             unfinished = os.path.join(temporary, name)
             with open(unfinished, "wb") as file:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class MissingExtraError(ImportError):
-    """A package of an extra is not installed; the message says how to install it."""
+    """An optional package is not installed; the message says which extra of tieaware installs it."""
 
 
 def load(module: str, extra: str) -> Any:
@@ -16,7 +16,7 @@ def load(module: str, extra: str) -> Any:
     Raises
     ------
     MissingExtraError
-        If the package is not installed: an ImportError whose one line names the extra to install.
+        If the package is not installed. The message, a single line, names the extra to install.
     """
     package = module.partition(".")[0]
     try:

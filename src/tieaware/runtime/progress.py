@@ -1,7 +1,8 @@
 """One-line progress display for terminals.
 
-The line on standard error shows the open stages, the progress of each, and the elapsed and estimated time. It appears
-after one second and disappears at the end. A thread draws it, so that the time advances during a long step, too.
+The line on standard error shows the open stages, the progress of each stage, the elapsed time, and an estimate of the
+remaining time. It appears after one second and disappears at the end. A separate thread draws the line, so that the
+elapsed time also advances during a long step.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from threading import Event, Lock, Thread
 
-# In seconds: when the line first appears, and how often it is redrawn.
+# The seconds before the line first appears, and between redrawings.
 _DELAY, _STEP = 1.0, 0.2
 
 
 class _Stage:
-    """A stage of the work: its title, the number of steps that are done, and the total number if it is known."""
+    """A stage of the work: its title, the number of steps done so far, and the total number of steps if it is known."""
 
     def __init__(self, title: str, total: float | None, done: float, unit: str) -> None:
         self._title, self._total, self._unit = title, total, unit
@@ -32,7 +33,7 @@ class _Stage:
         return f"{self._title} {self.done:,.0f}{of}{self._unit}"
 
     def left(self) -> float:
-        """Estimate the remaining seconds from the speed so far; NaN if there is nothing to estimate from."""
+        """Estimate the remaining seconds from the speed so far; NaN if no step is done or the total is unknown."""
         if self._total is None or self.done <= self._first:
             return float("nan")
         return (time.monotonic() - self._since) * (self._total - self.done) / (self.done - self._first)
@@ -52,7 +53,7 @@ class _Line:
 
     @contextmanager
     def opened(self, stage: _Stage) -> Iterator[Callable[[float], None]]:
-        """Add a stage to the line. The outermost stage starts the thread that draws it, and erases it at the end."""
+        """Add a stage to the line. The outermost stage starts the drawing thread, and erases the line at the end."""
         with self._lock:
             if not self._stages:
                 self._over = Event()
@@ -77,13 +78,13 @@ class _Line:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Erase the line, and do not draw it within this context."""
+        """Erase the line, and do not draw it while this context is open."""
         with self._lock:
             self._erase()
             yield
 
     def _write_on(self, over: Event) -> None:
-        """Redraw the line again and again, until the event is set."""
+        """Redraw the line at regular intervals until the event `over` is set."""
         since = time.monotonic()
         wait = _DELAY
         with suppress(OSError, ValueError):  # the terminal is gone
@@ -103,7 +104,7 @@ class _Line:
         self._width = len(text)
 
     def _erase(self) -> None:
-        """Overwrite the whole row with blanks, also the ^C that a terminal may have added to the line."""
+        """Overwrite the whole row of the terminal with blanks, because a terminal may have added ^C to the line."""
         if self._width:
             self._width = 0
             with suppress(OSError, ValueError):
@@ -114,7 +115,7 @@ _line = _Line()
 
 
 def _forget_line() -> None:
-    """Give a forked child a line of its own: it has none of its parent's threads, and must not wait for their lock."""
+    """Give a forked child process a new line: a thread that it does not have may hold the lock of the old one."""
     global _line
     _line = _Line()
 
@@ -135,14 +136,14 @@ def stage(
 ) -> AbstractContextManager[Callable[[float], None]]:
     """Show a stage of the work on a terminal while the context is open.
 
-    The context gives a callback that adds a number of steps to those that are done; any thread may call it.
+    The value of the context is a callback: ``advance(n)`` says that n more steps are done. Any thread may call it.
 
     Parameters
     ----------
     title : str
         The name of the stage.
     total, done : float
-        The total number of steps, if it is known, and the number of steps that were done before.
+        The total number of steps, if it is known, and the number of steps that were done before the stage opened.
     unit : str
         The text after the numbers, such as " MB".
     shown : bool
@@ -161,7 +162,7 @@ def stage(
 
 
 def paused() -> AbstractContextManager[None]:
-    """Return a context that hides the progress line, so that something else can be written to the terminal."""
+    """Return a context that hides the progress line, so that other output can be written to the terminal."""
     return _line.paused()
 
 

@@ -1,7 +1,7 @@
 """The thread pool, which all calls in a process share.
 
-The kernels release the GIL, so that threads run in parallel. Results never depend on the number of threads, nor on the
-thread that does a part of the work.
+The kernels release the GIL, so that threads run in parallel. Results never depend on the number of threads, nor on
+which thread does which part of the work.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Result = TypeVar("Result")
 
 
 def checked_threads(threads: int | None) -> int:
-    """Check the number of threads, and return it; None means one per core."""
+    """Check the number of threads, and return it; for None, return the number of processor cores."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return whole_number("threads", threads, 1, 1024)
 
 
 class _Pool:
-    """Threads that wait for work. The pool grows to the largest number that a call has asked for, and never shrinks."""
+    """Threads that wait for work. The pool grows to the most threads that a call has asked for, and never shrinks."""
 
     def __init__(self) -> None:
         self._waiting: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -54,17 +54,17 @@ class _Pool:
 
     def _serve(self) -> None:
         while True:
-            # Without a local variable, an idle thread keeps no reference to its last work.
+            # Do not keep the work in a local variable: an idle thread would hold a reference to its last work.
             self._waiting.get()()
 
 
 _pool = _Pool()
-# The call for which this thread works, if any. A call within that call then does not use other threads.
+# `_thread.call` is the call that the current thread works for, if any. A call inside it then uses no other threads.
 _thread = local()
 
 
 class _Abandoned(BaseException):
-    """Ends the work of a thread of the pool whose call was interrupted; a kernel raises it."""
+    """Ends the work of a pool thread after the call that it works for was interrupted; raised inside the kernels."""
 
 
 def _check_abandoned() -> None:
@@ -77,7 +77,7 @@ _interruption.ask_also(_check_abandoned)
 
 
 def _forget_pool() -> None:
-    """Give a forked child an empty pool: it has none of its parent's threads."""
+    """Give a forked child process an empty pool, because it has none of its parent's threads."""
     global _pool
     _pool = _Pool()
 
@@ -87,11 +87,11 @@ if hasattr(os, "register_at_fork"):  # Windows has no forks.
 
 
 class _Call(Generic[Item, Result]):
-    """The items of one call, which several threads take one after another, and the results.
+    """One call of `over_items`: its items, which several threads take one after another, and their results.
 
-    The calling thread takes items like the threads of the pool. At the end it waits only for threads that have begun,
-    so calls that share the pool never wait for one another. The calling thread is not counted among the helping
-    threads: it may be interrupted at any point, and a count that it failed to decrease would block the call for ever.
+    The calling thread takes items like the threads of the pool. At the end it waits only for pool threads that have
+    begun to help, so calls that share the pool never wait for one another. The count of helping threads leaves out
+    the calling thread: it may be interrupted before it could decrease the count, and the call would wait for ever.
     """
 
     def __init__(self, work: Callable[[Item], Result], items: Iterable[Item]) -> None:
@@ -99,7 +99,7 @@ class _Call(Generic[Item, Result]):
         self._items = iter(items)
         self._taking = Lock()
         self._taken = 0
-        # `_over`: no more items are taken. `abandoned`: the results of items in progress are not needed either.
+        # If `_over`, no more items are taken. If `abandoned`, even the results of items in progress are not needed.
         self._over = False
         self.abandoned = False
         self._changed = Condition()
@@ -108,7 +108,7 @@ class _Call(Generic[Item, Result]):
         self._errors: dict[int, BaseException] = {}
 
     def help(self) -> None:
-        """Take items in a thread of the pool, unless the call is over."""
+        """Work on items in a pool thread until none are left; return at once if the call is over."""
         with self._changed:
             if self._over:
                 return
@@ -121,10 +121,11 @@ class _Call(Generic[Item, Result]):
                 self._changed.notify_all()
 
     def results(self) -> list[Result]:
-        """Take items in the calling thread, wait for the helping threads, and return the results in order.
+        """Work on items in the calling thread, wait for the helping threads, and return the results in order.
 
-        If items fail, the error of the first of them is raised. If the calling thread is interrupted, the kernels in
-        the other threads end at their next check for interruption; a second interruption does not wait for them.
+        If the work on several items fails, the error of the first of these items is raised. If the calling thread is
+        interrupted, the kernels in the other threads end at their next check for interruption. If it is interrupted
+        again, it does not wait for them.
         """
         try:
             self._take_items()
@@ -142,7 +143,7 @@ class _Call(Generic[Item, Result]):
             try:
                 raise error
             finally:
-                # The error's traceback refers to this frame: break the reference cycle.
+                # The error's traceback refers to this frame, and the frame to the error: break the cycle.
                 del error
         return [self._results[number] for number in range(len(self._results))]
 
@@ -161,7 +162,7 @@ class _Call(Generic[Item, Result]):
             _thread.call = None
 
     def _take_one(self) -> bool:
-        """Take an item and work on it; return whether there may be more."""
+        """Take an item and work on it; return whether there may be more items."""
         with self._taking:
             if self._over:
                 return False
@@ -193,8 +194,8 @@ def over_items(work: Callable[[Item], Result], items: Iterable[Item], threads: i
     """Call ``work(item)`` for each item, in up to `threads` threads, and return the results in order.
 
     Each thread takes the next item when it has finished one; only one thread at a time advances the iterator. After an
-    error no more items are taken; when those in progress have ended, the error that is first in the order of the items
-    is raised. A call within such a call works in its own thread alone.
+    error, no more items are taken. When the items in progress have ended, the error of the first item that failed is
+    raised. If `work` itself calls this function, the inner call uses only the thread that it was called in.
     """
     if threads == 1 or getattr(_thread, "call", None) is not None:
         return [work(item) for item in items]
@@ -204,7 +205,7 @@ def over_items(work: Callable[[Item], Result], items: Iterable[Item], threads: i
 
 
 def over_chunks(work: Callable[[int, int], Result], edges: npt.NDArray[np.int64], threads: int) -> list[Result]:
-    """Call ``work(edges[i], edges[i + 1])`` for each non-empty chunk, and return the results as `over_items` does."""
+    """Call ``work(edges[i], edges[i + 1])`` for each non-empty chunk i, and return the results as `over_items` does."""
     chunks = [(a, b) for a, b in pairwise(edges.tolist()) if a < b]
     if threads == 1 or len(chunks) < 2:
         return list(starmap(work, chunks))
@@ -212,7 +213,7 @@ def over_chunks(work: Callable[[int, int], Result], edges: npt.NDArray[np.int64]
 
 
 def even_chunks(offsets: npt.NDArray[np.int64], threads: int) -> npt.NDArray[np.int64]:
-    """Divide lists into chunks of about the same number of documents, four per thread; return the chunks' edges."""
+    """Divide lists into four chunks per thread, with about the same number of documents; return the chunks' edges."""
     n_lists = len(offsets) - 1
     if threads == 1:
         return np.array([0, n_lists])
