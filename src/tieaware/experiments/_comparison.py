@@ -43,15 +43,13 @@ def comparison(
 
     Parameters
     ----------
-    qrels, runs, measures
+    qrels, runs, measures, threads
         As in `tieaware.evaluate`; at least two runs and two queries. infAP is refused, because its best and worst
         orders are unknown.
     alpha : float
         The significance level, between 0 and 1.
     confidence : float
         The confidence level of the intervals, between 0 and 1.
-    threads : int or None
-        None for one per core.
 
     Returns
     -------

@@ -50,18 +50,14 @@ def banding(
 
     Parameters
     ----------
-    qrels, runs
+    qrels, runs, measures, threads
         As in `tieaware.evaluate`.
     rhos : sequence of str, Fraction, int or float
         The growth of the bands, at least 1; see `tieaware.bands`.
-    measures : sequence of str or Measure
-        As in `tieaware.evaluate`.
     alpha : float
         The significance level, between 0 and 1.
     kept : float
         The share of a run's mean that the one-sided test must show to be kept, between 0 and 1.
-    threads : int or None
-        None for one per core.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def tie_prevalence(
 
     Parameters
     ----------
-    runs : Run, path, or {query: {document: score}}; a list of these; or {name: run}
+    runs, threads
         As in `tieaware.evaluate`.
     qrels : Qrels, path, or {query: {document: label}}, optional
         The judgments.
@@ -63,8 +63,6 @@ def tie_prevalence(
         The ranks within and across which ties are counted, each at least 1.
     consistent_only : bool
         Leave out runs with a rank column or file order that puts a lower score before a higher one.
-    threads : int or None
-        None for one per core.
 
     Returns
     -------
