@@ -174,12 +174,7 @@ class Comparison(Experiment):
         return "Which runs are better?"
 
     def verdict(self) -> str:
-        r"""Return the best run, the number of runs it beats, and the number of significant and of unstable verdicts.
-
-        Returns
-        -------
-        str
-            Two sentences about the first measure.
+        r"""Return the best run by the first measure, the runs it beats, and the number of significant and unstable verdicts.
 
         Examples
         --------

@@ -172,11 +172,6 @@ class Curves(Experiment):
     def verdict(self) -> str:
         """Return the run with the largest area under its curve, and the coordinates of one point.
 
-        Returns
-        -------
-        str
-            Two sentences.
-
         Examples
         --------
         >>> run = {"q1": {"d1": 2.0, "d2": 1.0, "d3": 0.5}}

@@ -145,11 +145,6 @@ class Overhead(Experiment):
     def verdict(self) -> str:
         """Return how much longer the exact average takes than kernels that ignore ties, and how much Python takes.
 
-        Returns
-        -------
-        str
-            Two sentences.
-
         Examples
         --------
         >>> overhead(["AP"], n_queries=20, rounds=1).verdict()          # doctest: +ELLIPSIS

@@ -194,11 +194,6 @@ class Precision(Experiment):
     def verdict(self) -> str:
         """Return the cost of the precision that changes the first measure most, and the verdicts that stay.
 
-        Returns
-        -------
-        str
-            Two sentences about the first measure.
-
         Examples
         --------
         >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}

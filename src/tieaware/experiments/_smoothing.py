@@ -216,11 +216,6 @@ class Smoothing(Experiment):
     def verdict(self) -> str:
         """Return the quality of the order at the best alpha, for raw and for standardized values.
 
-        Returns
-        -------
-        str
-            Two sentences.
-
         Examples
         --------
         >>> rng = np.random.default_rng(3)
