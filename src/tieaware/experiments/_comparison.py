@@ -174,7 +174,7 @@ class Comparison(Experiment):
         return "Which runs are better?"
 
     def verdict(self) -> str:
-        r"""Return the best run by the first measure, the runs it beats, and the number of significant and unstable verdicts.
+        r"""Return the best run by the first measure, how many runs it beats, and how many verdicts ties can change.
 
         Examples
         --------
