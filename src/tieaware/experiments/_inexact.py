@@ -262,7 +262,7 @@ class Inexact(Experiment):
         return "What does inexact retrieval save, and what does it lose?"
 
     def verdict(self) -> str:
-        r"""Return the cheapest method that keeps 99 % of the first measure's mean, and the number of significant losses.
+        r"""Return the cheapest method that keeps 99 % of the first measure's mean, and how many lose significantly.
 
         Examples
         --------
