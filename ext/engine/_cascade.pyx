@@ -1,12 +1,13 @@
-"""Expected reciprocal rank under ties: the user stops at each document with a probability that depends on its grade.
+"""Expected reciprocal rank (ERR) under ties: mean and variance over the orders of tied documents.
 
-q = 1 - stop[c] for the documents of weighting c, and 1 for ungraded documents. A_x is the mean product of q over x
-documents of a group: the probability that the user goes on beyond x of its slots. P is the product of q over the groups
-before. Documents are added to a group one at a time, in ascending order of grade; adding the i-th turns the numbers of
-i - 1 documents into the numbers of i.
+In the model of ERR, the user stops at each document with a probability that depends on its grade. Notation:
+q = 1 - stop[c] is the probability that the user goes on after a document of weighting c; it is 1 for ungraded
+documents. A_x is the mean product of q over x random documents of a group: the probability that the user goes on beyond
+the first x slots. P is the product of q over all documents of the groups before. The numbers of a group are computed by
+adding its documents one at a time, in ascending order of grade.
 
-Far down a large group, almost no user is left: A_x is at most (1 - s)^x, where s is the mean stop of the group's
-documents. So a group is cut off after 45/s slots, where A_x is below 2^-64 and no later slot changes a bit of the sum.
+In a large group, almost no user gets far: A_x is at most (1 - s)^x, where s is the mean stopping probability of the
+group's documents. So a group is cut off after 45/s slots, where A_x is below 2^-64 and no later slot changes the sum.
 """
 from libc.stdint cimport int64_t
 
@@ -22,24 +23,23 @@ cdef extern from "engine/cascade.h" nogil:
                                    bint is_first)
     void tieaware_sum_covariances(const double* covariances, const double* steps, double* sums, int m)
 
-# The variance needs the square of the number of slots: 32 MB for this many.
+# The memory for the variance grows with the square of the number of slots. This many slots need 32 MB.
 cdef enum:
     MOST_SLOTS = 2000
 
-# The kernel refuses a sum that takes more steps than this: a few seconds.
+# The kernel refuses to compute a value that takes more steps than this, which would last a few seconds.
 cdef double MOST_STEPS = 3e9
 
-# (1 - s)^(REACH/s) is negligible.
+# Slots after the first REACH/s of a group are ignored: there, (1 - s)^(REACH/s) is negligible for any s.
 cdef double REACH = 45.0
 
 
 cdef double mean_of_cascade(const Query* query) noexcept nogil:
-    """Σ P Σ_{x≤m} (A_{x-1} - A_x)/(t+x).
+    """Return Σ P Σ_{x≤m} (A_{x-1} - A_x)/(t+x), divided by the norm. The workspace holds A_m … A_0.
 
-    The workspace holds A_m … A_0.
-
-    Invariant: no A_x exceeds 1, despite rounding. So the sum, which equals Σ (1 - A_x) (1/(t+x) - 1/(t+x+1)) plus
-    (1 - A_m)/(t+m+1), is not negative, although a single A_{x-1} - A_x may be negative if stop[c] is as small as 2^-50.
+    Invariant: no A_x exceeds 1, despite rounding. So the inner sum is never negative, because it equals
+    Σ (1 - A_x) (1/(t+x) - 1/(t+x+1)) plus (1 - A_m)/(t+m+1). A single difference A_{x-1} - A_x may be negative if
+    stop[c] is as small as 2^-50.
     """
     cdef const Groups* groups = query.groups
     cdef const double* stop = query.measure.lookup
@@ -65,7 +65,7 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
         i = groups.size[g] - <int64_t>graded
         rest = 1.0
         for x in range(m + 1):
-            # This is 1 even beyond the number of ungraded documents: there, A_x will be multiplied by 0.
+            # For x above the number of ungraded documents, any number would do: A_x will be multiplied by 0.
             products[x] = 1.0
         for c in range(query.measure.n_weightings):
             for _copy in range(<Py_ssize_t>query.weight[c * groups.stride + g]):
@@ -81,14 +81,16 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
 
 
 cdef double variance_of_cascade(const Query* query) noexcept nogil:
-    """Σ P² Σ_x Σ_y δ_x δ_y K_xy, K_xy = Cov(T_x, T_y), T_x the product of q over the first x documents of the group.
+    """Return Σ P² Σ_x Σ_y δ_x δ_y K_xy, divided by the squared norm.
 
-    ERR's sum is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), and 1/(t+x) for the last slot within a cut-off.
-    The i-th document may stand at any place and turns K_xy, x ≤ y, into
-    ((i-y) K_xy + (y-x) q K_x,y-1 + x q² K_x-1,y-1)/i + x (i-y)/i² F_x F_y. F_x = A_x - q A_{x-1} is the change of the
-    mean of T_x when the document stands within the first x. No term is negative, because no earlier document has a
-    higher grade. F_x is the mean of T_{x-1} times the difference between the q of the x-th document and the q of the
-    current grade. It becomes ((i-x) F_x + (x-1) q F_{x-1})/i, and F_x + (q' - q) A_{x-1} when q' falls to q.
+    K_xy = Cov(T_x, T_y), where T_x is the product of q over the first x documents of the group. The sum of ERR over
+    the group is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), or 1/(t+x) for the last slot within a cut-off. Adding
+    the i-th document, which may stand at any place, turns K_xy, x ≤ y, into
+    ((i-y) K_xy + (y-x) q K_x,y-1 + x q² K_x-1,y-1)/i + x (i-y)/i² F_x F_y. Here F_x = A_x - q A_{x-1} is the decrease of
+    the mean of T_x if the new document stands within the first x. No term is negative, because no earlier document has
+    a higher grade. F_x is also the mean of T_{x-1} times the difference between the q of the x-th document and the q of
+    the current grade. Adding a document turns F_x into ((i-x) F_x + (x-1) q F_{x-1})/i. When the next grade has the
+    probability q instead of q', F_x becomes F_x + (q' - q) A_{x-1}.
     """
     cdef const Groups* groups = query.groups
     cdef Py_ssize_t g, c
@@ -106,7 +108,11 @@ cdef double variance_of_cascade(const Query* query) noexcept nogil:
 
 
 cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
-    """The variance inside one group. The workspace holds K (rows x ascending, y descending from m), 3 rows, A and F."""
+    """Return the variance inside one group.
+
+    The workspace holds K, three rows of working memory, A and F. The rows of K are in ascending order of x, and the
+    numbers of a row in descending order of y, from m.
+    """
     cdef const Groups* groups = query.groups
     cdef const double* stop = query.measure.lookup
     cdef int64_t t = groups.start[g], m = reached(query, g), x
@@ -134,7 +140,8 @@ cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
             tieaware_join_products(products, <int>m, i, 1.0 - stop[c])
             tieaware_join_falls(falls, <int>m, i, 1.0 - stop[c])
     for x in range(1, m + 1):
-        # δ_x. For the last slot of a whole group δ does not matter: T is the same for all orders.
+        # This is δ_x. For the last slot of a group that is wholly within the cut-off, any number would do, because T_x
+        # is then the same for all orders.
         work[m - x] = 1.0 / ((t + x) * (t + x + 1.0)) if t + x < query.measure.cutoff else 1.0 / (t + x)
     tieaware_sum_covariances(covariances, work, falls, <int>m)
     for x in range(m):
@@ -143,7 +150,7 @@ cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
 
 
 cdef inline double graded_of(const Query* q, Py_ssize_t g) noexcept nogil:
-    """The number of graded documents of a group."""
+    """Return the number of graded documents of a group."""
     cdef double graded = 0.0
     cdef int c
     for c in range(q.measure.n_weightings):
@@ -161,7 +168,10 @@ cdef inline bint differ(const Query* q, Py_ssize_t g) noexcept nogil:
 
 
 cdef inline int64_t reached(const Query* q, Py_ssize_t g) noexcept nogil:
-    """m: the number of slots of a group with graded documents that are within the cut-off and not negligible."""
+    """Return m, the number of slots of a group that are within the cut-off and not negligible.
+
+    The group must have a graded document.
+    """
     cdef int64_t n = q.groups.size[g], m = min(n, q.measure.cutoff - q.groups.start[g])
     cdef double stops = 0.0
     cdef int c

@@ -1,7 +1,7 @@
-"""Counting a list of scores against a few values: how many scores are above each value, and how many equal it.
+"""Counting of scores: for each of a few values, how many scores of a list are above the value, and how many equal it.
 
-The loops over the scores are those of counting.h. Here they get one name for float64 and float32, and poll for
-interruption in long lists.
+The loops over the scores are in counting.h. The functions here give them one name for float64 and float32 scores. They
+also poll for interruption, such as Ctrl-C, in long lists.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
@@ -24,7 +24,7 @@ cdef extern from "engine/counting.h" nogil:
 
 cdef extern from *:
     """
-    _Static_assert(TIEAWARE_LANES == 16, "the lanes that _counting.pxd declares");
+    _Static_assert(TIEAWARE_LANES == 16, "TIEAWARE_LANES must equal LANES in _counting.pxd");
     """
 
 
@@ -48,14 +48,14 @@ cdef int64_t count(const score_t* scores, Py_ssize_t n, const double* values, Py
 
 cdef int64_t count_own(const score_t* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, int64_t limit,
                        int64_t* greater, int64_t* equal, Interruption* interruption) noexcept nogil:
-    """Compare scores and values rounded to floats first: rounding never swaps two numbers.
+    """Count with scores and values rounded to floats, which is faster, and count again with doubles where that matters.
 
-    If several scores round to the same float as a value, and not all scores are floats, that value is counted again
-    with doubles.
+    Rounding never swaps two numbers, but may make them equal. So a value is counted again with doubles if rounding
+    changed any score and several scores round to the same float as the value.
     """
     cdef Py_ssize_t at = 0, v = 0, end
     cdef int64_t nan = 0, inexact = 0
-    # One or two passes over the doubles cost no more than rounding them.
+    # Comparing all doubles with one or two values costs no more than rounding all doubles.
     if n_values <= 2:
         return count(scores, n, values, n_values, limit, greater, equal, interruption)
     if score_t is float:
@@ -73,7 +73,7 @@ cdef int64_t count_own(const score_t* scores, Py_ssize_t n, const double* values
                 return nan
         while inexact and v < n_values:
             end = v
-            # Count adjacent values again in one pass.
+            # Count adjacent values again together, in one pass over the scores.
             while end < n_values and equal[end] > 1 and greater[end] < limit:
                 end += 1
             if end > v:
@@ -124,7 +124,7 @@ cdef void find(const score_t* lanes, const double* values, int64_t n_values, int
 
 cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssize_t n_values, int64_t* histogram,
                     int64_t* greater, int64_t* equal, Interruption* interruption) noexcept nogil:
-    """Count by finding each score among the values.
+    """Count by finding each score among the values with a binary search.
 
     Invariant: histogram[2i] counts the scores strictly between values i-1 and i, and histogram[2i+1] the scores equal
     to value i.
@@ -134,7 +134,7 @@ cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssiz
     cdef const score_t* source
     cdef Py_ssize_t at = 0, i, width, end
     cdef int64_t nan = 0, above = 0
-    # A score above all values is compared with this, and equals nothing.
+    # A score above all values is compared with this NaN, which equals no score.
     values[n_values] = NAN
     memset(histogram, 0, (2 * n_values + 2) * sizeof(int64_t))
     while at < n:
@@ -164,8 +164,8 @@ cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssiz
 cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values, int64_t* group) noexcept nogil:
     """Write the distinct values of up to LANES scores, ascending, and the group of each document; return their number.
 
-    A score with `above` greater scores has place `above`. Equal scores share a place, and the following places remain
-    free.
+    The place of a score is the number of greater scores. If m scores are equal, they share a place, and the next m - 1
+    places stay empty.
     """
     cdef int64_t above[LANES]
     cdef int64_t taken[LANES]
@@ -178,7 +178,7 @@ cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values
         group[0] = 0
         return 1
     for i in range(n_weighted, n_weighted + 3):
-        # The scores are read in groups of four.
+        # `tieaware_rank` reads the scores four at a time, so up to three numbers after the last score are read.
         scores[i] = 0.0
     tieaware_rank(scores, n_weighted, above)
     for i in range(n_weighted):
@@ -204,7 +204,7 @@ cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values
 
 cdef void assign_many(double* scores, Py_ssize_t n_weighted, const double* values, Py_ssize_t n_values,
                       int64_t* group, Interruption* interruption) noexcept nogil:
-    """Write the group of each document: values ascend, groups descend. Below all values there is no group: -1."""
+    """Write the group of each document: group 0 is that of the last, highest value. Scores below all values get -1."""
     cdef int64_t below[LANES]
     cdef Py_ssize_t i, at = 0, width, end
     if n_values == 0:
@@ -212,7 +212,7 @@ cdef void assign_many(double* scores, Py_ssize_t n_weighted, const double* value
             group[i] = -1
         return
     for i in range(LANES):
-        # The last scores are read together with what follows them.
+        # The scores are read LANES at a time, so the numbers after the last score are read too.
         scores[n_weighted + i] = values[0]
     while at < n_weighted:
         end = min(n_weighted, at + CHUNK)

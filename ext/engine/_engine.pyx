@@ -1,7 +1,7 @@
-"""Evaluation of prepared lists: scores in, the value of every measure for every query out.
+"""Evaluation of prepared lists: from scores, compute the value of every measure for every query.
 
-The scores of each query become groups (_groups.pyx). The kernel of each measure computes from the groups the mean over
-the orders of tied documents and, for a spread, the variance and the extremes (_kernels.pyx).
+The scores of each query are first grouped into ties (_groups.pyx). From these groups, the kernel of each measure
+computes the mean over the orders of tied documents and, for a spread, the variance and the extremes (_kernels.pyx).
 """
 from functools import partial
 
@@ -24,36 +24,37 @@ cnp.import_array()
 cdef int64_t NO_CUTOFF = 0x7fffffffffffffff
 
 
-# The working memory of one call, for one query after another, and the reason why the call stops early.
+# The working memory of one call, used for one query after another, and the reason why the call stops early, if any.
 cdef struct Workspace:
     GroupingScratch* grouping
-    # `size` numbers for the kernels.
+    # Working memory for the kernels: `size` numbers.
     double* numbers
     int64_t size
     Interruption interruption
-    # True if memory was exhausted; and the measure whose kernel refused because it would take too long, or NULL.
+    # True if an allocation failed.
     bint exhausted
+    # The measure whose kernel refused to compute a value because that would take too long; NULL if there is none.
     const Measure* refused
-    # True if the call has to stop: it was interrupted, memory was exhausted, or a kernel refused.
+    # True if the call has to stop because it was interrupted, an allocation failed, or a kernel refused.
     bint failed
 
 
 cdef bint grow(Workspace* workspace, int64_t size) noexcept nogil:
-    """Make room for this many numbers, with arbitrary values; False if there is no memory."""
+    """Make room for `size` numbers in the workspace, without keeping its contents; return False if that fails."""
     if size > workspace.size:
         free(workspace.numbers)
         workspace.numbers = <double*>malloc(size * sizeof(double))
         workspace.size = size if workspace.numbers != NULL else 0
-        # This stays set even if a later allocation succeeds: one value is missing already.
+        # `exhausted` stays true even if a later allocation succeeds, because one value is already missing.
         workspace.exhausted |= workspace.numbers == NULL
     return not workspace.exhausted
 
 
 cdef inline double evaluated(Statistic statistic, Query* q, bint spread, Workspace* workspace) noexcept nogil:
-    """The mean of a measure (with `spread`, the variance); infinite if the workspace now holds a reason to stop."""
+    """Return the mean of a measure, or the variance if `spread`; infinite if the call has to stop."""
     cdef int64_t size = 0
     cdef double value = INFINITY
-    # Poll here too: in a call with many short lists, nothing else polls.
+    # Poll for interruption here too, because grouping and kernels do not poll for short lists.
     if not workspace.failed and not interrupted(&workspace.interruption, q.n_docs):
         if q.measure.kernel.workspace_size != NULL:
             size = q.measure.kernel.workspace_size(q, spread)
@@ -70,28 +71,28 @@ cdef inline double evaluated(Statistic statistic, Query* q, bint spread, Workspa
 
 
 cdef const double* data_of(cnp.ndarray array) except? NULL:
-    """The data of a float64 array, valid while the array lives; NULL for None."""
+    """Return a pointer to the data of a float64 array, valid while the array exists; NULL for None."""
     return <const double*>cnp.PyArray_DATA(array) if array is not None else NULL
 
 
 cdef class KernelMeasure:
-    """A measure as the kernels know it. Immutable.
+    """A measure in the form that the kernels use: a kernel, weightings and numbers. Immutable.
 
     Parameters
     ----------
     name : str
-        The measure in error messages.
+        The name of the measure in error messages.
     refusal : str, optional
         The error message for a query whose value the kernel refuses to compute.
     kernel : str
         A name in the registry of _kernels.pyx.
     weighting, n_weightings : int
-        The first of the adjacent weightings that the measure looks at, and their number.
+        The index of the first of the adjacent weightings that the measure uses, and their number.
     squared_weighting : int
-        The weighting by the squares of the first one's weights.
+        The index of the weighting whose weights are the squares of the first weighting's weights.
     cutoff : int, optional
     measure_number : float
-        The parameter of the measure that the kernel needs; else 0.
+        The parameter of the measure that the kernel needs, such as the recall of IPrec; 0 if the kernel needs none.
     judged_only, less_is_better, always_defined, geometric : bool
         See _measure.pxd.
     lookup, squares : float64 array, optional
@@ -131,7 +132,7 @@ cdef class KernelMeasure:
         return self.measure.n_weightings
 
     def with_lookup(self, cnp.ndarray lookup, cnp.ndarray squares):
-        """Return the same measure with other arrays."""
+        """Return a copy of this measure with other lookup arrays."""
         cdef KernelMeasure other = KernelMeasure.__new__(KernelMeasure)
         other.name, other.refusal, other.kernel = self.name, self.refusal, self.kernel
         other.lookup, other.squares = lookup, squares
@@ -152,7 +153,7 @@ cdef class KernelMeasure:
 
 
 cdef class Measures:
-    """Several measures as one array for the engine: a copy of each `KernelMeasure`'s struct. Immutable."""
+    """Several measures in one C array for the engine, a copy of the struct of each `KernelMeasure`. Immutable."""
     cdef readonly Py_ssize_t n
     cdef list kernels
     cdef Measure* structs
@@ -175,24 +176,24 @@ cdef class Measures:
 
 
 cdef class Engine:
-    """Prepared lists and measures. Immutable, and may be called from several threads at once.
+    """Prepared lists and measures, for the evaluation of any number of scorings of the lists.
 
-    All arrays are C-contiguous.
+    An engine is immutable and may be called from several threads at once. All arrays are C-contiguous.
 
     Parameters
     ----------
     lists : PreparedLists
     measures : Measures
     norms : float64[n_queries, n_measures]
-        What the sum over the groups of a query is divided by. 0 means that the measure is undefined for the query; the
-        value is then `undefined`, unless the measure is always defined.
+        The divisor of the sum over the groups of a query. 0 means that the measure is undefined for the query; the
+        value is then `undefined`, unless the measure has a value for every query.
     query_numbers : float64[n_queries, n_measures]
-        A second number per query, for the kernels that need one.
+        A second number for each query, for the kernels that need one, such as that of bpref.
     lookup_starts : int64[n_queries, n_measures]
-        Where the numbers of each query start in the lookup array of the measure.
+        The index at which the numbers of each query start in the lookup array of the measure.
     undefined : float
     judged : int
-        The weighting that gives each judged document the weight 1; -1 if no measure has judged_only.
+        The index of the weighting that gives each judged document the weight 1; -1 if no measure has judged_only.
     judged_lengths : int64[n_queries]
         The number of judged documents of each list.
     """
@@ -231,7 +232,7 @@ cdef class Engine:
         ), (self.lists, self.measures)
 
     def rows(self, Py_ssize_t first, Py_ssize_t last):
-        """Return the engine of the lists first … last - 1, which shares the prepared arrays."""
+        """Return an engine for the lists first … last - 1 only, which shares the prepared arrays with this engine."""
         norms, query_numbers, lookup_starts, judged_lengths = self.arrays
         return Engine(
             self.lists.rows(first, last), self.measures, norms=norms[first:last],
@@ -240,11 +241,11 @@ cdef class Engine:
         )
 
     def call(self, scores, out, bint in_rows):
-        """Evaluate all queries in this thread if both arrays can be used as they are; return None if they cannot.
+        """Evaluate all queries in this thread if `scores` and `out` need no conversion; else return None.
 
-        This is the short path for the inner loop of an optimiser. If `in_rows`, the scores may be two-dimensional, with
-        one list per row. Subclasses of numpy.ndarray are not accepted as scores: they may have a mask. Otherwise
-        returns what `evaluate` returns.
+        This is a fast path for callers that evaluate in an inner loop, such as an optimiser. If `in_rows`, the scores
+        may be two-dimensional, with one list per row. Instances of subclasses of numpy.ndarray are not accepted as
+        scores, because they may have a mask. If the queries were evaluated, returns what `evaluate` returns.
         """
         if not (cnp.PyArray_CheckExact(scores) and cnp.PyArray_Check(out)):
             return None
@@ -285,10 +286,11 @@ cdef class Engine:
 
     def sweep(self, cnp.ndarray scores not None, list bands not None, cnp.ndarray out not None, Py_ssize_t first,
               Py_ssize_t last):
-        """Write the averages over the orders inside bands of ranks, for several kinds of bands in one pass.
+        """Write the averages over the orders inside bands of ranks, for several divisions into bands in one pass.
 
-        The lists must be prepared in run order. `bands` is a list of int64 arrays, the first rank of each band,
-        ascending from 1; `out` is float64[len(bands), n_queries, n_measures]. Returns what `evaluate` returns.
+        The lists must be prepared in run order. Each array in the list `bands` is one division into bands: the first
+        rank of each band, int64, ascending from 1. `out` is float64[len(bands), n_queries, n_measures]. Returns what
+        `evaluate` returns.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
@@ -331,9 +333,9 @@ cdef class Engine:
     def spread(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
         """Write the mean, standard deviation, smallest and largest value over the orders of tied documents.
 
-        The lists must be prepared for AVERAGE, with the weighted documents of each list sorted by label, descending,
-        and the measures with squared weights. `out` is float64[4, n_queries, n_measures]. Returns what `evaluate`
-        returns.
+        The lists must be prepared for the placement AVERAGE, with the weighted documents of each list sorted by label,
+        descending. The measures must be prepared with squared weights. `out` is float64[4, n_queries, n_measures].
+        Returns what `evaluate` returns.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
@@ -384,7 +386,7 @@ cdef class Engine:
         cdef Groups* groups = self.begin(&workspace)
         cdef Py_ssize_t candidate, query, i, failed = -1
         try:
-            # The values of one query, and the means so far.
+            # Memory for the values of one query, and after them for the means over the queries so far.
             values = <double*>malloc(max(self.n_measures, 1) * (sizeof(Mean) + sizeof(double)))
             if values == NULL:
                 raise MemoryError("no memory for the values of a query")
@@ -411,7 +413,7 @@ cdef class Engine:
 
     cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
                              Workspace* workspace, double* values) noexcept nogil:
-        """Write the groups of one query and its values; False if a score is NaN or the call has to stop."""
+        """Write the groups and the values of one query; return False if a score is NaN or the call has to stop."""
         if not self.write_groups(query, scores, single, groups, workspace.grouping):
             return False
         self.write_means(query, groups, workspace, values)
@@ -419,7 +421,10 @@ cdef class Engine:
 
     cdef bint write_groups(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
                            GroupingScratch* scratch) noexcept nogil:
-        """Write the groups of one query, and condensed ones if a measure has judged_only; False if a score is NaN."""
+        """Write the groups of one query; return False if a score is NaN or the call was interrupted.
+
+        If a measure has judged_only, also write the groups without unjudged documents.
+        """
         cdef int64_t start = self.lists.offsets[query]
         cdef bint good
         if single:
@@ -436,7 +441,7 @@ cdef class Engine:
 
     cdef void write_means(self, Py_ssize_t query, const Groups* groups, Workspace* workspace,
                           double* values) noexcept nogil:
-        """Write the values of one query: the mean of every measure over the orders inside the groups."""
+        """Write the values of one query: for every measure, its mean over the orders of the documents in each group."""
         cdef Py_ssize_t i
         cdef Query q
         for i in range(self.n_measures):
@@ -448,10 +453,11 @@ cdef class Engine:
 
     cdef void write_spread(self, Py_ssize_t query, const Groups* tied, Workspace* workspace, double* mean,
                            Py_ssize_t n_values) noexcept nogil:
-        """Write the standard deviation of every measure, and turn the values of the orders by label into extremes.
+        """Write the standard deviation, minimum and maximum of every measure for one query.
 
-        The four outputs are adjacent and have n_values numbers each: `mean` points into the first, standard deviation,
-        minimum and maximum follow.
+        The outputs for the minimum and maximum already hold the values of the worst and the best order by label, which
+        are the extremes of most measures. Four outputs of n_values numbers each are adjacent in memory: the mean, into
+        which `mean` points, the standard deviation, the minimum and the maximum.
         """
         cdef double* std = mean + n_values
         cdef double* least = std + n_values
@@ -467,12 +473,12 @@ cdef class Engine:
                 least[i], most[i] = most[i], least[i]
             if q.norm != 0.0 and q.measure.kernel.extremes != NULL:
                 q.measure.kernel.extremes(&q, &least[i], &most[i])
-            # The mean of equal values may differ from these values in the last bit.
+            # If all orders give the same value, their computed mean may differ from it in the last bit.
             least[i] = min(least[i], mean[i])
             most[i] = max(most[i], mean[i])
 
     cdef inline Query view_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups) noexcept nogil:
-        """Return the data of one query for the kernel of measure i."""
+        """Return the argument of the kernel of measure i for one query."""
         cdef const Measure* measure = &self.measure[i]
         cdef Query q
         q.measure = measure
@@ -501,7 +507,7 @@ cdef class Engine:
         return 0
 
     cdef Groups* begin(self, Workspace* workspace) except NULL:
-        """Initialise the workspace of a call and allocate its groups, for `end` to free."""
+        """Initialise the workspace of a call; return newly allocated groups. `end` frees both."""
         cdef Groups* groups = self.new_groups()
         workspace.numbers = NULL
         workspace.size = 0
@@ -515,7 +521,10 @@ cdef class Engine:
         return groups
 
     cdef Groups* new_groups(self) noexcept:
-        """Allocate groups, with condensed ones if a measure has judged_only, for `release` to free; NULL on failure."""
+        """Return newly allocated groups, which `release` frees; NULL on failure.
+
+        If a measure has judged_only, also allocate the groups without unjudged documents.
+        """
         cdef Groups* groups = self.lists.new_groups()
         if groups != NULL and self.judged >= 0:
             groups.condensed = self.lists.new_groups()
@@ -526,14 +535,14 @@ cdef class Engine:
 
 
 cdef void end(Workspace* workspace, Groups* groups) noexcept:
-    """Free the memory of a call."""
+    """Free the groups and the workspace of a call."""
     release(groups)
     free(workspace.grouping)
     free(workspace.numbers)
 
 
 cdef void release(Groups* groups) noexcept:
-    """Free groups, which may be NULL."""
+    """Free groups and their groups without unjudged documents. `groups` may be NULL."""
     if groups != NULL:
         free(groups.condensed)
         free(groups)

@@ -1,19 +1,20 @@
-"""Arithmetic that gives the same bits on every processor: sums and products with their rounding error, 2^x and log2.
+"""Arithmetic that gives the same bits on every processor: double-double sums and products, 2^x and log2.
 
-The C library chooses its logarithm by processor, and the choices differ in the last bit; these use only operations that
-IEEE 754 fixes. (The build forbids the compiler to contract a*b + c.)
+A double-double is a number represented as the sum of two doubles. The C library has several logarithm functions, which
+differ in the last bit, and chooses one by processor. The functions here use only operations whose results IEEE 754
+defines exactly. (The compiler is told not to turn a*b + c into one operation that rounds once.)
 """
 from libc.math cimport floor, frexp, ldexp
 
 
 cdef struct double_double:
-    # The unevaluated sum high + low, |low| <= half a unit in the last place of high.
+    # The number is high + low, where |low| is at most half a unit in the last place of high.
     double high
     double low
 
 
 cdef inline double_double two_sum(double a, double b) noexcept nogil:
-    """a + b exactly (Knuth)."""
+    """Return a + b exactly, as a double-double (Knuth's algorithm)."""
     cdef double_double s
     cdef double t
     s.high = a + b
@@ -23,7 +24,7 @@ cdef inline double_double two_sum(double a, double b) noexcept nogil:
 
 
 cdef inline double_double two_product(double a, double b) noexcept nogil:
-    """a * b exactly (Dekker), for |a|, |b| < 2^996."""
+    """Return a * b exactly, as a double-double (Dekker's algorithm), for |a|, |b| < 2^996."""
     cdef double_double p
     cdef double t, a1, a2, b1, b2
     t = 134217729.0 * a
@@ -38,7 +39,7 @@ cdef inline double_double two_product(double a, double b) noexcept nogil:
 
 
 cdef inline double_double add(double_double a, double_double b) noexcept nogil:
-    """a + b to about 104 bits of the larger."""
+    """Return a + b. The error is about 2^-104 times the larger of |a| and |b|."""
     cdef double_double s = two_sum(a.high, b.high)
     cdef double low = s.low + (a.low + b.low)
     cdef double_double r
@@ -48,7 +49,7 @@ cdef inline double_double add(double_double a, double_double b) noexcept nogil:
 
 
 cdef inline double_double scale(double_double a, double b) noexcept nogil:
-    """a * b to about 104 bits."""
+    """Return a * b to about 104 bits; b is a double."""
     cdef double_double p = two_product(a.high, b)
     cdef double low = p.low + a.low * b
     cdef double_double r
@@ -58,7 +59,7 @@ cdef inline double_double scale(double_double a, double b) noexcept nogil:
 
 
 cdef inline double_double product(double_double a, double_double b) noexcept nogil:
-    """a * b to about 104 bits."""
+    """Return a * b to about 104 bits; a and b are double-doubles."""
     cdef double_double p = two_product(a.high, b.high)
     cdef double low = p.low + (a.high * b.low + a.low * b.high)
     cdef double_double r
@@ -68,9 +69,9 @@ cdef inline double_double product(double_double a, double_double b) noexcept nog
 
 
 cdef inline double log2_exact(double x) noexcept nogil:
-    """The base-2 logarithm of x > 0, within two units in the last place; exact for powers of two.
+    """Return the base-2 logarithm of x > 0, within two units in the last place; it is exact for powers of two.
 
-    x = 2^e m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(s) with s = (m-1)/(m+1), |s| < 0.1716.
+    The method: x = 2^e m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(s) with s = (m-1)/(m+1), |s| < 0.1716.
     """
     cdef int exponent, i
     cdef double m = frexp(x, &exponent)
@@ -82,14 +83,14 @@ cdef inline double log2_exact(double x) noexcept nogil:
     s2 = s * s
     for i in range(23, 1, -2):
         series = (series + 1.0 / i) * s2
-    # 2 / log(2), so that the sum is in units of the binary exponent.
+    # The constant is 2 / log(2), which turns natural logarithms into base-2 logarithms.
     return exponent + 2.8853900817779268 * (s + s * series)
 
 
 cdef inline double exp2_exact(double x) noexcept nogil:
-    """2^x for |x| < 2^30, within two units in the last place; exact for whole numbers.
+    """Return 2^x for |x| < 2^30, within two units in the last place; it is exact for whole numbers x.
 
-    x = whole + r with |r| <= 1/2, and 2^r = Σ (r log 2)^i / i!.
+    The method: x = whole + r with |r| <= 1/2, and 2^r = Σ (r log 2)^i / i!.
     """
     cdef double whole = floor(x + 0.5)
     cdef double power = (x - whole) * 0.6931471805599453

@@ -1,8 +1,8 @@
 """Means of measures over the orders of tied documents, computed from groups.
 
-Each kernel is one function: a sum over the groups of a query of their contributions within the cut-off k. A group
-starts after t documents, holds n documents and weighs r (its relevant documents) or G (their gain); m = clamp(k - t, 0,
-n) of its slots are within the cut-off. The kernels are registered in _kernels.pyx.
+Each kernel is one function. It adds up the contributions of the groups of a query within the cut-off k. Notation: t
+documents are ranked above a group; the group has n documents, r of them relevant, with total gain G; and
+m = clamp(k - t, 0, n) of its slots (ranks) are within the cut-off. The kernels are registered in _kernels.pyx.
 """
 from libc.stdint cimport int64_t
 
@@ -26,7 +26,7 @@ cdef double squared_hits(const Query* q) noexcept nogil:
 
 
 cdef double hits_within(const Groups* groups, const double* weight, int64_t k) noexcept nogil:
-    """Σ m r / n."""
+    """Return the expected number of relevant documents within the cut-off k: Σ m r / n over the groups."""
     cdef Py_ssize_t g
     cdef int64_t t, n
     cdef double total = 0.0
@@ -47,7 +47,7 @@ cdef double slots(const Query* q) noexcept nogil:
 
 
 cdef double slots_of_ideal(const Query* q) noexcept nogil:
-    # The sum of an ideal ranking with ties may exceed its norm by a rounding error.
+    # If the ranking is ideal and has ties, rounding errors may make its sum slightly larger than its norm.
     return min(sum_over_slots(q) / q.norm, 1.0)
 
 
@@ -56,7 +56,7 @@ cdef double residual(const Query* q) noexcept nogil:
 
 
 cdef double sum_over_slots(const Query* q) noexcept nogil:
-    """Σ G/n Σ_{j=t+1…t+m} d_j: each slot has the mean gain of its group."""
+    """Return Σ G/n Σ_{j=t+1…t+m} d_j, where d_j is the weight of slot j: each slot has the mean gain of its group."""
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef int64_t t, n, k = q.measure.cutoff
@@ -75,10 +75,11 @@ cdef double sum_over_slots(const Query* q) noexcept nogil:
 
 
 cdef double average_precision(const Query* q) noexcept nogil:
-    """Σ (r/n) Σ_{j=t+1…t+m} (R + 1 + a (j-t-1)) / j, with a = (r-1)/(n-1) and R relevant documents before the group.
+    """Return Σ (r/n) Σ_{j=t+1…t+m} (R + 1 + a (j-t-1)) / j, divided by the norm.
 
-    The inner sum is (R + 1) ΔH + a (m - (t+1) ΔH). The last difference cancels when t is large, so it is computed in
-    double_double.
+    R is the number of relevant documents before the group, and a = (r-1)/(n-1). The inner sum is
+    (R + 1) ΔH + a (m - (t+1) ΔH), with ΔH = Σ_{j=t+1…t+m} 1/j. If t is large, m - (t+1) ΔH is a small difference of
+    large numbers, so it is computed in double-double precision.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
@@ -109,7 +110,7 @@ cdef double average_precision(const Query* q) noexcept nogil:
 
 
 cdef double reciprocal_rank(const Query* q) noexcept nogil:
-    """E[1/(t+X)], where X is the place of the first relevant document in the first group that holds one."""
+    """Return E[1/(t+X)], where X is the place of the first relevant document in the first group that holds one."""
     cdef Py_ssize_t g = first_group(q)
     cdef int64_t t, n, m, k = q.measure.cutoff
     cdef double r, value
@@ -121,7 +122,7 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
     if r == n:
         return 1.0 / (t + 1)
     m = min(min(n, k - t), <int64_t>(n - r) + 1)
-    # The direct sum has about 40 n/r terms, and the recurrence r.
+    # The direct sum has at most m terms and needs about 40 n/r of them. The recurrence has r terms, which cost more.
     if min(<double>m, 40.0 * n / r) > 8.0 * r + 64.0:
         value = reciprocal_rank_by_recurrence(t, n, r, m, between(q.measure.lookup, t, m))
         if value >= 0.0:
@@ -130,10 +131,11 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
 
 
 cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) noexcept nogil:
-    """Σ_{x=1…m} p_x / (t+x), p_x = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-r-x+1)/(n-x+1), S_0 = 1.
+    """Return Σ_{x=1…m} p_x / (t+x), p_x = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-r-x+1)/(n-x+1), S_0 = 1.
 
-    S_x is the probability that none of the first x documents is relevant. The remaining terms add up to less than
-    S_x/(t+x+1); once that cannot change the sum, the sum is complete.
+    p_x is the probability that the first relevant document of the group has place x. S_x is the probability that none
+    of the first x documents is relevant. The terms after x add up to less than S_x/(t+x+1), so the loop ends when this
+    bound is too small to change the sum.
     """
     cdef int64_t x
     cdef double part, survival = 1.0, total = 0.0
@@ -148,11 +150,13 @@ cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) 
 
 cdef double reciprocal_rank_by_recurrence(int64_t t, int64_t n, double r, int64_t m,
                                           double_double harmonic) noexcept nogil:
-    """The same sum E_r over m slots from the sums for fewer relevant documents; -1 if that would lose precision.
+    """Return the same sum as `reciprocal_rank_by_terms`, computed by a recurrence; -1 if that would lose precision.
 
-    With C(n-x, s) = C(n-x, s-1) (n-x-s+1)/s and n-x-s+1 = (n+t-s+1) - (t+x):
+    E_s is the sum for a group with s relevant documents. With C(n-x, s) = C(n-x, s-1) (n-x-s+1)/s and
+    n-x-s+1 = (n+t-s+1) - (t+x):
     E_1 = ΔH/n,  E_s = s/((s-1)(n-s+1)) [(n+t-s+2) E_{s-1} - (1 - C(n-m, s-1)/C(n, s-1))].
-    The difference magnifies the relative error. The function gives up when the factor exceeds a thousand.
+    The difference magnifies the relative error of E_{s-1}. The function gives up when the error has grown by a factor
+    of more than a thousand.
     """
     cdef double expectation = (harmonic.high + harmonic.low) / n
     cdef double none = 1.0, minuend, s = 1.0, error = 1.0
@@ -169,9 +173,10 @@ cdef double reciprocal_rank_by_recurrence(int64_t t, int64_t n, double r, int64_
 
 
 cdef double success(const Query* q) noexcept nogil:
-    """1 - C(n-r, m)/C(n, m): the probability of a relevant document within the cut-off.
+    """Return 1 - C(n-r, m)/C(n, m), the probability that a relevant document is within the cut-off.
 
-    It equals Σ_x p_x, as for the reciprocal rank, over the m slots or, by symmetry, over the r relevant documents.
+    It equals Σ_x p_x over the m slots, with p_x as in `reciprocal_rank_by_terms`. By symmetry, m and r may be swapped,
+    so the shorter of the two sums is computed.
     """
     cdef Py_ssize_t g = first_group(q)
     cdef int64_t x, m, n, terms, k = q.measure.cutoff
@@ -197,9 +202,11 @@ cdef double success(const Query* q) noexcept nogil:
 
 
 cdef double search_length(const Query* q) noexcept nogil:
-    """j + i (n-r)/(r+1): j nonrelevant documents precede the group whose i-th relevant document is the wanted one.
+    """Return the expected number of nonrelevant documents above the wanted relevant document.
 
-    With fewer relevant documents than wanted, it is the number of all nonrelevant documents.
+    If the wanted document is the i-th relevant document of its group, and j nonrelevant documents precede the group,
+    this is j + i (n-r)/(r+1). If the list has fewer relevant documents than wanted, it is the number of all nonrelevant
+    documents of the list.
     """
     cdef double n, r, before = 0.0, wanted = q.measure.measure_number
     cdef Py_ssize_t g
@@ -213,7 +220,10 @@ cdef double search_length(const Query* q) noexcept nogil:
 
 
 cdef double preference(const Query* q) noexcept nogil:
-    """Σ r mean_{x=0…s} f(x), f(x) = 1 - min(B + x, M)/M: s judged nonrelevant documents in the group, B before it."""
+    """Return Σ r mean_{x=0…s} f(x), with f(x) = 1 - min(B + x, M)/M, divided by the norm: bpref.
+
+    The group has s judged nonrelevant documents, and B precede it. M is the query's second number.
+    """
     cdef const double* relevant = q.weight
     cdef const double* nonrelevant = q.weight + q.groups.stride
     cdef double s, below, before = 0.0, total = 0.0, most = q.query_number
@@ -231,13 +241,13 @@ cdef double preference(const Query* q) noexcept nogil:
 
 
 cdef double inferred_precision(const Query* q) noexcept nogil:
-    """Σ over the judged documents of a group, in their order, of (r/v) [h + ((p + y) h + c (1 - (y+1+t) h)) s].
+    """Return the mean of infAP: Σ (r/v) [h + ((p + y) h + c (1 - (y+1+t) h)) s] over the groups' judged documents.
 
-    r documents of the group are relevant, b judged nonrelevant, and u pooled but unjudged; v = r + b. R, B and U count
-    the same documents before the group, and p = R + B + U. A judged document is relevant with probability r/v. The
-    (y+1)-th judged document has y judged documents before it in the group and rank j; h = E[1/j]. A share c = u/(n-v)
-    of the other documents before it in the group is pooled. s is the share of relevant documents among the judged
-    documents before it, where R + y (r-1)/(v-1) relevant documents are expected.
+    A group contains r relevant, b judged nonrelevant, and u pooled but unjudged documents; v = r + b. R, B and U are
+    the numbers of such documents before the group, and p = R + B + U. A judged document of the group is relevant with
+    probability r/v. The (y+1)-th judged document has y judged documents before it in the group; h = E[1/j], where j is
+    its rank. A share c = u/(n-v) of the unjudged documents before it in the group is pooled. s is the share of relevant
+    documents among all judged documents before it; R + y (r-1)/(v-1) of these are expected to be relevant.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
@@ -270,10 +280,10 @@ cdef double inferred_precision(const Query* q) noexcept nogil:
 
 
 cdef double mean_reciprocal(int64_t t, int64_t n, int64_t r, int64_t q) noexcept nogil:
-    """E[1/(t+X)], where X is the place of the q-th of r documents among n.
+    """Return E[1/(t+X)], where X is the place of the q-th of r documents that are randomly placed among n.
 
-    P(X = x) is proportional to C(x-1, q-1) C(n-x, r-q). The sum starts at the likeliest place, relative to its
-    probability, and descends on both sides.
+    P(X = x) is proportional to C(x-1, q-1) C(n-x, r-q). The sum starts at the likeliest place and goes on in both
+    directions. The probabilities are computed relative to that of the likeliest place.
     """
     cdef double likeliest = q + <double><int64_t>((q - 1.0) / max(r - 1.0, 1.0) * (n - r))
     cdef double x = likeliest, chance = 1.0, chances = 1.0, total = 1.0 / (t + likeliest)
@@ -293,10 +303,10 @@ cdef double mean_reciprocal(int64_t t, int64_t n, int64_t r, int64_t q) noexcept
 
 
 cdef double q_measure(const Query* q) noexcept nogil:
-    """Σ (1/n) Σ_x w_x [r (R + 1) + β (r C + G) + x (r-1)/(n-1) (r + β G)] over the m slots x = 0 … m-1.
+    """Return Σ (1/n) Σ_x w_x [r (R + 1) + β (r C + G) + x (r-1)/(n-1) (r + β G)], divided by the norm; x = 0 … m-1.
 
-    G is the gain of the group, C the gain of the groups before it, and w = 1/(j + β C*_j) with the ideal cumulated gain
-    C*_j down to rank j.
+    R is the number of relevant documents before the group, C the gain of the groups before it, and
+    w_x = 1/(j + β C*_j) for the rank j = t+1+x, with the ideal cumulated gain C*_j down to rank j.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight

@@ -3,17 +3,18 @@
 A *weighted document* has a non-zero weight for some measure; mostly it is a relevant document. A measure needs the
 start, size and weight of the groups that hold a weighted document, and nothing else. So, for each query:
 
-1. gather the scores of the weighted documents and sort their few distinct values;
-2. count the documents above and equal to each value, in one pass over the list;
+1. gather the scores of the weighted documents and sort the distinct scores among them, which are few;
+2. for each distinct score, count the documents with a higher score and with this score, in one pass over the list;
 3. add up the weights of each group; or, for a rule that orders tied documents, make each weighted document a group.
 
-Step 2 has two engines, which give the same integers. Counting compares every score with every value; it vectorises.
-Locating finds every score among the sorted values by binary search; its cost grows with the logarithm of their number.
-A third engine sorts the list and walks along it, which is cheaper if a large share of the documents is weighted. The
-choice is made in advance, in src/tieaware/engine/engine_choice.py.
+Step 2 can be done by either of two engines, which give the same integers. Counting compares every score of the list
+with every distinct score; it vectorises. Locating finds every score of the list among the sorted distinct scores by
+binary search; its cost grows with the logarithm of the number of distinct scores. A third engine replaces all three
+steps: it sorts the list and walks along it, which is cheaper if a large share of the documents is weighted. The engine
+for each list is chosen in advance, in src/tieaware/engine/engine_choice.py.
 
-Excluded documents have scores but are not ranked. They are counted like a second, short list, and their counts are
-subtracted.
+Excluded documents have scores but are not ranked. They are first counted with the list, then counted by themselves, and
+the second counts are subtracted from the first.
 """
 from functools import partial
 
@@ -42,28 +43,28 @@ cpdef enum:
     BEST_FIRST = 2
     WORST_FIRST = 3
 
-# The result of sorting a list. In a list that is TOO_CLOSE, two different scores are equal in the bits that their words
-# keep. UNORDERED: a score is NaN.
+# The result of `sort_list`. GROUPED: the groups were written. UNORDERED: a score is NaN. TOO_CLOSE: two scores differ,
+# but are equal in the bits by which they are sorted, so the list must be grouped in another way.
 cdef enum Sorted:
     GROUPED
     UNORDERED
     TOO_CLOSE
 
-# In lists up to this length, counting does not stop early: nothing would be gained.
+# In lists up to this length, counting does not skip values that are below the cut-off: that would save no time.
 cdef enum:
     SHORT = 2048
 
-# More than any number of documents.
+# A limit that no count reaches: it is larger than any number of documents.
 cdef int64_t NO_LIMIT = 0x7fffffffffffffff
 
 
 cdef const int64_t* integers(cnp.ndarray array) except? NULL:
-    """The data of an int64 array; NULL for None."""
+    """Return a pointer to the data of an int64 array; NULL for None."""
     return <const int64_t*>cnp.PyArray_DATA(array) if array is not None else NULL
 
 
 cdef Py_ssize_t largest_step(const int64_t* offsets, Py_ssize_t n) noexcept:
-    """The size of the largest of n lists with these offsets."""
+    """Return the size of the largest of the n lists that the offsets delimit."""
     cdef Py_ssize_t i, largest = 0
     for i in range(n):
         largest = max(largest, <Py_ssize_t>(offsets[i + 1] - offsets[i]))
@@ -73,7 +74,7 @@ cdef Py_ssize_t largest_step(const int64_t* offsets, Py_ssize_t n) noexcept:
 cdef class PreparedLists:
     """The lists of all queries, with everything about them that does not depend on the scores. Immutable.
 
-    All arrays are C-contiguous and checked by the caller.
+    All arrays must be C-contiguous and valid; the caller has checked them.
 
     Parameters
     ----------
@@ -87,14 +88,14 @@ cdef class PreparedLists:
     depth : int
         A rank below which no measure looks.
     counting_limit : int
-        Lists with more distinct scores of weighted documents are located instead of counted.
+        For lists whose weighted documents have more distinct scores than this, locating is used instead of counting.
     order : int64[n_docs], optional
-        For IN_ORDER: the positions of each list in the order of tied documents; by default the order of the list. An
-        array of another length is the order of every list.
+        For IN_ORDER: for each list, the positions of its documents, sorted in the order of tied documents. By default,
+        tied documents keep the order of the list. An array of a length other than n_docs applies to every list.
     sorted_lists : bool[n_queries], optional
-        Which lists to sort, if they are short enough and have no excluded documents; by default none.
+        Which lists to sort, provided that they are short enough and have no excluded documents; by default none.
     weighted_at : uint16[n_docs], optional
-        Internal to `rows`: the array that is otherwise computed here.
+        For `rows` only: an array that was already computed for these lists. By default, it is computed here.
     """
 
     def __init__(self, cnp.ndarray offsets not None, weighted not None, excluded=None, *, int placement, int64_t depth,
@@ -142,7 +143,7 @@ cdef class PreparedLists:
         return make, (offsets, weighted, excluded)
 
     def rows(self, Py_ssize_t first, Py_ssize_t last):
-        """Return the lists first … last - 1, which share the arrays of all lists."""
+        """Return the lists first … last - 1 as PreparedLists, which share the arrays of all lists."""
         offsets, weighted, excluded, order, sorted_lists, weighted_at = self.arrays
         documents = slice(offsets[first], offsets[last])
         return PreparedLists(
@@ -156,7 +157,7 @@ cdef class PreparedLists:
         )
 
     cdef Groups* new_groups(self) noexcept:
-        """Allocate the groups of any query, for the caller to free; NULL if there is no memory."""
+        """Return newly allocated groups, large enough for any query; the caller frees them. NULL if that fails."""
         cdef Py_ssize_t n = self.most_weighted + 1
         cdef Groups* groups = <Groups*>malloc(sizeof(Groups) + (2 + self.n_weightings) * n * 8)
         if groups == NULL:
@@ -169,7 +170,7 @@ cdef class PreparedLists:
         return groups
 
     cdef GroupingScratch* new_scratch(self, Interruption* interruption) noexcept:
-        """Allocate working memory to group any query, for the caller to free; NULL if there is no memory."""
+        """Return newly allocated working memory to group any query; the caller frees it. NULL if that fails."""
         cdef Py_ssize_t n = self.most_weighted + 1
         cdef Py_ssize_t words = 10 * n + 2 + LANES + self.most_excluded + 2 * self.most_words
         cdef GroupingScratch* scratch = <GroupingScratch*>malloc(sizeof(GroupingScratch) + words * 8)
@@ -183,7 +184,7 @@ cdef class PreparedLists:
         scratch.document = scratch.taken + n
         scratch.histogram = scratch.document + n
         scratch.value = <double*>(scratch.histogram + 2 * n + 2)
-        # `assign_many` reads whole lanes.
+        # `assign_many` reads LANES scores at a time, and so up to LANES scores beyond the last.
         scratch.score = scratch.value + n
         scratch.excluded = <void*>(scratch.score + n + LANES)
         scratch.words = <int64_t*>(scratch.score + n + LANES) + self.most_excluded
@@ -193,15 +194,16 @@ cdef class PreparedLists:
 
 
 cdef inline int64_t limit_of(PreparedLists self, Py_ssize_t query, Py_ssize_t n) noexcept nogil:
-    """Return the number of scores above a document, in a list of n, from which on no measure looks at the document.
+    """Return how many higher scores a document of a list of n must have above it for no measure to look at it.
 
-    Excluded documents may be among the documents above. Short lists are always counted to the end.
+    Some of the higher scores may belong to excluded documents, so their number is added. For a short list, return
+    NO_LIMIT.
     """
     return self.depth + n_excluded(self, query) if n > SHORT else NO_LIMIT
 
 
 cdef void write_weighted_at(PreparedLists self) noexcept:
-    """Write which weighted document stands at each place of the lists to sort."""
+    """For each list to sort and each place in the order of tied documents, write which weighted document is there."""
     cdef const int64_t* place = self.weighted_rank if self.placement == IN_ORDER else self.weighted_position
     cdef Py_ssize_t query, i, first, n
     cdef uint16_t* weighted_at
@@ -218,10 +220,10 @@ cdef void write_weighted_at(PreparedLists self) noexcept:
 
 cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, GroupingScratch* scratch,
                    Py_ssize_t n_values, bint own, int64_t limit, int64_t* greater, int64_t* equal) noexcept nogil:
-    """Count scores[:n] above and equal to each of the scratch's values, by the cheaper engine; return the NaNs.
+    """For each distinct score in `scratch`, count the scores[:n] above it and equal to it; return the number of NaNs.
 
-    For a value with `limit` or more scores above it, `greater` is only known to be at least `limit`. `own` says that
-    each value is among the scores.
+    Uses counting or locating, whichever is cheaper. For a distinct score with `limit` or more scores above it,
+    `greater` is only known to be at least `limit`. `own` is true if each distinct score occurs among scores[:n].
     """
     if n_values <= self.counting_limit:
         if own:
@@ -232,7 +234,7 @@ cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, Grou
 
 cdef Py_ssize_t gather_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores,
                                 GroupingScratch* scratch) noexcept nogil:
-    """Write the scores of the query's excluded documents, in the order of tied documents; return their number."""
+    """Write the scores of the query's excluded documents, in the order of tied documents; return how many there are."""
     cdef const int64_t* position
     cdef score_t* excluded = <score_t*>scratch.excluded
     cdef Py_ssize_t i, n = n_excluded(self, query)
@@ -245,9 +247,9 @@ cdef Py_ssize_t gather_excluded(PreparedLists self, Py_ssize_t query, const scor
 
 cdef int64_t subtract_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n_values,
                                GroupingScratch* scratch) noexcept nogil:
-    """Subtract the excluded documents from the counts; return the NaNs among them."""
+    """Subtract the excluded documents from the counts; return how many of their scores are NaN."""
     cdef int64_t left = length(self, query)
-    # `first` and `taken` are not in use yet.
+    # The arrays `first` and `taken` are not in use yet, so they serve as working memory here.
     cdef int64_t* greater = scratch.first
     cdef int64_t* equal = scratch.taken
     cdef Py_ssize_t i, n = gather_excluded(self, query, scores, scratch)
@@ -256,8 +258,8 @@ cdef int64_t subtract_excluded(PreparedLists self, Py_ssize_t query, const score
         return 0
     nan = tally(self, <const score_t*>scratch.excluded, n, scratch, n_values, False, NO_LIMIT, greater, equal)
     for i in range(n_values):
-        # Clamp: if another thread changes the scores meanwhile, the values are arbitrary, but no group may leave the
-        # list.
+        # Clamp the counts: if another thread changes the scores during the call, the results are arbitrary, but no
+        # group may extend beyond the list, or kernels would read outside of their lookup arrays.
         scratch.greater[i] = max(min(scratch.greater[i] - greater[i], left), 0)
         scratch.equal[i] = max(min(scratch.equal[i] - equal[i], left - scratch.greater[i]), 0)
     return nan
@@ -284,7 +286,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     if n_weighted <= LANES:
         n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group)
     else:
-        # A weighted document below `depth` other weighted documents is below every cut-off.
+        # Only the `depth` highest scores are kept: a weighted document below `depth` others is below every cut-off.
         n_values = distinct(scratch.value, highest(scratch.value, scratch.score, n_weighted, self.depth))
     limit = limit_of(self, query, n)
     nan = tally(self, scores, n, scratch, n_values, True, limit, scratch.greater, scratch.equal)
@@ -308,7 +310,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
 
 cdef Py_ssize_t drop_lowest(GroupingScratch* scratch, Py_ssize_t n_weighted, Py_ssize_t n_values,
                             int64_t limit) noexcept nogil:
-    """Drop the values with `limit` or more scores above them; return how many values remain."""
+    """Drop each distinct score with `limit` or more higher scores in the list; return how many remain."""
     cdef Py_ssize_t i, lowest = 0
     while lowest < n_values and scratch.greater[lowest] >= limit:
         lowest += 1
@@ -318,7 +320,7 @@ cdef Py_ssize_t drop_lowest(GroupingScratch* scratch, Py_ssize_t n_weighted, Py_
         scratch.value[i - lowest] = scratch.value[i]
         scratch.greater[i - lowest] = scratch.greater[i]
         scratch.equal[i - lowest] = scratch.equal[i]
-    # More weighted documents than LANES get their groups later.
+    # If there are more than LANES weighted documents, `assign_many` writes their groups later.
     if n_weighted <= LANES:
         for i in range(n_weighted):
             if scratch.group[i] >= n_values - lowest:
@@ -327,14 +329,14 @@ cdef Py_ssize_t drop_lowest(GroupingScratch* scratch, Py_ssize_t n_weighted, Py_
 
 
 cdef inline const int64_t* order_of(PreparedLists self, Py_ssize_t query) noexcept nogil:
-    """The positions of a list in the order of tied documents; NULL for the order of the list."""
+    """Return the positions of a list in the order of tied documents; NULL if tied documents keep the list's order."""
     if self.order == NULL or self.one_order:
         return self.order
     return self.order + self.offsets[query]
 
 
 cdef inline bint is_sorted(PreparedLists self, Py_ssize_t query) noexcept nogil:
-    """Return whether a list is to be sorted, is short enough for that, and has no excluded documents."""
+    """Return whether a list is grouped by sorting: it was chosen for that, is short, and has no excluded documents."""
     return (self.sorted_lists != NULL and self.sorted_lists[query] and n_excluded(self, query) == 0
             and length(self, query) <= TIEAWARE_LONGEST_SORTED)
 
@@ -357,7 +359,8 @@ cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* score
     words = tieaware_sort(sort_doubles, scratch.words, n, scratch.spare)
     repeats = tieaware_repeats(words, n, bits)
     if score_t is double:
-        # A float has no bits where a word has the place, so different floats never become equal.
+        # Two different doubles can become equal when their last bits are replaced by the place in the list. Floats
+        # cannot: when they are converted to doubles, these last bits carry no information.
         if repeats > 0 and tieaware_close(scores, order, words, n, bits):
             return TOO_CLOSE
     if ordered or repeats == 0:
@@ -378,7 +381,7 @@ cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* score
 
 
 cdef void copy_weights(PreparedLists self, Py_ssize_t first, Groups* groups, GroupingScratch* scratch) noexcept nogil:
-    """Write the size and weights of groups that are one weighted document each."""
+    """Write the size and the weights of groups each of which consists of one weighted document."""
     cdef Py_ssize_t g, c
     cdef double* weight
     cdef const double* document_weight
@@ -408,7 +411,7 @@ cdef void add_weights(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighte
 
 
 cdef void restore_counts(const Groups* tied, Py_ssize_t n_weighted, GroupingScratch* scratch) noexcept nogil:
-    """Write greater, equal and group from the tied groups, as counting would have written them."""
+    """Write `greater`, `equal` and `group` in `scratch` as counting would have written them for these tied groups."""
     cdef Py_ssize_t g, n = tied.count
     if scratch.untied:
         memset(scratch.group, -1, n_weighted * sizeof(int64_t))
@@ -422,7 +425,10 @@ cdef void restore_counts(const Groups* tied, Py_ssize_t n_weighted, GroupingScra
 
 cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
                    Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
-    """Rank few weighted documents in the order of the list, with one comparison per score and weighted document."""
+    """Find the ranks of a few weighted documents by comparing each of them with every score of the list.
+
+    Tied documents keep the order of the list. Each weighted document becomes a group.
+    """
     cdef int64_t* rank = scratch.greater
     cdef int64_t* rank_among_excluded = scratch.equal
     cdef int64_t* by_rank = scratch.group
@@ -430,7 +436,7 @@ cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, 
     cdef int64_t limit = limit_of(self, query, n)
     cdef int64_t nan = precede(scores, n, scratch.score, self.weighted_rank + first, n_weighted, limit, rank,
                                scratch.interruption)
-    # The pass over the list has brought the excluded documents into the cache.
+    # Gather the excluded scores now: the pass over the list has just brought them into the processor's cache.
     if n_out > 0:
         gather_excluded(self, query, scores, scratch)
         nan -= precede(<const score_t*>scratch.excluded, n_out, scratch.score, self.excluded_before + first, n_weighted,
@@ -441,7 +447,7 @@ cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, 
         return False
     for i in range(n_weighted):
         j = i
-        # Invariant: by_rank[:i] is sorted by rank, by_rank[j] is free.
+        # Invariant: the documents in by_rank before index i are sorted by rank, and by_rank[j] may be overwritten.
         while j > 0 and rank[by_rank[j - 1]] > rank[i]:
             by_rank[j] = by_rank[j - 1]
             j -= 1
@@ -460,7 +466,7 @@ cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, 
 
 cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
                 Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
-    """Make each weighted document a group, at the place inside its tied group that the order gives it."""
+    """Make each weighted document a group of its own, at its place inside its tied group under the tie rule."""
     cdef const int64_t* order = order_of(self, query)
     cdef int64_t* place = scratch.histogram
     cdef int64_t* place_among_excluded = scratch.histogram + groups.stride
@@ -488,7 +494,7 @@ cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_
 
 
 cdef inline bint is_tied(const GroupingScratch* scratch, Py_ssize_t i) noexcept nogil:
-    """Return whether weighted document i is in a group with another document."""
+    """Return whether weighted document i shares its group with another document."""
     return scratch.group[i] >= 0 and scratch.equal[scratch.n_values - 1 - scratch.group[i]] > 1
 
 
@@ -506,7 +512,11 @@ cdef void count_weighted(GroupingScratch* scratch, Py_ssize_t n_weighted) noexce
 
 cdef inline void put(PreparedLists self, Py_ssize_t document, Py_ssize_t g, int64_t nth, int64_t place, Py_ssize_t n,
                      const GroupingScratch* scratch, Groups* ordered) noexcept nogil:
-    """Make a weighted document the nth of the groups into which tied group g is split, at a place inside group g."""
+    """Write a group that consists of one weighted document of tied group g.
+
+    `place` is the number of documents of group g that are ranked above this document; `nth` is how many of them are
+    weighted.
+    """
     cdef Py_ssize_t c, slot = scratch.first[g] + nth
     # Clamp: see subtract_excluded.
     ordered.start[slot] = max(min(scratch.greater[scratch.n_values - 1 - g] + place, <int64_t>n - 1), 0)
@@ -517,9 +527,11 @@ cdef inline void put(PreparedLists self, Py_ssize_t document, Py_ssize_t g, int6
 
 cdef void place_by_label(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, Py_ssize_t n,
                          GroupingScratch* scratch, Groups* best, Groups* worst) noexcept nogil:
-    """Make each weighted document a group: first in its tied group, by label, descending (best), or last (worst).
+    """Make each weighted document a group of its own, in the best and in the worst order of tied documents.
 
-    Each of the two orders may be NULL. The weighted documents are sorted by label, descending.
+    In `best`, the weighted documents come first in their tied group, by label, descending. In `worst`, they come last,
+    by label, ascending. Either of the two may be NULL. On input, the weighted documents of each list are sorted by
+    label, descending.
     """
     cdef Py_ssize_t i, g
     cdef int64_t taken
@@ -550,9 +562,9 @@ cdef void order_by_label(PreparedLists lists, Py_ssize_t query, const Groups* ti
 
 cdef void find_places(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank,
                       Py_ssize_t n_weighted, bint few, GroupingScratch* scratch, int64_t* place) noexcept nogil:
-    """Write to place[i] how many of the first rank[i] documents in the order tie with weighted document i.
+    """Write to place[i] how many of the first rank[i] documents in the order have the score of weighted document i.
 
-    Only the places of tied documents are needed.
+    The place of a weighted document without ties is not needed and may be left unwritten.
     """
     cdef Py_ssize_t i
     if not few:
@@ -565,11 +577,12 @@ cdef void find_places(const score_t* scores, Py_ssize_t n, const int64_t* order,
 
 cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank,
                             Py_ssize_t n_weighted, GroupingScratch* scratch, int64_t* place) noexcept nogil:
-    """Find the places in one walk along the order, where met[v] counts the documents so far with value v."""
+    """Do the work of `find_places` in one walk along the order. met[v] counts the documents so far with score v."""
     cdef int64_t below[LANES]
     cdef score_t lanes[LANES]
     cdef Py_ssize_t i, width, at = 0, document = 0, n_values = scratch.n_values
-    # `taken` is not in use yet. A document in no group, -1, reads met[n_values], which stays 0.
+    # The array `taken` is not in use yet, so it serves as working memory here. A document in no group has the group -1
+    # and reads met[n_values], which stays 0.
     cdef int64_t* met = scratch.taken
     memset(met, 0, (n_values + 1) * sizeof(int64_t))
     while at < n:

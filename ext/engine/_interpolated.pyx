@@ -1,11 +1,12 @@
 """Interpolated precision under ties: exact mean and variance of a maximum, in time polynomial in the group sizes.
 
 The precision at the h-th relevant document is h/j, where j is its rank. The interpolated precision is the maximum of
-h/j from a wanted h on, so the list is walked from its end. A state is the number of relevant documents of the group
-that are still to come, together with the maximum of h/j so far, one of the fractions that can occur. Whenever h reaches
-a wanted number, the maximum is added to the sum. Each state keeps three numbers: its probability, and its contributions
-to the mean and the second moment of the sum. A group of n documents with r relevant ones has up to n r fractions, and
-each of its n slots takes up to r times as many steps as there are fractions.
+h/j over the wanted h-th relevant document and all later ones, so the list is walked from its end to its beginning. A
+state of the walk is a pair: how many relevant documents of the current group are still to come, and the maximum of h/j
+so far, which is one of finitely many fractions. Whenever h reaches a wanted number, the maximum is added to the sum of
+the interpolated precisions. For each state, three numbers are kept: its probability, and its contributions to the mean
+and to the second moment of the sum. A group of n documents, r of them relevant, has up to n r fractions, and each of
+its n slots takes up to r times as many steps as there are fractions.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
@@ -15,7 +16,8 @@ from tieaware.kernels._interruption cimport Interruption, interrupted
 from tieaware.kernels._measure cimport TOO_MANY, Query
 from tieaware.kernels._sorting cimport distinct, sort
 
-# The kernel refuses after this many steps, about a second, and for more states than this: 100 MB.
+# The kernel refuses to go on after MOST_STEPS steps, which take about a second. It refuses to begin if there would be
+# more than MOST_STATES states, which need about 100 MB.
 cdef double MOST_STEPS = 5e8
 cdef double MOST_STATES = 4e6
 
@@ -29,15 +31,16 @@ cdef struct Moments:
 
 
 cdef struct Walk:
-    # The fractions that can occur, ascending, beginning with 0.
+    # The values that the maximum of h/j can have, ascending, beginning with 0: the fractions.
     double* value
     Py_ssize_t n_values
-    # The states: in each of these arrays, row a has one number per fraction, for a relevant documents of the group
-    # still to come. They hold the probability, the contribution to the mean, and the contribution to the second moment.
+    # Three numbers for each state: its probability, its contribution to the mean, and its contribution to the second
+    # moment. In each array, row a is for the states with `a` relevant documents of the group still to come, and has one
+    # number for each fraction.
     double* chance
     double* sum
     double* square
-    # In row a, only the fractions first[a] … last[a] have a probability above 0; none if last[a] < first[a].
+    # In row a, only the fractions first[a] … last[a] have a probability above 0. If last[a] < first[a], none has.
     Py_ssize_t* first
     Py_ssize_t* last
     double steps
@@ -45,12 +48,12 @@ cdef struct Walk:
 
 
 cdef inline int64_t wanted_at(double recall, double n_relevant) noexcept nogil:
-    """The number of relevant documents that reaches a recall, rounded as in trec_eval 10; at least 1."""
+    """Return the number of relevant documents that reaches a recall, rounded as in trec_eval 10, but at least 1."""
     return max(<int64_t>(recall * n_relevant + 0.5), 1)
 
 
 cdef inline Py_ssize_t index_of(const Walk* walk, double fraction) noexcept nogil:
-    """The index of a fraction, which must be among the values."""
+    """Return the index of a fraction in `walk.value`, which must contain it."""
     cdef Py_ssize_t low = 0, high = walk.n_values - 1, middle
     while low < high:
         middle = (low + high) // 2
@@ -73,10 +76,10 @@ cdef inline void scale_row(Walk* walk, Py_ssize_t a, double by) noexcept nogil:
 
 
 cdef void move_up(Walk* walk, Py_ssize_t a, double by, Py_ssize_t at, double times, double floor) noexcept nogil:
-    """Move states from row a+1 to row a, as the next document is relevant: multiply them by a factor and add them.
+    """Take the step in which the next document is relevant: add the states of row a+1, times a factor `by`, to row a.
 
-    The document has the fraction with index `at`; smaller maxima grow to it. Then the excess of the maximum over the
-    floor is added to the sum, `times` times.
+    The precision at this document is the fraction with index `at`, and maxima below it increase to it. Then the maximum
+    minus `floor` is added to the sum `times` times.
     """
     cdef Py_ssize_t n = walk.n_values, i, source, start
     cdef Py_ssize_t from_first = walk.first[a + 1], from_last = walk.last[a + 1]
@@ -104,14 +107,14 @@ cdef void move_up(Walk* walk, Py_ssize_t a, double by, Py_ssize_t at, double tim
 
 
 cdef inline void put(Walk* walk, Py_ssize_t state, double p, double s, double q, double more) noexcept nogil:
-    """Add a probability and its contributions to a state, after adding `more` to the sum."""
+    """Add to a state a probability p with its contributions s and q, after the sum has grown by `more`."""
     walk.chance[state] += p
     walk.sum[state] += s + more * p
     walk.square[state] += q + 2.0 * more * s + more * more * p
 
 
 cdef inline void widen(Walk* walk, Py_ssize_t a, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-    """Extend the range of row a to first … last; new states have the probability 0."""
+    """Extend the range of fractions of row a to first … last; the states that are new get the probability 0."""
     cdef Py_ssize_t row = a * walk.n_values
     if walk.last[a] < walk.first[a]:
         walk.first[a] = first
@@ -130,13 +133,13 @@ cdef inline void clear(Walk* walk, Py_ssize_t state) noexcept nogil:
 
 cdef void climb(Walk* walk, int64_t t, int64_t n, int64_t r, int64_t before, const int64_t* wanted, int n_points,
                 const double* floors) noexcept nogil:
-    """Walk through one group from its last slot to its first. All states are in row r at first."""
+    """Walk through one group from its last slot to its first. At the beginning, all states are in row r."""
     cdef int64_t x, a, h, lowest = max(wanted[0] - 1 - before, 0)
     cdef double times, floor, steps = walk.steps
     cdef int i
     for x in range(n, 0, -1):
         for a in range(max(lowest, r - (n - x) - 1), r + 1):
-            # r - a relevant documents of the group are below slot x, and a at or above it.
+            # Here, r - a relevant documents of the group are below slot x, and `a` of them are at slot x or above it.
             if a > lowest or lowest == 0:
                 scale_row(walk, a, (x - a) / <double>x)
             if a == r:
@@ -156,7 +159,7 @@ cdef void climb(Walk* walk, int64_t t, int64_t n, int64_t r, int64_t before, con
 
 
 cdef inline void gather(Walk* walk, Py_ssize_t lowest, Py_ssize_t row, Py_ssize_t n_rows) noexcept nogil:
-    """Move all states from row `lowest`, where a group ends, to the row where the next group begins."""
+    """Move all states from row `lowest`, where the walk through a group ends, to `row`, where the next walk begins."""
     cdef Py_ssize_t i, a, first = walk.first[lowest], last = walk.last[lowest], n = walk.n_values
     if row != lowest:
         for i in range(first, last + 1):
@@ -197,7 +200,7 @@ cdef void list_fractions(const Groups* groups, const double* weight, int64_t wan
 
 
 cdef double least_of(const Groups* groups, const double* weight, int64_t wanted) noexcept nogil:
-    """The interpolated precision in the worst order: a lower bound."""
+    """Return the interpolated precision in the worst order of tied documents, a lower bound for all orders."""
     cdef Py_ssize_t g
     cdef double found = 0.0, hits = 0.0
     for g in range(groups.count):
@@ -208,7 +211,8 @@ cdef double least_of(const Groups* groups, const double* weight, int64_t wanted)
 
 
 cdef struct Extent:
-    # The number of retrieved relevant documents; an upper bound of the number of fractions; and the number of rows.
+    # The number of retrieved relevant documents, an upper bound of the number of fractions, and the number of rows of
+    # states.
     int64_t retrieved
     Py_ssize_t n_values
     Py_ssize_t n_rows
@@ -227,7 +231,7 @@ cdef Extent extent_of(const Groups* groups, const double* weight, int64_t wanted
 
 
 cdef int64_t size_from(const Query* q, int64_t wanted) noexcept nogil:
-    """The size of the states and of the two bounds of each row, in numbers."""
+    """Return how many numbers of working memory the fractions, the states and the bounds of the rows need."""
     cdef Extent extent = extent_of(q.groups, q.weight, wanted)
     if extent.retrieved < wanted:
         return 0
@@ -258,7 +262,10 @@ cdef int64_t size_at_eleven_recalls(const Query* q, bint spread) noexcept nogil:
 
 
 cdef Moments moments_at(const Query* q, const int64_t* wanted, int n_points) noexcept nogil:
-    """Mean and variance of the mean interpolated precision at several numbers of relevant documents, ascending."""
+    """Return the mean and the variance of interpolated precision, averaged over several wanted numbers of documents.
+
+    `wanted` contains the numbers of relevant documents at which precision is interpolated, ascending.
+    """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef Extent extent = extent_of(groups, weight, wanted[0])
@@ -284,7 +291,7 @@ cdef Moments moments_at(const Query* q, const int64_t* wanted, int n_points) noe
     walk.last = walk.first + extent.n_rows
     walk.steps = 0.0
     walk.interruption = q.interruption
-    # At the end of the list, the maximum is 0 with probability 1.
+    # At the end of the list, where the walk begins, the maximum is 0 with probability 1.
     lowest = 0
     walk.first[0] = walk.last[0] = 0
     walk.chance[0] = 1.0

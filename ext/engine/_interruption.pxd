@@ -1,19 +1,20 @@
-"""Interruption of running kernels: polled about ten times a second.
+"""Interruption of running kernels, for example by Ctrl-C. A kernel checks for it about ten times a second.
 
-A kernel reports its progress in steps of about a nanosecond. After some millions of steps it reads the clock, and after
-a tenth of a second it takes the GIL. Python then handles signals, such as Ctrl-C, and a thread of the pool finds out
-whether its call was abandoned. An exception raised there ends the kernel's work.
+A kernel reports how many steps, of about a nanosecond each, it has taken. After some millions of steps, `interrupted`
+reads the clock; if a tenth of a second has passed, it takes the GIL. Python then handles signals, such as that of
+Ctrl-C. A thread of the thread pool also finds out whether its call was abandoned. If either raises an exception, the
+kernel stops.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
 
 cdef struct Interruption:
-    # The number of steps until the next look at the clock.
+    # The number of steps until the clock is read again.
     int64_t left
-    # The time of the last check, in seconds; 0 before the first look at the clock.
+    # The time of the last check for signals, in seconds; 0 before the clock is first read.
     double polled
-    # The raised exception, a strong reference that `check_interruption` takes over; NULL if there is none.
+    # The exception that was raised, or NULL. This is a strong reference, which `check_interruption` releases.
     PyObject* error
 
 
@@ -23,10 +24,10 @@ cdef bint poll(Interruption* interruption) noexcept nogil
 
 
 cdef inline bint interrupted(Interruption* interruption, int64_t steps) noexcept nogil:
-    """Count `steps` more steps, and return whether to stop; the kernel's result is not used then."""
+    """Count `steps` more steps; return whether the kernel has to stop. If it stops, its result is not used."""
     interruption.left -= steps
     return interruption.left < 0 and poll(interruption)
 
 
-# Raise the exception that ended the work, if there is one.
+# Raise the exception that stopped the kernel, if there is one.
 cdef int check_interruption(Interruption* interruption) except -1

@@ -16,12 +16,12 @@ cdef extern from *:
 cdef int64_t STEPS = 1 << 22
 cdef double INTERVAL = 0.1
 
-# A callback that raises an exception in a thread of the pool whose call was abandoned.
+# A callback that raises an exception if the current thread belongs to the thread pool and its call was abandoned.
 cdef object is_awaited = None
 
 
 def ask_also(check):
-    """Set a callback for all kernels, called at each check for interruption; an exception in it ends the kernel."""
+    """Set a callback for each check of a kernel for interruption. If it raises an exception, the kernel stops."""
     global is_awaited
     is_awaited = check
 

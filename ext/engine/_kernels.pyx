@@ -1,4 +1,4 @@
-"""Registry of the kernels, under the names that the definitions of measures use."""
+"""Registry of the kernels: the functions of each kernel, under the name that the definitions of measures use for it."""
 from tieaware.kernels cimport _cascade, _expected, _interpolated, _pairs, _spread
 from tieaware.kernels._measure cimport Extremes, Kernel, Statistic, WorkspaceSize
 
@@ -19,7 +19,7 @@ cdef int register(str name, Statistic mean, Statistic variance, Extremes extreme
                   WorkspaceSize workspace_size=NULL) except -1:
     cdef Py_ssize_t number = len(NUMBERS)
     if number == MOST_KERNELS or name in NUMBERS:
-        raise AssertionError(f"kernel {name!r} is already registered, or there are more than {MOST_KERNELS}")
+        raise AssertionError(f"kernel {name!r} is already registered, or there are more than {MOST_KERNELS} kernels")
     KERNELS[number].mean = mean
     KERNELS[number].variance = variance
     KERNELS[number].extremes = extremes

@@ -1,4 +1,4 @@
-"""Means over queries, for arrays and for partial sums; the arithmetic is in _means.pxd, which the engine shares."""
+"""Means over queries, computed from arrays of values or from partial sums. The arithmetic is in _means.pxd."""
 cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int64_t
@@ -10,14 +10,15 @@ cnp.import_array()
 
 
 def means(values, geometric):
-    """Average over the queries.
+    """Return the mean of each measure over the queries.
 
     Parameters
     ----------
     values : float64[..., n_queries, n_measures]
         NaN values are skipped.
     geometric : bool[n_measures]
-        Whether the mean is geometric. Values below 0.00001 then count as 0.00001, as in trec_eval.
+        Whether the mean of each measure is geometric. In a geometric mean, values below 0.00001 count as 0.00001, as in
+        trec_eval.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def means(values, geometric):
 
 def sums(const double[::1] values not None, const int64_t[::1] groups not None,
          const cnp.npy_bool[::1] geometric not None):
-    """Sum up the values of each group, for `of_sums` to turn into means.
+    """Sum up the values of each group. `of_sums` turns the sums into means.
 
     Parameters
     ----------
@@ -69,7 +70,8 @@ def sums(const double[::1] values not None, const int64_t[::1] groups not None,
     Returns
     -------
     sums, counts : float64[n_groups, 2], int64[n_groups]
-        The sums in double-double precision, high before low; sums of logarithms where the mean is geometric.
+        The sum of each group in double-double precision, as two numbers (high, low), and the number of its values.
+        Where the mean is geometric, the sum of the base-2 logarithms of the values.
     """
     cdef Py_ssize_t n = values.shape[0], n_groups = geometric.shape[0], i
     check_groups(groups, n, n_groups)
@@ -91,7 +93,10 @@ def sums(const double[::1] values not None, const int64_t[::1] groups not None,
 
 def merged(const double[:, ::1] parts not None, const int64_t[::1] counts not None, const int64_t[::1] groups not None,
            Py_ssize_t n_groups):
-    """Merge partial sums and counts from several calls of `sums` by the indices of their groups."""
+    """Add up partial sums and counts, from several calls of `sums`, that belong to the same group.
+
+    groups[i] is the index of the group of row i of `parts` and `counts`.
+    """
     cdef Py_ssize_t n = parts.shape[0], i, group
     check_groups(groups, n, n_groups)
     if counts.shape[0] != n or parts.shape[1] != 2:
@@ -135,9 +140,9 @@ cdef inline Mean mean_of(double high, double low, int64_t count, bint geometric)
 
 
 cdef int check_groups(const int64_t[::1] groups, Py_ssize_t n, Py_ssize_t n_groups) except -1:
-    """Raise ValueError unless there is a valid group for each value.
+    """Raise ValueError unless `groups` has a valid group index for each value.
 
-    The loops check again, in case another thread changes the groups meanwhile.
+    The loops that use the indices check them again, because another thread may change the array after this check.
     """
     if groups.shape[0] != n:
         raise ValueError(f"groups: expected one group per value, {n}, found {groups.shape[0]}")

@@ -1,8 +1,8 @@
 """AUC: the share of pairs of a relevant and a nonrelevant document in which the relevant document precedes the other.
 
-A tied pair counts half. With a cut-off, only pairs among the first k documents count. The group that the cut-off
-divides has x relevant documents within it, with hypergeometric probability, and the number of pairs depends on x. Given
-x, the groups above and the upper part of the divided group are independent.
+A tied pair counts half. With a cut-off, only pairs among the first k documents count. The cut-off may divide a group.
+The number x of relevant documents in the upper part of this group has a hypergeometric distribution, and the number of
+pairs depends on x. Given x, the groups above and the upper part of the divided group are independent.
 """
 from libc.stdint cimport int64_t
 
@@ -11,17 +11,20 @@ from tieaware.kernels._measure cimport Query
 
 
 cdef struct Pairs:
-    # The number of documents within the cut-off, and of relevant documents above the divided group; and the divided
-    # group: n documents, r of them relevant, m slots within the cut-off.
+    # The number of documents within the cut-off.
     double depth
+    # The number of relevant documents above the group that the cut-off divides.
     double relevant
+    # The divided group: it has n documents, r of them relevant, and m slots within the cut-off.
     double n
     double r
     double m
-    # The pairs led by a relevant document of the groups above, if all m slots held nonrelevant documents, with tied
-    # pairs counted half; the number of these tied pairs; and the variance of the number of led pairs.
+    # A pair is led if its relevant document precedes the nonrelevant one. `led` is the mean number of pairs led by a
+    # relevant document of the groups above, for the case that all m slots hold nonrelevant documents.
     double led
+    # The number of tied pairs in the groups above. Each of them counts half in `led`.
     double tied
+    # The variance, over the orders of tied documents, of the number of pairs counted in `led`.
     double variance
 
 
@@ -54,9 +57,9 @@ cdef Pairs above(const Query* q) noexcept nogil:
 
 
 cdef inline double share(Pairs* found, double x, double led) noexcept nogil:
-    """The share of `led` pairs with x relevant documents of the divided group within the cut-off.
+    """Return AUC if `led` pairs are led and x relevant documents of the divided group are within the cut-off.
 
-    It is 0 without a relevant document, and otherwise 1 without a nonrelevant one.
+    AUC is 0 if no relevant document is within the cut-off. Otherwise it is 1 if no nonrelevant document is.
     """
     cdef double hits = found.relevant + x
     if hits == 0.0:
@@ -72,7 +75,10 @@ cdef inline double fewest(Pairs* found) noexcept nogil:
 
 cdef inline double tally(Pairs* found, double x, double center, double chance, double* mean,
                          double* square) noexcept nogil:
-    """Add the contribution of x relevant documents within the cut-off; return its probability, `chance`."""
+    """Add the contribution of the case that x relevant documents of the divided group are within the cut-off.
+
+    `chance` is the probability of this case, up to a constant factor; it is also returned.
+    """
     cdef double value = share(found, x, found.led - x * found.relevant + 0.5 * x * (found.m - x)) - center
     cdef double hits = found.relevant + x
     cdef double n_pairs = hits * (found.depth - hits)
@@ -84,9 +90,10 @@ cdef inline double tally(Pairs* found, double x, double center, double chance, d
 
 
 cdef double over_chances(Pairs* found, double center, double* square) noexcept nogil:
-    """Return the mean of the share minus the center, and write the mean of its square.
+    """Return the mean of AUC minus `center`, and write the mean of its square to `square`.
 
-    The sum starts at the likeliest x, relative to its probability, and descends on both sides.
+    The sum over x starts at the likeliest x and goes on in both directions. The probabilities are computed relative to
+    that of the likeliest x.
     """
     cdef double least = fewest(found), most = min(found.r, found.m)
     cdef double n = found.n, r = found.r, m = found.m
@@ -117,7 +124,7 @@ cdef double mean_of_pairs(const Query* q) noexcept nogil:
 
 
 cdef double variance_of_pairs(const Query* q) noexcept nogil:
-    """The mean squared deviation from the mean, without a difference of large numbers."""
+    """Return the mean squared deviation of AUC from its mean, computed without a difference of large numbers."""
     cdef Pairs found = above(q)
     cdef double square
     cdef double mean = over_chances(&found, 0.0, &square)
@@ -126,7 +133,10 @@ cdef double variance_of_pairs(const Query* q) noexcept nogil:
 
 
 cdef void extremes_of_pairs(const Query* q, double* least, double* most) noexcept nogil:
-    """For each x, the extremes are reached with the relevant documents first, or last, in every group."""
+    """Try each number x of relevant documents of the divided group within the cut-off.
+
+    For a given x, AUC is largest if the relevant documents come first in every group, and smallest if they come last.
+    """
     cdef Pairs found = above(q)
     cdef double x = fewest(&found), led, value
     least[0] = 1.0

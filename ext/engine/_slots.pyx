@@ -1,7 +1,8 @@
-"""Prefix sums of slot weights: the total weight of the first j ranks, up to a constant, for j = 0 … depth.
+"""Prefix sums of slot weights: row j is the total weight of the first j ranks, plus a constant, for j = 0 … depth.
 
-Prefix sums are float64[depth + 1, 2]; each row is the unevaluated sum high + low of about 104 bits. So the weight of
-the slots t+1 … t+m is a difference of two rows that is correct to the last bits, however deep the group starts. In
+A slot is a rank, and its weight is what a measure such as DCG multiplies the gain at this rank by. Prefix sums are
+float64[depth + 1, 2]; the two numbers of a row add up to the prefix sum, with a precision of about 104 bits. So the
+total weight of the slots t+1 … t+m, a difference of two rows, is correct to nearly all its bits even if t is large. In
 plain doubles, this difference would have lost eight digits at t = 10⁴.
 """
 cimport numpy as cnp
@@ -17,7 +18,7 @@ cnp.import_array()
 
 
 cdef double_double reciprocal(double x) noexcept nogil:
-    """1 / x to about 104 bits."""
+    """Return 1 / x to about 104 bits."""
     cdef double_double q, p
     q.high = 1.0 / x
     p = two_product(q.high, x)
@@ -26,7 +27,7 @@ cdef double_double reciprocal(double x) noexcept nogil:
 
 
 def harmonic(Py_ssize_t depth):
-    """H_j = Σ_{i ≤ j} 1/i."""
+    """Return the prefix sums of the reciprocal ranks: row j is the harmonic number H_j = Σ_{i ≤ j} 1/i."""
     cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
     cdef double[:, ::1] rows = sums
     cdef double_double total
@@ -41,7 +42,7 @@ def harmonic(Py_ssize_t depth):
 
 
 def logarithmic(Py_ssize_t depth):
-    """Σ_{i ≤ j} 1 / log2(1 + i): the discount of DCG."""
+    """Return the prefix sums of the discount of DCG: row j is Σ_{i ≤ j} 1 / log2(1 + i)."""
     cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
     cdef double[:, ::1] rows = sums
     cdef double_double total, weight
@@ -57,9 +58,9 @@ def logarithmic(Py_ssize_t depth):
 
 
 def geometric(double p, Py_ssize_t depth):
-    """Σ_{i ≤ j} (1 - p) p^(i-1) - 1 = -p^j: the patience of RBP.
+    """Return the prefix sums of the slot weights of RBP, minus 1: row j is Σ_{i ≤ j} (1 - p) p^(i-1) - 1 = -p^j.
 
-    The sum without the constant -1 would converge to 1, and deep slots would lose their digits.
+    Without the -1, the prefix sums would converge to 1, and the weights of deep slots would lose their digits.
     """
     cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
     cdef double[:, ::1] rows = sums
@@ -76,7 +77,7 @@ def geometric(double p, Py_ssize_t depth):
 
 
 def squares(cnp.ndarray slots not None):
-    """Σ_{i ≤ j} d_i², from the prefix sums of the slot weights d."""
+    """Return the prefix sums of squared slot weights, Σ_{i ≤ j} d_i², from the prefix sums of the slot weights d."""
     cdef Py_ssize_t depth = slots.shape[0] - 1
     cdef const double* prefix = <const double*>cnp.PyArray_DATA(slots)
     cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
@@ -95,19 +96,20 @@ def squares(cnp.ndarray slots not None):
 
 def ideal(cnp.ndarray labels not None, cnp.ndarray gains not None, cnp.ndarray offsets not None,
           cnp.ndarray slots not None, Py_ssize_t depth):
-    """Σ g_j d_j over the `depth` best gains g of each list, in descending order; d_j is the weight of slot j.
+    """Return the ideal gain of each list: Σ g_j d_j, where g_j is the j-th highest gain and d_j the weight of slot j.
 
-    The sum has the same bits as the sum in _expected.pyx over groups of one document each.
+    Only the `depth` highest gains count. The sum has the same bits as the sum that _expected.pyx computes for the ideal
+    ranking without ties.
 
     Parameters
     ----------
     labels : int32[n]
     gains : float64[n_labels]
-        The gains of the labels from 0, none of them negative. Negative labels have no gain.
+        The gain of each label from 0; no gain is negative. Documents with negative labels have no gain.
     offsets : int64[n_lists + 1]
         Where the labels of each list start.
     slots : float64[depth + 1 or more, 2]
-        The prefix sums of the weights.
+        The prefix sums of the slot weights.
     """
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
     cdef const double* gain = <const double*>cnp.PyArray_DATA(gains)

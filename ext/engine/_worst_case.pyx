@@ -1,4 +1,4 @@
-"""Worst cases of banding: the largest difference between a ranking's value and its average over bands of ranks."""
+"""The largest possible difference between the AP of a ranking and its average over the orders inside bands of ranks."""
 cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t
@@ -9,13 +9,16 @@ cnp.import_array()
 
 
 def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
-    """Find the relevance of ranks 1 … depth for which AP and its average over the bands differ most.
+    """Find a ranking of relevant and nonrelevant documents whose AP differs most from its average over the bands.
 
-    V[R] is N times the largest sum of differences that R relevant documents can make in the bands so far. The next band
-    starts after t documents and holds n: V[R + r] = max over R and r of V[R] + best(r, R) - expected(r, R). Here
-    best(r, R) = Σ_{i=1…r} (R + i) / (t + i), with the relevant documents first in the band, and expected(r, R) =
-    r/n [(R + 1) ΔH + a (n - (t + 1) ΔH)], a = (r - 1)/(n - 1). For the gain, the relevant documents come last, and the
-    difference has the opposite sign. The result is the largest V[N] / N.
+    The search is a dynamic program. V[R] is the largest sum of differences that R relevant documents can make in the
+    bands so far, without the division of AP by the number N of relevant documents. The next band starts after t
+    documents and holds n documents, r of them relevant. The new V[R + r] is the maximum over R and r of
+    V[R] + best(r, R) - expected(r, R). With the relevant documents first in the band,
+    best(r, R) = Σ_{i=1…r} (R + i) / (t + i). On average over all orders in the band,
+    expected(r, R) = r/n [(R + 1) ΔH + a (n - (t + 1) ΔH)], where a = (r - 1)/(n - 1) and ΔH = Σ_{i=1…n} 1/(t + i). With
+    `gain`, the relevant documents come last in the band, and the difference has the opposite sign. The result is the
+    largest V[N] / N.
 
     Parameters
     ----------
@@ -24,12 +27,12 @@ def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
     depth : int
         The number of ranks.
     gain : bool
-        Whether to maximise the average's excess over the ranking, instead of the ranking's excess over the average.
+        True to maximise the average minus the ranking's AP; false to maximise the ranking's AP minus the average.
 
     Returns
     -------
     float, int8[depth]
-        The difference, and the relevance of each rank.
+        The largest difference, and the ranking that has it: 1 for each rank with a relevant document, else 0.
     """
     cdef Py_ssize_t n_bands = starts.shape[0], band, t, n, r, before, total
     cdef double harmonic, rest, a, one, linear, part, value
@@ -50,13 +53,14 @@ def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
             harmonic = rest = 0.0
             for r in range(1, n + 1):
                 harmonic += 1.0 / (t + r)
-                # n - (t+1) ΔH without cancellation: Σ (i-1) / (t+i).
+                # `rest` is n - (t+1) ΔH, computed without cancellation as Σ (i-1) / (t+i).
                 rest += (r - 1.0) / (t + r)
             # The ranking's contribution is linear in R: R Σ 1/j + Σ i/j over the ranks j of the r relevant documents.
             one = linear = 0.0
             for r in range(1, n + 1):
                 if gain:
-                    # A new relevant document precedes the other ones, each of which is now one later among them.
+                    # The new relevant document is placed above the other relevant documents of the band. So each of
+                    # these has one more relevant document above it.
                     linear += one + 1.0 / (t + n - r + 1)
                     one += 1.0 / (t + n - r + 1)
                 else:
@@ -66,7 +70,7 @@ def average_precision(const int64_t[::1] starts, Py_ssize_t depth, bint gain):
                 if interrupted(&interruption, t + 1):
                     break
                 for before in range(t + 1):
-                    # A band of one document changes nothing.
+                    # In a band of one document, the average is the value itself.
                     part = 0.0 if n == 1 else before * one + linear - r * ((before + 1) * harmonic + a * rest) / n
                     value = v[before] + (-part if gain else part)
                     better = value > w[before + r]

@@ -1,8 +1,9 @@
-/* Adding the i-th document to a group of tied documents; the user goes on beyond this document with probability q.
+/* Functions for _cascade.pyx that add the i-th document to a group of tied documents. After reading this document, the
+ * user goes on with probability q. A_x, F_x and K_xy are defined in _cascade.pyx.
  *
- * Arrays over ranks x <= m hold the number of rank x at index m-x, so each element is computed from itself and the next
- * one. Elements do not depend on each other, so any vectorisation gives the same bits. Indices have 32 bits because
- * these are converted to doubles several at a time.
+ * An array with a number for each x <= m holds the number of x at index m-x. So the new value of an element is computed
+ * from the old values of this element and the next element, and any vectorisation gives the same bits. Indices have 32
+ * bits, because 32-bit integers are converted to doubles several at a time.
  */
 #ifndef TIEAWARE_CASCADE_H
 #define TIEAWARE_CASCADE_H
@@ -11,7 +12,9 @@
 
 #include "engine/counting.h"
 
-/* Turns A_x of i - 1 documents into A_x of i: ((i-x) A_x + x q A_{x-1})/i, for x <= i; no term is negative. */
+/* Turns the A_x of i - 1 documents into the A_x of i documents: ((i-x) A_x + x q A_{x-1})/i, for x <= i. No term is
+ * negative.
+ */
 static inline void tieaware_join_few(double *products, int m, int64_t i, double q) {
     const double n = (double)i;
     for (int e = m < i ? 0 : m - (int)i; e < m; e++) {
@@ -25,12 +28,12 @@ static TIEAWARE_CLONES void tieaware_join_many(double *products, int m, int64_t 
 }
 
 static inline void tieaware_join_products(double *products, int m, int64_t i, double q) {
-    /* Calling the function for the processor's instruction set costs a few nanoseconds. */
+    /* join_many is compiled for several instruction sets; choosing among these costs a few nanoseconds per call. */
     if (m < 16) tieaware_join_few(products, m, i, q);
     else tieaware_join_many(products, m, i, q);
 }
 
-/* Turns F_x of i - 1 documents into F_x of i: ((i-x) F_x + (x-1) q F_{x-1})/i. */
+/* Turns the F_x of i - 1 documents into the F_x of i documents: ((i-x) F_x + (x-1) q F_{x-1})/i. */
 static TIEAWARE_CLONES void tieaware_join_falls(double *falls, int m, int64_t i, double q) {
     const double n = (double)i, share = 1.0 / n;
     for (int e = m < i ? 0 : m - (int)i; e < m; e++) {
@@ -39,15 +42,17 @@ static TIEAWARE_CLONES void tieaware_join_falls(double *falls, int m, int64_t i,
     }
 }
 
-/* The numbers in a row of K for m slots. Rows are written in groups of four, and one number beyond the last is read. */
+/* Returns the length of a row of K for m slots. The numbers of a row are written four at a time, and one number after
+ * these is read, so a row is longer than m + 1.
+ */
 static inline ptrdiff_t tieaware_covariances_row(int64_t m) { return (ptrdiff_t)(((m + 4) & ~(int64_t)3) + 4); }
 
-/* Turns K_xy of i - 1 documents into K_xy of i, for x <= y <= m: see variance_of_cascade. Before the first graded
- * document, all K_xy are 0 and need not be initialised.
+/* Turns the K_xy of i - 1 documents into the K_xy of i documents, for x <= y <= m: see variance_of_cascade. `is_first`
+ * is true for the first graded document: before it, all K_xy are 0, so `covariances` need not be initialised.
  *
- * Row x depends on rows x and x-1 of i - 1 documents, so x descends. Groups of four leave no remainder, which would
- * take longer than the rest of such short rows; the numbers written for y < x are arbitrary and never used. `work`
- * holds 3 rows.
+ * The new row x depends on the old rows x and x-1, so the loop goes from the last row to the first. The numbers of a row
+ * are written four at a time, without computing a remainder singly, which would take longer than the rest of a short
+ * row. So some numbers with y < x are written too; they are arbitrary and never used. `work` is working memory for 3 rows.
  */
 static TIEAWARE_CLONES void tieaware_join_covariances(double *covariances, const double *falls, double *work,
                                                       int m, int64_t i, double q, int is_first) {
@@ -56,7 +61,7 @@ static TIEAWARE_CLONES void tieaware_join_covariances(double *covariances, const
     double *restrict rank = work, *restrict stays = work + length, *restrict factor = work + 2 * length;
     for (int e = 0; e < length; e++) {
         rank[e] = (double)(m - e);
-        /* Beyond i documents, any finite number will do. */
+        /* For ranks above i, any finite number will do. */
         stays[e] = rank[e] <= n ? share * (n - rank[e]) : 0.0;
         factor[e] = e <= m ? share * stays[e] * falls[e] : 0.0;
     }
@@ -68,7 +73,7 @@ static TIEAWARE_CLONES void tieaware_join_covariances(double *covariances, const
             for (int e = 0; e < length; e++) row[e] = fall * factor[e];
         } else if (x > 0) {
             const double *restrict above = row - length;
-            /* row[e+1] belongs to y-1; for y = x its factor is 0. */
+            /* row[e+1] is the number for y-1. For y = x, where it is arbitrary, it is multiplied by 0. */
             for (int e = first; e < end; e++) {
                 row[e] = stays[e] * row[e] + once * (rank[e] - at) * row[e + 1] + twice * above[e + 1] + fall * factor[e];
             }
@@ -76,7 +81,7 @@ static TIEAWARE_CLONES void tieaware_join_covariances(double *covariances, const
     }
 }
 
-/* Writes sums[m-y] = Σ_{x<y} steps[m-x] K_xy. */
+/* Writes, for each y, sums[m-y] = Σ_{x<y} steps[m-x] K_xy. */
 static TIEAWARE_CLONES void tieaware_sum_covariances(const double *covariances, const double *steps, double *restrict sums,
                                                      int m) {
     for (int e = 0; e <= m; e++) sums[e] = 0.0;

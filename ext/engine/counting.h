@@ -1,7 +1,8 @@
-/* Counting a list of scores against one value or against sorted values: the only loops that see every document.
+/* Loops that compare every score of a list with one value or with several sorted values, and count the results.
  *
- * The counts are integers, so any vectorisation gives the same answer, and the counting loops can be compiled once per
- * instruction set (AVX2 is four to seven times faster here than the baseline; AVX-512 adds nothing).
+ * The counts are integers, so they do not depend on how the compiler vectorises the loops. The counting loops are
+ * therefore compiled for several instruction sets (with AVX2 they are four to seven times faster than without; AVX-512
+ * adds nothing).
  */
 #ifndef TIEAWARE_COUNTING_H
 #define TIEAWARE_COUNTING_H
@@ -19,14 +20,16 @@
 #define TIEAWARE_CLONES
 #endif
 
-/* A list is counted tile by tile. A tile fits in the first-level cache, and its counts in 32 bits. */
+/* A list is counted in tiles of TIEAWARE_TILE scores. A tile fits in the first-level cache, and its counts fit in 32
+ * bits.
+ */
 enum { TIEAWARE_TILE = 2048, TIEAWARE_LANES = 16 };
 
-/* count: adds to greater[i] and equal[i] how many scores are above and equal to the ascending values[i]; returns the
- * number of NaNs. For a value with at least `limit` scores above it, greater[i] may be too small, but it is at least
- * `limit`.
+/* count: adds to greater[i] the number of scores above values[i], and to equal[i] the number of scores equal to
+ * values[i], where the values ascend; returns the number of NaNs. For a value with at least `limit` scores above it,
+ * greater[i] may be too small, but it is at least `limit`.
  *
- * Four values share a pass over the tile. The pass for the lowest value also counts the NaNs.
+ * Each pass over a tile serves four values. The pass for the lowest value also counts the NaNs.
  */
 #define TIEAWARE_COUNT(NAME, SCORE, COUNTER)                                                                   \
     static inline int64_t NAME##_one(const SCORE *tile, ptrdiff_t length, double value, int64_t *greater,      \
@@ -86,8 +89,8 @@ enum { TIEAWARE_TILE = 2048, TIEAWARE_LANES = 16 };
 TIEAWARE_COUNT(tieaware_count_double, double, int64_t)
 TIEAWARE_COUNT(tieaware_count_float, float, int32_t)
 
-/* count_rounded: like count, with scores and values rounded to floats, twice as many of which fit in a vector; adds to
- * inexact how many scores were changed by rounding.
+/* count_rounded: does what count does, after rounding scores and values to floats. A vector holds twice as many floats
+ * as doubles, so this is faster. Adds to inexact the number of scores that rounding changed.
  */
 TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrdiff_t n, const double *values,
                                                       ptrdiff_t n_values, int64_t limit, int64_t *greater,
@@ -118,8 +121,8 @@ TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrd
 
 /* rank: writes to above[i] how many of the n scores are greater than scores[i]; n is at most TIEAWARE_LANES.
  *
- * This orders few scores without a branch that could be mispredicted. Both arrays are read and written in groups of
- * four; only the first n results are meaningful.
+ * This sorts a few scores without a branch that the processor could mispredict. Scores are read and results are written
+ * four at a time, so both arrays are accessed beyond index n - 1; only the first n results are meaningful.
  */
 #if defined(TIEAWARE_GNU_C)
 typedef double tieaware_four_doubles __attribute__((vector_size(32)));
@@ -130,7 +133,7 @@ TIEAWARE_CLONES static void tieaware_rank(const double *scores, ptrdiff_t n, int
         tieaware_four_doubles four;
         tieaware_four_counts count = {0, 0, 0, 0};
         memcpy(&four, scores + i, sizeof four);
-        /* A true comparison is -1. */
+        /* In vector code, a comparison that is true gives -1, not 1. */
         for (ptrdiff_t j = 0; j < n; j++) count -= scores[j] > four;
         memcpy(above + i, &count, sizeof count);
     }
@@ -145,10 +148,10 @@ static void tieaware_rank(const double *scores, ptrdiff_t n, int64_t *above) {
 }
 #endif
 
-/* precede: adds to before[i] how many of n documents precede the document at positions[i], whose score is values[i],
- * when equal scores keep the order of the list: the documents with higher scores, and the documents with an equal score
- * at a lower position. `first` is the position of the first of the n documents. Returns the number of NaNs. For a
- * document preceded by at least `limit` others, before[i] may be too small, but it is at least `limit`.
+/* precede: adds to before[i] how many of n documents precede the document at positions[i], whose score is values[i]. A
+ * document precedes it if its score is higher, or if its score is equal and its position lower. `first` is the position
+ * of the first of the n documents. Returns the number of NaNs. If at least `limit` documents precede the document,
+ * before[i] may be too small, but it is at least `limit`.
  */
 #define TIEAWARE_PRECEDE(NAME, SCORE, COUNTER)                                                                 \
     TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t first, ptrdiff_t n,                     \
@@ -178,10 +181,10 @@ static void tieaware_rank(const double *scores, ptrdiff_t n, int64_t *above) {
 TIEAWARE_PRECEDE(tieaware_precede_double, double, int64_t)
 TIEAWARE_PRECEDE(tieaware_precede_float, float, int32_t)
 
-/* locate: for each of TIEAWARE_LANES scores, finds how many of the n_values ascending values lie below it.
+/* locate: for each of TIEAWARE_LANES scores, finds how many of the n_values ascending values are lower than the score.
  *
- * Invariant: values[base-1] < score <= values[base+length], where these exist. The lanes advance together, so the
- * latency of one search hides behind the other searches.
+ * Invariant of each binary search: values[base-1] < score <= values[base+length], where these elements exist. All
+ * searches advance step by step together, so the processor works on one search while another waits for memory.
  */
 #define TIEAWARE_LOCATE(NAME, SCORE)                                                                           \
     static void NAME(const SCORE *scores, const double *values, int64_t n_values, int64_t *below) {            \

@@ -1,7 +1,8 @@
-/* Portable replacements for compiler-specific functions: bits of a word, 128-bit products and quotients.
+/* Portable replacements for compiler-specific functions: positions of bits in a word, 128-bit products and quotients.
  *
- * gcc and clang compile each to an instruction or two. Other compilers, such as MSVC, get the same bits from plain C.
- * TIEAWARE_PLAIN_C selects plain C everywhere, without vectors and clones, so that tests can compare the two.
+ * gcc and clang compile each function to one or two instructions. Other compilers, such as MSVC, compile plain C code
+ * with the same results. If TIEAWARE_PLAIN_C is defined, plain C is used with every compiler, without vector types and
+ * without versions for several instruction sets, so that tests can compare its results with those of the other code.
  */
 #ifndef TIEAWARE_PORTABLE_H
 #define TIEAWARE_PORTABLE_H
@@ -16,7 +17,7 @@
 #if defined(__SSE2__) || defined(_M_X64)
 #define TIEAWARE_SSE2
 #endif
-/* clang for Windows has the type, but its runtime library lacks the division. */
+/* clang for Windows has the type __int128, but its runtime library lacks the function that divides such numbers. */
 #if defined(__SIZEOF_INT128__) && !defined(_MSC_VER)
 #define TIEAWARE_INT128
 #endif
@@ -36,7 +37,7 @@ static inline void tieaware_prefetch(const void *address)
 #endif
 }
 
-/* For a word that is not 0: the number of zeros above its highest bit, and the index of its lowest bit. */
+/* Returns the number of zeros above the highest bit that is set, for a word that is not 0. */
 static inline int tieaware_leading_zeros(uint64_t word)
 {
 #if defined(TIEAWARE_GNU_C)
@@ -48,7 +49,7 @@ static inline int tieaware_leading_zeros(uint64_t word)
 #else
     int zeros = 0;
     for (int half = 32; half; half /= 2) {
-        /* Invariant: the word is shifted left by `zeros`, and its highest bit is among the first 2 * half bits. */
+        /* Invariant: the word is shifted left by `zeros`, and its highest set bit is among the upper 2 * half bits. */
         if (word >> (64 - half) == 0) {
             zeros += half;
             word <<= half;
@@ -58,6 +59,7 @@ static inline int tieaware_leading_zeros(uint64_t word)
 #endif
 }
 
+/* Returns the index of the lowest bit that is set, for a word that is not 0. */
 static inline int tieaware_lowest_bit(uint64_t word)
 {
 #if defined(TIEAWARE_GNU_C)
@@ -71,7 +73,7 @@ static inline int tieaware_lowest_bit(uint64_t word)
 #endif
 }
 
-/* The word with its eight bytes in memory order, the first byte lowest. */
+/* Returns a word that was read from memory, rearranged so that its first byte in memory is its lowest byte. */
 static inline uint64_t tieaware_first_byte_lowest(uint64_t word)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -81,7 +83,7 @@ static inline uint64_t tieaware_first_byte_lowest(uint64_t word)
 #endif
 }
 
-/* a * b: returns the low half and writes the high half. */
+/* Computes the 128-bit product a * b: returns its low half and writes its high half to `high`. */
 static inline uint64_t tieaware_product(uint64_t a, uint64_t b, uint64_t *high)
 {
 #if defined(TIEAWARE_INT128)
@@ -93,19 +95,19 @@ static inline uint64_t tieaware_product(uint64_t a, uint64_t b, uint64_t *high)
 #else
     const uint64_t half = UINT64_C(0xffffffff);
     const uint64_t low = (a & half) * (b & half), first = (a >> 32) * (b & half), second = (a & half) * (b >> 32);
-    /* A sum of three 32-bit numbers fits in 64 bits. */
+    /* This sum of three 32-bit numbers fits in 64 bits. */
     const uint64_t middle = (low >> 32) + (first & half) + (second & half);
     *high = (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32) + (middle >> 32);
     return middle << 32 | (low & half);
 #endif
 }
 
-/* A 32-bit digit of a quotient: (high 2^32 + next) / b, for high < b, next < 2^32 and 2^63 <= b. */
+/* Returns a 32-bit digit of a quotient: (high 2^32 + next) / b, rounded down, for high < b, next < 2^32, b >= 2^63. */
 static inline uint64_t tieaware_digit(uint64_t high, uint64_t next, uint64_t b)
 {
     const uint64_t b_high = b >> 32, b_low = b & UINT64_C(0xffffffff);
     uint64_t digit = high / b_high, rest = high % b_high;
-    /* Division by the upper half of b gives a digit that is too large by at most 2 (Knuth, TAOCP, 4.3.1). */
+    /* Dividing by the upper half of b gives a digit that is too large by at most 2 (Knuth, TAOCP, 4.3.1). */
     while (digit >> 32 || digit * b_low > (rest << 32 | next)) {
         digit--;
         rest += b_high;
@@ -115,7 +117,7 @@ static inline uint64_t tieaware_digit(uint64_t high, uint64_t next, uint64_t b)
     return digit;
 }
 
-/* a * 2^62 / b; the quotient must fit in 64 bits. */
+/* Returns a * 2^62 / b, rounded down; the quotient must fit in 64 bits. */
 static inline uint64_t tieaware_quotient_62(uint64_t a, uint64_t b)
 {
 #if defined(TIEAWARE_INT128)

@@ -1,8 +1,9 @@
-/* Sorting of a list of scores, with the place of each score in the last bits of its own word.
+/* Sorting of a list of scores. Each score and its place in the list are packed into one 64-bit word, and the words are
+ * sorted.
  *
- * If many documents of a list are weighted, sorting the whole list is cheaper than counting, for each of them, the
- * documents above it. That requires that the sort moves nothing but words, and that the code after it has no branch
- * that depends on the scores: half of such branches would be mispredicted.
+ * If many documents of a list are weighted, sorting the whole list is cheaper than counting, for each weighted
+ * document, the documents above it. This is only true because the sort moves single words, and because the code after
+ * the sort has no branch that depends on the scores: the processor would mispredict half of such branches.
  */
 #ifndef TIEAWARE_SORTING_H
 #define TIEAWARE_SORTING_H
@@ -13,17 +14,20 @@
 
 #include "engine/counting.h"
 
-/* Lists up to this length have places of 16 bits: two different doubles then rarely share all other bits.
+/* Only lists up to TIEAWARE_LONGEST_SORTED documents are sorted. Their places need at most 16 bits, and two different
+ * doubles are rarely equal in the bits that remain for the score.
  *
- * NumPy sorts up to 256 words by a network of comparisons. It partitions longer arrays first, at a cost that differs
- * widely between processors. So a longer list is sorted in chunks, and the chunks are merged here.
+ * NumPy sorts up to 256 words by a sorting network. It partitions longer arrays first, at a cost that differs widely
+ * between processors. So a longer list is sorted in chunks of at most 256 words, and the chunks are merged here.
  */
 enum { TIEAWARE_LONGEST_SORTED = 1 << 16, TIEAWARE_SORTED_CHUNK = 256 };
 
-/* Words are at least the first number and less than the second. As doubles, both are positive. */
+/* Each word is at least TIEAWARE_LEAST_WORD and less than TIEAWARE_NO_WORD. Read as doubles, both are positive. */
 static const int64_t TIEAWARE_LEAST_WORD = INT64_C(1) << 60, TIEAWARE_NO_WORD = INT64_C(3) << 61;
 
-/* The chunks of a list: `size` words each, a power of two of them, n words in all. Padding fills the last chunks. */
+/* The division of a list into chunks of `size` words each. The number of chunks is a power of two, and `n` is the
+ * number of words in all chunks, including the padding after the last word of the list.
+ */
 typedef struct {
     ptrdiff_t size, n;
 } tieaware_chunks;
@@ -41,13 +45,13 @@ static inline int64_t tieaware_place_bits(ptrdiff_t n) {
     return bits;
 }
 
-/* word: an integer that is smaller for a higher score and, for equal scores, for a lower place.
+/* word: returns an integer that is smaller for a higher score and, among equal scores, smaller for a lower place.
  *
- * The bits of the negated score are transformed so that they ascend with it: all bits of a negative number are
- * inverted, and only the sign bit of other numbers. (0 - x gives the same zero for both zeros.) The place replaces the
- * last bits. This rounds the score; `close` finds the scores that become equal by it. The bits are then moved into the
- * middle of the positive doubles, so that the word is also a double of the same order, neither NaN nor subnormal:
- * doubles sort faster than integers, above all with AVX2.
+ * The bits of the negated score, read as an integer, must ascend with the negated score. So all bits of a negative
+ * number are inverted; of any other number, only the sign bit is. (0 - x gives the same zero for both zeros.) The place
+ * replaces the last bits of the score. Different scores may become equal by this; `close` counts such scores. The bits
+ * are shifted and offset so that the word, read as a double, is positive, neither NaN nor subnormal, and in the same
+ * order as the integers: doubles sort faster than integers, above all with AVX2.
  */
 static inline int64_t tieaware_word(double score, int64_t place, int64_t place_bits) {
     const double x = 0.0 - score;
@@ -57,12 +61,14 @@ static inline int64_t tieaware_word(double score, int64_t place, int64_t place_b
     return (((int64_t)((uint64_t)bits >> 2) + TIEAWARE_LEAST_WORD) & ~place_bits) | place;
 }
 
-/* same: whether two adjacent sorted words are equal apart from the place. */
+/* same: returns whether words i - 1 and i are equal apart from their places. */
 static inline int64_t tieaware_same(const int64_t *words, ptrdiff_t i, int64_t place_bits) {
     return ((words[i] ^ words[i - 1]) & ~place_bits) == 0;
 }
 
-/* words: writes the words of n scores in an order (NULL: the order of the list); returns the number of NaNs. */
+/* words: writes the words of n scores; returns the number of NaNs. `order` holds the positions of the scores in the
+ * order in which equal scores are to be sorted; NULL means the order of the list.
+ */
 #define TIEAWARE_WORDS(NAME, SCORE)                                                                            \
     TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, const int64_t *order, ptrdiff_t n,                \
                                         int64_t place_bits, int64_t *words) {                                  \
@@ -86,10 +92,11 @@ static inline int64_t tieaware_same(const int64_t *words, ptrdiff_t i, int64_t p
 TIEAWARE_WORDS(tieaware_words_double, double)
 TIEAWARE_WORDS(tieaware_words_float, float)
 
-/* merge: writes to out the 2 * half words of two adjacent sorted halves.
+/* merge: merges two adjacent sorted halves of `half` words each into `out`.
  *
- * It works from both ends at once, one word per step and end, without a branch: in `half` steps, neither end leaves its
- * half. Invariant: `taken` of the `step` smallest words come from the lower half, and `last` of the `step` greatest.
+ * Each step writes the smallest and the greatest word that remain, without a branch. After `half` steps, all words are
+ * written, and no step can read beyond a half. Invariant: of the `step` smallest words, `taken` came from the lower
+ * half; of the `step` greatest words, `last` came from the lower half.
  */
 static inline void tieaware_merge(const int64_t *restrict low, ptrdiff_t half, int64_t *restrict out) {
     const int64_t *high = low + half, *low_end = high - 1, *high_end = high + half - 1;
@@ -104,10 +111,8 @@ static inline void tieaware_merge(const int64_t *restrict low, ptrdiff_t half, i
     }
 }
 
-/* sort: sorts n words, chunk by chunk, with a sort of doubles; returns the sorted words, which are in words or in
- * spare.
- *
- * Both arrays have room for all chunks.
+/* sort: sorts n words: first each chunk, with the function `sort`, then all words by merging the chunks. Returns the
+ * sorted words, which are in the array `words` or in the array `spare`. Both arrays must have room for all chunks.
  */
 static inline const int64_t *tieaware_sort(int (*sort)(void *, intptr_t, void *), int64_t *words, ptrdiff_t n,
                                            int64_t *spare) {
@@ -123,14 +128,16 @@ static inline const int64_t *tieaware_sort(int (*sort)(void *, intptr_t, void *)
     return words;
 }
 
-/* repeats: counts the sorted words that equal the word before them apart from the place. */
+/* repeats: counts the sorted words that are equal to the word before them, apart from their places. */
 TIEAWARE_CLONES static int64_t tieaware_repeats(const int64_t *words, ptrdiff_t n, int64_t place_bits) {
     int64_t repeats = 0;
     for (ptrdiff_t i = 1; i < n; i++) repeats += tieaware_same(words, i, place_bits);
     return repeats;
 }
 
-/* close: counts the sorted words that equal the word before them apart from the place although their scores differ. */
+/* close: counts the sorted words that are equal to the word before them, apart from their places, although their scores
+ * differ.
+ */
 static inline int64_t tieaware_close(const double *scores, const int64_t *order, const int64_t *words, ptrdiff_t n,
                                      int64_t place_bits) {
     int64_t close = 0;
@@ -146,8 +153,10 @@ static inline int64_t tieaware_close(const double *scores, const int64_t *order,
 
 /* walk_documents: finds the first `depth` weighted documents in the order of the words; returns their number.
  *
- * The g-th is document[g] of n_weighted, and start[g] documents precede it. weighted_at[place] is the weighted document
- * at a place, or n_weighted. Invariant: start[:g] and document[:g] are final; their next elements may be overwritten.
+ * Writes, for each of them, its index to document[g] and the number of documents before it to start[g].
+ * weighted_at[place] is the index of the weighted document at a place, or n_weighted if the document there has no
+ * weight. Invariant: the elements of start and document before index g are final; the elements at index g may be
+ * overwritten.
  */
 static inline ptrdiff_t tieaware_walk_documents(const int64_t *words, ptrdiff_t n, int64_t place_bits,
                                                 const uint16_t *weighted_at, int32_t n_weighted, int64_t depth,
@@ -162,11 +171,12 @@ static inline ptrdiff_t tieaware_walk_documents(const int64_t *words, ptrdiff_t 
     return g;
 }
 
-/* walk_groups: finds the first `depth` groups of equal words that hold a weighted document; returns their number.
+/* walk_groups: finds the first `depth` groups of equal scores that hold a weighted document; returns their number.
  *
- * group[k] is the group of weighted document k; group[n_weighted] is overwritten by all other documents. Invariant:
- * start[:g] and size[:g] are the groups that end before the current word. The current run of equal words begins at
- * `first`, and becomes group g if it holds a weighted document.
+ * Writes the index of the group of each weighted document k to group[k]; documents without a weight overwrite
+ * group[n_weighted]. Invariant: the elements of start and size before index g describe the groups that end before the
+ * current word. The current run of words with equal scores begins at `first`, and becomes group g if it holds a
+ * weighted document.
  */
 static inline ptrdiff_t tieaware_walk_groups(const int64_t *words, ptrdiff_t n, int64_t place_bits,
                                              const uint16_t *weighted_at, int32_t n_weighted, int64_t depth,
