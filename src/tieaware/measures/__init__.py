@@ -1,7 +1,8 @@
 """Measures, such as nDCG@10, AP(rel=2) or RBP(p=0.85).
 
-``definitions.py`` lists all families of measures. A `Definition` (``definition.py``) is composed of functions from
-``formulas.py`` and ``banding_loss.py`` and of parameters from ``parameters.py``. ``notation.py`` parses measures.
+``definitions.py`` defines all families of measures. A family, such as AP, is a measure with any cut-off and any
+parameters. Each `Definition` (``definition.py``) combines functions from ``formulas.py`` and ``banding_loss.py`` with
+parameters from ``parameters.py``. ``notation.py`` parses text such as "AP(rel=2)@10" into a `Measure`.
 """
 
 from tieaware.measures.definition import Definition, Measure

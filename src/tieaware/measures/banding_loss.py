@@ -1,8 +1,11 @@
-"""The largest loss or gain of each measure when the ranks of a list are put into bands.
+"""The most that each measure can lose or gain when all ranks of a band are treated as tied.
 
-A formula takes the measure, the edges of the bands and whether the largest gain is wanted instead of the largest loss.
-The edges are int64[n_bands + 1], from 0: band g holds the ranks edges[g] … edges[g + 1] - 1. A formula returns the
-loss, and int8[depth], the relevance of each rank in a list that attains it.
+Bands are contiguous ranks. Treating them as tied replaces the value of a list by its average over all orders of the
+documents inside the bands. The formulas here return the largest change that this can cause in any list.
+
+A formula takes the measure, the edges of the bands, and a flag: True for the largest gain, False for the largest loss.
+The edges are int64[n_bands + 1] and begin with 0: band g holds the ranks edges[g] … edges[g + 1] - 1, counted from 0.
+A formula returns the loss or gain, and int8[depth], the relevance of each rank in a list that attains it.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from tieaware.measures.definition import BandingLoss, Measure, Relevance
 
 
 def _mark(depth: int, ranks: Sequence[int] | Integers) -> Relevance:
-    """Return the relevance of all ranks, where only the given ranks, counted from 0, are relevant."""
+    """Return int8[depth] with 1 at the given ranks, which are counted from 0, and 0 at all other ranks."""
     relevance = np.zeros(depth, dtype=np.int8)
     relevance[ranks] = 1
     return relevance
@@ -27,20 +30,20 @@ def _mark(depth: int, ranks: Sequence[int] | Integers) -> Relevance:
 def _reciprocal_rank(measure: Measure, edges: Integers, gain: bool) -> tuple[float, Relevance]:
     best, ranks = 0.0, range(0)
     for start, end in pairwise(edges.tolist()):
-        # No band can lose or gain more than the reciprocal of its first rank.
+        # No band can lose or gain more than the reciprocal of its first rank, so no later band can exceed `best`.
         if 1.0 / (start + 1) <= best:
             break
         n = end - start
         reciprocals = 1.0 / np.arange(start + 1, end + 1)
-        # The probability that the first of r relevant documents is at each rank of the band. Only the gain can grow
-        # with r.
+        # `first` is, for each rank of the band, the probability that the first of r relevant documents stands there.
+        # More relevant documents in the band can increase the gain but not the loss, so r is always 1 for the loss.
         first = np.full(n, 1.0 / n)
         for r in range(1, n + 1 if gain else 2):
             average = float(first @ reciprocals)
             if (average - 1.0 / (end - r + 1) if gain else 1.0 / (start + 1) - average) > best:
                 best = average - 1.0 / (end - r + 1) if gain else 1.0 / (start + 1) - average
                 ranks = range(end - r, end) if gain else range(start, start + 1)
-            # P(first at x | r + 1) = P(first at x | r) (r + 1) (n - x - r + 1) / (r (n - r)), x from 1.
+            # P(first at x | r + 1) = P(first at x | r) (r + 1) (n - x - r + 1) / (r (n - r)), for x = 1 … n.
             if r < n:
                 first = first * np.maximum(n - np.arange(1, n + 1) - r + 1, 0) * ((r + 1) / (r * (n - r)))
     return best, _mark(edges[-1], ranks)
@@ -83,7 +86,10 @@ def _normalised_gain(measure: Measure, edges: Integers, gain: bool) -> tuple[flo
 
 
 def _band_across(cutoff: int, edges: Integers) -> tuple[int, int, int]:
-    """Return the band that the cut-off divides: its start, the number of its ranks above the cut-off, and its size."""
+    """Find the band that the cut-off divides; return its start, the number of its ranks within the cut-off, its size.
+
+    The last two numbers are equal if the cut-off divides no band.
+    """
     band = int(np.searchsorted(edges, cutoff, side="left")) - 1
     if cutoff >= edges[-1]:
         return int(edges[-1]), 0, 0

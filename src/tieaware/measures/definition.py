@@ -25,21 +25,22 @@ LEAST_INEXACT = 2.0**53
 
 _DEEPEST_CUTOFF = 2**62 - 1
 
-# The relevance of the ranks of one list, 0 or 1: int8[depth].
+# The relevance of each rank of one list, 0 or 1: int8[depth].
 Relevance = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
 class Weighting:
-    """The weights of a document by its label: one number, or the few numbers that a kernel reads together.
+    """A rule that gives each document its weight by its label. Some kernels read several weights of each document.
 
     Parameters
     ----------
     rows : callable
-        Takes int32[n] labels, and the values of `parameters` by name; returns float64[n] or float64[n_rows, n].
+        Takes int32[n] labels, and the values of `parameters` by name; returns the weights of the documents, float64[n],
+        or float64[n_rows, n] if each document has several.
     parameters : tuple of str
-        The parameters of the measure that the weights depend on. `rows` is given no others, so measures with equal
-        `rows` and equal values of these parameters can share their weights.
+        The names of the measure's parameters that the weights depend on. `rows` receives no other parameters, so
+        measures with equal `rows` and equal values of these parameters can share their weights.
     """
 
     rows: Callable[..., Values]
@@ -60,13 +61,13 @@ class Weighting:
 
 @dataclass(frozen=True, eq=False)
 class BandingLoss:
-    """The formula for the largest loss or gain of a measure when ranks are put into bands.
+    """The formula for the most that a measure can lose or gain when all ranks of a band are treated as tied.
 
     Parameters
     ----------
     largest : callable
-        Takes the measure, the edges of the bands and whether the largest gain is wanted instead of the largest loss;
-        returns that number, and the relevance of each rank in a list that attains it. See ``banding_loss.py``.
+        Takes the measure, the edges of the bands, and a flag: True for the largest gain, False for the largest loss.
+        Returns this gain or loss, and the relevance of each rank in a list that attains it. See ``banding_loss.py``.
     with_cutoff, without_cutoff : bool
         Whether the formula holds for measures with, and without, a cut-off.
     """
@@ -76,17 +77,17 @@ class BandingLoss:
     without_cutoff: bool = False
 
     def holds_for(self, measure: Measure) -> bool:
-        """Return whether the formula holds for a measure of the family."""
+        """Return whether the formula holds for a measure of the family, with the cut-off that it has."""
         return self.without_cutoff if measure.cutoff is None else self.with_cutoff
 
     def notations(self, name: str) -> list[str]:
-        """Return the notations of the measures that the formula holds for, such as P@k; `name` is the family's."""
+        """Return the notations of the measures that the formula holds for, such as P@k; `name` is the family's name."""
         return [name] * self.without_cutoff + [f"{name}@k"] * self.with_cutoff
 
 
 def check_exact(measure: Measure, weights: Values) -> None:
-    """Raise InputError unless sums of the weights of documents, float64[n_rows, n], are exact."""
-    # The largest weight usually suffices to prove it, without summing.
+    """Raise InputError if a sum over documents of their weights, float64[n_rows, n], may be inexact."""
+    # The largest weight times the number of documents usually proves that all sums are exact: skip the summation.
     if weights.max(initial=0.0) * weights.shape[1] >= LEAST_INEXACT and (weights.sum(axis=1) >= LEAST_INEXACT).any():
         raise InputError(f"{measure}: labels", "the gains add up to 2^53 or more, so their sums would not be exact")
 
@@ -95,26 +96,27 @@ def check_exact(measure: Measure, weights: Values) -> None:
 class Definition:
     """The definition of a family of measures.
 
-    Functions of a definition take the measure (with its cut-off and parameters) as their first argument.
+    Each function in a definition takes the measure (with its cut-off and parameters) as its first argument.
 
     Parameters
     ----------
     name, title : str
         The name in the notation, and a description in a few words.
     kernel : str
-        The row of ext/engine/_kernels.pyx that sums the contributions of a query's tie groups.
+        The name of the kernel, in ext/engine/_kernels.pyx, that sums the contributions of a query's tie groups.
     weighting : Weighting
-        The weights of a document.
+        The rule that gives each document its weight.
     total : callable
         Takes the measure and the judgments; returns float64[n_queries], the total weight of all judged documents of
         each query. A total of 0 means that the measure is undefined for the query.
     norm : callable
-        Takes the measure, the totals and the numbers of retrieved documents; returns the divisor of the sums, one
-        number or float64[n_queries].
+        Takes the measure, the totals and the numbers of retrieved documents; returns the number by which the
+        kernel's sum is divided: one for all queries, or float64[n_queries].
     slots : callable, optional
-        Takes the measure and a depth; returns the slot weights that the kernel reads, down to this depth.
+        Takes the measure and a depth; returns an array that the kernel reads, usually the prefix sums of the weights of
+        at least `depth` ranks.
     query_number : callable, optional
-        Takes the measure and the judgments; returns float64[n_queries], a further number of each query for the kernel.
+        Takes the measure and the judgments; returns float64[n_queries], one more number per query for the kernel.
     query_lookup : callable, optional
         Takes the measure and the judgments; returns a lookup array that the kernel reads, in which the values of each
         query are contiguous, and int64[n_queries], the position of each query's first value.
@@ -125,11 +127,11 @@ class Definition:
     has_cutoff : bool
         Whether a cut-off may follow ``@``.
     at_recall : bool
-        Whether a recall follows ``@``: the parameter of that name.
+        Whether the number after ``@`` is the parameter `recall` instead of a cut-off.
     summary : str
-        How the values of the queries are summarised: "mean", "sum" or "geometric" (mean).
+        How the values of the queries are summarised: "mean", "sum" or "geometric" (the geometric mean).
     summary_only : bool
-        Whether only the summary has a meaning, so that trec_eval prints no values of single queries.
+        Whether only the summary over the queries has a meaning, so that trec_eval prints no value for each query.
     less_is_better : bool
         Whether a lower value is better.
     has_spread : bool
@@ -140,13 +142,14 @@ class Definition:
     needs_pool : callable
         Takes the measure; returns whether documents that are pooled but not judged have a weight.
     worst_case : BandingLoss, optional
-        The largest loss by banding, where it is known.
+        The formula for the largest loss by banding, if one is known.
     limit : str, optional
-        The error for a query whose value would take too long or too much memory; the kernel then returns an infinity.
+        The error message for a query whose value would take too much time or memory to compute. The kernel returns
+        infinity for such a query.
     aliases : tuple of str
         Further names in the notation.
     trec_name, trec_name_with_cutoff : str, optional
-        The names in trec_eval without, and with, a cut-off (or a recall).
+        The measure's names in trec_eval: the name without a cut-off, and the name with a cut-off (or a recall).
     trec_names_with_parameters : mapping of str to mapping
         Further names in trec_eval, with the values of parameters that each name stands for.
     """
@@ -240,7 +243,7 @@ class Measure:
         settings = {name: parameter.default for name, parameter in definition.parameters.items()}
         for name, value in parameters.items():
             if name not in settings:
-                known = f"its parameters are {', '.join(settings)}" if settings else "it has none"
+                known = f"its parameters are {', '.join(settings)}" if settings else "the measure has none"
                 raise InputError(definition.name, f"unknown parameter {name!r}; {known}")
             try:
                 settings[name] = definition.parameters[name].checked(name, value)
@@ -250,7 +253,7 @@ class Measure:
         set_once(self, "_text", self._notation())
 
     def _notation(self) -> str:
-        """Return the measure in the notation, without the parameters that have their default."""
+        """Return the notation of the measure, such as AP(rel=2)@10, without parameters that have their default."""
         definition = self.definition
         changed = {k: v for k, v in self.parameters.items() if v != definition.parameters[k].default}
         at = changed.pop("recall", 0.0) if definition.at_recall else self.cutoff
@@ -264,7 +267,7 @@ class Measure:
 
     @property
     def judged_only(self) -> bool:
-        """Whether unjudged documents are removed from the list first."""
+        """Whether unjudged documents are removed from the list before evaluation."""
         return bool(self.parameters.get("judged_only", False))
 
     def __getitem__(self, parameter: str) -> Setting:
@@ -346,7 +349,7 @@ class Measure:
         return Measure(self.definition, cast(int, cutoff), **self.parameters)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a measure is immutable; call it for another measure: {self.name}({name}=…)")
+        raise AttributeError(f"a measure is immutable; create another measure instead: {self.name}({name}=…)")
 
     def __eq__(self, other: object) -> bool:
         return self is other or (

@@ -1,7 +1,7 @@
 """The functions that definitions are composed of: weights of documents, totals of queries, divisors, slot weights.
 
-Functions that a definition names take the measure first. A *total* is the weight of all judged documents of a query,
-N is the number of relevant ones, and k the cut-off.
+Functions that a `Definition` refers to take the measure as their first argument. A *total* is the sum of the weights
+of all judged documents of a query, N is the number of relevant documents, and k is the cut-off.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tieaware.kernels import _labels, _slots
 from tieaware.lists.judgments import POOLED, Judgments
 from tieaware.measures.definition import LEAST_INEXACT, Measure, Weighting, check_exact
 
-# Up to this label, the weights of all labels are computed, whether they occur or not. Lists with the same highest label
-# then share the weights.
+# If no label is above this one, the weight of every label from 0 to the highest is computed, even of labels that do not
+# occur. Lists with the same highest label then share these weights.
 HIGHEST_IN_LOOKUP = 255
 
 # Weights of documents, by their labels.
@@ -32,7 +32,7 @@ def _relevance(labels: Labels, rel: int) -> Values:
 
 
 def _gain(labels: Labels, dcg: str) -> Values:
-    """Return the label, or 2^label - 1 if `dcg` is "exp-log2"; and 0 for labels below 1."""
+    """Return the label, or 2^label - 1 if `dcg` is "exp-log2"; labels below 1 have gain 0."""
     if dcg == "log2":
         gains: Values = np.maximum(labels, 0.0)
         return gains
@@ -53,25 +53,25 @@ def _judged_or_pooled(labels: Labels, pool: bool) -> Values:
 
 
 def _preferred(labels: Labels, rel: int) -> Values:
-    """Return two rows, each 0 or 1: whether the document is relevant, and whether it is judged nonrelevant."""
+    """Return two rows of 0 or 1: whether each document is relevant, and whether it is judged nonrelevant."""
     relevant = _relevance(labels, rel)
     return np.stack([relevant, _judged(labels) - relevant])
 
 
 def _pooled(labels: Labels, rel: int, judged_only: bool) -> Values:
-    """Return three rows, each 0 or 1: whether the document is relevant, judged nonrelevant, or pooled but unjudged."""
+    """Return three rows of 0 or 1: whether each document is relevant, judged nonrelevant, or pooled but unjudged."""
     return np.stack([*_preferred(labels, rel), (labels <= POOLED) & (not judged_only)])
 
 
 def _relevance_and_gain(labels: Labels, rel: int) -> Values:
-    """Return three rows: 1, the label and its square for relevant documents, and 0 for others."""
+    """Return three rows: 1, the label and the squared label for relevant documents; 0 in all rows for others."""
     relevant = _relevance(labels, rel)
     gains = relevant * labels
     return np.stack([relevant, gains, gains * gains])
 
 
 def _grades(labels: Labels, max_rel: int) -> Values:
-    """Return a row for each grade 1 … max_rel, which is 1 for documents with that label, and 0 for others."""
+    """Return one row for each grade 1 … max_rel, with 1 for documents with that label and 0 for all others."""
     if labels.max(initial=0) > max_rel:
         raise unexpected("labels", f"at most max_rel={max_rel}", f"{labels.max()}")
     rows: Values = (labels == np.arange(1, max_rel + 1)[:, None]).astype(np.float64)
@@ -94,11 +94,11 @@ GRADES = Weighting(_grades, ("max_rel",))
 NOTHING = Weighting(_nothing)
 
 
-# Totals, and other numbers of queries.
+# Totals of queries, and other numbers of each query that kernels read.
 
 
 def relevant_documents(measure: Measure, judgments: Judgments) -> Values:
-    """Return N for each query, whether the documents are retrieved or not."""
+    """Return N for each query: the number of relevant documents, retrieved or not."""
     return judgments.count(int(measure["rel"]))
 
 
@@ -108,19 +108,19 @@ def positive_documents(measure: Measure, judgments: Judgments) -> Values:
 
 
 def nonrelevant_of_relevant(measure: Measure, judgments: Judgments) -> Values:
-    """Return M for each query: the number of judged nonrelevant documents, or N if that is smaller."""
+    """Return M for each query: the number of judged nonrelevant documents, or N if N is smaller."""
     relevant = relevant_documents(measure, judgments)
     return np.minimum(judgments.count(0) - relevant, relevant)
 
 
 def ideal_gain(measure: Measure, judgments: Judgments) -> Values:
-    """Return the discounted gain of the judged documents of each query in the best order, within the cut-off."""
+    """Return the largest possible DCG of each query: that of its judged documents in the best order."""
     labels = judgments.labels
     highest = _labels.highest(labels)
     if highest <= HIGHEST_IN_LOOKUP:
         gains = _gains_to(measure, highest)
     if highest > HIGHEST_IN_LOOKUP or gains[-1] * len(labels) >= LEAST_INEXACT:
-        # Index the gains by document instead of by label.
+        # Compute one gain for each document instead of one for each label.
         check_exact(measure, GAIN.weigh(measure, labels))
         gains, labels = GAIN.weigh(measure, labels)[0], np.arange(len(labels), dtype=np.int32)
     slots = discounted_slots(measure, judgments.deepest(measure.cutoff))
@@ -130,13 +130,13 @@ def ideal_gain(measure: Measure, judgments: Judgments) -> Values:
 
 @lru_cache(maxsize=256)
 def _gains_to(measure: Measure, highest: int) -> Values:
-    """Return the gains of the labels from 0 to the highest."""
+    """Return the gain of each label from 0 to `highest`."""
     gains: Values = GAIN.weigh(measure, np.arange(highest + 1, dtype=np.int32))[0]
     return gains
 
 
 def ideal_labels(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
-    """Return the cumulated labels of the relevant documents in the best order, and where those of each query begin."""
+    """Return the cumulative sums of the relevant documents' labels, highest first, and each query's first position."""
     return judgments.cumulated(np.where(judgments.labels >= int(measure["rel"]), judgments.labels, -np.inf))
 
 
@@ -145,16 +145,16 @@ def every_query(measure: Measure, judgments: Judgments) -> Values:
     return np.ones(judgments.n_queries)
 
 
-# Divisors of the sum over the groups, from the totals and the numbers of retrieved documents.
+# Divisors of the kernel's sum over the tie groups, computed from the totals and the numbers of retrieved documents.
 
 
 def one(measure: Measure, total: Values, retrieved: Integers) -> float:
-    """Return 1: the sum is the value."""
+    """Return 1: the sum over the tie groups is already the value."""
     return 1.0
 
 
 def by_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """Return the totals."""
+    """Return the totals as the divisors."""
     return total
 
 
@@ -164,7 +164,7 @@ def by_depth(measure: Measure, total: Values, retrieved: Integers) -> Values | f
 
 
 def by_mean_of_depth_and_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """Return (k + N) / 2. Hits divided by it are the harmonic mean of precision and recall."""
+    """Return (k + N) / 2. Hits divided by this number are the harmonic mean of precision and recall."""
     depth = retrieved if measure.cutoff is None else float(measure.cutoff)
     return (depth + total) / 2.0
 
@@ -176,18 +176,18 @@ def by_depth_reached(measure: Measure, total: Values, retrieved: Integers) -> Va
 
 
 def by_retrieved_or_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """Return the number of retrieved documents; with the parameter `relative`, N if that is smaller."""
+    """Return the number of retrieved documents; with the parameter `relative`, N if N is smaller."""
     return np.maximum(np.minimum(retrieved, total) if measure["relative"] else retrieved, 1.0)
 
 
 def by_weighted_mean(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """Return (retrieved + beta N) / (1 + beta). Hits divided by it are the weighted harmonic mean."""
+    """Return (retrieved + beta N) / (1 + beta). Hits divided by this number are the weighted harmonic mean."""
     beta = float(measure["beta"])
     return (retrieved + beta * total) / (1.0 + beta)
 
 
 def by_retrieved_times_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """Return retrieved · N. Squared hits divided by it are precision times recall."""
+    """Return retrieved · N. Squared hits divided by this number are precision times recall."""
     return np.maximum(retrieved, 1.0) * total
 
 
@@ -196,15 +196,16 @@ def by_retrieved(measure: Measure, total: Values, retrieved: Integers) -> Intege
     return retrieved
 
 
-# Slot weights, as prefix sums: element j is the sum of the weights of the ranks 1 … j. The weights of few ranks are
-# never freed. Those of many ranks are freed when nothing uses them; until then, they serve all who need no more ranks.
+# Slot weights are the weights of ranks, stored as prefix sums: element j is the sum of the weights of the ranks 1 … j.
+# Arrays for at most SMALL_DEPTH ranks stay in a cache. A longer array is shared as long as something uses it, and is
+# then freed.
 
 SMALL_DEPTH = 4096
 _deep_weights: WeakValueDictionary[tuple[Any, ...], Values] = WeakValueDictionary()
 
 
 def _slot_weights(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
-    """Return the prefix sums for at least `depth` ranks; `kind` computes them from the arguments and a depth."""
+    """Return the prefix sums for at least `depth` ranks; `kind(*arguments, depth)` computes them."""
     if depth <= SMALL_DEPTH:
         return _small_slot_weights(kind, *arguments)
     weights = _deep_weights.get((kind, *arguments))
@@ -240,7 +241,7 @@ def patient_slots(measure: Measure, depth: int) -> Values:
 
 
 def stops(measure: Measure, depth: int) -> Values:
-    """Return the probability that a user stops at each grade: (2^grade - 1) / 2^max_rel. These are not prefix sums."""
+    """Return the probability that a user stops, (2^grade - 1) / 2^max_rel, for each grade; these are no prefix sums."""
     highest = int(measure["max_rel"])
     probabilities: Values = (np.ldexp(1.0, np.arange(1, highest + 1)) - 1.0) / 2.0**highest
     return probabilities
@@ -260,5 +261,5 @@ def always(measure: Measure) -> bool:
 
 
 def with_pool(measure: Measure) -> bool:
-    """Return the parameter `pool`."""
+    """Return the parameter `pool`: whether documents that are pooled but not judged have a weight."""
     return bool(measure["pool"])

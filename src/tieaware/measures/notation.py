@@ -1,4 +1,4 @@
-"""The parser of measures in the notation of ir_measures, such as ``AP(rel=2)@10``, and by their names in trec_eval."""
+"""The parser of measures: it reads the notation of ir_measures, such as ``AP(rel=2)@10``, and names of trec_eval."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _BY_TREC_NAME_WITH_CUTOFF = {d.trec_name_with_cutoff: d for d in DEFINITIONS.val
 
 _NOTATION = re.compile(r"(?P<name>\w+)\s*(?:\((?P<parameters>.*)\))?\s*(?:@\s*(?P<cutoff>\S+))?", re.ASCII)
 _LONGEST = 200
-# One measure in a text that lists several and has no two spaces in a row. A comma or a space ends the measure, except
-# inside brackets, and except for a space before a bracket or beside an @.
+# Matches one measure in a list such as "AP(rel=2) @ 10, RR" that has no two spaces in a row. A comma or a space ends
+# the measure, but not inside brackets. A space before a bracket or beside an @ does not end it either.
 _ONE_OF_SEVERAL = re.compile(r"(?:\([^)]*\)?|[^ ,(]| (?=[@(])|(?<=@) )+")
 
 Parsed = TypeVar("Parsed")
 
 
 def listed_measures(text: str) -> tuple[str, ...]:
-    """Split a text into the measures that it lists, separated by commas or spaces. An empty text is one measure.
+    """Split a text into the measures that it lists, separated by commas or spaces; an empty text is returned as it is.
 
     Examples
     --------
@@ -53,8 +53,8 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     Parameters
     ----------
     measures : str or Measure, or a sequence of these
-        A string may list several measures, separated by commas or spaces. A set is an error, because values follow the
-        order of the measures.
+        A string may list several measures, separated by commas or spaces. A set is an error, because the values are
+        returned in the order of the measures.
 
     Returns
     -------
@@ -69,12 +69,12 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
 
 
 def named_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
-    """Parse measures as `parse_measures` does, and return also the names that the caller gave: "map" stays "map".
+    """Return measures as `parse_measures` does, and the names that the caller gave them, such as "map" for AP.
 
     Raises
     ------
     InputError
-        As for `parse_measures`, and if two measures have the same name, because results are found by name.
+        As for `parse_measures`; also if two measures have the same name, because results are looked up by name.
     """
     return _cached(_parse_all_and_name, measures)
 
@@ -84,12 +84,13 @@ def _cached(parse: _lru_cache_wrapper[Parsed], measures: str | Measure | Sequenc
     try:
         return parse(given)
     except TypeError:
-        # An element cannot be hashed, so it is not a measure. Parse without the cache, for a proper error.
+        # An element is not hashable, so it is neither a text nor a measure. Parse without the cache, which raises an
+        # InputError that shows the element.
         return parse.__wrapped__(given)
 
 
 def _separate(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | Measure, ...]:
-    """Return measures as the caller gave them, one by one."""
+    """Return the caller's measures as a tuple, not yet parsed; split a text that lists several."""
     if isinstance(measures, str):
         return listed_measures(measures)
     if isinstance(measures, Measure) or _measure_of_tool(measures):
@@ -126,8 +127,8 @@ def parse_measure(text: str | Measure) -> Measure:
     Parameters
     ----------
     text : str or Measure
-        For example ``"nDCG@10"``, ``"AP(rel=2)@100"``, ``"RBP(p=0.85)"``, ``"ndcg_cut_10"`` or ``"map"``. A measure is
-        returned as it is. A measure object of ir_measures is converted.
+        For example ``"nDCG@10"``, ``"AP(rel=2)@100"``, ``"RBP(p=0.85)"``, ``"ndcg_cut_10"`` or ``"map"``. A `Measure`
+        is returned unchanged. A measure object of ir_measures is converted.
 
     Returns
     -------
@@ -180,9 +181,9 @@ def _parse(text: str) -> Measure:
 
 
 def _measure_of_tool(value: Any) -> Measure | None:
-    """Return the measure that a measure object of another tool means; None for objects of any other type.
+    """Convert a measure object of another tool, such as ir_measures; return None for an object of any other type.
 
-    The integration that has the name of the tool's package converts such objects, by its function `as_measure`.
+    The function `as_measure` of the integration for the tool's package converts the object.
     """
     for base in type(value).__mro__:
         convert = _converter(str(base.__module__).partition(".")[0])
@@ -194,11 +195,12 @@ def _measure_of_tool(value: Any) -> Measure | None:
 
 @lru_cache(maxsize=256)
 def _converter(package: str) -> Callable[[Any], Measure | None] | None:
-    """Return the function `as_measure` of the integration for a package, if there is one."""
+    """Return the function `as_measure` of the integration for a package; None if there is no integration."""
     name = f"tieaware.integrations.{package}"
     if package == "builtins" or not package.isidentifier() or find_spec(name) is None:
         return None
-    # Imported only here: no other module of tieaware imports an integration, and the tool itself is already imported.
+    # Import the integration only now, so that tieaware does not depend on it. The tool itself is already imported,
+    # because the caller has an object of it.
     return getattr(import_module(name), "as_measure", None)
 
 
@@ -231,7 +233,7 @@ def _parameters(text: str, parameters: str) -> dict[str, Any]:
 
 
 def _nearest(name: str) -> str:
-    """Return a hint for an unknown name: the nearest names, or all of them."""
+    """Return a hint for an unknown name: the most similar names, or all measures if no name is similar."""
     with_cutoff = (f"{name}_{'0.10' if d.at_recall else 10}" for name, d in _BY_TREC_NAME_WITH_CUTOFF.items())
     known = [*_BY_NAME, *_BY_TREC_NAME, *with_cutoff]
     return did_you_mean(name, known) or f"; the measures are {', '.join(DEFINITIONS)}"
@@ -241,5 +243,5 @@ def _reduce(measure: Measure) -> tuple[Callable[[str], Measure], tuple[str]]:
     return parse_measure, (str(measure),)
 
 
-# A measure is pickled as its notation, because some functions in its definition are lambdas, which have no name.
+# A measure is pickled as its notation, because some functions in its definition are lambdas, which cannot be pickled.
 copyreg.pickle(Measure, _reduce)

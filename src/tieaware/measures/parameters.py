@@ -1,4 +1,4 @@
-"""The parameters of measures, with their defaults, ranges and descriptions, from which errors and the docs are made."""
+"""Types of parameters of measures. Each parameter has a default, a range and a description, which the docs show."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from tieaware.checks import arguments
 
-# The type of a parameter's value; a bool is an int.
+# The type of a parameter's value. It includes bool, which is a subclass of int.
 Setting = int | float | str
 
 
@@ -16,18 +16,18 @@ class Parameter(Protocol):
 
     @property
     def default(self) -> Setting:
-        """The value if none is given."""
+        """The value of the parameter if the user gives none."""
 
     @property
     def description(self) -> str:
-        """The meaning, in a few words."""
+        """The meaning of the parameter, in a few words."""
 
     @property
     def range(self) -> str:
         """The allowed values, as text."""
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Return a value as a plain Python object; raise InputError at `where` if it is not allowed."""
+        """Return a value as a plain Python object; raise InputError, with `where` in the message, if it is invalid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +45,13 @@ class WholeNumber:
         return f"{self.least:,} … {self.most:,}"
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Check a whole number."""
+        """Return the value as an int, or raise InputError if it is not a whole number in the range."""
         return arguments.whole_number(where, value, self.least, self.most)
 
 
 @dataclass(frozen=True, eq=False)
 class Number:
-    """A parameter whose value is a number from `least` to `most`; without `ends`, these two are not allowed."""
+    """A parameter whose value is a number from `least` to `most`; both limits are allowed only if `ends` is True."""
 
     default: float
     least: float
@@ -65,7 +65,7 @@ class Number:
         return f"{self.least:g} … {self.most:g}{'' if self.ends else ', exclusive'}"
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Check a number, and convert it to float, so that 2 and 2.0 give equal measures."""
+        """Return the value as a float, because 2 and 2.0 must give equal measures; or raise InputError."""
         return arguments.number(where, value, self.least, self.most, ends=self.ends)
 
 
@@ -83,7 +83,7 @@ class Word:
         return ", ".join(self.choices)
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Check a word."""
+        """Return the value, or raise InputError if it is not one of the words."""
         return arguments.one_of(where, value, self.choices)
 
 
@@ -100,5 +100,5 @@ class Flag:
         return "False, True"
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Check a flag."""
+        """Return the value as a bool, or raise InputError if it is neither True nor False."""
         return arguments.flag(where, value)
