@@ -1,4 +1,4 @@
-"""Coarser scores: reduce the precision of a ranking's scores before its ties are resolved.
+"""Coarsenings: ways to reduce the precision of a ranking's scores before its ties are resolved.
 
 | class | notation | coarse scores |
 |---|---|---|
@@ -9,7 +9,7 @@
 | `BFloat16()` | `bfloat16`, `bf16` | the upper half of single precision |
 | `Levels(N)` | `levels:N` | N equal steps over the range of each list's scores |
 | `Gap(ATOL)` | `gap:ATOL` | the highest score of each group of near scores; `gap:ATOL,RTOL` adds a relative tolerance |
-| `Bands(RHO)` | `bands:RHO` | one score for all ranks of a band; each band begins RHO times as deep as the last |
+| `Bands(RHO)` | `bands:RHO` | one score for all ranks of a band; each band begins RHO times as deep as the one before |
 
 All formats round to the nearest number, ties to even, except ``Levels``, which rounds down, and ``Gap``, which rounds
 up to a score of the list. No coarsening puts a lower score above a higher one.

@@ -1,4 +1,4 @@
-"""The protocol of coarsenings, the base class of those in tieaware, and the parser of their notation."""
+"""The protocol of coarsenings, the base class of tieaware's own coarsenings, and the parser of their notation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tieaware.checks.arguments import did_you_mean, shown, unexpected
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.errors import InputError
 
-# The largest number of digits that is parsed. No precision takes a longer number.
+# A whole number with more digits than this is an error. No precision takes such a large number.
 _MOST_DIGITS = 17
 
 
@@ -17,7 +17,7 @@ class Coarsening(Protocol):
     """A way to make scores coarser. ``precision=`` accepts any object that has this method.
 
     A class whose coarse scores depend on the whole list, instead of on each score alone, should also have the attribute
-    ``whole_list = True``. It is then refused for measures that remove unjudged documents from the list.
+    ``whole_list = True``. tieaware then refuses the class for measures that remove unjudged documents from the list.
     """
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
@@ -28,13 +28,13 @@ class Coarsening(Protocol):
         scores : float64[n_docs] or float32[n_docs]
             The scores, without NaN. List i has the scores ``scores[offsets[i]:offsets[i + 1]]``.
         offsets : int64[n_lists + 1]
-            The position of the first score of each list, and the number of scores.
+            The position of the first score of each list, followed by the total number of scores.
 
         Returns
         -------
         float64[n_docs] or float32[n_docs]
-            The coarse scores, in the same order. No lower score becomes higher than another one. Infinities stay, and
-            scores that are too large for a format become infinite.
+            The coarse scores, in the same order. A score that is lower than another one must not become higher than it.
+            Infinite scores stay infinite, and scores that are too large for a format become infinite.
         """
 
 
@@ -70,12 +70,12 @@ class Precision(Coarsening):
 
     @classmethod
     def from_number(cls, number: str | None) -> Self:
-        """Return the coarsening of this class with the number in a notation.
+        """Return the coarsening that a notation such as "decimals:3" stands for, given the number after the colon.
 
         Parameters
         ----------
         number : str or None
-            The text after the colon of the notation; None if there is no colon.
+            The text after the colon, such as "3"; None if the notation has no colon.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class Precision(Coarsening):
         return cls()
 
 
-# All classes of coarsenings, by each of their names.
+# The classes of coarsenings by name. A class that has several names occurs under each.
 REGISTRY: dict[str, type[Precision]] = {}
 
 
@@ -112,7 +112,7 @@ def notations() -> str:
 
 
 def whole_number_for(precision: type[Precision], number: str | None) -> int:
-    """Return the number in a notation as a whole number; raise InputError if it is missing or not a whole number."""
+    """Return the text after the colon of a notation as an int; raise InputError if it is not a whole number."""
     if number is None or not number.isdecimal() or len(number) > _MOST_DIGITS:
         raise InputError("precision", f"{precision.names[0]} needs a whole number, as in {precision.example}")
     return int(number)
@@ -124,12 +124,12 @@ def parse_precision(text: str | Coarsening) -> Coarsening:
     Parameters
     ----------
     text : str or Coarsening
-        The notation. A coarsening is returned as it is.
+        The notation. A coarsening object is returned unchanged.
 
     Returns
     -------
     Coarsening
-        ``str()`` of a coarsening with a notation is parsed to an equal one.
+        If the coarsening has a notation, ``parse_precision(str(coarsening)) == coarsening``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Rounding to decimal digits: after the decimal point, or significant ones."""
+"""Rounding of scores to a number of digits after the decimal point, or to a number of significant digits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tieaware.checks.arrays import Offsets, Scores
 from tieaware.precision.coarsening import Precision, whole_number_for
 
 _MOST_DIGITS = 300
-# This number of significant digits identifies every double.
+# Rounding to this number of significant digits changes no double.
 _ENOUGH_DIGITS = 17
 
 
@@ -50,7 +50,7 @@ class Decimals(Precision):
 
     @classmethod
     def from_number(cls, number: str | None) -> Self:
-        """Return the coarsening with the number of digits that stands after the colon."""
+        """Return the coarsening for the number of digits after the colon, such as '3' in 'decimals:3'."""
         return cls(whole_number_for(cls, number))
 
     def __str__(self) -> str:
@@ -66,11 +66,12 @@ class Decimals(Precision):
         """
         wide = scores.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            # Where neighbouring doubles are further apart than decimals, the score is already the nearest double.
+            # If neighbouring doubles are further apart than neighbouring decimal numbers with this many digits, the
+            # score stays: it is the double nearest to its rounded value.
             inexact = np.isfinite(wide) & (np.spacing(np.abs(wide)) < 2.0 * 10.0**-self.digits)
             scaled = wide * 10.0**self.digits
             whole = np.rint(scaled)
-            # The product has a rounding error, so the whole number is certain only if it is not near a half.
+            # The product `scaled` has a rounding error, so `whole` is certain only if `scaled` is not near a half.
             from_half = np.abs(np.abs(scaled - whole) - 0.5)
             certain = (np.abs(scaled) < 2.0**50) & (from_half > 2.0**-48 * np.abs(scaled) + 1e-9)
             quick = inexact & certain & (self.digits <= 22)
@@ -112,14 +113,14 @@ class Significant(Precision):
 
     @classmethod
     def from_number(cls, number: str | None) -> Self:
-        """Return the coarsening with the number of digits that stands after the colon."""
+        """Return the coarsening for the number of digits after the colon, such as '3' in 'significant:3'."""
         return cls(whole_number_for(cls, number))
 
     def __str__(self) -> str:
         return f"significant:{self.digits}"
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
-        """Round the decimal notation of each score. With 17 digits or more, return the scores themselves.
+        """Round each score in decimal notation. With 17 digits or more, return the scores unchanged.
 
         Examples
         --------

@@ -1,6 +1,6 @@
 """Binary floating-point formats: single precision, half precision and bfloat16.
 
-All of them round to the nearest number, ties to even, and return float32 scores.
+All classes round to the nearest number of the format, halfway cases to even, and return float32 scores.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class BFloat16(Precision):
     example = "bfloat16"
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
-        """Round each score once, although the conversion passes through single precision.
+        """Round each score correctly, as if in one step, although the computation passes through single precision.
 
         Examples
         --------
@@ -91,8 +91,8 @@ class BFloat16(Precision):
         with np.errstate(over="ignore", under="ignore"):
             single = wide.astype(np.float32)
         bits = single.view(np.uint32)
-        # Truncate to float32, and set the last bit where anything was cut off (a sticky bit). Then a score just above
-        # or below a half of the last bfloat16 digit cannot look like that half, and rounding again is exact.
+        # Truncate to float32, and set the last bit of each number that lost bits (a sticky bit). A score just above or
+        # below the midpoint of two bfloat16 numbers then cannot look like the midpoint, so rounding again is exact.
         bits -= single > wide
         bits |= single != wide
         bits += np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))

@@ -1,4 +1,4 @@
-"""Levels: equal steps over the range of each list's scores."""
+"""The coarsening `Levels`, which divides the range of each list's scores into equal steps."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Levels(Precision):
 
     @classmethod
     def from_number(cls, number: str | None) -> Self:
-        """Return the coarsening with the number of steps that stands after the colon."""
+        """Return the coarsening for the number of steps after the colon, such as '11' in 'levels:11'."""
         return cls(whole_number_for(cls, number))
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class Levels(Precision):
             finite = np.isfinite(of_list)
             if not finite.any():
                 continue
-            # Halved, so that the difference of two finite scores is finite.
+            # Halve the scores, so that the difference between two finite scores cannot overflow.
             halves = of_list[finite] / 2.0
             low, high = halves.min(), halves.max()
             share = (halves - low) / (high - low) if high > low else np.zeros(len(halves))

@@ -29,8 +29,8 @@ def _is_too_long(number: str) -> bool:
 
 
 def _exact_growth(rho: str | float | Fraction) -> Fraction:
-    """Return a growth factor exactly: a float stands for the decimal number that Python prints."""
-    # Imported here because the import takes a tenth of the time that importing tieaware takes.
+    """Return a growth factor as an exact fraction; a float stands for the decimal number that Python prints for it."""
+    # Import fractions only when needed, because this would lengthen the import of tieaware by a tenth.
     from fractions import Fraction
 
     wanted = f"a number from 1 to 2^62 of at most {_LONGEST_RHO} digits, such as '1.5'"
@@ -55,8 +55,8 @@ def bands(rho: str | float | Fraction, depth: int) -> Integers:
     Parameters
     ----------
     rho : str, Fraction, int or float
-        The growth factor, at least 1, taken as the rational number that it is written as: computed in doubles,
-        ``ceil(1.1 * b)`` is wrong for 54 of the b up to 1000. With 1, each rank is a band of its own.
+        The growth factor, at least 1. It is read as the exact number that is written, because ``ceil(1.1 * b)`` in
+        doubles is wrong for 54 of the ranks b up to 1000. With 1, each rank is a band of its own.
     depth : int
         The number of ranks.
 
@@ -80,7 +80,7 @@ def bands(rho: str | float | Fraction, depth: int) -> Integers:
     growth = _exact_growth(rho)
     depth = whole_number("depth", depth, 0, _DEEPEST)
     numerator, denominator = growth.numerator, growth.denominator
-    # Up to this rank, ⌈rho b⌉ is b + 1.
+    # Up to this rank, ⌈rho b⌉ is b + 1, so each band is a single rank.
     single = depth if growth == 1 else min(depth, math.ceil(1 / (growth - 1)))
     starts = np.arange(1, single + 1, dtype=np.int64)
     later = []
@@ -93,7 +93,7 @@ def bands(rho: str | float | Fraction, depth: int) -> Integers:
 
 @dataclass(frozen=True)
 class Bands(Precision):
-    """Treat all ranks of one band as tied, regardless of their scores. Ranks are those of the run order.
+    """Treat all ranks of one band as tied, regardless of scores. Documents with equal scores keep the order of the run.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Bands(Precision):
 
     @classmethod
     def from_number(cls, number: str | None) -> Self:
-        """Return the bands with the growth factor that stands after the colon."""
+        """Return the bands for the growth factor after the colon, such as '1.5' in 'bands:1.5'."""
         if number is None:
             raise InputError("precision", f"bands needs a growth factor, as in {cls.example}")
         return cls(number)

@@ -1,4 +1,4 @@
-"""The exact worst case of banding for each measure, with a ranking that attains it."""
+"""The most that treating bands of ranks as tied can change a measure, with a ranking that attains this change."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """The largest difference between the value of a ranking and its average over bands.
+    """The largest difference between the value of a ranking and its average over the orders inside bands.
 
     Attributes
     ----------
     value : float
         The difference, at least 0.
     labels : int8[depth]
-        The relevance of the ranks 1 … depth of a ranking with this difference. All relevant documents are retrieved.
+        The relevance of the ranks 1 … depth of a ranking with this difference, which retrieves all relevant documents.
     """
 
     value: float
@@ -36,14 +36,14 @@ class WorstCase:
 
 
 def worst_case(measure: str | Measure, rho: str | float | Fraction, depth: int = 1000, gain: bool = False) -> WorstCase:
-    """Find the ranking whose value changes most when its ranks are put into bands.
+    """Find the ranking whose value changes most when all ranks of a band are treated as tied.
 
     Parameters
     ----------
     measure : str or Measure
         P@k, R@k, AP, RR, nDCG, nDCG@k or RBP, with binary relevance.
     rho : str, Fraction, int or float
-        The growth of the bands; see `tieaware.precision.bands`.
+        The growth factor of the bands; see `tieaware.precision.bands`.
     depth : int
         The number of ranks, at least 1.
     gain : bool
@@ -63,7 +63,7 @@ def worst_case(measure: str | Measure, rho: str | float | Fraction, depth: int =
     -----
     RR loses most with one relevant document in the first band that has several ranks; it may gain more with several
     relevant documents. RBP is a sum over ranks: it loses most if the ranks that weigh more than the mean of their band
-    are relevant, and gains most if those that weigh less are. nDCG divides by the ideal sum, so only some of these
+    are relevant, and gains most if the other ranks are relevant. nDCG divides by the ideal sum, so only some of these
     ranks are relevant: those that deviate most. For P and R only the band across the cut-off matters. For AP, a dynamic
     program over the number of relevant documents takes O(depth²).
 
