@@ -14,8 +14,8 @@ documents may stand in either order. Every measure has three functions, with nam
 
 If each group holds one document, the first two functions agree and the third returns 0. Each module has a family of
 measures, and a registry ``MEASURES`` in which :func:`evaluate` and :func:`variance` find the functions by the measure's
-name. Measures that do not depend on the order have one function each, in ``sets``. The word "expected" stands only in
-the name of the measure that is called so: the expected reciprocal rank (ERR, ``expected_reciprocal_rank``).
+name. Measures that do not depend on the order have one function each, in ``sets``. Among the names of
+functions, only ``expected_reciprocal_rank`` has the word "expected", because the measure ERR is called so.
 
 These parameters mean the same in all functions:
 
@@ -32,7 +32,7 @@ These parameters mean the same in all functions:
 ``rel``
     The smallest relevant label.
 
-Means have the range of the value. A query without relevant judged documents has the value 0.
+The mean of a measure has the same range as its value. A query without relevant judged documents has the value 0.
 
 The relevant documents within the cut-off are the hits. In the formulas, a group starts after t documents and holds n
 documents, r of them relevant; m of its ranks, t+1 … t+m, are within the cut-off. Groups are independent of each other,
@@ -114,7 +114,7 @@ def evaluate(
     judged : sequence of int or None, optional
         The labels of all judged documents of the query, retrieved or not. Default: the labels of the retrieved ones.
     ties : str
-        ``"average"``: the mean over all orders of tied documents. The other rules put tied documents in one order, as
+        ``"average"``: the mean over all orders of tied documents. Each other rule puts tied documents in one order, as
         :func:`rank` does.
     docids : sequence of str or bytes, optional
         The document ids, for the rules that order by them.
@@ -203,6 +203,6 @@ def _check(
 
 
 def _arguments(measure: Measure) -> dict[str, Any]:
-    """Return the cut-off and the parameters of a measure by the names that the functions use."""
+    """Return the cut-off and the parameters of a measure as keyword arguments for its functions."""
     cutoff = {"k": measure.cutoff} if measure.definition.has_cutoff else {}
     return {**measure.parameters, **cutoff}

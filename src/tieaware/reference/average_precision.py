@@ -1,6 +1,6 @@
 """Average precision, inferred average precision and the Q-measure.
 
-The numbers in brackets are those of the references of `tieaware.reference`.
+Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, grade_of, is
 
 
 def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Return the sum of the precisions at the ranks of the relevant documents, / N ([1]_, section 8.4).
+    """Return the sum of the precisions at the ranks of relevant documents, divided by N ([1]_, section 8.4).
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
 
@@ -70,7 +70,7 @@ def chance_of_all(n: int, r: int, i: int) -> float:
     n : int
         The size of the group.
     r : int
-        The number of relevant documents in it, 0 … n.
+        The number of relevant documents in the group, 0 … n.
     i : int
         The number of given documents, at least 0.
 
@@ -88,10 +88,10 @@ def chance_of_all(n: int, r: int, i: int) -> float:
 
 
 def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Return the variance of `average_precision`, from the chances that two to four ranks are all relevant.
+    """Return the variance of `average_precision`, from the probabilities that up to four ranks are all relevant.
 
-    A relevant document with x documents before it in its group adds (c + the relevant ones among these x) / its rank.
-    Here c is 1 + the number of relevant documents in earlier groups.
+    A relevant document with x documents before it in its group adds (c + h) / its rank to the sum. Here h is the number
+    of relevant documents among these x, and c is 1 + the number of relevant documents in earlier groups.
 
     Parameters as for `average_precision`; the value is 0 … 1/4.
 
@@ -121,10 +121,10 @@ def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None
 
 
 def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
-    """Infer average precision where documents of the pool (label -2) are not judged: infAP [11]_, as in trec_eval.
+    """Estimate average precision where documents of the pool (label -2) are not judged: infAP [11]_, as in trec_eval.
 
-    A relevant document at rank j adds 1/j + (pooled documents before it)/j · (the share of relevant documents among the
-    judged ones before it).
+    A relevant document at rank j adds 1/j + u/j · s, and the sum is divided by N. Here u is the number of documents
+    before it that are in the pool, judged or not, and s is the share of relevant ones among its judged predecessors.
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
 
@@ -139,8 +139,9 @@ def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) 
 def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Return the mean of `inferred_average_precision`.
 
-    Each of the n ranks of a group may hold a given relevant document. Before it in its group are i relevant, j judged
-    nonrelevant and v pooled documents, with the probability of drawing these numbers.
+    A relevant document stands at each of the n ranks of its group with probability 1/n. For each rank, the function
+    sums over all cases: i relevant, j judged nonrelevant and v pooled but unjudged documents of the group come before
+    the document. Each case has the probability of drawing these numbers.
 
     Parameters as for `inferred_average_precision`.
 
@@ -187,13 +188,15 @@ def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel:
 def q_measure(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
     """Return the Q-measure [12]_: Σ_j (hits to j + beta gain to j) / (j + beta ideal gain to j), / N.
 
-    The sum is over the ranks j of relevant documents. The gain of a relevant document is its label.
+    The sum is over the ranks j of relevant documents, and "to j" means in total over the ranks 1 … j. The gain of a
+    relevant document is its label.
+
+    Other parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Parameters
     ----------
     beta : float
         The weight of the gain against the hits, above 0.
-    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -206,8 +209,9 @@ def q_measure(ranking: Ranking, judged: Ranking, k: int | None = None, beta: flo
 def mean_of_q_measure(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
     """Return the mean of `q_measure`: Σ_x w_x E[(R + 1 + beta C) I + beta g + I Σ (I + beta g before it)].
 
-    I is 1 if the document in slot x of the group is relevant, else 0; g is its gain. R and C are the hits and the gain
-    before the group, and w = 1/(j + beta ideal gain to j).
+    This sum over the slots x of all groups is divided by N. I is 1 if the document in slot x is relevant, else 0, and g
+    is its gain. R and C are the hits and the gain before the group. The inner sum is over the documents before slot x
+    in the group. For the rank j of slot x, w_x = 1/(j + beta ideal gain to j).
 
     Parameters as for `q_measure`.
 
@@ -227,7 +231,11 @@ def mean_of_q_measure(groups: Groups, judged: Ranking, k: int | None = None, bet
 def variance_of_q_measure(
     groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
 ) -> float:
-    """Return the variance of `q_measure`, which sums w_x (u_x + I_x Σ h before x), from means over up to four ranks.
+    """Return the variance of `q_measure`, from the mean products over up to four different documents of a group.
+
+    With the symbols of `mean_of_q_measure`, u = (R + 1 + beta C) I + beta g and h = I + beta g. The measure is the sum
+    of w_x (u_x + I_x Σ h) over the slots x, divided by N; the inner sum is over the documents before slot x in the
+    group.
 
     Parameters as for `q_measure`; the value is 0 … 1/4.
 
@@ -246,7 +254,7 @@ def variance_of_q_measure(
             w * w * (e(uu) + 2 * x * e(u, h) + x * e(hit, squares) + x * (x - 1) * e(hit, h, h))
             for x, w in enumerate(weights)
         )
-        # For two ranks of the group: y documents of the group stand before the first, and x before the second.
+        # For each pair of slots of the group: y documents of the group stand before the upper slot, x before the lower.
         one, three, four = e(u, u) + e(uh, hit), e(u, hit, h), (e(hit, hit, squares) + e(h, hit, h), e(hit, hit, h, h))
         square += 2 * math.fsum(
             w * v * (one + (x - 1 + y) * three + y * (four[0] + (x - 2) * four[1]))
@@ -260,7 +268,10 @@ def variance_of_q_measure(
 def _terms_of_q(
     groups: Groups, judged: Ranking, k: int | None, beta: float, rel: int
 ) -> Iterator[tuple[list[float], list[float], list[float], list[float]]]:
-    """Yield, for each group, the weights of its ranks, and for its documents I, u = c I + beta g and h = I + beta g."""
+    """Yield four lists for each group: w_x of its ranks, and I, u and h of its documents.
+
+    The symbols are those of `variance_of_q_measure`.
+    """
     ideal = sorted((grade_of(label) for label in judged if is_relevant(label, rel)), reverse=True)
     c = 1.0
     for ranks, labels in with_ranks(groups, k):
@@ -279,12 +290,13 @@ def _terms_of_q(
 def sum_over_distinct(*worths: Sequence[float]) -> float:
     """Sum ``worths[0][d0] worths[1][d1] …`` over all choices of different documents d0, d1 and so on.
 
-    The sum lets the last document be any, and then subtracts the cases in which it is one of the earlier documents.
+    The function first sums over all documents for the last place, and then subtracts the cases in which this document
+    is in an earlier place, too.
 
     Parameters
     ----------
     *worths : sequences of float, of equal lengths
-        The worth of each document in the first place, in the second place, and so on.
+        One sequence for each place: ``worths[i][d]`` is the factor of document d in place i.
 
     Returns
     -------
@@ -307,7 +319,7 @@ def sum_over_distinct(*worths: Sequence[float]) -> float:
 
 
 def mean_over_distinct(*worths: Sequence[float]) -> float:
-    """Return `sum_over_distinct` / the number of choices; 0 if there is no choice.
+    """Return `sum_over_distinct` divided by the number of choices; 0 if no choice is possible.
 
     Parameters as for `sum_over_distinct`.
 

@@ -2,7 +2,7 @@
 
 A user reads down the list and stops at each document with a probability that depends on its label.
 
-The numbers in brackets are those of the references of `tieaware.reference`.
+Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ def stop_probability(label: Label, max_rel: int = 4) -> float:
 def expected_reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
     """Return Σ_j 1/j Π_{i<j} (1 - stop_i) stop_j, the expectation of 1 / the rank at which the user stops [10]_.
 
+    Other parameters as for `tieaware.reference`; the value is 0 … 1.
+
     Parameters
     ----------
     max_rel : int
         As for `stop_probability`.
-    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -61,7 +62,8 @@ def expected_reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = 
 def mean_products(factors: Sequence[float], m: int) -> list[float]:
     """Return the mean product of x of the factors, over all choices of x factors, for x = 0 … m.
 
-    The i-th factor q changes the mean A_x to ((i-x)/i) A_x + (x/i) q A_{x-1}.
+    The function adds the factors one by one. The i-th factor, q, changes the mean A_x of the products of x factors to
+    ((i-x)/i) A_x + (x/i) q A_{x-1}.
 
     Parameters
     ----------
@@ -90,7 +92,8 @@ def mean_products(factors: Sequence[float], m: int) -> list[float]:
 def mean_of_expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
     """Return the mean of `expected_reciprocal_rank`: Σ P Σ_x (A_{x-1} - A_x)/(t+x).
 
-    A_x is the mean product of 1 - stop over x documents of the group, and P the product over all earlier groups.
+    The outer sum is over the groups. A_x is the mean product of 1 - stop over x documents of the group, and P is the
+    product of 1 - stop over all documents of earlier groups.
 
     Parameters as for `expected_reciprocal_rank`.
 
@@ -109,10 +112,10 @@ def mean_of_expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | N
 
 
 def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[int, int], float]:
-    """Return the mean product of x factors squared and y others, over all choices, for x + y ≤ m.
+    """Return the mean product of the squares of x factors and of y other factors, over all choices, for x + y ≤ m.
 
-    This is the mean of T_x T_{x+y}, where T_x is the product of the first x factors in an order. The recurrence is that
-    of `mean_products`.
+    This is the mean of T_x T_{x+y} over all orders, where T_x is the product of the first x factors in an order. The
+    function adds the factors one by one, as `mean_products` does.
 
     Parameters as for `mean_products`.
 
@@ -148,7 +151,8 @@ def variance_of_expected_reciprocal_rank(
 ) -> float:
     """Return the variance of `expected_reciprocal_rank`: Σ P² Var Σ_x (T_{x-1} - T_x)/(t+x).
 
-    T_x is the product of 1 - stop over the first x documents of the group, and P the product over the groups before it.
+    The outer sum is over the groups. T_x is the product of 1 - stop over the first x documents of the group in an
+    order, and P is the product of 1 - stop over all documents of earlier groups.
 
     Parameters as for `expected_reciprocal_rank`; the value is 0 … 1/4.
 
@@ -171,7 +175,7 @@ def variance_of_expected_reciprocal_rank(
                 for x in range(m + 1)
                 for y in range(m + 1)
             )
-            # Rounding of the two terms can make their difference negative.
+            # Rounding errors of the two terms can make their difference negative.
             total += goes_on**2 * max(square - mean**2, 0.0)
         goes_on *= math.prod(factors)
     return total

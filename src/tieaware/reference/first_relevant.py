@@ -1,6 +1,6 @@
-"""Measures of the ranks of the first relevant documents.
+"""Measures that depend only on the ranks of the first relevant documents: RR, Success and ESL.
 
-The numbers in brackets are those of the references of `tieaware.reference`.
+Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel
 
 
 def chances_of_first_relevant(n: int, r: int) -> Iterator[float]:
-    """Yield p_1, p_2, …: the probability that the first relevant document of a group is its x-th document.
+    """Yield p_1, p_2, …: p_x is the probability that the first relevant document of a group is its x-th document.
 
-    p_1 = r/n, and p_{x+1} = p_x (n-x-r+1)/(n-x). These are the differences of the survival function, the probability
-    that none of the first x documents is relevant. The formula printed in [2]_ sums the survival function itself.
+    p_1 = r/n, and p_{x+1} = p_x (n-x-r+1)/(n-x). The p_x are the differences between successive values of the
+    survival function, which is the probability that none of the first x documents is relevant. The formula printed in
+    [2]_ sums the survival function itself instead.
 
     Parameters
     ----------
@@ -61,6 +62,8 @@ def chances_of_first_relevant(n: int, r: int) -> Iterator[float]:
 def mean_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Return the mean of `reciprocal_rank`: Σ p_x/(t+x) for the first group with a relevant document.
 
+    The probabilities p_x are those of `chances_of_first_relevant`.
+
     Parameters as for `reciprocal_rank`.
 
     Examples
@@ -77,7 +80,9 @@ def mean_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = Non
 
 
 def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Return the variance of `reciprocal_rank`: it is 1/(t+x) with probability p_x, and 0 below the cut-off.
+    """Return the variance of `reciprocal_rank`, whose value is 1/(t+x) with probability p_x, or 0 below the cut-off.
+
+    The probabilities p_x are those of `chances_of_first_relevant`.
 
     Parameters as for `reciprocal_rank`; the value is 0 … 1/4.
 
@@ -112,6 +117,8 @@ def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 
 def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Return the mean of `success`: Σ p_x = 1 - C(n-r, m)/C(n, m), the hypergeometric chance of a hit.
 
+    The formula is for the first group with a relevant document.
+
     Parameters as for `success`.
 
     Examples
@@ -128,7 +135,7 @@ def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: 
 
 
 def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Return the variance of `success`: q (1 - q), where q is its mean.
+    """Return the variance of `success`: q (1 - q), where q is the mean of `success`.
 
     Parameters as for `success`; the value is 0 … 1/4.
 
@@ -144,14 +151,15 @@ def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, r
 def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -> float:
     """Count the nonrelevant documents above the i-th relevant one [8]_.
 
-    If fewer than i relevant documents are retrieved, all nonrelevant ones count. The value is 0 for a query without
-    relevant judged documents.
+    If fewer than i relevant documents are retrieved, all retrieved nonrelevant documents count. The value is 0 for a
+    query without relevant judged documents.
+
+    Other parameters as for `tieaware.reference`; the value is a number of documents.
 
     Parameters
     ----------
     i : int
         The number of relevant documents that the user wants, at least 1.
-    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -164,7 +172,8 @@ def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -
 def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
     """Return the mean of `search_length`: j + i (n-r)/(r+1) [8]_.
 
-    The i-th relevant document is counted inside the group that contains it; j nonrelevant documents precede this group.
+    The formula is for the group that contains the wanted document: i is the number of this document among the relevant
+    documents of the group, and j nonrelevant documents precede the group.
 
     Parameters as for `search_length`.
 
@@ -188,7 +197,8 @@ def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int 
 def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
     """Return the variance of `search_length`: i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)).
 
-    The formula is for the group that contains the i-th relevant document, which is counted inside the group.
+    The formula is for the group that contains the wanted document: i is the number of this document among the relevant
+    documents of the group.
 
     Parameters as for `search_length`; the value is in documents².
 

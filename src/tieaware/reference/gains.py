@@ -1,6 +1,6 @@
 """Measures that weigh the ranks: cumulative gain, and rank-biased precision.
 
-The numbers in brackets are those of the references of `tieaware.reference`.
+Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
 
 from __future__ import annotations
@@ -72,11 +72,12 @@ def ideal_gain(judged: Ranking, k: int | None = None, dcg: str = "log2") -> floa
 def discounted_cumulative_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
     """Return Σ gain_j / log2(1 + j) [4]_, in the form of [5]_, which discounts the second rank too.
 
+    Other parameters as for `tieaware.reference`.
+
     Parameters
     ----------
     dcg : str
         As for `gain`.
-    Others as for `tieaware.reference`.
 
     Returns
     -------
@@ -116,7 +117,7 @@ def mean_of_discounted_cumulative_gain(
 def variance_of_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Return the variance of `discounted_cumulative_gain`, a weighted sum.
+    """Return the variance of `discounted_cumulative_gain`, a weighted sum over the ranks.
 
     Parameters as for `discounted_cumulative_gain`; the value is in units of gain².
 
@@ -163,7 +164,7 @@ def mean_of_normalised_discounted_cumulative_gain(
 def variance_of_normalised_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
 ) -> float:
-    """Return the variance of `normalised_discounted_cumulative_gain`: that of DCG / (ideal gain)².
+    """Return the variance of `normalised_discounted_cumulative_gain`: the variance of DCG / (ideal gain)².
 
     Parameters as for `normalised_discounted_cumulative_gain`; the value is 0 … 1/4.
 
@@ -181,11 +182,12 @@ def rank_biased_precision(
 ) -> float:
     """Return (1-p) Σ p^(j-1), summed over the ranks j of relevant documents [6]_.
 
+    Other parameters as for `tieaware.reference`; the value is 0 … 1.
+
     Parameters
     ----------
     p : float
-        The user's patience, between 0 and 1: the chance to go on to the next rank.
-    Others as for `tieaware.reference`.
+        The user's patience, between 0 and 1: the probability that the user goes on to the next rank.
 
     Examples
     --------
@@ -217,7 +219,7 @@ def mean_of_rank_biased_precision(
 def variance_of_rank_biased_precision(
     groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
 ) -> float:
-    """Return the variance of `rank_biased_precision`, a weighted sum.
+    """Return the variance of `rank_biased_precision`, a weighted sum over the ranks.
 
     Parameters as for `rank_biased_precision`; the value is 0 … 1/4.
 
@@ -234,7 +236,7 @@ def variance_of_rank_biased_precision(
 def rank_biased_residual(ranking: Ranking, judged: Ranking, p: float = 0.8) -> float:
     """Return 1 - (1-p) Σ p^(j-1), summed over the ranks j of judged documents [6]_.
 
-    This is the most that unjudged documents, and those below the end of the list, could add to RBP.
+    This is the most that unjudged documents, and documents below the end of the list, could add to RBP.
 
     Parameters as for `rank_biased_precision`; the value is 0 … 1.
 
@@ -247,7 +249,7 @@ def rank_biased_residual(ranking: Ranking, judged: Ranking, p: float = 0.8) -> f
 
 
 def mean_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
-    """Return the mean of `rank_biased_residual`: 1 - the mean of RBP if every judged document is relevant.
+    """Return the mean of `rank_biased_residual`: 1 - the mean of RBP if every judged document counts as relevant.
 
     Parameters as for `rank_biased_residual`.
 
@@ -260,7 +262,7 @@ def mean_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8
 
 
 def variance_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
-    """Return the variance of `rank_biased_residual`: the variance of RBP if every judged document is relevant.
+    """Return the variance of `rank_biased_residual`: the variance of RBP if every judged document counts as relevant.
 
     Parameters as for `rank_biased_residual`; the value is 0 … 1/4.
 

@@ -1,6 +1,6 @@
-"""Measures that count the relevant documents within the cut-off: the hits.
+"""Measures that count the hits, which are the relevant documents within the cut-off: P, R, F1, Rprec and others.
 
-The numbers in brackets are those of the references of `tieaware.reference`.
+Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
 
 from __future__ import annotations
@@ -54,13 +54,14 @@ def variance_of_weighted_sum(
     s² is the variance of the documents' worth, with the divisor n-1. d_j is the weight of the group's j-th rank, or 0
     if that rank is below the cut-off.
 
+    Other parameters as for `tieaware.reference`.
+
     Parameters
     ----------
     worth : callable
         Takes a label and returns the worth of the document.
     weight : callable
         Takes a rank, counted from 1, and returns its weight.
-    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -314,13 +315,14 @@ def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> fl
 
 
 def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
-    """Return the share of judged documents within the cut-off, or in the whole list if it is shorter.
+    """Return the share of judged documents within the cut-off, or in the whole list if the list is shorter.
+
+    Other parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Parameters
     ----------
     pool : bool
         Whether documents of the pool (label -2) count as judged, as they do in ir_measures.
-    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -332,7 +334,7 @@ def judged_share(ranking: Ranking, judged: Ranking, k: int | None = None, pool: 
 
 
 def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
-    """Return the mean of `judged_share`: expected hits, where every judged document is a hit.
+    """Return the mean of `judged_share`: expected hits / ranks, where every judged document counts as a hit.
 
     Parameters as for `judged_share`.
 
@@ -346,7 +348,7 @@ def mean_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None, 
 
 
 def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = None, pool: bool = False) -> float:
-    """Return the variance of `judged_share`: a variance of hits, where every judged document is a hit.
+    """Return the variance of `judged_share`: that of the hits / ranks², where every judged document counts as a hit.
 
     Parameters as for `judged_share`; the value is 0 … 1/4.
 
@@ -360,7 +362,7 @@ def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = No
 
 
 def _with_pool(labels: Ranking, pool: bool) -> Ranking:
-    """Return the labels; if the pool counts, with 0 instead of the labels of the pool's documents, -2 and below."""
+    """Return the labels; with `pool`, replace the labels of pooled but unjudged documents, -2 and below, by 0."""
     return [0 if pool and label is not None and label < -1 else label for label in labels]
 
 

@@ -1,6 +1,6 @@
-"""Interpolated precision: the largest precision from a given recall on.
+"""Interpolated precision: the largest precision at any rank where the recall is at least a given one.
 
-The numbers in brackets are those of the references of `tieaware.reference`.
+Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant,
 
 
 def wanted_at(recall: float, N: int) -> int:
-    """Return how many relevant documents reach a recall, rounded as in trec_eval 10; at least 1.
+    """Return how many relevant documents must be found to reach a recall, rounded as in trec_eval 10; at least 1.
 
     Parameters
     ----------
@@ -36,15 +36,16 @@ def wanted_at(recall: float, N: int) -> int:
 
 
 def interpolated_precision(ranking: Ranking, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
-    """Return the largest precision from the rank on at which the recall is reached ([1]_, section 8.4).
+    """Return the largest precision at the rank where a recall is reached, or at any deeper rank ([1]_, section 8.4).
 
     The value is 0 if the recall is never reached.
+
+    Other parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Parameters
     ----------
     recall : float
-        The recall from which on precision counts, 0 … 1.
-    Others as for `tieaware.reference`.
+        The recall to be reached, 0 … 1; only precisions from there on count.
 
     Examples
     --------
@@ -77,7 +78,8 @@ def chance_below(n: int, places: Sequence[int]) -> float:
     0.75
     """
     r = len(places)
-    # chances[a]: the probability that the first x documents include a relevant ones, none of them too early.
+    # chances[a] is the probability that exactly `a` of the first x documents are relevant, and none of them stands
+    # before its first allowed place.
     chances = [1.0] + [0.0] * r
     for x in range(1, n + 1):
         for a in reversed(range(min(r, x))):
@@ -91,7 +93,8 @@ def chance_below(n: int, places: Sequence[int]) -> float:
 def mean_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
     """Return the mean of `interpolated_precision`: Σ v P(max = v).
 
-    P(max = v) is a difference of the probabilities P(max ≤ v), which are products over the groups.
+    The sum is over all possible values v of the measure, and max is the value in a random order. P(max = v) is the
+    difference between P(max ≤ v) for v and for the next smaller value. Each P(max ≤ v) is a product over the groups.
 
     Parameters as for `interpolated_precision`.
 
@@ -117,7 +120,7 @@ def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: 
 
 
 def _moments_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float, rel: int) -> tuple[float, float]:
-    """Return the mean and the variance."""
+    """Return the mean and the variance of `interpolated_precision`."""
     wanted = wanted_at(recall, relevant(judged, rel))
     terms, R = [], 0
     values = {Fraction(0)}
@@ -156,7 +159,7 @@ def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> f
 
 
 def mean_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
-    """Return the mean of `eleven_point_precision`: the average of eleven means.
+    """Return the mean of `eleven_point_precision`: the average of eleven means of `interpolated_precision`.
 
     Parameters as for `eleven_point_precision`.
 
@@ -171,7 +174,8 @@ def mean_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1
 def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Return the variance of `eleven_point_precision`, by enumerating its values; feasible for short lists only.
 
-    The function goes from the last rank up. Where a recall is reached, it adds the largest precision seen so far.
+    The function goes from the last rank up to the first. At a rank where a recall is reached, it adds the largest
+    precision seen so far to the sum of the interpolated precisions.
 
     Parameters as for `eleven_point_precision`; the value is 0 … 1/4.
 
@@ -183,7 +187,8 @@ def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int
     N = relevant(judged, rel)
     points = [wanted_at(i / 10, N) for i in range(11)]
     h = sum(relevant(labels, rel) for labels in groups)
-    # The probability of each state: the relevant documents above, the largest precision so far, and the sum.
+    # The probability of each state. A state is the number of relevant documents above, the largest precision so far,
+    # and the sum so far.
     chances = {(h, Fraction(0), Fraction(0)): 1.0}
     for ranks, labels in reversed(list(with_ranks(groups, None))):
         h -= relevant(labels, rel)

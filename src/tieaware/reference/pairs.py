@@ -1,6 +1,6 @@
-"""Measures that compare relevant documents with nonrelevant ones.
+"""Measures that compare the ranks of relevant documents with those of nonrelevant documents: AUC and Bpref.
 
-The numbers in brackets are those of the references of `tieaware.reference`.
+Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from tieaware.reference.rankings import Functions, Groups, Label, Ranking, relev
 
 
 def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
-    """Return the share of pairs (relevant, nonrelevant) of retrieved documents in which the relevant one leads.
+    """Return the share of pairs (relevant, nonrelevant) of retrieved documents whose relevant one ranks higher.
 
-    With a cut-off, only documents within it count. The value is 0 without relevant documents. It is 1 if there are
-    relevant documents and no nonrelevant ones.
+    With a cut-off, only documents within the cut-off count. The value is 0 without relevant documents. It is 1 if there
+    are relevant documents and no nonrelevant ones.
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
 
@@ -43,7 +43,8 @@ def mean_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = No
 def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Return the variance of `area_under_curve`: Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_.
 
-    With a cut-off, add the variance of the mean between the cases that `cut` yields.
+    N⁺ and N⁻ are the numbers of relevant and of nonrelevant retrieved documents. With a cut-off, the variance of the
+    mean between the cases that `cut` yields is added.
 
     Parameters as for `area_under_curve`; the value is 0 … 1/4.
 
@@ -90,7 +91,7 @@ def cut(groups: Groups, k: int | None, rel: int = 1) -> Iterator[tuple[float, Gr
 
 
 def _moments_of_pairs(groups: Groups, rel: int) -> tuple[float, float]:
-    """Return mean and variance of the share of pairs; each group adds the variance of a sum of ranks [7]_."""
+    """Return the mean and the variance of the share of pairs whose relevant document ranks higher [7]_."""
     counts = [(relevant(labels, rel), len(labels)) for labels in groups]
     N = sum(r for r, _ in counts)
     others = sum(n for _, n in counts) - N
@@ -107,8 +108,8 @@ def _moments_of_pairs(groups: Groups, rel: int) -> tuple[float, float]:
 def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     """Return Σ (1 - min(x, M)/M) / N: bpref [9]_.
 
-    The sum is over the relevant documents; x is the number of judged nonrelevant documents above each. M is the number
-    of judged nonrelevant documents of the query, but at most N.
+    The sum is over the retrieved relevant documents, and x is the number of judged nonrelevant documents above such a
+    document. M is the number of judged nonrelevant documents of the query, but at most N.
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
 
@@ -123,7 +124,8 @@ def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
 def mean_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Return the mean of `binary_preference`.
 
-    If s documents of a group are judged nonrelevant, 0, 1 … s of them precede a relevant one, with equal probability.
+    If s documents of a group are judged nonrelevant, then 0, 1 … s of them precede a relevant document of the group;
+    all these numbers are equally likely.
 
     Parameters as for `binary_preference`.
 
@@ -149,8 +151,8 @@ def mean_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> 
 def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     """Return the variance of `binary_preference`.
 
-    Two relevant documents of a group have a and b ≥ a judged nonrelevant ones above them. Each of the C(s+2, 2) pairs
-    (a, b) has the same probability.
+    If s documents of a group are judged nonrelevant, two relevant documents of the group have a and b ≥ a of them
+    above. Each of the C(s+2, 2) pairs (a, b) has the same probability.
 
     Parameters as for `binary_preference`; the value is 0 … 1/4.
 

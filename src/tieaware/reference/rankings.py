@@ -1,4 +1,4 @@
-"""Rankings and tie groups made from scores and labels, and functions of documents that all measures share."""
+"""Functions that make rankings and tie groups from scores and labels, and functions that all measures share."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def rank(
     labels : sequence of int or None
         The labels of the same documents.
     ties : str
-        ``"run_order"``: the order of the input. ``"trec_eval"``: by document id, descending, compared as bytes;
-        ``"docid_ascending"``: ascending. ``"optimistic"`` and ``"pessimistic"``: the best, or the worst, labels first.
+        ``"run_order"``: the order of the input. ``"trec_eval"``: by descending document id, compared as bytes.
+        ``"docid_ascending"``: by ascending document id, compared as bytes. ``"optimistic"`` and ``"pessimistic"``: the
+        best, or the worst, labels first.
     docids : sequence of str or bytes, optional
         The document ids, which ``"trec_eval"`` and ``"docid_ascending"`` need.
 
@@ -80,7 +81,7 @@ def group(scores: Sequence[float], labels: Sequence[Label]) -> list[list[Label]]
     Returns
     -------
     list of lists of int or None
-        The labels of each group; inside a group in the order of the input.
+        The labels of each group; inside a group, the documents keep the order of the input.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def group(scores: Sequence[float], labels: Sequence[Label]) -> list[list[Label]]
 
 
 def is_relevant(label: Label, rel: int = 1) -> bool:
-    """Return whether a document is judged, and its label at least ``rel``; parameters as for `tieaware.reference`.
+    """Return whether a document is judged, with a label of at least ``rel``; parameters as for `tieaware.reference`.
 
     Returns
     -------

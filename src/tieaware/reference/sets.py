@@ -15,11 +15,12 @@ from tieaware.reference.rankings import Ranking, relevant
 def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel: int = 1) -> float:
     """Return hits / retrieved documents; if relative, hits / the most hits that the list could have.
 
+    Other parameters as for `tieaware.reference`; the value is 0 … 1.
+
     Parameters
     ----------
     relative : bool
         Whether to divide by the most hits that a list of this length could have.
-    Others as for `tieaware.reference`.
 
     Examples
     --------
@@ -48,11 +49,12 @@ def set_recall(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
 def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: int = 1) -> float:
     """Return (1 + beta) P R / (R + beta P) for set precision P and set recall R, as trec_eval does.
 
+    Other parameters as for `tieaware.reference`; the value is 0 … 1.
+
     Parameters
     ----------
     beta : float
         The weight of recall against precision, above 0.
-    Others as for `tieaware.reference`.
 
     Examples
     --------
