@@ -26,9 +26,9 @@ class Kappa(NamedTuple):
     value : float
         The mean over all pairs of assessors, at most 1.
     pairs : float64[n_assessors, n_assessors]
-        Each pair's kappa; 1 on the diagonal.
+        The kappa of each pair of assessors; 1 on the diagonal.
     meaning : str
-        The value in words: "good" above 0.8, "fair" from 0.67, "dubious" below, and "undefined" if it is NaN.
+        A word for the value: "good" above 0.8, "fair" from 0.67, "dubious" below, and "undefined" if it is NaN.
     """
 
     value: float
@@ -45,8 +45,8 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
         The labels that each assessor gave to the same documents, of any hashable type; at least two assessors.
     marginals : str
         The model of chance. "pooled": both assessors draw each label with its share among the labels of both (Scott).
-        "separate": each assessor draws it with its share among that assessor's own labels (Cohen). "uniform": all
-        labels that occur are equally likely.
+        "separate": each assessor draws each label with its share among the assessor's own labels (Cohen). "uniform":
+        all labels that occur are equally likely.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
 
     See Also
     --------
-    kappa_of_table : the same from a table of counts.
+    kappa_of_table : the kappa of two assessors from a table of counts.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def kappa_of_table(table: npt.ArrayLike, marginals: str = "pooled") -> Kappa:
     References
     ----------
     Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5. The example
-    below is theirs; they round its last steps.
+    below is from this book, which rounds the last steps.
 
     Examples
     --------

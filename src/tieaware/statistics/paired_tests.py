@@ -58,13 +58,13 @@ def paired_test(
     a, b : float[..., n_pairs]
         The values, for example of two systems on the same topics, broadcast against each other.
     method : str
-        "t": Student's t-test. "wilcoxon": the signed-rank test, without zeros. "sign": the binomial test of the signs,
-        without zeros. "permutation": the mean difference under random signs, or under all combinations of signs if
-        there are at most `repeats`.
+        "t": Student's t-test. "wilcoxon": the signed-rank test. "sign": the binomial test of the signs. Wilcoxon's
+        test and the sign test leave out differences of 0. "permutation": the mean difference under random signs, or
+        under all combinations of signs if there are at most `repeats` combinations.
     alternative : str
         "two-sided"; "greater": a is greater than b; "less": a is less than b.
     axis : int
-        The axis along which the pairs are.
+        The axis of the arrays along which the pairs lie.
     confidence : float
         The confidence level of the interval of the t-test, between 0 and 1.
     repeats, seed : int
@@ -73,7 +73,7 @@ def paired_test(
     Returns
     -------
     PairedTest
-        If all differences are equal, t is infinite and p is 0. If all are 0, the statistic is 0 and p is 1.
+        If all differences are equal but not 0, t is infinite and p is 0. If all are 0, the statistic is 0 and p is 1.
 
     Raises
     ------
@@ -110,20 +110,20 @@ def paired_test(
 
 
 def _differences(a: Values, b: Values) -> Values:
-    """Return a - b, or raise InputError if the shapes or the sizes of the differences do not permit tests."""
+    """Return a - b, or raise InputError if the shapes do not broadcast or a difference is too large to be squared."""
     try:
         with np.errstate(over="ignore"):
             differences: Values = np.asarray(a - b)
     except ValueError:
         raise InputError("a, b", f"must have shapes that broadcast: {a.shape} and {b.shape} do not") from None
-    # The squares of larger differences overflow.
+    # The tests square the differences, and the squares of larger differences can overflow.
     if (np.abs(differences) > 1e150).any():
         raise unexpected("a, b", "differences of at most 1e150", f"{np.abs(differences).max()}")
     return differences
 
 
 def _t(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
-    """Apply Student's t-test. SciPy's own test is not used: without variance it returns NaN and warns."""
+    """Apply Student's t-test. SciPy's own test returns NaN and warns if all differences are equal."""
     student = load("scipy.stats", "analysis").t
     n = differences.shape[-1]
     mean = np.asarray(differences.mean(axis=-1))
@@ -155,11 +155,11 @@ def _wilcoxon(differences: Values, alternative: str, confidence: float, repeats:
 
 
 def _alike(samples: Values) -> Iterator[npt.NDArray[np.intp]]:
-    """Yield the samples that are not all 0, in batches of up to 64 that agree in whether they have zeros and ties.
+    """Yield the indices of the samples that are not all 0, in batches of up to 64; a batch is alike in zeros and ties.
 
-    SciPy chooses between the exact distribution and an approximation once for all samples of a call, and the choice
-    depends on zeros and ties. A call with 64 samples costs hardly more than a call with one, and the permutations of 64
-    samples fit into memory.
+    Either all samples of a batch contain zeros or none does, and likewise ties. SciPy chooses between the exact
+    distribution and an approximation once for all samples of a call, and the choice depends on zeros and ties. A call
+    with 64 samples costs hardly more than a call with one, and the permutations of 64 samples fit into memory.
     """
     sizes = np.sort(np.abs(samples), axis=-1)
     zeros = sizes[:, 0] == 0.0
@@ -193,7 +193,8 @@ def _permutation(differences: Values, alternative: str, confidence: float, repea
         return np.asarray(sample.mean(axis=axis))
 
     for alike in _alike(samples):
-        # permutation_type="samples" with a single sample gives it random signs. Every call draws the same signs.
+        # With a single sample, permutation_type="samples" gives its values random signs. The seed is the same in every
+        # call, so every batch gets the same signs.
         test = stats.permutation_test(
             (samples[alike],), mean_of, permutation_type="samples", vectorized=True, axis=-1, batch=100,
             n_resamples=repeats, alternative=alternative, rng=np.random.default_rng(seed),
@@ -205,11 +206,11 @@ def _permutation(differences: Values, alternative: str, confidence: float, repea
 def _share_as_extreme(drawn: Values, samples: Values, alternative: str, repeats: int) -> Values:
     """Return the share of the drawn means, drawn[n_drawn, n_samples], that are as extreme as the sample's own mean.
 
-    Means that differ by less than rounding count as equal. The tolerance is relative to the differences; SciPy's is
-    relative to their mean, which may be 0.
+    Means that differ by less than rounding count as equal. The tolerance is relative to the differences. SciPy's
+    tolerance is relative to the mean of the differences, which may be 0.
     """
     observed, rounding = samples.mean(axis=-1), ROUNDING * np.abs(samples).mean(axis=-1)
-    # Signs drawn at random may not include the sample's own signs, so these are counted in addition.
+    # Signs drawn at random may not include the sample's own signs, so the sample itself counts as one more draw.
     missed = 0 if 2.0 ** samples.shape[-1] <= repeats else 1
     less, greater = (
         ((sign * (drawn - observed) <= rounding).sum(axis=0) + missed) / (len(drawn) + missed) for sign in (1, -1)

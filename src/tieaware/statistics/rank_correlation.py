@@ -126,10 +126,10 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> 
     ties : str
         "a": the mean over all orders of the tied items, in `scores` and in `reference`. It measures how accurate the
         ordering is.
-        "b": the agreement of the two orderings on the items that they do not tie, if neither is the truth. For each
-        item below the first group, it takes the items above the item's group, and the share of them that the other
-        ordering also puts above the item. The mean share is scaled to −1 … 1 and averaged over both directions, so the
-        arguments may be exchanged. Without ties, "b" is the symmetric AP correlation.
+        "b": for two orderings of which neither is the truth, their agreement on the items that they do not tie. For
+        each item below the first tie group of one ordering, take all items above the item's group, and compute the
+        share of them that the other ordering also puts above the item. The mean share is scaled to −1 … 1 and averaged
+        over both directions, so the arguments may be exchanged. Without ties, "b" is the symmetric AP correlation.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def _tau_ap_mean(truth: Values, given: Values) -> float:
     """Return 2/(n-1) Σ_i [C_i/t_i Σ_{k=1…t_i} 1/(p_i+k-2) + 1/(2 t_i) Σ_{k=1…t_i-1} k/(p_i+k-1)] - 1.
 
     The sum is over all items i. The group of item i starts at rank p_i and has t_i items. C_i is the number of items
-    above this group that precede i in the truth, too; an item that the truth ties with i counts half.
+    above this group that also precede i in the truth; an item that the truth ties with i counts half.
     """
     n = len(given)
     total = 0.0
@@ -180,7 +180,10 @@ def _tau_ap_mean(truth: Values, given: Values) -> float:
 
 
 def _tau_ap_agreement(other: Values, given: Values) -> float:
-    """Return 2 mean(C_i / (p_i-1)) - 1 over the items i below the first group of `given`; i's group starts at p_i."""
+    """Return 2 mean(C_i / (p_i-1)) - 1 over the items i below the first group of `given`.
+
+    The group of item i in `given` starts at rank p_i. C_i of the items above this group precede i in `other`, too.
+    """
     shares = []
     for score in np.unique(given)[:-1]:
         above, group = other[given > score], other[given == score]
@@ -214,7 +217,7 @@ def rbo(
     extrapolate : bool
         True: below the end of a ranking, assume the agreement that was seen up to there (RBO_EXT). False: sum the
         agreement over the compared ranks only. This is less than the least possible overlap, which `rbo_bounds`
-        returns, because items that both rankings have remain common to them below.
+        returns, because the items that both rankings have also agree at all deeper ranks.
 
     Returns
     -------
@@ -303,8 +306,8 @@ def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a") -> Overl
     if read == rankings.longer:
         longer, common = rankings.longer, rankings.common
         extrapolated += p**longer * float(agreement.extrapolated[-1])
-        # Below the end of both rankings, the least overlap has no further common items. For the greatest, each new item
-        # is in the other ranking too, until all items are common.
+        # Below the end of both rankings, the least overlap assumes no further common items. The greatest overlap
+        # assumes that each further item of a ranking is in the other ranking, too, until all items are common.
         least += (1.0 - p) / p * common * _reciprocal_tail(longer, p)
         both = longer + rankings.shorter - common
         d = np.arange(longer + 1, both + 1)
@@ -313,7 +316,7 @@ def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a") -> Overl
 
 
 def _read(last: int, p: float) -> int:
-    """Return the number of ranks to compare: deeper ranks have less weight than rounding."""
+    """Return the number of ranks to compare: deeper ranks would add less than the rounding error."""
     return min(last, math.ceil(math.log(1e-17) / math.log(p)))
 
 
@@ -329,9 +332,9 @@ def _reciprocal_tail(n: int, p: float) -> float:
 
 
 class _Rankings(NamedTuple):
-    """The first rank and the size of each item's group in two rankings, the shorter first: float64[2, n_items].
+    """The first rank and the size of each item's group in two rankings: float64[2, n_items].
 
-    An item that a ranking lacks has an infinite rank in it.
+    The shorter ranking is the first row. An item that a ranking lacks has an infinite rank in the ranking's row.
     """
 
     tops: Values
@@ -389,14 +392,14 @@ def _numbered(ranking: npt.ArrayLike, name: str) -> dict[int, float]:
     return dict(enumerate(scores.tolist()))
 
 
-# The number of array elements that _agreement computes at once.
+# The number of array elements that _agreement computes at once, which limits its memory.
 _AT_ONCE = 1 << 18
 
 
 class _Agreement(NamedTuple):
-    """A_d for each depth d; the three fields differ below the end of the shorter ranking, as in `OverlapBounds`.
+    """The agreement A_d at each depth d, under three assumptions about the items below the end of the shorter ranking.
 
-    `seen` counts only common items of the known ranks.
+    `extrapolated` and `greatest` are as in `OverlapBounds`. `seen` assumes that unknown items are not common items.
     """
 
     extrapolated: Values
@@ -407,9 +410,9 @@ class _Agreement(NamedTuple):
 def _agreement(rankings: _Rankings, read: int, ties: str) -> _Agreement:
     """Compare two rankings at the depths 1 … read.
 
-    Below the end s of the shorter ranking, its next d - s items are unknown. For `extrapolated`, each of them is in the
-    longer ranking with probability A_s; for `seen`, none is; for `greatest`, they are the first items that only the
-    longer ranking has. Such an item counts with its share in the longer ranking.
+    Below the end s of the shorter ranking, its next d - s items are unknown. `extrapolated` assumes that each of them
+    is in the longer ranking with probability A_s, and `seen` that none is. `greatest` assumes that they are the first
+    items that only the longer ranking has. An unknown item that is common counts with its share in the longer ranking.
     """
     ended = rankings.shorter
     reached = (rankings.tops <= read).any(axis=0)
@@ -422,7 +425,7 @@ def _agreement(rankings: _Rankings, read: int, ties: str) -> _Agreement:
     untied = np.stack([_seen_by(of[~tied], read) for of in tops], axis=1)
     found = np.empty((3, read))
     step = max(1, _AT_ONCE // max(1, tops.size))
-    # The depths below the end of the shorter ranking use the agreement at its end, so that end begins a batch.
+    # The depths below the end of the shorter ranking need the agreement at its end, so a new batch begins there.
     for start, stop in pairwise(sorted({*range(0, read, step), min(ended, read), read})):
         d = np.arange(start + 1.0, stop + 1.0)
         share = _shares(tops[:, tied], sizes[:, tied], d, ties)
@@ -452,7 +455,7 @@ def _add_unknown(common: Values, unknown: Values, at_end: float, shares: Values)
 
 
 def _seen_by(tops: Values, read: int) -> Values:
-    """Return how many of the ranks `tops` are at or above each depth 1 … read."""
+    """Return, for each depth 1 … read, how many of the ranks `tops` are not below this depth."""
     reached = tops[tops <= read].astype(np.int64)
     return np.bincount(reached, minlength=read + 1)[1:].cumsum().astype(np.float64)
 

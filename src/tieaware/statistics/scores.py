@@ -27,7 +27,7 @@ def smooth(values: npt.ArrayLike, prior: npt.ArrayLike, alpha: float) -> Values:
     Returns
     -------
     float64[..., n_systems, n_topics]
-        In the unit of the values.
+        The smoothed values, in the unit of `values`.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def smooth(values: npt.ArrayLike, prior: npt.ArrayLike, alpha: float) -> Values:
 
 
 def standardize(values: npt.ArrayLike) -> Values:
-    """Standardise each topic: Φ((value - μ) / σ), where μ and σ are its mean and standard deviation over the systems.
+    """Standardise each topic: Φ((value - μ) / σ), with the mean μ and standard deviation σ over the systems.
 
     Parameters
     ----------
@@ -65,7 +65,8 @@ def standardize(values: npt.ArrayLike) -> Values:
     Returns
     -------
     float64[..., n_systems, n_topics]
-        0 … 1. σ has the divisor n_systems - 1. A topic on which all systems have the same value gives NaN.
+        The standardised values, 0 … 1. σ has the divisor n_systems - 1. A topic on which all systems have the same
+        value gives NaN.
 
     Raises
     ------

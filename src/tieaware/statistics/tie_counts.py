@@ -24,18 +24,18 @@ class Ties(NamedTuple):
     tied_lists, tied_documents : int
         The number of lists with at least one tie, and of documents that tie with another document.
     sizes : int64[n_tied_groups]
-        The sizes of all groups of at least two documents.
+        The sizes of all tie groups, each of at least two documents.
     within, across : tuple of int
         For each cut-off, the number of lists with a tie among the documents above it, and of lists in which the cut-off
         divides a group.
     float32_lists, float32_documents : int
-        tied_lists and tied_documents for the scores in single precision.
+        The numbers tied_lists and tied_documents after rounding the scores to single precision.
     common_length : int or None
         The length at which the run was probably cut: the length of its longest lists, if at least two lists and a tenth
         of all lists have it; otherwise None. For several runs, the largest of their common lengths.
     cut_lists : int
         The number of lists of the common length whose last two documents tie. If the run was cut there, documents with
-        the same score may be missing, and no expectation can account for them.
+        the same score may be missing, and no average over orders can account for the missing documents.
     unordered : int
         The number of lists that put a lower score before a higher one.
     misranked, repeated : int or None
@@ -77,7 +77,7 @@ def count_ties(
     scores : float[n_documents]
         The scores of all lists, one list after the other.
     offsets : int64[n_lists + 1]
-        The positions where the lists begin, and the end of the last list.
+        The position of the first score of each list, followed by the number of scores.
     cutoffs : sequence of int
         The ranks, at least 1, for which to count ties above and across the cut-off.
     ranks : RankColumn, optional
@@ -134,7 +134,7 @@ def count_ties(
 
 
 def _common_length(lengths: Offsets) -> int | None:
-    """Return the length of the longest lists if at least two lists and a tenth of all have it; None otherwise."""
+    """Return the length of the longest lists if two lists and a tenth of all lists have it; None otherwise."""
     longest = int(lengths.max(initial=0))
     n_longest = int((lengths == longest).sum())
     return longest if longest and n_longest >= max(2, len(lengths) / 10) else None
@@ -165,7 +165,7 @@ def _check_ranks(column: RankColumn) -> tuple[int | None, int | None]:
 
 
 def added_up(several: Sequence[Ties]) -> Ties:
-    """Return the sums of the counts of several runs."""
+    """Return the counts of several runs, added up."""
 
     def known(counts: Sequence[int | None]) -> int | None:
         numbers = [count for count in counts if count is not None]

@@ -14,7 +14,7 @@ ROUNDING = 1e-12
 
 
 def finite(values: npt.ArrayLike, name: str) -> Values:
-    """Return finite numbers as float64 array, or raise InputError; `name` is the argument in the message."""
+    """Return the values as a float64 array; raise InputError if one is not finite. `name` begins the message."""
     values = as_numpy(values, name)
     try:
         if np.iscomplexobj(values):

@@ -1,4 +1,4 @@
-"""Verdicts on pairs of systems by the paired t-test, their changes, and the influence of ties on them."""
+"""Verdicts of the paired t-test on pairs of systems: how they change, and how ties affect them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PairTests(NamedTuple):
     Attributes
     ----------
     difference : float64[n_measures, n_pairs]
-        The differences of the means, the first system's minus the second's; 0 if only rounding differs.
+        The first system's mean minus the second system's mean; 0 if the means differ only by rounding.
     p : float64[n_measures, n_pairs]
         The p values of the two-sided paired t-test.
     """
@@ -90,8 +90,9 @@ def all_pairs(values: npt.ArrayLike) -> PairTests:
     return PairTests(differences, p)
 
 
-#: The possible changes of a pair. "agree": the same verdict. "appear": significant only after. "vanish": significant
-#: only before. "flip": significant both times, with opposite signs. "signs": opposite signs, significant or not.
+#: The possible changes of the verdict on a pair. "agree": the same verdict. "appear": significant only after.
+#: "vanish": significant only before. "flip": significant both times, with opposite signs. "signs": the differences have
+#: opposite signs, significant or not.
 CHANGES = ("agree", "appear", "vanish", "flip", "signs")
 
 
@@ -140,9 +141,9 @@ class Resolutions:
     Attributes
     ----------
     lowest, highest : float64
-        The smallest and the largest difference of means over all orders; both are attained.
+        The smallest and the largest difference of means over all orders; some order attains each.
     sign_flips : bool
-        Whether some order gives the difference another sign than the average over all orders.
+        Whether some order gives the difference another sign than it has on average over all orders.
     verdict_flips : int8
         1 if some order changes the verdict, 0 if none does, -1 if this is undecided.
     """
@@ -163,7 +164,8 @@ def resolve_ties(
     test : PairedTest
         The result of `paired_test` for all pairs, from the averages over the orders.
     least, greatest : float64[n_systems, n_topics]
-        The least and the greatest value of each system on each topic. Each is attained independently of the others.
+        The least and the greatest value of each system on each topic, over the orders of tied documents. All
+        combinations of these values are possible.
     first, second : int64[n_pairs]
         The systems of each pair, as rows of `least` and `greatest`.
     alpha : float
@@ -225,7 +227,7 @@ def _critical_cosine(n: int, alpha: float) -> float:
 
 
 def _cosines(differences: Values) -> Values:
-    """Return the cosine between each row and (1, …, 1), which grows with the t of the row; 0 for a row of zeros."""
+    """Return the cosine between each row and (1, …, 1), which grows with the row's t value; 0 for a row of zeros."""
     length = np.sqrt((differences**2).sum(axis=1) * differences.shape[1])
     cosines: Values = np.divide(differences.sum(axis=1), length, out=np.zeros(len(length)), where=length > 0.0)
     return cosines
