@@ -1,11 +1,11 @@
-"""trec_eval's measures under its own names, with its output and its order of tied documents.
+"""Evaluation as trec_eval does it, with its names of measures, its output and its order of tied documents.
 
 ==================  ============================================================================================
 families.py         the names, in trec_eval's order, with their default parameters
-lines.py            the measures that each printed line shows
-kernel_measures.py  definitions of the measures that tieaware's notation lacks but its kernels can compute
+lines.py            the lines that trec_eval prints, and the measures that each line shows
+kernel_measures.py  definitions of measures that tieaware's notation lacks but its kernels can compute
 own_measures.py     the measures that no kernel computes
-evaluation.py       evaluation of a run
+evaluation.py       the values of the lines for a run
 ==================  ============================================================================================
 
 The command ``tieaware trec_eval`` and `tieaware.integrations.pytrec_eval` are built on this package.

@@ -1,4 +1,4 @@
-"""Evaluation of a run as trec_eval does it: the value of each line for each query, and for all queries together."""
+"""Evaluation of a run as trec_eval does it: the value of each printed line for each query, and for all queries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tieaware.trec_eval.own_measures import OUTSIDE, Ranking
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The values of lines for a run.
+    """The values of the printed lines for a run.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Evaluated:
     values : float64[n_queries, n_lines]
         The value of each line; 0 for a line of text.
     texts : dict of int to list of str
-        The texts of the queries, by the index of the line.
+        For each line of text, by its index in `lines`: the text of each query.
     """
 
     queries: list[str]
@@ -81,11 +81,11 @@ def evaluate_lines(
     level : int
         The smallest relevant label.
     complete : bool
-        Whether to evaluate all judged queries; otherwise only those that the run answers as well.
+        Whether to evaluate all judged queries; otherwise only the judged queries that the run answers.
     judged_only : bool
         Whether to remove unjudged documents from the run first.
     deepest : int, optional
-        The number of documents to keep of each query. The others are removed before anything else.
+        The number of documents to keep for each query. Deeper documents are removed before any other step.
     recalls_up : bool
         How to convert a recall to a number of documents: True adds 0.9 to recall · N and truncates the sum, as
         trec_eval 9 does; False rounds recall · N, as trec_eval 10 does.
@@ -97,8 +97,8 @@ def evaluate_lines(
     Raises
     ------
     InputError
-        If the run answers no judged query, or `deepest` cuts through tied documents and the tie rule does not order
-        them.
+        If the run answers no judged query, or if `deepest` cuts through tied documents and the tie rule does not order
+        tied documents.
     """
     rule = tie_rule(ties)
     run, matched = _shortened(qrels, run, rule, judged_only, deepest)
@@ -141,7 +141,7 @@ def _without(run: Run, removed: NDArray[np.bool_]) -> Run:
 
 
 def _labels(matched: Matched) -> Integers:
-    """Return the label of each document of a run, POOLED if its label is negative, and OUTSIDE if it has none."""
+    """Return each document's label; POOLED replaces a negative label, and OUTSIDE marks a document without label."""
     lists = matched.lists
     labels = np.full(lists.offsets[-1], OUTSIDE, dtype=np.int64)
     starts = np.repeat(lists.offsets[:-1], np.diff(lists.judged_offsets))
@@ -150,13 +150,13 @@ def _labels(matched: Matched) -> Integers:
 
 
 def _ordered(run: Run, matched: Matched, rule: TieRule) -> Integers:
-    """Return the rows of a run, int64[n_rows], by query, score and, among tied documents, the rule's order."""
+    """Return the row numbers of a run, int64[n_rows], sorted by query, score, and the tie rule's order inside ties."""
     query = np.repeat(np.arange(len(run.queries)), np.diff(run.offsets))
     return np.lexsort((rule.places(run.documents, run.offsets, _labels(matched)), -run.scores, query))
 
 
 def _below(run: Run, matched: Matched, rule: TieRule, deepest: int) -> NDArray[np.bool_]:
-    """Return which documents are below a rank, or raise InputError if a tie leaves it open."""
+    """Return whether each document is below a rank; raise InputError if tied documents leave this open."""
     order = _ordered(run, matched, rule)
     rank = np.arange(len(order)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
     if rule.by_score_alone:
@@ -175,7 +175,7 @@ def _below(run: Run, matched: Matched, rule: TieRule, deepest: int) -> NDArray[n
 
 
 def _rankings(qrels: Qrels, run: Run, matched: Matched, rule: TieRule, level: int, rows: Integers) -> Iterator[Ranking]:
-    """Yield the ranking of each of these rows of the judgments."""
+    """Yield the ranking of each query in `rows`, which are positions of queries in the judgments."""
     order = _ordered(run, matched, rule)
     labels, scores = _labels(matched)[order], run.scores[order]
     answers = dict(zip(matched.rows.tolist(), range(len(matched.rows)), strict=True))
@@ -193,7 +193,7 @@ def _rankings(qrels: Qrels, run: Run, matched: Matched, rule: TieRule, level: in
 def measured(
     qrels: Qrels, run: Run, measures: Sequence[Measure], ties: str, *, recalls_up: bool = False
 ) -> dict[Measure, Values]:
-    """Return the values of measures for each judged query, in their order.
+    """Return the values of measures for each judged query, in the order of the judgments.
 
     Parameters
     ----------
@@ -224,10 +224,10 @@ def measured(
 def _interpolate_as_9(
     qrels: Qrels, run: Run, values: dict[Measure, Values], measures: Sequence[Measure], ties: str
 ) -> None:
-    """Write interpolated precisions as trec_eval 9 defines them.
+    """Compute interpolated precisions as trec_eval 9 defines them, and write them into `values`.
 
-    The kernel rounds recall · N as trec_eval 10 does, so queries with the same N are evaluated together, at the recall
-    that rounding takes to the number of documents of trec_eval 9.
+    The kernel rounds recall · N as trec_eval 10 does, so queries with the same N are evaluated together, at a recall
+    for which this rounding gives the number of documents that trec_eval 9 would use.
     """
     judged = Lists(qrels.queries, qrels.offsets, qrels.documents, qrels.labels)
     retrieved = Lists(run.queries, run.offsets, run.documents, run.scores)

@@ -1,4 +1,4 @@
-"""trec_eval's names of measures, in its order, with their default parameters and its nicknames for several of them."""
+"""The names of trec_eval's measures, with default parameters, and the nicknames that stand for several measures."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from tieaware.errors import InputError
 _RANKS = "5,10,15,20,30,100,200,500,1000"
 _RECALLS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
 
-# Larger numbers, infinity and NaN are refused as parameters.
+# Parameters of at least this size, infinity and NaN are errors.
 _LIMIT = 1e15
 
-# The default of p, for rbp and rbp_resid.
+# The default of the parameter p of the measures rbp and rbp_resid.
 PATIENCE = 0.9
 
-# trec_eval raises smaller values to this one before it takes their logarithm for a geometric mean. The kernel
+# For a geometric mean, trec_eval replaces each smaller value by this one, so that its logarithm exists. The kernel in
 # ext/engine/_means.pxd, which computes geometric means, has the same constant.
 SMALLEST = 0.00001
 
 
 class Family(NamedTuple):
-    """A name of trec_eval, for one measure or for one with several parameters.
+    """A name that trec_eval knows, with the form and the defaults of the parameters that may follow it.
 
     Parameters
     ----------
     name : str
     parameters : str
-        The form of the parameters that may follow the name after a dot: "none" (they are ignored), "ranks" or
-        "fractions" (each makes a line), "numbers" (all make one line), or "pairs" (one line, as in ``ndcg.1=3,2=9``).
+        The form of the parameters that may follow the name after a dot: "none" (parameters are ignored), "ranks"
+        or "fractions" (each parameter gives a line), "numbers" (all together give one line), or "pairs" (all together
+        give one line, as in ``ndcg.1=3,2=9``).
     defaults : str
         The parameters to use if none are given.
     """
@@ -47,11 +48,11 @@ class Family(NamedTuple):
 
     @property
     def has_line_per_parameter(self) -> bool:
-        """Whether each parameter makes a line of its own."""
+        """Whether trec_eval prints a line of its own for each parameter."""
         return self.parameters in ("ranks", "fractions")
 
 
-# In the order in which trec_eval 10 prints them.
+# The families in the order in which trec_eval 10 prints them.
 MEASURES = {
     family.name: family
     for family in (
@@ -102,7 +103,7 @@ LineParameter = int | float | list[float] | dict[str, float] | None
 
 
 class Request(NamedTuple):
-    """A family that a user asks for, with its parameters as written; an empty text means the defaults."""
+    """A family that a user asks for, with the parameters as the user wrote them; an empty text means the defaults."""
 
     family: Family
     written: str = ""
@@ -125,7 +126,7 @@ class Request(NamedTuple):
         return [(named, self.pairs() if kind == "pairs" else self.numbers())]
 
     def ranks(self) -> list[int]:
-        """Return the parameters as cut-offs, ascending; decimals are cut off, as in trec_eval."""
+        """Return the parameters as cut-offs, ascending; 5.7 becomes 5, as in trec_eval."""
         ranks = sorted(int(number) for number in self.numbers())
         if ranks[0] < 1 or len(set(ranks)) < len(ranks):
             raise self._error("must be ranks of at least 1, none of them twice")
@@ -149,7 +150,7 @@ class Request(NamedTuple):
         return numbers
 
     def pairs(self) -> dict[str, float]:
-        """Return the parameters as numbers by name."""
+        """Return the parameters, such as "1=3,2=9", as a dict of numbers by name."""
         if not self.parameters:
             return {}
         try:
@@ -175,7 +176,8 @@ def requests(texts: Iterable[str]) -> list[Request]:
     Returns
     -------
     list of Request
-        In trec_eval's order, each family once. If a family is given parameters several times, the first ones count.
+        In trec_eval's order, each family once. If the parameters of a family are given several times, the first ones
+        count.
 
     Raises
     ------

@@ -33,33 +33,33 @@ from tieaware.trec_eval.families import PATIENCE
 
 @dataclass(frozen=True, eq=False)
 class _Gains:
-    """The gains of some labels, as text: ``1=3.0,2=9.0``."""
+    """The type of the parameter `gains`: text such as ``1=3.0,2=9.0``, which says that label 1 has gain 3."""
 
     default: str = ""
     description: str = "the gains of labels whose gain is not the label itself"
     range: str = "label=gain, separated by commas"
 
     def checked(self, where: str, value: str) -> str:
-        """Return the text, which `gains_text` wrote."""
+        """Return the text unchanged: it is valid, because `gains_text` wrote it."""
         return value
 
 
 _REL = {"rel": WholeNumber(1, 0, 2**31, "the smallest relevant label")}
 _GAINS = {"gains": _Gains()}
-# A name with more digits cannot be a label.
+# A name with more digits than this cannot be a label.
 _LONGEST_LABEL = 20
 # Like trec_eval, accept any number for p, although RBP is meant for 0 < p < 1.
 _ANY_PATIENCE = {"p": Number(PATIENCE, -1e15, 1e15, "how likely the user goes on to the next document")}
 
 
 def gains_text(pairs: dict[str, float]) -> str:
-    """Write gains by label, {"1": 3.0}, as a parameter of a measure; names that are not labels are left out."""
+    """Return gains by label, such as {"1": 3.0}, as the text "1=3.0"; leave out names that are not labels."""
     labels = {name: gain for name, gain in pairs.items() if name.isdecimal() and len(name) <= _LONGEST_LABEL}
     return ",".join(f"{int(label)}={gain!r}" for label, gain in labels.items())
 
 
 def gains_of(labels: NDArray[np.integer[Any]], gains: str) -> Values:
-    """Return the gain of each label, float64[n]: the label itself unless `gains` has another, and 0 if unjudged."""
+    """Return the gain of each label, float64[n]: the one in `gains`, or else the label; 0 if unjudged."""
     worth: Values = np.maximum(labels, 0).astype(np.float64)
     for pair in filter(None, gains.split(",")):
         label, gain = pair.split("=")
@@ -68,7 +68,7 @@ def gains_of(labels: NDArray[np.integer[Any]], gains: str) -> Values:
 
 
 def documents_at(share: float, relevant: Values | int) -> Values:
-    """Return how many documents a share of the relevant ones is: truncated after adding 0.9, as in trec_eval 9."""
+    """Return share · relevant + 0.9, truncated: the number of documents that trec_eval 9 computes from a share."""
     documents: Values = np.trunc(share * relevant + 0.9)
     return documents
 
@@ -79,19 +79,19 @@ def _nonrelevant(labels: Labels, rel: int) -> Values:
 
 
 def _documents_at_multiple(measure: Measure, judgments: Judgments) -> Values:
-    """Return the rank to which Rprec_mult counts."""
+    """Return the rank of each query down to which Rprec_mult counts hits."""
     return np.maximum(documents_at(float(measure["multiple"]), relevant_documents(measure, judgments)), 0.0)
 
 
 def _largest_gain(measure: Measure, judgments: Judgments) -> Values:
-    """Return the largest gain of a judged document, or 1 if that is larger: rbp divides gains by it."""
+    """Return the largest gain of a judged document of each query, but at least 1: rbp divides gains by this number."""
     largest = np.ones(judgments.n_queries)
     np.maximum.at(largest, judgments.query, gains_of(judgments.labels, str(measure["gains"])))
     return largest
 
 
 def _ideal(measure: Measure, judgments: Judgments) -> Values:
-    """Return the discounted sum of the positive gains, the largest first."""
+    """Return the ideal DCG of each query: the discounted sum of its positive gains, the largest gain first."""
     gains = np.maximum(gains_of(judgments.labels, str(measure["gains"])), 0.0)
     slots = discounted_slots(measure, judgments.deepest(None))
     documents = np.arange(len(gains), dtype=np.int32)

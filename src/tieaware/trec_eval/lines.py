@@ -1,4 +1,4 @@
-"""The lines that trec_eval prints: the measures, or the function of a ranking, that give each line its value."""
+"""The lines that trec_eval prints. The value of a line comes from measures or from a function of a ranking."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _Combination: TypeAlias = Callable[..., Values]
 class Line:
     """One number or text that trec_eval prints for a query, or for all queries.
 
-    A line has measures, or a function of a ranking, or neither: then it shows the tag of the run.
+    A line shows the values of measures, or the result of a function of a ranking (`walk` or `text`). A line without
+    measures and functions shows the tag of the run.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ class Line:
     measures : tuple of Measure
         The measures that the value is computed from.
     combine : callable, optional
-        Takes the values of the measures, float64[n_queries] each, and returns those of the line. A line without it has
-        one measure, whose values it shows.
+        Takes the values of the measures, float64[n_queries] each, and returns the values of the line. A line without
+        `combine` shows the values of its only measure.
     walk : callable, optional
         Takes the ranking of a query and returns the value.
     text : callable, optional
@@ -52,12 +53,12 @@ class Line:
     text: Callable[[Ranking], str] | None = None
 
     def value(self, *values: Values) -> Values:
-        """Return the values of the line, float64[n_queries], from those of its measures."""
+        """Return the values of the line, float64[n_queries], from the values of its measures."""
         return values[0] if self.combine is None else self.combine(*values)
 
     @property
     def definition(self) -> Definition | None:
-        """The definition of the measure that the line shows; None if the line combines several, or has none."""
+        """The definition of the measure that the line shows; None if the line combines measures or has none."""
         return self.measures[0].definition if self.measures and self.combine is None else None
 
     @property
@@ -96,7 +97,7 @@ class _Wanted(NamedTuple):
     n_collection: int
 
     def of(self, *measures: Measure, combine: _Combination | None = None) -> Line:
-        """Return the line for these measures, which take the smallest relevant label if they depend on one."""
+        """Return the line for these measures; `level` becomes the parameter `rel` of each measure that has one."""
         levelled = [measure(rel=self.level) if "rel" in measure.parameters else measure for measure in measures]
         return Line(self.name, self.family, tuple(levelled), combine)
 
@@ -110,7 +111,7 @@ def lines(requested: Iterable[Request], *, level: int = 1, n_collection: int = 0
     level : int
         The smallest relevant label: trec_eval's option -l.
     n_collection : int
-        The number of documents in the collection, for utility: option -N.
+        The number of documents in the collection, for the measure utility: trec_eval's option -N.
 
     Returns
     -------
@@ -138,7 +139,7 @@ def _tag(wanted: _Wanted) -> Line:
 
 
 def _interpolated_precision(wanted: _Wanted) -> Line:
-    # The printed name rounds the recall to two decimals.
+    # Only the printed name rounds the recall to two decimals.
     return wanted.of(IPrec @ wanted.parameter)
 
 
@@ -166,7 +167,7 @@ def _unjudged(wanted: _Wanted) -> Line:
 
 
 def _utility(wanted: _Wanted) -> Line:
-    """Return the line of utility: a weighted sum of the documents that are (not) relevant and (not) retrieved."""
+    """Return the line of utility, a weighted sum of the numbers of documents (not) relevant and (not) retrieved."""
     weights = wanted.parameter
     if len(weights) != 4:
         found = ",".join(f"{weight:g}" for weight in weights)
@@ -203,7 +204,7 @@ def _rbp(wanted: _Wanted) -> Line:
 
 
 def _rbp_residual(wanted: _Wanted) -> Line:
-    """Return the line of rbp_resid, which is 0 for a query without unjudged documents, unlike RBPResidual."""
+    """Return the line of rbp_resid. Unlike RBPResidual, it is 0 for a query without unjudged documents."""
     return wanted.of(
         kernel_measures.RBP_RESIDUAL(p=wanted.parameter.get("p", PATIENCE)),
         NumRet,
@@ -226,7 +227,8 @@ def _of_gains(measure: Callable[..., float]) -> Callable[[_Wanted], Line]:
     return lambda wanted: Line(wanted.name, wanted.family, walk=partial(measure, gains=gains_text(wanted.parameter)))
 
 
-# The families that `tieaware.parse_measure` does not know, or not with their parameters.
+# The functions that make the lines of those families that `tieaware.parse_measure` cannot parse, or cannot parse with
+# parameters.
 _BUILDERS: dict[str, Callable[[_Wanted], Line]] = {
     "runid": _tag,
     "iprec_at_recall": _interpolated_precision,

@@ -1,10 +1,9 @@
-"""trec_eval's own measures: those that no kernel computes, as expectations over the orders of tied documents.
+"""Measures of trec_eval that no kernel computes. Their values are expectations over the orders of tied documents.
 
 A kernel sees, for each tie group, its first rank, its size and the sum of its documents' weights. The measures here
-need more: each document's own label, or what stands above a document inside its group. Each function says what it
-needs. They work on a `Ranking`, a sequence of tie groups. A tie rule that orders all documents makes each of them its
-own group, and the expectation is then trec_eval's value. Inside a group of n documents, each document stands in each
-slot with probability 1/n.
+need more: the label of each document, or the documents above a document inside its group. The functions work on a
+`Ranking`, a sequence of tie groups. If the tie rule orders all documents, each document is a group of its own, and the
+expectation is trec_eval's value. Inside a group of n documents, each document stands in each slot with probability 1/n.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from tieaware.trec_eval.kernel_measures import gains_of
 # The label of a retrieved document that is not in the judgments.
 OUTSIDE = -1
 
-# The most steps that G may take in one tie group: about a second.
+# The measure G raises an error for a tie group that would take more steps than this, which take about a second.
 _MOST_STEPS = 10_000_000
 
 
@@ -36,9 +35,9 @@ class Ranking(NamedTuple):
     Parameters
     ----------
     labels : int64[n]
-        The label of each document from the first rank on; in any order inside a tie group.
+        The label of each document from the first rank on. Inside a tie group, the labels are in any order.
     edges : int64[n_groups + 1]
-        Tie group ``g`` has the ranks ``edges[g]`` to ``edges[g + 1]``, counted from 0.
+        Tie group ``g`` has the ranks ``edges[g]`` to ``edges[g + 1] - 1``, counted from 0.
     judged : int64[n_judged]
         The labels of all judged documents, at least 0.
     level : int
@@ -89,7 +88,7 @@ def _discounts(n: int) -> Values:
 def ndcg_at_levels(ranking: Ranking, gains: str) -> float:
     """Return Rndcg: the mean of nDCG at the ranks where the ideal gain changes, and at the end of a longer list.
 
-    No kernel computes it, because the cut-offs depend on the gains of the query.
+    No kernel computes Rndcg, because the cut-offs depend on the gains of the query.
     """
     worth, ideal = ranking.gains(gains)
     if ranking.n_relevant == 0 or len(ideal) == 0:
@@ -105,12 +104,13 @@ def ndcg_at_levels(ranking: Ranking, gains: str) -> float:
 
 
 def ndcg_at_relevant(ranking: Ranking, gains: str) -> float:
-    """Return ndcg_rel: the mean of nDCG at the rank of each document with a gain, or at the end if it is not retrieved.
+    """Return ndcg_rel: the mean of nDCG at the rank of each document with a gain, or at the end if not retrieved.
 
-    In a group of n documents, r have gains, with the sum s. A document with a gain in slot i contributes s/n · d_i with
-    its own gain, and s (r-1)/(n(n-1)) · d_j with that of the document in each slot j before it.
+    In a group of n documents, r documents have gains above 0, with the sum s; d_i is the discount of slot i. A document
+    in slot i that has a gain contributes its own gain, in expectation s/n · d_i, and the gain of the document in each
+    slot j before it, in expectation s (r-1)/(n(n-1)) · d_j.
 
-    No kernel computes it, because it depends on pairs of documents inside a group.
+    No kernel computes ndcg_rel, because it depends on pairs of documents inside a group.
     """
     worth, ideal = ranking.gains(gains)
     if len(ideal) == 0:
@@ -130,11 +130,12 @@ def ndcg_at_relevant(ranking: Ranking, gains: str) -> float:
 
 
 def binary_gain(ranking: Ranking) -> float:
-    """Return binG: the mean over the relevant documents of 1 / log2(2 + nonrelevant documents before).
+    """Return binG: the mean over the relevant documents of 1 / log2(2 + nonrelevant documents above).
 
-    If s documents of a group are nonrelevant, then 0, 1 … s of them stand before a relevant one, equally likely.
+    If s documents of a group are nonrelevant, then 0, 1 … s of them stand above a relevant document of the group; all
+    these numbers are equally likely.
 
-    No kernel computes it, because the discount depends on the number of nonrelevant documents above, not on the rank.
+    No kernel computes binG, because the discount depends on the number of nonrelevant documents above, not on the rank.
     """
     total, above = 0.0, 0
     for labels in ranking.groups():
@@ -148,10 +149,10 @@ def binary_gain(ranking: Ranking) -> float:
 def normalised_gain(ranking: Ranking, gains: str) -> float:
     """Return G: Σ gain / log2(2 + I - C), divided by the sum of the ideal gains.
 
-    At each rank, I is the sum of the ideal gains and C the sum of the gains from the first rank to this one. An ideal
-    gain counts at least 1.
+    At each rank, I is the sum of the ideal gains and C is the sum of the gains, both from the first rank to this rank.
+    In I, each ideal gain counts as at least 1.
 
-    No kernel computes it, because the discount depends on the sum of the gains above, and so on the order of tied
+    No kernel computes G, because the discount depends on the sum of the gains above, and therefore on the order of tied
     documents.
     """
     worth, ideal = ranking.gains(gains)
@@ -168,10 +169,11 @@ def normalised_gain(ranking: Ranking, gains: str) -> float:
 
 
 def _gain_of_group(group: Values, left: Values) -> float:
-    """Return the expectation of Σ gain / log2(2 + left - C) over the orders of a group; C is the gain to this slot.
+    """Return the expectation of Σ gain / log2(2 + left - C) over the orders of a group.
 
-    Given the document in slot x, the x documents before it are any of the others: a of them with gains, which add up to
-    s in a number of ways that `_ways` counts, and the rest without.
+    For each slot, `left` is I minus the gains of earlier groups, and C is the sum of the gains of this group down to
+    the slot. Given the document in slot x, the x documents before it are chosen from all others. `_ways` counts the
+    ways in which `a` of these x documents have gains, with the sum s; the rest of them have no gain.
     """
     n = len(group)
     if n == 1:
@@ -184,7 +186,7 @@ def _gain_of_group(group: Values, left: Values) -> float:
     orders = factorials[n - 1] - factorials - factorials[::-1]  # log C(n - 1, x) for each x
     for gain, count in counts.items():
         for (a, s), number in _ways(counts - Counter([gain])).items():
-            # For x = a … a + zeros, the other x - a documents before have no gain.
+            # For x = a … a + zeros, the other x - a documents before slot x have no gain.
             before = slice(a, a + zeros + 1)
             fill = factorials[zeros] - factorials[: zeros + 1] - factorials[zeros::-1]
             weights = np.exp(log(number) + fill - orders[before])
@@ -208,7 +210,7 @@ def _ways(counts: Counter[float]) -> dict[tuple[int, float], int]:
 def relevance_string(ranking: Ranking, length: int) -> str:
     """Return relstring: the labels of the first documents, one character each; ``?`` where tied documents differ.
 
-    No kernel computes it, because it is text.
+    No kernel computes relstring, because it is text.
     """
     shown = ""
     for labels in ranking.groups():
