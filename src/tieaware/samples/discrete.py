@@ -10,7 +10,7 @@ from numpy.random import PCG64, Generator
 from tieaware.checks.arguments import number, whole_number
 from tieaware.checks.arrays import Labels, Offsets, Values
 
-# The limit of the mean length, beyond the size of any memory.
+# The largest mean length that is accepted. Lists of this length fit into no memory.
 _LONGEST = 1e15
 _LARGEST = 2**31 - 1
 
@@ -69,8 +69,8 @@ def discrete_lists(
     seed = whole_number("seed", seed, 0)
     mean_length, relevant = number("mean_length", mean_length, 1, _LONGEST), number("relevant", relevant, 0, 1)
     rng = Generator(PCG64(seed))
-    # `1 - rng.random(n)` is in (0, 1]. Its inverse follows a power law with exponent 2, and the inverse of its square
-    # root one with exponent 3.
+    # The number `1 - rng.random(n)` is in (0, 1]. The inverse of this number follows a power law with exponent 2, and
+    # the inverse of its square root follows a power law with exponent 3.
     lengths = np.maximum(1, mean_length / 2 / np.sqrt(1 - rng.random(n_queries))).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     n_docs = int(offsets[-1])
@@ -81,7 +81,7 @@ def discrete_lists(
     labels = np.zeros(n_docs, dtype=np.int32)
     labels[chosen] = np.minimum(grades, np.floor(1 / (1 - rng.random(len(chosen))))).astype(np.int32)
 
-    # Compute in place: lists as long as those of the paper have 67 million scores.
+    # Compute in place to save memory: a data set as large as that of McSherry and Najork has 67 million scores.
     scores = rng.random(n_docs)
     np.subtract(1, scores, out=scores)
     scores[chosen] = np.minimum(scores[chosen], 1 - rng.random(len(chosen)))

@@ -80,8 +80,9 @@ def generate(
     Returns
     -------
     Collection
-        The pool of judged documents comes from every run except ``constant``, and from a simulated manual search. So
-        there are judged documents, also relevant ones, that no run retrieves. Every query has a relevant document.
+        The pool of judged documents comes from every run except ``constant``, and from a simulated manual search. Some
+        judged documents, including relevant ones, are therefore retrieved by no run. Every query has a relevant
+        document.
 
     Raises
     ------
@@ -107,7 +108,7 @@ def generate(
     n_queries, depth, n_documents = int(n_queries), int(depth), int(n_documents)
     rng = Generator(PCG64(seed))
     words = _bytes(rng, 3, n_queries) % 8
-    # The cube of a uniform number: many queries have few relevant documents, and few queries have many.
+    # Use the cube of a uniform number, so that many queries have few relevant documents, and few queries have many.
     n_relevant = 3 + 50 * _bytes(rng, n_queries) ** 3 // 255**3
     queries, documents = _bell(rng, n_queries), _bell(rng, n_documents)
     most_relevant = np.argsort(-_cosines(queries, documents), axis=1, kind="stable")
@@ -139,8 +140,8 @@ def generate(
             identifier[document]: label.get(document, -int(forgotten[row, document]))
             for document in sorted(pool)
         }
-        # `sorted` is stable: judged documents that are not relevant follow by identifier, then the unjudged documents
-        # in the order of `continuous`.
+        # Relevant documents come first. `sorted` is stable, so the other documents of the pool follow in the order of
+        # their identifiers, and then all other documents in the order of `continuous`.
         candidates = sorted(qrels[query], key=lambda document: qrels[query][document] < 1)
         candidates = list(dict.fromkeys([*candidates, *runs["continuous"][query]]))
         runs["constant"][query] = dict.fromkeys(candidates[:depth], 1.0)
@@ -191,7 +192,7 @@ def _cosines(queries: Values, documents: Values) -> Values:
 
 
 def _quantised(vectors: Values) -> Values:
-    """Quantise unit vectors to the range of int8, with a scale that leaves room for outliers, like a calibrated one."""
+    """Quantise unit vectors to the range of int8, with a scale that leaves room for outliers."""
     quantised: Values = np.rint(32 * vectors / np.sqrt((vectors**2).sum(axis=1, keepdims=True)))
     return quantised
 

@@ -12,10 +12,10 @@ from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers
 
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
-# The number of words of the language, and of words that belong to a theme.
+# The number of words of the language, and the number of words that belong to each theme.
 _N_WORDS, _N_THEME_WORDS = 20_000, 60
-# In 256ths: the least and the greatest share of a document's words that are drawn from its theme, and the shares from
-# which it is relevant and highly relevant.
+# Shares of a document's words that are drawn from its theme, in 256ths: the least and the greatest share, and the
+# shares from which on a document is relevant and highly relevant.
 _LEAST, _MOST, _RELEVANT, _HIGHLY = 2, 90, 45, 70
 
 
@@ -108,7 +108,7 @@ def _words() -> list[str]:
 
 
 def _zipf(n: int) -> Integers:
-    """Return the cumulative sums of integer weights proportional to about 1/r."""
+    """Return the cumulative sums of `n` integer weights; weight r is proportional to about 1/r."""
     return np.cumsum(2**40 // np.arange(1, n + 1))
 
 

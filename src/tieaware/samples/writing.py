@@ -24,7 +24,7 @@ def write(collection: Collection, folder: str | os.PathLike[str], *, compress: b
         raise FileExistsError(f"{folder}: the folder already exists")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as staging:
-        # Write to a subfolder: the temporary folder itself is readable for its owner alone.
+        # Write to a subfolder, because only the owner can read the temporary folder itself.
         complete = Path(staging, folder.name)
         for name, text in _texts(collection):
             path = complete / (name + ".xz" if compress else name)
@@ -34,7 +34,7 @@ def write(collection: Collection, folder: str | os.PathLike[str], *, compress: b
 
 
 def _texts(collection: Collection) -> Iterator[tuple[str, str]]:
-    """Yield the name and the content of each file."""
+    """Yield the name and the content of each file of a collection."""
     yield "topics.tsv", "".join(f"{query}\t{title}\n" for query, title in collection.topics.items())
     yield "qrels.txt", "".join(
         f"{query} 0 {document} {label}\n"
@@ -42,7 +42,7 @@ def _texts(collection: Collection) -> Iterator[tuple[str, str]]:
         for document, label in labels.items()
     )
     for name, run in collection.runs.items():
-        # repr() gives the shortest text that is read back as the same number; a whole number does not need its ".0".
+        # repr() gives the shortest text that is read back as the same number. The ".0" of a whole number is left out.
         yield f"runs/{name}.run", "".join(
             f"{query} Q0 {document} {rank} {repr(float(score)).removesuffix('.0')} {name}\n"
             for query, scores in run.items()
