@@ -1,4 +1,4 @@
-"""Evaluator: what it takes, what it gives, and how it fails. The values themselves: test_values.py."""
+"""The Evaluator: its arguments, the shapes of its results, and its errors. tests/engine/test_values.py tests values."""
 
 import multiprocessing
 import pickle
@@ -42,7 +42,7 @@ def test_lists_are_given_by_offsets_or_sizes(values, lists):
 
 
 def test_lists_are_given_by_query_ids(values):
-    """Where equal ids are adjacent; a query without documents cannot be given so."""
+    """Adjacent equal ids are one list, so an empty list cannot be given in this way."""
     for qid in ([7, 7, 7, 7, 2, 2, 2], list("aaaabbb")):
         np.testing.assert_array_equal(Evaluator(LABELS, MEASURES, qid=qid)(SCORES), values[[0, 2]])
 
@@ -56,8 +56,8 @@ def test_labels_of_two_dimensions_are_a_list_in_each_row():
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
-def test_scores_in_rows_take_the_short_way_in(dtype):
-    """As flat ones do, with `out` and without; other shapes of as many scores are an error on every way."""
+def test_scores_in_rows_need_no_copy(dtype):
+    """The engine accepts rows and flat scores directly. Another shape with the same number of scores is an error."""
     scores = np.array([[1, 1, 1], [3, 2, 1]], dtype=dtype)
     square = Evaluator([[0, 1, 0], [1, 0, 0]], ["RR", "AP"])
     for given in (scores, scores.ravel()):
@@ -72,7 +72,7 @@ def test_scores_in_rows_take_the_short_way_in(dtype):
                 evaluator(given, out=out)
 
 
-def test_rows_of_no_lists_have_the_depth_of_the_labels():
+def test_scores_of_no_lists_need_the_row_length_of_the_labels():
     nobody = Evaluator(np.zeros((0, 3), dtype=int), "RR")
     assert nobody(np.zeros((0, 3))).shape == nobody(np.zeros(0)).shape == (0, 1)
     with pytest.raises(InputError, match=r"^scores: expected shape \(0,\) or \(0, 3\), found shape \(0, 4\)$"):
@@ -87,7 +87,7 @@ def test_real_numbers_of_any_type_are_scores(evaluator, values, dtype):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_strides_and_read_only_arrays_are_no_matter(values, threads):
+def test_strided_unaligned_and_read_only_scores_give_the_same_values(values, threads):
     evaluator = Evaluator(LABELS, MEASURES, offsets=OFFSETS, threads=threads)
     strided = np.repeat(SCORES, 2)[::2]
     unaligned = np.frombuffer(b"x" + SCORES.tobytes(), dtype=np.uint8)[1:].view(np.float64)
@@ -121,7 +121,7 @@ def test_infinities_order_and_signed_zeros_tie():
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_nan_is_an_error_that_says_where(threads, dtype):
-    """Also in a list without a relevant document, and with many distinct scores."""
+    """The NaN is found also in a list without a relevant document, and among many distinct scores."""
     labels = np.zeros(100, dtype=int)
     labels[50:] = 1
     evaluator = Evaluator(labels, MEASURES, offsets=[0, 50, 100], threads=threads)
@@ -139,7 +139,7 @@ def test_nan_is_an_error_that_says_where(threads, dtype):
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_mean_many_and_columns_are_the_means(evaluator, threads):
-    """Rounded once, and in the same bits for any number of threads."""
+    """Means are rounded once, and have the same bits for any number of threads."""
     threaded = Evaluator(LABELS, MEASURES, offsets=OFFSETS, threads=threads)
     candidates = np.random.default_rng(3).integers(0, 4, (37, 7)).astype(float)
     values = [evaluator(candidate) for candidate in candidates]
@@ -156,7 +156,7 @@ def test_no_candidate_and_no_feature_give_no_mean(evaluator):
 
 
 def test_no_document_and_no_query():
-    """Lists may be empty; without any query there is nothing to average."""
+    """Lists may be empty. Without any query, `mean` is an error."""
     empty = Evaluator(np.zeros(0, dtype=int), ["P", "NumRet"], offsets=[0, 0, 0])
     np.testing.assert_array_equal(empty(np.zeros(0)), np.zeros((2, 2)))
     np.testing.assert_array_equal(empty.mean(np.zeros(0)), [0, 0])
@@ -172,19 +172,19 @@ def test_judgments_decide_the_number_of_relevant_documents():
 
 
 def test_a_query_without_relevant_documents_is_undefined():
-    """It is 0 unless another value is wanted; counts are always defined."""
+    """Every measure except the counts has the value of the option `undefined` for such a query."""
     evaluator = Evaluator([0, -1], [*MEASURES, "P@1", "NumRel"], undefined=np.nan)
     np.testing.assert_array_equal(evaluator([2.0, 1.0])[0], [np.nan, np.nan, 2, np.nan, 0])
 
 
 def test_trec_eval_orders_ties_by_document_id_as_bytes():
-    """Descending; text is compared by its UTF-8 bytes."""
+    """The order of the ids is descending, and text is compared by its UTF-8 bytes."""
     for ids, value in ((["a", "b"], 0.5), (["b", "a"], 1.0), (["é", "z"], 1.0), ([b"\xff", b"\xfe\xff"], 1.0)):
         assert Evaluator([1, 0], ["RR"], ties="trec_eval", docids=ids)([1.0, 1.0]) == value
 
 
-def test_docid_ascending_is_the_other_way_round():
-    """As one with the ids inverted; equal ids keep the order of the list."""
+def test_docid_ascending_is_the_opposite_of_trec_eval():
+    """Ids are in ascending order of their bytes. Documents with equal ids keep the order of the list."""
     for ids, value in ((["a", "b"], 1.0), (["b", "a"], 0.5), (["é", "z"], 0.5), (["d", "d1"], 1.0), (["a", "a"], 1.0)):
         assert Evaluator([1, 0], ["RR"], ties="docid_ascending", docids=ids)([1.0, 1.0]) == value
     qrels, run = {"q": {"b": 1}}, {"q": {"b": 2.0, "a": 2.0, "c": 2.0}}
@@ -213,7 +213,7 @@ def _call_in_child(evaluator, queue):
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_it_works_after_a_fork():
-    """The parent's threads do not come along."""
+    """The child process does not have the threads of the parent, and starts its own."""
     evaluator = Evaluator(np.tile(LABELS, 50), MEASURES, group=[7] * 50, threads=2)
     scores = np.tile(SCORES, 50)
     values = evaluator(scores)
@@ -281,8 +281,8 @@ def test_scores_that_cannot_be_used_are_named(evaluator, call, message):
 
 @pytest.mark.parametrize("measure", ["AP", "GMAP"])
 @pytest.mark.parametrize("precision", [None, "decimals:1"])
-def test_columns_take_several_threads_whatever_is_asked(measure, precision):
-    """Also where each scoring is evaluated on its own, by the same threads."""
+def test_columns_has_the_same_bits_with_several_threads(measure, precision):
+    """The options include some with which each feature is evaluated in a call of its own."""
     rng = np.random.default_rng(5)
     labels, features = rng.integers(0, 2, (40, 20)), rng.random((800, 30))
     alone, several = (
@@ -293,7 +293,10 @@ def test_columns_take_several_threads_whatever_is_asked(measure, precision):
 
 @pytest.mark.parametrize("ties", ["average", "optimistic", "run_order"])
 def test_scores_that_change_meanwhile_never_crash(ties):
-    """The values are then anything; the kernels stay within their memory, which the checked suite sees."""
+    """Another thread writes to the scores during the evaluation. Values may be wrong, but all memory access is valid.
+
+    `make checked` would report an invalid access.
+    """
     rng = np.random.default_rng(3)
     names = [*queries.MEASURES, "infAP", "IPrec@0.3", "IAP11", "AUC@7", "ERR@10"]
     evaluator = Evaluator(rng.integers(-2, 4, (20, 40)), names, ties=ties)
@@ -308,7 +311,7 @@ def test_scores_that_change_meanwhile_never_crash(ties):
     changing.start()
     try:
         for _ in range(30):
-            # What IPrec sees may be too much for it.
+            # IPrec refuses tie groups that would take too long, and the changing scores may form such a group.
             with suppress(InputError):
                 evaluator(scores)
             if ties == "average":

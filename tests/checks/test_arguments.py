@@ -1,4 +1,4 @@
-"""Arguments of wrong types and sizes: an error in one line that names the argument, and never an error of NumPy."""
+"""Arguments of wrong types and sizes raise a one-line InputError that names the argument, never an error of NumPy."""
 
 import pickle
 from collections import UserDict
@@ -125,7 +125,7 @@ def test_a_measure_cannot_be_iterated():
 
 
 def test_large_collections_are_shown_in_constant_time():
-    """Formatting must not look at every element, as sorting a set would."""
+    """Formatting a large collection for a message must not visit every element, as sorting a set would."""
     n = 2_000_000
     by_number = dict.fromkeys(range(n), 1.0)
     for value, text in (

@@ -1,4 +1,4 @@
-"""Scores that float64 cannot represent exactly: an error at every entry point, because rounding could create ties."""
+"""Scores that float64 cannot represent exactly are refused at every entry point: rounding could create ties."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def message_of(call, *args):
 
 
 def test_fractions_and_decimals_are_rounded_to_the_nearest_float():
-    """Few fractions are floats, and users do not expect them to be."""
+    """Unlike whole numbers, they are rounded without an error, because few fractions are exact floats anyway."""
     for scores in ([Fraction(1, 3), Fraction(1, 7)], [Decimal("0.1"), Decimal("0.05")]):
         assert Evaluator([0, 1], ["RR"])(scores) == 0.5
         assert Run.from_columns(["q", "q"], ["a", "b"], scores).scores.tolist() == list(map(float, scores))
@@ -43,7 +43,7 @@ ENTRY_POINTS = {
     "Run": lambda scores: Run(*columns_of("q"), columns_of("ab")[0], np.array(scores, object)),
     "Run.from_columns": lambda scores: Run.from_columns(["q", "q"], ["a", "b"], scores),
     "Run.from_dict": lambda scores: Run.from_dict({"q": dict(zip("ab", scores, strict=True))}),
-    # A kernel reads plain dicts.
+    # A kernel reads plain dicts, and must round in the same way.
     "evaluate": lambda scores: tieaware.evaluate({"q": {"a": 1}}, {"q": dict(zip("ab", scores, strict=True))}, "RR"),
 }
 
@@ -67,7 +67,7 @@ def columns_of(names):
     ids=str,
 )
 def test_every_entry_point_refuses_whole_scores_that_would_tie_in_float64(entry_point, scores):
-    """Otherwise 2^53 and 2^53 + 1 would tie, and RR would be 0.75 instead of 0.5."""
+    """If float64 rounded them, 2^53 and 2^53 + 1 would tie, and RR would be 0.75 instead of 0.5."""
     expected = f"expected {EXACT}, found 9007199254740993"
     assert expected in message_of(ENTRY_POINTS[entry_point], scores)
 
@@ -87,7 +87,7 @@ def test_every_entry_point_accepts_large_scores_that_float64_represents(entry_po
     ids=repr,
 )  # fmt: skip
 def test_the_error_names_the_score_and_its_place(score):
-    """The score is in a list of any numbers, an array of its type or of objects, or a dict."""
+    """The score may be in a list of numbers, in an array of integers or objects, or in a dict."""
     shown_score = shown(score.item() if isinstance(score, np.integer) else score)
     labels, qrels, relevance = [0, 1], {"q": {"d": 1}}, scipy.sparse.csr_array([[0, 1]])
     forms = [[0, score], [0.5, score], (1, score), np.array([0, score], object)]

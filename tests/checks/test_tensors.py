@@ -21,7 +21,7 @@ SMALL_FLOATS = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e3m4")
 
 
 class Tensor:
-    """Like a tensor of torch: NumPy can read it only when it is detached, on the host, and of a type that NumPy has."""
+    """A tensor like torch's. NumPy can read it only if it is detached, in host memory, and of a type that NumPy has."""
 
     def __init__(self, values, dtype="float32", device="cuda", requires_grad=True):
         self._values = np.asarray(values, dtype)
@@ -65,7 +65,7 @@ class Tensor:
 
 
 class DLPackTensor:
-    """A tensor with only the methods of DLPack, by default on another device, from which it can be copied."""
+    """A tensor with only the methods of DLPack. By default it is on a GPU, and offers a copy to host memory."""
 
     def __init__(self, values, device=2):
         self._values, self._device = np.asarray(values), device
@@ -80,7 +80,7 @@ class DLPackTensor:
 
 
 class CupyTensor(DLPackTensor):
-    """Like an array of CuPy: refuses an implicit copy to NumPy, but exports DLPack."""
+    """An array like CuPy's, which refuses an implicit copy to NumPy but exports DLPack."""
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError("Implicit conversion to a NumPy array is not allowed.")
@@ -157,7 +157,7 @@ def test_matrices_of_every_form():
 
 
 def test_small_floats_are_converted_exactly():
-    """Every float of 8 or 16 bits is a float32, too."""
+    """float32 can represent every float of 8 or 16 bits, so the conversion creates no ties."""
     for name in SMALL_FLOATS:
         dtype = np.dtype(getattr(ml_dtypes, name))
         bits = np.arange(256 ** dtype.itemsize).astype(f"u{dtype.itemsize}")

@@ -53,7 +53,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("offset", [0, 1, 9])
 def test_layouts_of_identifiers(name, offset):
-    """Identifiers of a whole array, a slice and chosen rows, and sections of equal values."""
+    """Identifiers are read from a whole array, a slice or selected rows; `sections` finds where the value changes."""
     array = TEXTS[name][offset : 25]
     expected = [value.encode() if isinstance(value, str) else value for value in array.to_pylist()]
     column = column_of(array)
@@ -78,7 +78,7 @@ INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uin
 
 @pytest.mark.parametrize("name", [*INTEGERS, "float16", "float32", "float64", "bool_"])
 def test_layouts_of_numbers(name):
-    """The least and the largest values, of a slice too; integers as identifiers are their digits."""
+    """The smallest and largest numbers are read exactly, also from a slice. Integer identifiers become their digits."""
     kind = getattr(pa, name)()
     dtype = kind.to_pandas_dtype()
     limits = np.iinfo(dtype) if name in INTEGERS else None
@@ -95,7 +95,7 @@ def test_layouts_of_numbers(name):
 
 @pytest.mark.parametrize("name", [*TEXTS, "int32", "double", "bool", "null"])
 def test_missing_values(name):
-    """Missing values are found in the bitmap of a slice, and in dictionaries."""
+    """Missing values are found in the validity bitmap of a slice, and in the dictionary of a dictionary array."""
     made = {"int32": pa.array([1] * 27), "double": pa.array([1.0] * 27), "bool": pa.array([True] * 27)}
     array = {**TEXTS, **made, "null": pa.nulls(27)}[name]
     column = column_of(pa.concat_arrays([array[:9], pa.nulls(1, array.type), array[9:]])[4:])
@@ -112,7 +112,7 @@ def test_missing_values(name):
 
 
 def test_tables_slices_and_structures():
-    """Chunks, slices of tables, a structure with an offset and rows that are missing as a whole."""
+    """The reader handles chunks, slices of tables, and structures with an offset or with missing rows."""
     table = pa.table({"q": pa.chunked_array([["a", "b"], [], ["c"]]), "s": pa.chunked_array([[1.0], [2.0, 3.0]])})
     stream = _arrow.Stream(table.slice(1).__arrow_c_stream__())
     assert stream.names == ("q", "s")
@@ -131,7 +131,7 @@ def test_tables_slices_and_structures():
     assert caught.value.args == (1, "a missing value")
 
 
-def test_other_types_can_be_left_unread():
+def test_columns_of_other_types_are_errors_only_if_read():
     table = pa.table({"list": [[1]], "date": pa.array([0], pa.date32()), "score": [1.5], "d": [{"a": 1}]})
     columns = _arrow.Stream(table.__arrow_c_stream__()).read(range(4))
     assert [column.holds for column in columns] == ["other", "other", "number", "other"]
@@ -142,7 +142,7 @@ def test_other_types_can_be_left_unread():
         columns[1].numbers(0, 1)
 
 
-def test_a_capsule_is_used_but_once():
+def test_a_capsule_can_be_used_only_once():
     capsule = pa.table({"q": ["a"]}).__arrow_c_stream__()
     stream = _arrow.Stream(capsule)
     with pytest.raises(_arrow.BadStream, match="already used"):
@@ -185,9 +185,9 @@ capsule_of.restype, capsule_of.argtypes = ctypes.py_object, [pointer, ctypes.c_c
 
 
 class Producer:
-    """A stream of one column, in Python: of `n_batches` arrays and then the code of an error; releases are counted."""
+    """A stream of one column, made in Python. It gives `n_batches` arrays, then returns `code`, and counts releases."""
 
-    # What Python would free while a structure still points to it; a real producer knows what it gave away.
+    # Keeps producers alive, because Python would free their buffers while C structures still point to them.
     alive: ClassVar = []
 
     def __init__(self, form=b"i", n_batches=2, code=0, message=b"out of luck", **wrong):
@@ -251,8 +251,8 @@ def read_all(producer):
 
 
 @pytest.mark.parametrize("form", [b"i", b"u"])
-def test_everything_is_released_once(form):
-    """At the end of the stream, when its columns go, and when nobody reads on."""
+def test_every_structure_is_released_once(form):
+    """The stream may be read to its end or only in part, and its columns may outlive it."""
     producer = Producer(form)
     assert read_all(producer) == ([b"0", b"1", b"2", b"3"] if form == b"i" else [b"a", b"b", b"c"]) * 2
     gc.collect()
@@ -304,7 +304,7 @@ def test_bad_producers(wrong, message, arrays):
     [([0, 2, 1, 3], 1), ([0, 4, 4, 3], 0), ([-1, 1, 2, 3], 0), ([0, 1, 2, -3], 0), ([1, 0, 2, 3], 0)],
 )
 def test_bad_offsets(form, offsets, row):
-    """Offsets that decrease or exceed the last are refused with their row, and no memory is read there."""
+    """The error for offsets that decrease, or exceed the last offset, names the row. No memory is read there."""
     producer = Producer(form, 1, dtype=np.int32 if form == b"u" else np.int64)
     producer.values[:] = offsets
     with pytest.raises(_buffers.BadCell) as caught:
@@ -332,7 +332,7 @@ def test_bad_views_and_indices():
 
 
 def test_a_producer_that_fails_is_named():
-    """In evaluate, too, with one line; an exception of Python's in a stream comes out as its message."""
+    """The error names the argument in one line, and ends with the message of the producer's exception."""
 
     def batches():
         yield pa.record_batch({"qid": ["q"], "docno": ["d"], "score": [1.0]})
@@ -355,7 +355,7 @@ def test_a_producer_that_fails_is_named():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_random_arrays(seed):
-    """Text of any length and script, in every layout and slice, is read as pyarrow reads it."""
+    """Text of any length and script is read correctly from every layout, and from slices."""
     rng = random.Random(seed)
     values = ["".join(rng.choices("aé😀b", k=rng.choice([0, 1, 3, 11, 12, 13, 40]))) for _ in range(300)]
     start, stop = sorted(rng.sample(range(301), 2))

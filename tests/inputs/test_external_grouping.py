@@ -1,4 +1,4 @@
-"""A run whose queries are not together is brought together by way of a temporary file, to the bits of the whole."""
+"""Runs whose rows are not grouped by query: a temporary file groups them, and the values are those of the whole run."""
 
 import gzip
 import os
@@ -22,7 +22,7 @@ from tieaware.inputs import as_sources, external_grouping, run_frame, trec
 
 RNG = np.random.default_rng(1616)
 N = 6000
-# One query has a third of all rows, and documents are of any length; scores tie.
+# One query has a third of all rows. Document ids have many lengths, and scores tie.
 QUERIES = [f"q{q if q < 40 else 0}" for q in RNG.integers(0, 60, N)]
 ROWS = {
     "query_id": QUERIES,
@@ -56,9 +56,9 @@ def write(folder, door, rows=ROWS):
 
 @pytest.fixture
 def spilling(monkeypatch, tmp_path):
-    """Use small batches and nested buckets; return the levels of the batches. No file may be left.
+    """Use small batches and nested buckets, and record the nesting level of each batch. No file may be left.
 
-    There are fewer buckets than queries, so that some share one, whatever the secret of their hashes.
+    There are fewer buckets than queries, so some queries share a bucket for any seed of the hash.
     """
     for module, name, value in (
         (trec, "BUFFER", 4000), (trec, "CHUNK_ROWS", 50), (trec, "BATCH_ROWS", 300), (run_frame, "CHUNK_ROWS", 50),
@@ -94,7 +94,7 @@ def test_values_equal_those_of_the_whole_run(tmp_path, spilling, door):
         right = tieaware.evaluate(QRELS, whole, MEASURES, ties=ties)
         found = tieaware.evaluate(QRELS, given, MEASURES, ties=ties, threads=2)
         assert found.values.tobytes() == right.values.tobytes()
-    # Into finer buckets too, as any two queries have more than is held.
+    # Level 1 occurs, because two queries that share a bucket have more rows than are kept in memory.
     assert {0, 1} <= set(spilling)
 
 
@@ -107,7 +107,7 @@ def test_integers_and_single_precision_are_kept(tmp_path, spilling):
     (source,) = as_sources(tmp_path / "run.parquet").values()
     chunks = list(source.chunks())
     assert spilling
-    # After those that came before a query did once more.
+    # Leave out the chunks that were yielded before a query reappeared; the grouped chunks contain their rows again.
     last = chunks[next(i for i in range(len(chunks)) if sum(len(chunk.scores) for chunk in chunks[i:]) == N) :]
     assert {(chunk.queries.kind, chunk.documents.kind, chunk.scores.dtype.name) for chunk in last} == {
         ("integer", "integer", "float32")
@@ -169,7 +169,7 @@ except tieaware.InputError as error:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, 0])
 def test_no_temporary_file_is_left(tmp_path, how):
-    """The process is killed or interrupted, or the disk is full, which is an error in one line."""
+    """The process may be killed or interrupted, or the disk may be full, which is a one-line error."""
     (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n")
     folder = tmp_path / "temporary"
     folder.mkdir()

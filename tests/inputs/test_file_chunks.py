@@ -33,7 +33,7 @@ def small(monkeypatch):
 
 @pytest.fixture
 def taken(monkeypatch):
-    """Return the list of the sizes of all chunks that are taken."""
+    """Return a list to which the size of each chunk that a thread takes is appended."""
     sizes: list[int] = []
     plain = FileChunks.__iter__
 
@@ -132,7 +132,7 @@ def test_chunks_contain_whole_queries_and_all_rows(tmp_path):
     ],
 )
 def test_some_files_must_be_read_in_order(tmp_path, lines, reason):
-    """Malformed lines and a file without lines, duplicates, and queries whose lines are not contiguous."""
+    """These are files that are malformed or empty, or have duplicates or a query whose lines are not contiguous."""
     path = tmp_path / "a.run"
     path.write_bytes(lines_of(20, 3) + lines + lines_of(20, 3, 20) if lines else b"# nothing\n")
     with ByteStream(path) as stream:

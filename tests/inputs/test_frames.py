@@ -72,7 +72,7 @@ def expected():
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_kind_of_table(door, expected, monkeypatch):
-    """Whole runs and chunks of a few queries, with one thread and two, give the same bits."""
+    """One chunk with one thread, and chunks of a few queries with two threads, give the same bits."""
     made = DOORS[door]
     judged, run = {**TEXT, "relevance": LABEL}, {**TEXT, "score": SCORE}
     for threads, part in ((1, 1 << 16), (2, 120)):
@@ -119,7 +119,7 @@ def test_a_stream_with_a_query_that_reappears(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["i8", "u8", "i4", "Int64", "pyarrow", "polars", "objects", "categorical"])
 def test_integer_identifiers(kind):
-    """They match integers, are integers in the results, and text they do not match."""
+    """Integer identifiers match integers but not text, and are integers in the results."""
     rows = {"user_id": [10, 10, 7], "item_id": [1, 2, 1]}
     make = {
         "Int64": lambda rows: pd.DataFrame(rows).astype({"user_id": "Int64", "item_id": "Int64"}),
@@ -187,7 +187,7 @@ WRONG = [
 @pytest.mark.parametrize("door", ["pyarrow", "reader", "polars", "pandas string[pyarrow]"])
 @pytest.mark.parametrize(("changed", "options", "message"), WRONG)
 def test_refusals(door, changed, options, message):
-    """One line names the column and the row, in every kind of table."""
+    """The error is one line that names the column and the row, for every kind of table."""
     made = pd.DataFrame if door.startswith("pandas") else DOORS[door]
     rows = table_of(**changed)
     if door.startswith("pandas"):
@@ -202,7 +202,7 @@ def test_refusals(door, changed, options, message):
 
 
 def test_refusals_of_pandas():
-    """Missing objects and nullable integers, and values that are not identifiers, are refused."""
+    """Missing values in columns of objects, nullable numbers or categories are refused, and so are invalid values."""
     for values, found in [(["a", None, "b"], "None"), (["a", 1.5, "b"], "1.5"), (["a", pd.NA, "b"], "<NA>")]:
         for column in ("qid", "docno"):
             rows = table_of(**{column: pd.Series(values, dtype=object)})
@@ -221,7 +221,7 @@ def test_refusals_of_pandas():
 
 
 def test_errors_name_the_row_of_the_table(monkeypatch):
-    """Messages name the row of the table for any batches, chunks and threads, and for several runs."""
+    """The row in a message counts from the start of the table, for any batches and chunks, and for several runs."""
     monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 40)
     scores = list(SCORE)
     scores[700] = float("nan")
@@ -235,7 +235,7 @@ def test_errors_name_the_row_of_the_table(monkeypatch):
 
 
 def test_types_of_values():
-    """float32 stays; float16, bools and small integers fit into it; whole floats are labels."""
+    """float32 scores stay float32; float16, bools and small integers become float32. Whole floats are valid labels."""
     for dtype, wanted in (("f4", "f4"), ("f8", "f8"), ("f2", "f4"), ("i2", "f4"), ("i8", "f8"), ("?", "f4")):
         for made in (pa.table, pl.DataFrame, pd.DataFrame):
             if made is pl.DataFrame and dtype == "f2":
@@ -246,7 +246,7 @@ def test_types_of_values():
 
 
 def test_a_run_does_not_share_memory_with_its_input():
-    """What happens to the frame afterwards is nothing to it."""
+    """A later change of the frame does not change the run."""
     frame = pd.DataFrame(table_of())
     run = Run.from_frame(frame)
     frame.loc[0, "score"] = 7.0
@@ -259,7 +259,7 @@ def test_duplicates_are_dropped_and_counted():
         assert len(Run.from_frame(pa.table(rows), duplicates="first").scores) == 2
 
 
-def test_nothing():
+def test_tables_without_rows():
     """A table without rows is a run without queries, for any types of its columns."""
     for made in (pa.table, pl.DataFrame, pd.DataFrame):
         assert len(Run.from_frame(made(table_of(qid=[], docno=[], score=[])))) == 0
@@ -268,7 +268,7 @@ def test_nothing():
 
 
 def test_pandas_without_pyarrow(monkeypatch, expected):
-    """Columns of objects, numbers and categories need no other package."""
+    """Columns of objects and Python strings need no other package."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     judged, run = {**TEXT, "relevance": LABEL}, {**TEXT, "score": SCORE}
     for door in ("pandas object", "pandas string[python]"):
@@ -277,7 +277,7 @@ def test_pandas_without_pyarrow(monkeypatch, expected):
 
 
 def test_a_collection(collection):
-    """The files of a whole collection, as frames: the same bits."""
+    """Frames with the rows of a collection give the same bits as its files."""
     sample = collection.runs[:3]
     files = tieaware.evaluate(collection.qrels, sample, MEASURES)
 
@@ -299,7 +299,7 @@ def test_a_collection(collection):
 
 
 def test_chunks_contain_whole_queries():
-    """However small the batches and the chunks, no query is in two chunks, and no row is lost."""
+    """For any size of batches and chunks, no query is in two chunks, and no row is lost."""
     rng = np.random.default_rng(3)
     queries = np.repeat(np.arange(40), rng.integers(1, 9, 40)).astype(str)
     table = pa.table({"qid": queries, "docno": np.arange(len(queries)).astype(str), "score": np.ones(len(queries))})

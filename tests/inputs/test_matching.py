@@ -1,4 +1,4 @@
-"""Judgments and runs, joined, against the same in plain Python; and the documents that appear twice."""
+"""The join of judgments and runs, compared with one in plain Python; and documents that appear twice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def match_of_dict(qrels, run):
 
 
 def plain_match(qrels, run):
-    """rows, judged_offsets, judged_positions and judged_labels, in plain Python, from dicts of bytes."""
+    """Join in plain Python, from dicts of bytes: rows, judged_offsets, judged_positions and judged_labels."""
     queries = list(qrels)
     rows = [queries.index(query) if query in qrels else -1 for query in run]
     offsets, positions, labels = [0], [], []
@@ -101,7 +101,7 @@ def test_a_dict_is_matched_directly_and_accepts_the_values_of_from_dict():
 
 @pytest.mark.parametrize("change", ["clear", "grow", "delete other", "replace", "replace all"])
 def test_scores_that_change_the_dict_while_it_is_read(change):
-    """Whatever happens is an error or a good result: never a crash."""
+    """Each change leads to an error or to consistent arrays, never to a crash."""
 
     class Score:
         def __float__(self):
@@ -151,7 +151,7 @@ def test_match_refuses_documents_that_appear_twice():
 
 
 def test_an_index_refuses_columns_of_other_types():
-    """It reads them as they lie in memory."""
+    """The index reads the memory of its columns, so another type or layout would be misread."""
     columns = np.array([113, 114], np.uint8), np.array([0, 1, 2])
     good = (*columns, np.array([0, 1, 2]), *columns, np.array([1, 0], np.int32))
     assert _join.Index(*good).n_queries == 2
@@ -163,7 +163,7 @@ def test_an_index_refuses_columns_of_other_types():
 
 
 def test_too_many_documents_for_an_index_are_refused():
-    """The offsets claim 2^31 rows for a query, and no row is read."""
+    """The offsets claim 2^31 - 1 rows for a query; the error comes before any row is read."""
     documents, offsets = np.zeros(1, np.uint8), np.zeros(2, np.int64)
     beyond = np.array([0, 2**31 - 1])
     with pytest.raises(InputError, match=r"^documents: a query has 2147483647 documents, but the limit is 2147483646$"):

@@ -41,7 +41,7 @@ def test_judgments_of_a_dict():
 
 
 def test_judgments_of_columns():
-    """The same judgment twice counts once."""
+    """A judgment that is given twice counts once."""
     qrels = Qrels.from_columns([2, 1, 2, 2], ["b", "b", "a", "b"], np.array([1, 2, 3, 1], np.uint64))
     assert as_dict(qrels, qrels.labels) == {b"2": {b"b": 1, b"a": 3}, b"1": {b"b": 2}}
 
@@ -82,7 +82,7 @@ def test_judgments_that_contradict_each_other():
 
 
 def test_whole_floats_are_labels():
-    """As pandas makes of whole numbers, where a row is missing."""
+    """A column of integers becomes one of floats in pandas if a value is missing, so whole floats must be accepted."""
     for label in ([1.0, 2.0], np.array([1, 2], "f2"), np.array([1.0, 2], object)):
         assert Qrels.from_columns(["q", "q"], ["d", "e"], label).labels.tolist() == [1, 2]
     assert Qrels.from_dict({"q": {"d": 1.0, "e": np.float32(2)}}).labels.tolist() == [1, 2]
@@ -97,7 +97,7 @@ def test_whole_floats_are_labels():
     [set, frozenset, list, tuple, lambda named: dict.fromkeys(named, 1.0), lambda named: dict.fromkeys(named).keys()],
 )
 def test_relevant_documents_without_labels(form):
-    """As beir and mteb have them, also beside queries with labels."""
+    """Each query may have a collection of relevant documents, as in beir and mteb; other queries may have labels."""
     named = ["d1", "d2", 3]
     qrels = Qrels.from_dict({"q1": form(named), "q2": {"d1": 0}, "q3": form([])})
     assert {q: dict(sorted(listed.items())) for q, listed in as_dict(qrels, qrels.labels).items()} == {
@@ -142,7 +142,7 @@ PLAIN_JUDGMENTS = {
 
 @pytest.mark.parametrize("judgments", [PLAIN_JUDGMENTS, {}, {"q": {}}, {"q": {"d": 1}}])
 def test_the_kernel_converts_plain_dicts_like_other_mappings(judgments):
-    """A dict of str and int by the kernel; other mappings, and other keys and labels, one object after another."""
+    """The kernel converts dicts of str and int; Python code converts all others, with the same result."""
     assert _dicts.columns_of(judgments) is not None
     walked = Qrels.from_dict(judgments)
     others = [
@@ -159,7 +159,7 @@ def test_the_kernel_converts_plain_dicts_like_other_mappings(judgments):
 
 
 class Text(str):
-    """Equal to nothing but itself."""
+    """Text that equals only itself, so that a dict can have two keys with the same characters."""
 
     __slots__ = ()
     __hash__ = object.__hash__
@@ -177,5 +177,5 @@ class Text(str):
         {"q": {Text("d"): 1, Text("d"): 2}},
     ],
 )  # fmt: skip
-def test_judgments_that_are_not_plain_are_left_to_others(judgments):
+def test_the_kernel_declines_judgments_that_are_not_plain(judgments):
     assert _dicts.columns_of(judgments) is None

@@ -37,7 +37,7 @@ def test_a_run_of_a_dict():
 
 
 def test_a_run_of_columns():
-    """Rows of a query need not be together; queries and rows keep their order."""
+    """The rows of a query need not be contiguous. Queries keep the order of their first rows."""
     run = Run.from_columns(np.array([2, 1, 2, 1]), ["b", "b", "a", "c"], np.array([1, 2, 3, 4]), name="mine")
     assert list(as_dict(run, run.scores).items()) == [
         (b"2", {b"b": 1.0, b"a": 3.0}),

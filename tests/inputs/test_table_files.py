@@ -1,4 +1,4 @@
-"""Tables in files, and files in folders: recognised by content and name, with the bits of TREC files."""
+"""Tables in files, and folders of files: recognised by content and name, with the same values as TREC files."""
 
 import gzip
 import os
@@ -59,7 +59,7 @@ def expected():
 
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_tables_in_files(suffix, expected, tmp_path, monkeypatch, capsys):
-    """The same bits, from Python and the command line; named after the file."""
+    """Every format gives the same bits, and the run is named after the file."""
     monkeypatch.chdir(tmp_path)
     for table, name in ((QRELS, "qrels"), (RUN, "mine"), ({**RUN, "note": ["…"] * 400}, "other")):
         FORMATS[suffix](pa.table(table), f"{name}.{suffix}")
@@ -90,7 +90,7 @@ def test_several_runs_in_a_file(expected, tmp_path):
 
 
 def test_several_runs_that_take_turns_in_csv(tmp_path):
-    """Identifiers do not change when rows are moved, and match both text and integers."""
+    """Rows of two runs alternate. Text such as 007 stays unchanged while the rows are grouped by run."""
     rows = [(f"{q:03}", d, d + q, run) for d in range(5) for run in "ab" for q in (7, 8)]
     text = "".join(f"{q},{d},{s},{run}\n" for q, d, s, run in rows)
     (tmp_path / "runs.csv").write_text("qid,docno,score,run\n" + text)
@@ -98,8 +98,8 @@ def test_several_runs_that_take_turns_in_csv(tmp_path):
     assert (result.runs, result.values.tolist()) == (("a", "b"), [[[0.25], [1.0]]] * 2)
 
 
-def test_integers_stay_integers_and_csv_goes_with_both(tmp_path):
-    """Columns of Parquet have types; text in a CSV file matches text and integers."""
+def test_integers_of_parquet_match_integers_and_text_of_csv(tmp_path):
+    """Columns of Parquet have types. The text of a CSV file matches both text and integers."""
     rows = {"qid": [1, 1], "docno": [10, 11], "score": [0.5, 0.5]}
     (tmp_path / "run.csv").write_text("qid,docno,score\n1,10,0.5\n\n1,11,.5\n")
     pyarrow.parquet.write_table(pa.table(rows), tmp_path / "run.parquet")
@@ -129,7 +129,7 @@ def test_folders_and_patterns(expected, tmp_path, monkeypatch):
     for given in ("none.run", "runs/*.res"):
         with pytest.raises(InputError, match=rf"^{re.escape(given)}: there is no such file$"):
             tieaware.evaluate(qrels, given, MEASURES)
-    # The same name in two folders.
+    # Files with the same name in two folders are named by their paths.
     shutil.copy("runs/b.parquet", "runs/deeper/b.parquet")
     found = tieaware.evaluate(qrels, ["runs/b.parquet", "runs/deeper/b.parquet"], MEASURES).runs
     assert found == ("runs/b.parquet", "runs/deeper/b.parquet")
@@ -166,8 +166,8 @@ def test_refusals(name, text, message, tmp_path, monkeypatch):
         assert found == message or (message.endswith("read: ") and found.startswith(message))
 
 
-def test_tabs_without_a_header_are_trecs(tmp_path):
-    """As judgments of MS MARCO are published; with a header, they are those of BEIR."""
+def test_tab_separated_judgments_without_a_header_are_in_trec_format(tmp_path):
+    """MS MARCO publishes judgments in this form. BEIR's have a header, and are read as a table."""
     (tmp_path / "trec.tsv").write_text("7\t0\t12\t1\n7\t0\t13\t0\n")
     (tmp_path / "beir.tsv").write_text("query-id\tcorpus-id\tscore\n7\t12\t1\n7\t13\t0\n")
     for name in ("trec.tsv", "beir.tsv"):
@@ -176,7 +176,7 @@ def test_tabs_without_a_header_are_trecs(tmp_path):
 
 
 def test_too_long_lines_and_rows_are_refused(tmp_path, monkeypatch):
-    """With every line ending, and for rows whose quoted fields contain line endings."""
+    """Lines may have any kind of ending, and the quoted fields of a row may contain line endings."""
     monkeypatch.chdir(tmp_path)
     for end in ("\n", "\r\n", "\r"):
         header = end.join(["qid,docno,score,a,b,c", ""])
@@ -224,7 +224,7 @@ LYING_OFFSETS = ((0, 2, 5, 1 << 30), (0, 1 << 30, 5, 9), (0, -5, 5, 9), (0, 7, 5
 @pytest.mark.parametrize("offsets", LYING_OFFSETS)
 @pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
 def test_offsets_that_point_outside_the_text_are_refused(writer, offsets, tmp_path):
-    """Otherwise the kernels would read memory outside the file: a crash, or foreign bytes in a document id."""
+    """Such offsets would make the kernels read outside the file, and crash or return foreign bytes as a document id."""
     path = tmp_path / "run.arrow"
     table = pa.table({"query": ["q1", "q1", "q2"], "doc": ["d1", "d22", "d333"], "score": [1.0, 2.0, 3.0]})
     with writer(path, table.schema) as file:
@@ -239,7 +239,7 @@ def test_offsets_that_point_outside_the_text_are_refused(writer, offsets, tmp_pa
 
 @pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
 def test_a_damaged_arrow_file_is_read_or_refused(writer, tmp_path):
-    """Each byte of a small file is changed in turn: the result is a run or an error in one line, never a crash."""
+    """Each byte of a small file is changed in turn. The result is a run or a one-line error, never a crash."""
     path = tmp_path / "run.arrow"
     table = pa.table({"query": ["q1", "q1"], "doc": ["d1", "d22"], "score": [1.0, 2.0]})
     table = table.set_column(1, "doc", table["doc"].dictionary_encode())
@@ -251,7 +251,7 @@ def test_a_damaged_arrow_file_is_read_or_refused(writer, tmp_path):
         try:
             read_run(path)
         except (InputError, MemoryError) as error:
-            # MemoryError: a length of terabytes.
+            # A changed length may ask for terabytes, which raises MemoryError.
             problems.append(str(error))
     assert len(problems) > 20
     assert not [problem for problem in problems if "\n" in problem]

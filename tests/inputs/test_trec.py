@@ -1,4 +1,4 @@
-"""TREC files: the rows that are read from lines, however the bytes arrive."""
+"""The parser of TREC files: the rows do not depend on how the bytes are divided into reads."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def rows_of(run):
 
 
 def plain_rows(content: bytes):
-    """Return the same from the text: the rows of each query together, queries by their first row."""
+    """Read rows (query, document, score) in plain Python, grouped by query, in the order of the queries' first rows."""
     lists: dict[bytes, list[tuple[bytes, bytes, float]]] = {}
     for line in content.split(b"\n"):
         fields = line.split()
@@ -77,7 +77,7 @@ def test_a_line_may_be_written_in_many_ways(content):
     assert (run.name, run.tag) == ("run", "t")
 
 
-def test_a_comment_begins_a_line_only():
+def test_only_a_hash_at_the_start_of_a_line_begins_a_comment():
     run = run_of(b"q Q0 #d 1 2 t\nq Q0 e#f 1 2 #t\n")
     assert list(run.documents) == [b"#d", b"e#f"]
 
@@ -96,7 +96,7 @@ def test_judgments():
 
 
 def test_queries_need_not_be_contiguous():
-    """Queries are in the order of their first appearance, rows in that of the file."""
+    """Queries are in the order of their first lines. The rows of a query are in the order of the file."""
     content = b"b Q0 1 1 1 t\na Q0 2 1 2 t\nb Q0 3 1 3 t\na Q0 4 1 4 t\nc Q0 5 1 5 t\nb Q0 6 1 6 t\n"
     run = run_of(content)
     assert list(run.queries) == [b"b", b"a", b"c"]
@@ -104,7 +104,7 @@ def test_queries_need_not_be_contiguous():
     assert rows_of(run) == plain_rows(content)
 
 
-def test_a_query_that_begins_another_is_not_it():
+def test_a_query_that_is_a_prefix_of_another_is_different():
     run = run_of(b"a Q0 1 1 1 t\naa Q0 2 1 1 t\na\0 Q0 3 1 1 t\n" + b"q" * 40 + b" Q0 1 1 1 t\n")
     assert list(run.queries) == [b"a", b"aa", b"a\0", b"q" * 40]
 
@@ -160,7 +160,7 @@ def test_a_very_long_line(monkeypatch):
     assert run.scores.tolist() == [1, 2, 3, 4]
 
 
-def test_masks_are_those_of_the_bytes_on_every_processor():
+def test_masks_of_blanks_and_newlines_are_right_on_every_processor():
     random_ = random.Random(3)
     every = bytes(range(256))
     texts = [every[start : start + 64] for start in range(0, 256, 64)]
@@ -181,7 +181,7 @@ def scores_of(texts):
 
 
 def rounded(text):
-    """Return whether a text is a whole number that float64 cannot represent, so that two could tie by rounding."""
+    """Return whether a text is a whole number that float64 would round, which could create a tie."""
     digits = text.lstrip("+-").lstrip("0")
     return digits.isdigit() and (len(digits) > 309 or isinf(float(text)) or int(digits) != abs(int(float(text))))
 
@@ -224,7 +224,7 @@ def test_a_rounded_number_is_located(number):
 
 
 def test_long_numbers():
-    """Numbers have thousands of digits, and the last digit decides the rounding."""
+    """The rounding is right for numbers of thousands of digits, even if the last digit decides it."""
     check_numbers(
         ["1" * 400, "0." + "0" * 3000 + "1", "0." + "0" * 300 + "1" * 3000, "1" + "0" * 308, "1" * 4000]
     )
@@ -239,7 +239,7 @@ def test_long_numbers():
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=50))
-def test_reprs_of_floats_come_back(values):
+def test_floats_are_read_back_from_their_repr(values):
     assert [bits(score) for score in scores_of(map(repr, values))] == [bits(value) for value in values]
 
 
@@ -264,7 +264,7 @@ def test_decimals_are_rounded_as_python_rounds_them(texts):
 
 
 def test_halfway_cases():
-    """Decimals next to and exactly at the middle of two doubles."""
+    """The rounding is right for decimals at or next to the midpoint of two adjacent doubles."""
     random_ = random.Random(7)
     texts = []
     for _ in range(3000):
@@ -366,7 +366,7 @@ def test_a_pipe_is_one_chunk():
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_stream_warns_once_of_all_duplicates(tmp_path):
+def test_a_stream_warns_once_about_all_duplicates(tmp_path):
     path = tmp_path / "a.run"
     content = lines_of(40, 3)
     path.write_bytes(content + content.replace(b"query", b"other").replace(b"doc1 ", b"doc0 "))
@@ -384,7 +384,7 @@ def test_a_stream_warns_once_of_all_duplicates(tmp_path):
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=30), st.integers(1, 300), st.integers(1, 20))
-def test_a_stream_is_the_whole(tmp_path_factory, sizes, block, rows):
+def test_a_stream_yields_the_rows_of_the_whole_file(tmp_path_factory, sizes, block, rows):
     content = b"".join(
         b"q%d\tQ0\td%d\t1\t%d\tt\n" % (q, d, d) + b"\n" * (d % 3)
         for q, n in enumerate(sizes)
@@ -402,7 +402,7 @@ def test_a_stream_is_the_whole(tmp_path_factory, sizes, block, rows):
 
 
 def test_chunks_do_not_change_after_they_were_returned():
-    """Columns taken from the parser do not change while it continues."""
+    """Columns taken from the parser do not change while it parses further lines."""
     parser = _trec.Parser()
 
     def feed(text):
@@ -423,7 +423,7 @@ def test_chunks_do_not_change_after_they_were_returned():
     assert rest[7].tolist() == [2]
 
 
-def test_the_parser_checks_its_use():
+def test_wrong_calls_of_the_parser_are_errors():
     parser = _trec.Parser()
     with pytest.raises(OverflowError):
         parser.room(1 << 31)

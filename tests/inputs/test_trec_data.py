@@ -22,7 +22,7 @@ def public_files(request):
     runs, qrels = (sorted(path for each in patterns for path in data.glob(each)) for patterns in (runs, qrels))
     assert len(runs) > 46
     assert len(qrels) > 10
-    # Of one origin, every second run is enough: it takes Python seconds to read them.
+    # Use every second run of TREC-COVID only, because plain Python takes seconds to read them.
     runs = [path for i, path in enumerate(runs) if i % 2 or path.parent.parent.name != "trec_covid_r1"]
     # The judgments of several assessors in one file contradict each other.
     return runs, [path for path in qrels if path.is_file() and not path.name.endswith(".123")]
@@ -30,7 +30,7 @@ def public_files(request):
 
 @pytest.fixture(scope="module", params=[generated_files, pytest.param(public_files, marks=pytest.mark.slow)])
 def files(request):
-    """Give the paths of all runs, and of all judgments."""
+    """Return the paths of all runs, and the paths of all judgments."""
     return request.param(request)
 
 

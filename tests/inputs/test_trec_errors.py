@@ -24,7 +24,7 @@ from tieaware.kernels._trec import LONGEST_LINE
 RUN = '"query Q0 document rank score tag"'
 QRELS = '"query iteration document label"'
 GOOD = b"q Q0 d 1 2.5 t\n"
-# Under the sanitizer, each object that a decompressor makes takes long.
+# Under the sanitizer, each allocation of a decompressor takes long.
 SLOWER = 10 if "libasan" in os.environ.get("LD_PRELOAD", "") else 1
 
 
@@ -121,7 +121,7 @@ def test_a_judgment_may_be_repeated():
     assert qrels.labels.tolist() == [1, 0, 2]
 
 
-def test_the_first_of_duplicates_is_kept_on_demand(directory):
+def test_duplicates_first_keeps_the_first_of_repeated_documents(directory):
     (directory / "a.run").write_bytes(GOOD + b"q Q0 e 2 2 t\nr Q0 d 1 3 t\nq Q0 d 3 1 t\nq Q0 e 3 1 t\n")
     with pytest.warns(UserWarning, match="duplicate") as caught:
         run = read_run("a.run", duplicates="first")
@@ -164,7 +164,7 @@ def test_arguments():
 
 
 def test_invalid_numbers_are_reported_in_linear_time(directory):
-    """Recognising a line of a run among judgments takes linear time even if a field is very long."""
+    """The check whether a malformed line is one of a run takes linear time, even if a field is very long."""
     (directory / "a").write_bytes(b"q 0 d 99999999999 " + b"9" * 200_000 + b"x 1\n")
     start = time.process_time()
     assert message_of(read_qrels, "a").endswith("the label, field 4, must be an integer of 32 bits, not '99999999999'")
@@ -174,8 +174,8 @@ def test_invalid_numbers_are_reported_in_linear_time(directory):
 
 
 @pytest.mark.parametrize("before", [b"", GOOD, GOOD * 20_000, b"\n" * 300_000, GOOD + b"q Q0 " + b"e" * 500_000])
-def test_lines_are_at_most_so_long(directory, before, monkeypatch):
-    """The message does not depend on the buffers, on the reader, or on the text after the line."""
+def test_lines_are_at_most_a_mebibyte_long(directory, before, monkeypatch):
+    """The message is the same for every buffer size, reader, number of threads, and text after the line."""
     number = before.count(b"\n") + 1
     message = f"a:{number}: the line is longer than 1,048,576 bytes"
     last_line = len(before) - (before.rfind(b"\n") + 1)
@@ -286,7 +286,7 @@ FORMATS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": partial(lzma.comp
 
 @pytest.fixture(params=[*FORMATS, "gzip by zlib"])
 def format_(request, monkeypatch):
-    """A format and what compresses; gzip is read by the package isal, and without it by Python's zlib."""
+    """Return a format and its compressor. gzip is read by the package isal, and without isal by Python's zlib."""
     name, _, without = request.param.partition(" by ")
     if without:
         monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
@@ -299,7 +299,7 @@ def format_(request, monkeypatch):
 
 @pytest.mark.parametrize("block", [7, 1 << 18])
 def test_compression_is_recognised_by_content(directory, format_, block, monkeypatch):
-    """Members may follow one another, end within a line, and have padding after them."""
+    """A file may consist of several compressed members, which may end within a line and be followed by padding."""
     monkeypatch.setattr(files, "COMPRESSED_BUFFER", block)
     _, compress = format_
     content = CONTENT if block > 7 else CONTENT[:5000]
@@ -363,7 +363,7 @@ def test_zstd_without_a_package_says_what_to_install(directory, monkeypatch):
 
 @pytest.mark.parametrize("reader", ["compression.zstd", "backports.zstd", "zstandard"])
 def test_zstd(directory, reader, monkeypatch):
-    """Frames may follow one another, with frames to skip between them."""
+    """A file may consist of several frames, with skippable frames between them."""
     zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
     pytest.importorskip(reader, reason=f"{reader} is not installed")
     for other in {"compression.zstd", "backports.zstd", "zstandard"} - {reader}:
@@ -385,7 +385,7 @@ def test_zstd(directory, reader, monkeypatch):
 
 @pytest.mark.parametrize("reader", ["compression.zstd", "backports.zstd", "zstandard"])
 def test_a_zstd_bomb_does_not_fill_memory(directory, reader, monkeypatch):
-    """And no more time than one of gzip: 64 MB of newlines in a few KB."""
+    """64 MB of newlines, compressed to a few KB, are read in a small buffer, and about as fast as from gzip."""
     zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
     pytest.importorskip(reader, reason=f"{reader} is not installed")
     for other in {"compression.zstd", "backports.zstd", "zstandard"} - {reader}:
@@ -414,7 +414,7 @@ def test_a_zstd_bomb_does_not_fill_memory(directory, reader, monkeypatch):
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
 def test_many_short_members(directory, compress):
-    """The bytes after a member are not copied once per member, and padding may be long."""
+    """Reading 10,000 members takes linear time: the remaining bytes are not copied for each. Padding may be long."""
     empty = (compress(b"") + b"\0" * 5) * 10_000 + b"\0" * 3_000_000
     (directory / "a").write_bytes(compress(GOOD) + empty + compress(b"q\n"))
     start = time.process_time()

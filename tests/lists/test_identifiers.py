@@ -98,7 +98,7 @@ def test_identifiers_are_immutable():
         (np.zeros((2, 2), int), "ids: expected a one-dimensional array, found shape (2, 2)"),
     ],
 )
-def test_values_that_are_not_identifiers(values, message):
+def test_values_that_are_not_identifiers_are_refused(values, message):
     assert message_of(Identifiers.from_sequence, values, "ids") == message
 
 
@@ -115,7 +115,7 @@ def test_offsets_of_identifiers_are_checked():
 
 @settings(deadline=None)
 @given(st.lists(identifier, max_size=60))
-def test_numbers_of_identifiers(values):
+def test_equal_identifiers_have_the_number_of_their_first_occurrence(values):
     identifiers = Identifiers.from_sequence(values)
     numbers, firsts = _join.number(identifiers.data, identifiers.offsets)
     distinct = list(dict.fromkeys(values))
@@ -129,7 +129,7 @@ def check_order(lists):
     for descending in (True, False):
         order = _order.order(documents.data, documents.offsets, offsets, descending).tolist()
         for q, listed in enumerate(lists):
-            # Python's sort is stable in reverse too.
+            # Python's sort keeps the order of equal items also with reverse=True.
             expected = sorted(range(len(listed)), key=listed.__getitem__, reverse=descending)
             assert order[offsets[q] : offsets[q + 1]] == expected
 
@@ -140,7 +140,7 @@ def test_order(lists):
     check_order(lists)
 
 
-def test_order_of_prefixes_and_of_many():
+def test_order_of_prefixes_and_of_many_identifiers():
     check_order([[b"a", b"a\0", b"", b"a\0\0", b"aa", b"\xff", b"a" * 9, b"a" * 8, b"a" * 8 + b"\0"]])
     random = np.random.default_rng(2)
     common = b"clueweb09-en0000-"
@@ -151,7 +151,7 @@ def test_order_of_prefixes_and_of_many():
 
 
 def test_identifiers_that_shared_a_hash_take_as_long_as_others():
-    """With known keys, text that begins with a key would be multiplied by zero."""
+    """If the keys of the hash were known, text that contains a key would make a factor 0, and all hashes equal."""
     random = np.random.default_rng(3)
     others = [random.bytes(16) for _ in range(16_000)]
 
@@ -165,14 +165,14 @@ def test_identifiers_that_shared_a_hash_take_as_long_as_others():
         return time.process_time() - start
 
     expected = min(taken(others) for _ in range(3))
-    # The second takes part in the other factor.
+    # Constants that were once the keys of the two factors.
     for word in (0xB7E151628AED2A6B, 0x243F6A8885A308D3):
         assert taken([word.to_bytes(8, "little") + other[8:] for other in others]) < 20 * expected
         assert taken([other[:8] + word.to_bytes(8, "little") for other in others]) < 20 * expected
 
 
 def test_the_seed_is_secret_and_changes_no_result(tmp_path):
-    """It is Python's own; some identifiers are short, some long, and some come twice."""
+    """PYTHONHASHSEED determines the seed. The identifiers are short and long, and some are repeated."""
     lines = [f"q{i % 3} Q0 {'d' * (i % 40)}{i % 97} 1 {i % 5} t\n" for i in range(290)]
     (tmp_path / "run").write_text("".join(dict.fromkeys(lines)))
     (tmp_path / "qrels").write_text("".join(f"q{i % 3} 0 {'d' * (i % 40)}{i % 97} {i % 2}\n" for i in range(0, 290, 2)))

@@ -15,13 +15,13 @@ from tieaware.measures import DEFINITIONS, Measure, parse_measures
 
 INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"]
 
-# Around the number of labels that are counted at a time.
+# Lengths of the lists: some are near 64, the number of labels that the kernel counts at a time.
 LENGTHS = [0, 1, 63, 64, 65, 0, 127, 128, 300, 5, 0]
 OFFSETS = np.cumsum([0, *LENGTHS])
 
 
 def _labels_of_type(dtype, share):
-    """Draw labels: mostly 0, some above 0, and -1 for signed types."""
+    """Draw labels of a type, mostly 0, or -1 if it is signed; `share` of them are from other values."""
     rng = np.random.default_rng(5)
     kind = np.dtype(dtype).kind
     bulk, others = {"i": ([-1, 0], [-3, -2, 1, 2, 100]), "u": ([0], [1, 2, 100]), "b": ([0], [1])}[kind]
@@ -33,8 +33,8 @@ def _labels_of_type(dtype, share):
 @pytest.mark.parametrize("pool", [False, True])
 @pytest.mark.parametrize("zeros", [False, True])
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_documents_that_may_weigh_something_are_listed(dtype, zeros, pool, share):
-    """And those of label 0 that are not are counted."""
+def test_documents_that_may_have_a_weight_are_listed(dtype, zeros, pool, share):
+    """Documents of label 0 that no measure weights are not listed; `left_out` is their number."""
     labels = _labels_of_type(dtype, share)
     lists = JudgedLists.of_labels(labels, OFFSETS, zeros=zeros, pool=pool)
     for q, plain in enumerate(np.split(labels.astype(int), OFFSETS[1:-1])):
@@ -54,7 +54,7 @@ def test_documents_that_may_weigh_something_are_listed(dtype, zeros, pool, share
     [("i8", 2**31), ("i8", -(2**31) - 1), ("u4", 2**31), ("u8", 2**31), ("u8", 2**64 - 1), ("i8", -(2**63))],
 )
 def test_a_label_beyond_32_bits_is_named(dtype, label, place):
-    """Wherever it is: in the blocks, after them, and in rows."""
+    """The error gives its position: inside a block of 64 labels, after the last full block, and in a row of labels."""
     labels = np.zeros(130, dtype)
     labels[place] = label
     message = rf": expected a whole number from -2147483648 to 2147483647, found {label}$"
@@ -74,8 +74,8 @@ def test_the_largest_labels_are_labels(dtype):
 
 
 @pytest.mark.parametrize("dtype", [*INTEGERS, "f4", "f8", "O", ">i2"])
-def test_the_type_of_the_labels_is_no_matter(dtype):
-    """Nor are strides, nor whether they can be written."""
+def test_the_type_of_the_labels_does_not_matter(dtype):
+    """Labels may also have strides and be read-only."""
     labels = _labels_of_type("?", 0.1)
     measures = ["nDCG@10", "AP", "Bpref", "Judged@5", "AP(judged_only=True)", "P(rel=0)@3"]
     scores = np.random.default_rng(6).integers(0, 50, len(labels)).astype(float)
@@ -108,7 +108,7 @@ def test_preparing_takes_no_memory_of_the_size_of_the_labels():
 
 
 def test_judgments_lack_documents_of_label_0():
-    """These are only counted in the lists."""
+    """The error is raised although documents of label 0 are not listed but only counted."""
     with pytest.raises(InputError, match=r"^judgments: must include every judged document of the list; query 1"):
         Evaluator([1, 0, 1, 0, 0], "AP", group=[2, 3], judgments=([0, 1, 1, 0], [0, 2, 4]))
     some = Judgments(np.array([1, 1], np.int32), np.array([0, 1, 2]), np.array([1, 2]))
@@ -133,7 +133,7 @@ def test_sums_of_gains_that_are_not_exact_are_refused():
 
 
 def test_measures_of_different_definitions_differ():
-    """What is prepared for one is not taken for the other."""
+    """They differ even if they are written alike: data prepared and cached for one is not used for the other."""
     other = Measure(replace(DEFINITIONS["P"], weighting=DEFINITIONS["RBPResidual"].weighting), 2)
     mine = tieaware.P @ 2
     assert str(other) == str(mine)
