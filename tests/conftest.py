@@ -1,4 +1,4 @@
-"""Shared fixtures: small queries and test collections; slow cases run last."""
+"""Fixtures for small queries and test collections. Slow test cases run last."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tieaware import samples
 
 
 def pytest_configure() -> None:
-    """Accept SIGINT: a script's background jobs ignore it, and child processes of tests inherit that."""
+    """Handle SIGINT, which background jobs of a script ignore; the children of the tests would inherit this."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def sweep() -> list[Query]:
-    """Return small queries full of ties."""
+    """Return small queries with many ties."""
     rng = random.Random(20)
     special = [
         Query((), (), ()),
@@ -80,7 +80,7 @@ def collection(request: pytest.FixtureRequest) -> Collection:
 
 @pytest.fixture(scope="session", params=["simulated", "trec-7"])
 def matrix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a CSV file with the AP of 103 systems on 50 topics: simulated, then of TREC-7's runs."""
+    """Return a CSV file with the AP of 103 systems on 50 topics: simulated, and in a slow case of TREC-7's runs."""
     if request.param == "trec-7":
         folder: Path = request.getfixturevalue("data")
         return folder / "matrices" / "sigir2019_adhoc7_ap.csv"

@@ -1,4 +1,7 @@
-"""Closed forms against exact sums: groups of up to a million documents, starting after up to ten million."""
+"""Closed forms of large tie groups against exact sums.
+
+The groups have up to a million documents, and begin after up to ten million others.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,14 @@ RELATIVE = 1e-12
 CASES = [(t, n) for t in (0, 1, 7, 1000, 123_456, 10**7) for n in (2, 3, 10, 1000)]
 CASES += [pytest.param(t, 10**6, marks=pytest.mark.slow) for t in (0, 1000, 10**7)]
 PATIENCE = (0.5, 0.8, 0.999)
-BITS = 256  # of the fixed-point numbers below
+BITS = 256  # the number of bits after the point in the fixed-point numbers below
 
 
 @cache
 def slot_sums(t: int, m: int) -> tuple[float, float, float]:
     """Return Σ 1/j, Σ (j-t-1)/j and Σ 1/log2(1+j) over the ranks t+1 … t+m.
 
-    Every term is positive and right to a few roundings, and fsum adds none.
+    Every term is positive and has a few rounding errors; fsum adds no further error.
     """
     x = np.arange(m, dtype=np.float64)
     j = x + (t + 1)
@@ -31,9 +34,9 @@ def slot_sums(t: int, m: int) -> tuple[float, float, float]:
 
 @cache
 def first_relevant(n: int, r: int) -> np.ndarray:
-    """Return p_1, p_2, …, each correctly rounded, as far as they matter.
+    """Return p_x, the probability that the first of r relevant documents in a group of n is at place x.
 
-    p_1 = r/n and p_{x+1} = p_x (n-x-r+1)/(n-x), in integers scaled by 2^BITS.
+    p_1 = r/n and p_{x+1} = p_x (n-x-r+1)/(n-x), in integers scaled by 2^BITS. Negligible values are left out.
     """
     one = 1 << BITS
     p = r * one // n
@@ -49,12 +52,12 @@ def first_relevant(n: int, r: int) -> np.ndarray:
 
 @cache
 def success(n: int, r: int, m: int) -> float:
-    """Return Σ p_x over the first m places."""
+    """Return Σ p_x over the first m places x of the group."""
     return math.fsum(first_relevant(n, r)[:m])
 
 
 def reciprocal_rank(t: int, n: int, r: int, m: int) -> float:
-    """Return Σ p_x/(t+x) over the first m places."""
+    """Return Σ p_x/(t+x) over the first m places x of a group that begins after t documents."""
     p = first_relevant(n, r)[:m]
     return math.fsum(p / np.arange(t + 1, t + 1 + len(p), dtype=np.float64))
 
@@ -72,7 +75,7 @@ def cutoffs(t: int, n: int) -> list[int]:
 class TiedGroup:
     """One list, long enough for every case, in which some adjacent documents tie.
 
-    It holds an Evaluator of all its ranks, so that the tables of slot weights are made once.
+    One Evaluator serves all cases, so that the lookup arrays of weights are computed once.
     """
 
     def __init__(self, length: int, notation: list[str]) -> None:
@@ -108,7 +111,7 @@ def expectations(t: int, n: int, r: int, R: int, judged: int) -> dict[str, float
     """Return the exact values of one case."""
     exact: dict[str, float] = {}
     depths = (*cutoffs(t, n), n)
-    # The R relevant documents that end at rank t, all tied: they contribute Σ i/(t-R+i) to AP.
+    # The R relevant documents above the group are at ranks t-R+1 … t, and contribute Σ i/(t-R+i) to AP.
     earlier_precision = math.fsum(i / (t - R + i) for i in range(1, R + 1))
     earlier_gain = math.fsum(1 / math.log2(1 + t - R + i) for i in range(1, R + 1))
     for m in depths:
@@ -141,7 +144,7 @@ def test_large_groups(long_list, t, n):
 @pytest.mark.parametrize("n", [2, 3, 1000, pytest.param(10**6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("t", [0, 1, 7, 1000, 100_000, 600_000])
 def test_large_groups_of_rbp(short_list, t, n, p):
-    """RBP has a relative error below 1e-12, even for ranks with a total weight of 1e-280."""
+    """RBP has a relative error below 1e-12, even if the ranks of the group weigh only 1e-280 in total."""
     for r in {1, n // 2, n}:
         notation = [f"RBP(p={p})", *(f"RBP(p={p})@{t + m}" for m in cutoffs(t, n))]
         values = short_list.values(t, n, r, 0, r, notation)

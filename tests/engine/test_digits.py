@@ -1,4 +1,4 @@
-"""Precision of standard deviations that are small differences of large numbers, against arithmetic with 60 digits."""
+"""Standard deviations that are small differences of large numbers, compared with arithmetic of 60 digits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tieaware import Evaluator
 from tieaware.measures import parse_measure
 
 RELATIVE = 1e-9
-# Standard deviations below this share of the mean are not tested.
+# Standard deviations below this fraction of the mean are not compared.
 LEAST = 1e-12
 
 
@@ -26,7 +26,7 @@ def _sixty_digits():
 
 
 def listed(t, labels):
-    """Return scores of t documents in order, followed by one tied document per label."""
+    """Return scores: t distinct ones in descending order, followed by a lower score for all documents in `labels`."""
     return np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(len(labels))))
 
 
@@ -51,7 +51,7 @@ def assert_variance(found, variance, mean, case):
      (50, [1, 1, 1, -1, -1]), (0, [1] * 15 + [0])],
 )  # fmt: skip
 def test_every_measure_where_one_or_two_documents_differ(t, group):
-    """The spread has the standard deviation of the values over all placements of the tied documents."""
+    """The standard deviation equals that of the values over all orders of the tied documents."""
     above = [(1 if i % 5 == 0 else 0 if i % 5 < 3 else -1) for i in range(t)]
     deepest = t + len(group)
     notation = [*MEASURES, "IPrec@0.0", "IPrec@0.9", "IAP11", f"AUC@{t + 3}"]
@@ -79,9 +79,10 @@ def without(group, label):
 
 
 def gains_at(weights, grade, odd, beta):
-    """Σ w_x (hits to x + beta gain to x) over relevant x, for each place of the odd document among those of one grade.
+    """Return Σ w_x (hits + beta · gain up to place x) over relevant x, for each place of the odd document.
 
-    An odd grade of 0 is that of a nonrelevant document; no document is relevant above the group.
+    All other documents of the group have `grade`. If `odd` is 0, the odd document is nonrelevant. No document above the
+    group is relevant.
     """
     n, shift = len(weights), beta * (odd - grade) + (0 if odd else -1)
     whole = [w * (x + 1) * (1 + beta * grade) for x, w in enumerate(weights)]
@@ -92,7 +93,7 @@ def gains_at(weights, grade, odd, beta):
 
 
 def reciprocal_ranks_at(t, n, grade, odd):
-    """Return ERR of the group for each place of the odd document, where the user stops with another probability."""
+    """Return the ERR of the group for each place of the odd document, whose grade differs from that of all others."""
     stop, other = (mpf(2**label - 1) / 16 for label in (grade, odd))
     goes_on, before = [mpf(1)], [mpf(0)]
     for x in range(n):
@@ -110,7 +111,7 @@ def reciprocal_ranks_at(t, n, grade, odd):
 @pytest.mark.parametrize("t", [0, 40, 100_000])
 @pytest.mark.parametrize(("grade", "odd"), [(1, 0), (2, 1), (1, 4), (4, 3)])
 def test_one_document_of_many_differs(t, grade, odd):
-    """Graded measures with nonrelevant documents above the group have the exact standard deviation."""
+    """Graded measures have the exact standard deviation, also with nonrelevant documents above the group."""
     n = 700
     group = [grade] * (n - 1) + [odd]
     labels = [0] * t + group
@@ -128,7 +129,7 @@ def test_one_document_of_many_differs(t, grade, odd):
         reciprocal_ranks_at(t, n, grade, odd),
         [(odd - grade) / mpmath.log(1 + j, 2) for j in ranks],
         [(relevant - 1) * (1 - p) * p ** (j - 1) for j in ranks],
-        # Each relevant document after it loses 1/M, until nothing is left to lose.
+        # Bpref: each relevant document below the odd, nonrelevant one contributes less by 1/M, but not less than 0.
         [mpf(x) / (t + 1) / (n - 1) if not odd and t + 1 < n else mpf(0) for x in range(n)],
     ]
     for name, found, mean, each in zip(notation, spread.std[0], spread.mean[0], values, strict=True):

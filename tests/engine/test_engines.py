@@ -1,4 +1,4 @@
-"""The engines that group a list, counting, locating and sorting, give the same bits for all scores."""
+"""The three engines that find tie groups (counting, locating, sorting) give the same bits for all scores."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tieaware.lists.judgments import JudgedLists
 from tieaware.measures import parse_measures
 from tieaware.ties import RULES
 
-# Counting, locating, a mixture of both, sorting (with counting or locating where a list cannot be sorted), and the cost
-# model.
+# Force counting, locating, or a mixture of both; force sorting, except for lists that cannot be sorted; or let the cost
+# model choose.
 ENGINES = (
     EngineChoice(10**9, False), EngineChoice(0, False), EngineChoice(3, False), EngineChoice(16, False),
     EngineChoice(sorting=True), EngineChoice(0, sorting=True), EngineChoice(),
@@ -51,7 +51,7 @@ def prepared(
     choice: EngineChoice = EngineChoice(),  # noqa: B008, as it is immutable
     spread: bool = False,
 ) -> Prepared:
-    """Prepare lists, given by their labels, for one engine; a rule by document identifier gets an arbitrary order."""
+    """Prepare lists, given by their labels, for one engine. Rules by document id get an arbitrary order of ids."""
     judged = JudgedLists.of_labels(flat(lists, np.int32), offsets_of(lists), zeros=True, pool=True)
     parsed = parse_measures(measures)
     rng = np.random.default_rng(7)
@@ -102,7 +102,7 @@ def test_short_and_long_lists(ties, dtype):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_relevant", [pytest.param(40, marks=pytest.mark.slow), 300])
 def test_a_list_of_several_chunks(n_relevant, dtype):
-    """In lists of several chunks of 65,536 scores, all engines give the same bits, and the values that a sort gives."""
+    """A list is processed in chunks of 65,536 scores. All engines give the same bits, and the values of a full sort."""
     n = 2 * 65_536 + 777
     rng = np.random.default_rng(n_relevant)
     labels = np.zeros(n, np.int32)
@@ -152,7 +152,7 @@ def test_scores_that_are_hard_to_distinguish(data):
 @pytest.mark.parametrize("n", [17, 120, 500])
 @pytest.mark.parametrize("ties", ["average", "run_order", "optimistic"])
 def test_lists_that_defeat_rounding(ties, n):
-    """Scores that differ in their last bits only, equal scores and sorted scores are grouped correctly."""
+    """The engines locate scores approximately by rounding. Scores that differ in their last bits are still distinct."""
     rng = np.random.default_rng(n)
     labels = rng.integers(0, 3, n).tolist()
     ladder = 1.0 + np.arange(n) * 2.0**-52
@@ -177,7 +177,7 @@ def test_every_engine_finds_nan(choice, dtype):
 
 
 def test_lists_too_long_for_words():
-    """Lists of more than 2^16 documents, whose places need more than 16 bits, are not sorted."""
+    """Lists of more than 2^16 documents are not sorted, because the sort stores positions in 16 bits."""
     rng = np.random.default_rng(9)
     lists = [rng.integers(0, 2, n).tolist() for n in (2**16, 2**16 + 1)]
     scores = rng.integers(0, 1000, 2**17 + 1) / 8
@@ -190,7 +190,7 @@ def test_lists_too_long_for_words():
 
 
 def test_the_cost_model():
-    """Lists with many relevant documents are sorted; lists with a handful of them and whole catalogues are not."""
+    """The cost model sorts lists with many relevant documents. It does not sort lists with few, or whole catalogues."""
     lengths = np.array([120, 100, 1000, 1000, 10**6, 10, 0])
     n_weighted = np.array([60, 10, 40, 500, 1000, 10, 0])
     assert sorting_pays(lengths, n_weighted, 2**62).tolist() == [True, False, False, True, False, False, False]

@@ -1,4 +1,4 @@
-"""Values, spreads and the readable reference against enumeration of all orders of tied documents."""
+"""Values, spreads and the readable reference, compared with enumeration of all orders of tied documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXTREMES = ("average", "optimistic", "pessimistic")
     scope="module", params=[48, pytest.param(None, marks=pytest.mark.slow)], ids=["48 queries", "all queries"]
 )
 def some_of_sweep(sweep: list[Query], request: pytest.FixtureRequest) -> list[Query]:
-    """Return the first queries of the sweep, then all: enumerating the orders of all takes seconds."""
+    """Return the first queries of the sweep, and in a slow case all: enumerating all orders takes seconds."""
     return sweep[: request.param]
 
 
@@ -35,7 +35,7 @@ def exact(some_of_sweep: list[Query]) -> np.ndarray:
 
 
 def by_rule(exact: np.ndarray, measures: Sequence[str] = MEASURES) -> dict[str, np.ndarray]:
-    """Return the exact values under each tie rule that has them, from the result of `oracle.over_queries`."""
+    """Return the average, optimistic and pessimistic values, from the result of `oracle.over_queries`."""
     mean, _, minimum, maximum = exact
     less = [parse_measure(measure).definition.less_is_better for measure in measures]
     best, worst = np.where(less, minimum, maximum), np.where(less, maximum, minimum)
@@ -55,18 +55,19 @@ def test_values_are_exact(some_of_sweep, exact, ties, dtype):
 
 
 def levels(scores: Sequence[float]) -> list[float]:
-    """Divide the range of the scores into three equal steps."""
+    """Coarsen scores in plain Python: divide their range into three equal steps."""
     low, high = min(scores), max(scores)
     return [min(floor(3 * (score - low) / (high - low)), 2) if high > low else 0.0 for score in scores]
 
 
 def bands(scores: Sequence[float]) -> list[float]:
-    """Put the ranks of distinct scores into the bands 1, 2-3 and 4-7."""
+    """Coarsen scores in plain Python: merge tie groups whose ranks lie in the same of the bands 1, 2-3 and 4-7."""
     best_first = sorted(scores, reverse=True)
     return [-float((best_first.index(score) + 1).bit_length()) for score in scores]
 
 
-# The width of an interval above 1 in which random scores become equal by chance, and the precision in plain Python.
+# For each precision: the width of an interval above 1 in which random scores become equal by chance, and the same
+# coarsening in plain Python.
 COARSE: dict[str, tuple[float, Callable[[Sequence[float]], list[float]]]] = {
     "float32": (2.0**-21, lambda scores: [float(np.float32(score)) for score in scores]),
     "float16": (2.0**-8, lambda scores: [float(np.float16(score)) for score in scores]),
@@ -80,7 +81,7 @@ COARSE: dict[str, tuple[float, Callable[[Sequence[float]], list[float]]]] = {
 
 @pytest.mark.parametrize("precision", COARSE)
 def test_values_are_exact_at_every_precision(precision):
-    """Scores that a precision makes equal tie: under every rule with an exact value, and for the spread."""
+    """Scores that a precision makes equal are tied, for all rules that enumeration covers and for the spread."""
     width, coarsen = COARSE[precision]
     rng = random.Random(precision)
     drawn = [random_query(rng, 6) for _ in range(60)]
@@ -88,7 +89,7 @@ def test_values_are_exact_at_every_precision(precision):
     coarse = [q._replace(scores=tuple(coarsen(q.scores)) if q.scores else ()) for q in fine]
     assert all(len(set(q.scores)) == len(q.scores) for q in fine)
     assert any(1 < len(set(q.scores)) < len(q.scores) for q in coarse)
-    # Levels and bands depend on the whole list, which judged_only shortens: they refuse such measures.
+    # Levels and bands depend on the whole list, so they refuse measures with judged_only, which shortens it.
     whole = precision.startswith(("levels", "bands"))
     measures = [m for m in MEASURES if not (whole and parse_measure(m).parameters.get("judged_only"))]
     expected = oracle.over_queries(measures, coarse)
@@ -106,7 +107,7 @@ def test_values_are_exact_for_any_query(some):
 
 
 def test_undefined(some_of_sweep, exact):
-    """A query without relevant judged documents has the value of `undefined`; other queries are unchanged."""
+    """Only queries without a relevant judged document get the value of the option `undefined`."""
     measures = [parse_measure(measure) for measure in MEASURES]
     values = evaluator(some_of_sweep, undefined=np.nan)(scores_of(some_of_sweep))
     for i, query in enumerate(some_of_sweep):
@@ -124,7 +125,7 @@ def assert_exact(
     """Compare the spread with the result of `oracle.over_queries`."""
     spread = evaluator(some, measures, precision=precision).spread(scores_of(some))
     np.testing.assert_allclose(spread.std**2, expected[1], rtol=1e-9, atol=1e-15)
-    # An exact variance of 0 must be exactly 0: a square root would magnify rounding errors.
+    # Where the exact variance is 0, the computed one must be 0 too: a square root would magnify a rounding error.
     assert not spread.std[expected[1] == 0.0].any()
     for kind, values in zip(("mean", "min", "max"), expected[[0, 2, 3]], strict=True):
         np.testing.assert_allclose(getattr(spread, kind), values, rtol=1e-12, atol=1e-12)

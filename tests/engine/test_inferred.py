@@ -20,7 +20,7 @@ def some():
     rng = random.Random(61)
     special = [Query((1.0,) * 7, (1, 1, 0, -2, -2, -1, 0), (1, 1, 0, -2, -2, 0, 1, -2))]
     drawn = [random_query(rng, 7) for _ in range(200)]
-    # Move half of the documents outside the pool into the pool.
+    # Change half of the labels -1 (outside the pool) to -2 (pooled but unjudged).
     drawn = [q._replace(labels=tuple(x if x >= 0 else rng.choice((-1, -2)) for x in q.labels)) for q in drawn]
     return special + drawn
 
@@ -77,7 +77,7 @@ def test_its_spread_is_nan(some):
 
 @pytest.mark.filterwarnings("error")
 def test_exports_show_what_is_known():
-    """Exports of infAP have no NaN columns, and GMAP has no standard deviation of its geometric mean."""
+    """Exports omit columns that would be NaN: the std, min and max of infAP, and the std of GMAP's geometric mean."""
     qrels, run = {"q": {"a": 1, "b": -1}}, {"q": {"a": 1.0, "b": 1.0}}
     result = tieaware.evaluate(qrels, run, ["infAP", "GMAP", "AP"], spread=True)
     names = [f"{name}{kind}" for name, kinds in (("infAP", ()), ("GMAP", ("min", "max")), ("AP", ("std", "min", "max")))

@@ -1,4 +1,4 @@
-"""Interpolated precision: the mean of a maximum, against enumeration, the reference and trec_eval."""
+"""Interpolated precision, a maximum over later ranks: compared with enumeration, the reference and trec_eval."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_orders_have_the_value_of_the_reference(some, ties):
 
 @pytest.mark.parametrize("distinct", [1, 4, 12])
 def test_lists_too_long_to_enumerate(distinct):
-    """Long lists have the values of the reference, which visits the fractions in another way."""
+    """Long lists have the values of the reference, which is a different algorithm."""
     rng = random.Random(distinct)
     labels = tuple(int(rng.random() < 0.2) for _ in range(30))
     query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 1))
@@ -75,7 +75,7 @@ def test_eleven_points_have_the_variance_of_the_reference(distinct, n):
 
 
 def test_a_deep_group_keeps_its_digits():
-    """The precision in a deep group hardly varies; the small variance is exact, compared with fractions."""
+    """In a group at deep ranks, precision hardly varies. Its small variance is compared with exact fractions."""
     t, n = 100_000, 6
     scores, labels = np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(n))), np.zeros(t + n, dtype=int)
     labels[t:-3] = 1
@@ -90,7 +90,7 @@ def test_a_deep_group_keeps_its_digits():
 
 
 def test_a_constant_scorer_of_a_thousand_documents():
-    """About the largest case that is not refused: the extremes enclose the mean, and probabilities sum to 1."""
+    """A larger group would be refused. Mean and standard deviation agree with those of random orders."""
     labels = np.zeros(1000, dtype=int)
     labels[:30] = 1
     spread = Evaluator(labels, ["IPrec@0.0", "IAP11"]).spread(np.ones(1000))
@@ -105,9 +105,10 @@ def test_a_constant_scorer_of_a_thousand_documents():
 
 
 def test_trec_evals_order_has_trec_evals_values(collection):
-    """Values equal trec_eval 9's wherever it wants as many documents as trec_eval 10.
+    """Values equal those of trec_eval 9 where it requires the same number of relevant documents as trec_eval 10.
 
-    The one adds 0.9 to recall times N before it cuts off, the other 0.5; test_trec_eval_outputs.py has its values.
+    Version 9 rounds recall · N down after adding 0.9, version 10 after adding 0.5. test_trec_eval_outputs.py compares
+    with values of version 10.
     """
     pytrec_eval = pytest.importorskip("pytrec_eval")
     qrels = read_qrels(collection.qrels)
@@ -128,7 +129,7 @@ def test_trec_evals_order_has_trec_evals_values(collection):
 
 
 def test_the_textbooks_eleven_points():
-    """IAP11 is the mean of the textbook's table of interpolated precisions."""
+    """IAP11 is the mean of a table of interpolated precisions in a textbook."""
     table = [1.0, 0.67, 0.63, 0.55, 0.45, 0.41, 0.36, 0.29, 0.13, 0.10, 0.08]
     assert sum(table) / 11 == pytest.approx(0.424545, abs=5e-7)
     values = Evaluator([1, 0, 0, 1], ["IAP11", *(f"IPrec@{i / 10}" for i in range(11))])([4.0, 3.0, 2.0, 1.0])[0]
@@ -137,7 +138,7 @@ def test_the_textbooks_eleven_points():
 
 
 def test_groups_that_take_too_long_are_refused():
-    """The error has one line, comes soon, and is raised only with averaged ties."""
+    """The error has one line and is raised at once, and only if ties are averaged."""
     labels = np.zeros(20_000, dtype=int)
     labels[::20] = 1
     evaluate = Evaluator(labels, ["IPrec@0.1", "AP"])

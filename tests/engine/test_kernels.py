@@ -25,7 +25,7 @@ def test_an_unknown_kernel_is_named():
 
 
 def test_a_measure_may_have_a_query_number_and_a_lookup_array():
-    """A kernel that reads one of them is not disturbed by the other."""
+    """A kernel that reads only the query number, or only the lookup array, works if both are given."""
     labels, scores = [0, 3, 1, 0, 2, 1], [2.0, 2.0, 1.0, 1.0, 1.0, 0.0]
     with_a_number = Measure(replace(DEFINITIONS["Q"], query_number=nonrelevant_of_relevant))
     evaluator = tieaware.Evaluator(labels * 2, ["Q", with_a_number], group=[6, 6])
@@ -33,7 +33,7 @@ def test_a_measure_may_have_a_query_number_and_a_lookup_array():
         assert values[:, 0].tobytes() == values[:, 1].tobytes()
 
 
-# 16 MB are left in addition to the memory in use, and the kernels need 32 MB or more.
+# The process may allocate 16 MB more, and each kernel needs at least 32 MB.
 SHORT_OF_MEMORY = """
 import resource
 import numpy as np
@@ -75,7 +75,7 @@ def test_exhausted_memory_is_an_error(call, precision, measure, n_docs, n_releva
 
 
 def test_the_spread_of_a_large_group_is_refused():
-    """ERR needs memory for the square of the tied documents within the cut-off. Long lists of small groups are fine."""
+    """ERR needs memory for n² numbers, where n is the number of tied documents above the cut-off."""
     labels = np.zeros(5_000, dtype=np.int32)
     labels[::100] = 1
     pairs = np.arange(5_000) // 2
@@ -98,7 +98,10 @@ def test_the_spread_of_a_large_group_is_refused():
     st.sampled_from([4, 49, 50]),
 )
 def test_err_is_never_negative(documents, k, max_rel):
-    """ERR is not negative even if stopping is very improbable, and 0 if no graded document is within the cut-off."""
+    """Rounding must not make ERR negative, even if the probability of stopping is tiny.
+
+    It is 0 if no graded document is above the cut-off.
+    """
     groups = [[min(label, max_rel) for label, score in documents if score == level] for level in (2, 1, 0)]
     labels = [label for group in groups for label in group]
     scores = [-float(g) for g, group in enumerate(groups) for _ in group]
@@ -111,11 +114,11 @@ def test_err_is_never_negative(documents, k, max_rel):
 
 
 def test_a_large_group_is_cut_off_where_almost_no_user_is_left():
-    """The probability of going on falls with every document. If it hardly falls, a large group is refused."""
+    """The kernel stops where almost no user reads on. If users almost never stop, a large group is refused."""
     labels = np.arange(100_000, dtype=np.int32) % 4 + 1
     spread = tieaware.Evaluator(labels, ["ERR"]).spread(np.zeros(100_000))
     assert 0.0 < spread.std[0, 0] < spread.mean[0, 0] < spread.max[0, 0]
-    # Sampling with and without replacement differ by a part in 100,000.
+    # The expectation assumes sampling with replacement, which changes it by a part in 100,000.
     stop = (2.0 ** np.arange(1, 5) - 1.0).mean() / 16.0
     expected = (stop * (1.0 - stop) ** np.arange(500) / np.arange(1, 501)).sum()
     assert spread.mean[0, 0] == pytest.approx(expected, rel=1e-4)

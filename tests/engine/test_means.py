@@ -35,7 +35,7 @@ def test_all_functions_give_means_of_the_same_bits(seed, undefined):
     wanted = Evaluator(labels, names, undefined=undefined).mean(scores)
     for more in ({"precision": "decimals:3"}, {"threads": 2}):
         assert Evaluator(labels, names, undefined=undefined, **more).mean(scores).tobytes() == wanted.tobytes()
-    # GMAP has a geometric mean; IPrec has a kernel with working memory.
+    # Include GMAP, which has a geometric mean, and IPrec, whose kernel needs working memory.
     for others in (["GMAP"], ["GMAP", "IPrec@0.5"]):
         evaluator = Evaluator(labels, [*names, *others], undefined=undefined)
         assert evaluator.mean(scores)[:3].tobytes() == wanted.tobytes()
@@ -86,7 +86,7 @@ def test_the_geometric_mean(values):
 
 @given(st.floats(0.5, 4.0))
 def test_powers_and_logarithms_are_right_to_the_last_bits(x):
-    """The geometric mean of one value x is 2^log2(x)."""
+    """The geometric mean of a single value x is 2^log2(x), which must be x again."""
     assert abs(means(np.array([[x]]), [True])[0] - x) <= 4 * math.ulp(x)
 
 
@@ -122,7 +122,7 @@ def test_infinite_and_enormous_values():
 
 
 def test_merged_sums_give_the_same_means():
-    """The values may be divided in any way, as on several machines, and some parts may be empty."""
+    """Partial sums of the values are merged, as on several machines. The partition may be any, with empty parts."""
     rng = np.random.default_rng(5)
     values = np.where(rng.random((400, 3)) < 0.1, np.nan, rng.random((400, 3)) * 10.0 ** rng.integers(-9, 9, (400, 3)))
     geometric = np.array([False, True, False])

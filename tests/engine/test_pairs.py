@@ -1,4 +1,4 @@
-"""AUC within a cut-off: a ratio whose best and worst orders are not by label."""
+"""AUC within a cut-off, whose best and worst orders of tied documents do not follow the labels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_values_and_spread_are_exact(some):
 
 @pytest.mark.parametrize("k", [3, 40, 999, 1500])
 def test_large_groups_have_the_values_of_the_reference(k):
-    """The kernel sums from the likeliest x on; the reference uses binomial coefficients."""
+    """The kernel sums probabilities starting at the likeliest value. The reference uses binomial coefficients."""
     rng = np.random.default_rng(k)
     labels = (rng.random(2000) < 0.3).astype(int)
     scores = rng.integers(0, 3, 2000).astype(float)
@@ -51,17 +51,17 @@ def test_large_groups_have_the_values_of_the_reference(k):
 
 
 def test_the_best_order_is_not_by_label():
-    """With a nonrelevant document in front, one relevant document within the cut-off is better than two."""
+    """Below a nonrelevant document, one relevant document within the cut-off is better than two."""
     evaluate_top = Evaluator([0, 1, 1, 0, 0], ["AUC@3"])
     spread = evaluate_top.spread([2.0, 1.0, 1.0, 1.0, 1.0])
-    assert spread.max[0, 0] == 0.5  # 0 1 | 0: of two pairs it leads one; 0 1 1 has none of two
+    assert spread.max[0, 0] == 0.5  # 0 1 0: one of two pairs is in the right order; 0 1 1: none of two
     assert spread.min[0, 0] == 0.0
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("ties", "kind"), [("optimistic", "max"), ("pessimistic", "min")])
 def test_the_rules_have_the_extremes_of_the_spread(some, ties, kind, dtype):
-    """The extremes hold together with other measures, for any number of threads, for all methods, and for files."""
+    """The rule's value is the extreme of the spread, also with other measures, with threads, and in all methods."""
     names = ("AP", *NAMES, "nDCG")
     scores = scores_of(some, dtype)
     expected = getattr(evaluator(some, names).spread(scores), kind)

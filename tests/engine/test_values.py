@@ -1,4 +1,4 @@
-"""The Evaluator's values against the readable reference, and changes of the input that must not change them."""
+"""The Evaluator's values, compared with the readable reference; and changes of the input that must not affect them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_measure_alone_is_the_measure_among_others(sweep, together, measure):
 
 
 def test_judged_documents_of_the_lists_are_the_default(sweep):
-    """Without judgments, N and the ideal gain come from the lists."""
+    """Without judgments, the number of relevant documents and the ideal gain are those of the lists."""
     known = [query._replace(judged=query.labels) for query in sweep]
     labels = [query.labels for query in sweep]
     alone = Evaluator(flat(labels, np.int64), MEASURES, offsets=offsets_of(labels))
@@ -60,7 +60,7 @@ def test_float32_ties(ties):
     assert evaluate(scores.astype(np.float32))[0, 0] == expected[ties]
 
 
-# Lists too long to enumerate, against the reference.
+# Lists too long to enumerate, compared with the reference.
 
 
 def long_lists(seed: int) -> list[Query]:
@@ -103,7 +103,7 @@ def ids_of(some: list[Query], seed: int) -> list[list[str]]:
 
 @pytest.mark.parametrize("ties", RULES)
 def test_long_lists(long_queries, ties):
-    """Kernels and the readable reference agree on long lists under every rule; all scores are exact in float32."""
+    """Kernels and the readable reference agree on long lists under every tie rule. The scores are exact in float32."""
     ids = ids_of(long_queries, 4)
     docids = [d for some in ids for d in some] if ties in BY_DOCUMENT else None
     evaluate = evaluator(long_queries, LONG_MEASURES, ties=ties, docids=docids)
@@ -117,7 +117,7 @@ def test_long_lists(long_queries, ties):
 
 @pytest.mark.parametrize("ties", RULES)
 def test_any_number_of_threads_gives_the_same_bits(ties):
-    """1, 2 and 8 threads give the same bits, for one scoring, for many and for columns."""
+    """1, 2 and 8 threads give the same bits in a call, in `many` and in `columns`."""
     rng = random.Random(8)
     some = [random_query(rng, 30) for _ in range(200)] + long_lists(9) + [random_query(rng, 5)]
     docids = [d for ids in ids_of(some, 10) for d in ids] if ties in BY_DOCUMENT else None
@@ -138,7 +138,7 @@ def test_any_number_of_threads_gives_the_same_bits(ties):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_threads_and_the_order_of_the_input_change_no_bit_of_other_measures(dtype):
-    """Measures that some rules or lengths do not allow have the same bits, too."""
+    """These measures are tested apart, because some tie rules or long lists refuse them."""
     rng = random.Random(13)
     some = [random_query(rng, 25) for _ in range(150)]
     names = ("infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11", "AUC@3", "AUC(judged_only=True)@7")
@@ -185,7 +185,7 @@ def test_monotone_transforms(ties, documents, transform):
 
 
 def test_without_ties_every_rule_is_the_classic_measure():
-    """If no scores tie, all rules give the tie-oblivious measure."""
+    """Without ties, every tie rule gives the value of the measure's definition for the ranking."""
     rng = random.Random(11)
     some = [random_query(rng, 30) for _ in range(40)]
     some = [q._replace(scores=tuple(rng.sample(range(1000), len(q.scores)))) for q in some]
@@ -199,7 +199,7 @@ def test_without_ties_every_rule_is_the_classic_measure():
 @given(some=st.lists(queries(longest=15), min_size=1, max_size=3))
 @settings(deadline=None, max_examples=100)
 def test_the_mean_lies_between_the_extremes(some):
-    """Optimistic ≥ average ≥ pessimistic, and run order lies between the extremes as well."""
+    """Optimistic ≥ average ≥ pessimistic. The value in run order lies between the extremes as well."""
     values = {ties: evaluator(some, ties=ties)(scores_of(some)) for ties in RULES[:4]}
     sign = np.array([-1 if parse_measure(measure).definition.less_is_better else 1 for measure in MEASURES])
     for ties in ("average", "run_order"):
@@ -209,14 +209,14 @@ def test_the_mean_lies_between_the_extremes(some):
 
 @pytest.mark.parametrize("ties", RULES)
 def test_a_constant_scorer(ties):
-    """A constant scorer gets the average over all orders, whatever the order of the input."""
+    """Each tie rule gives a constant scorer another value; only `average` gives the mean over all orders."""
     labels, docids = [1, *[0] * 9], [f"d{i}" for i in range(10, 0, -1)]
     expected = {
         "average": sum(1 / j for j in range(1, 11)) / 10,
         "optimistic": 1.0,
         "pessimistic": 0.1,
         "run_order": 1.0,
-        "trec_eval": 1 / 9,  # d10 precedes only d1 as text
+        "trec_eval": 1 / 9,  # compared as text, d10 comes before d1 only
         "docid_ascending": 0.5,
     }
     evaluate = Evaluator(labels, ["RR@10"], ties=ties, docids=docids if ties in BY_DOCUMENT else None)

@@ -1,4 +1,4 @@
-"""Measure objects of other tools are converted by the integration of the tool, which the core does not import."""
+"""Measure objects of ir_measures are accepted as measures, without an import of the integration by the core."""
 
 from __future__ import annotations
 

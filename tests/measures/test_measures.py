@@ -1,4 +1,4 @@
-"""Tests of the notation of measures: texts and measures are inverses, and each error is one plain line."""
+"""The notation of measures: parsing and formatting are inverses, and each error is one line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def measures(draw: st.DrawFn) -> Measure:
 
 
 @given(measures())
-def test_text_and_measure_are_inverses(measure):
+def test_parsing_and_formatting_a_measure_are_inverses(measure):
     text = str(measure)
     assert parse_measure(text) == measure
     assert eval(text, vars(tieaware)) == measure
@@ -60,7 +60,7 @@ def test_text_and_measure_are_inverses(measure):
         ("iprec_at_recall_0.10", "IPrec@0.1"), ("iprec_at_recall_1.00", "IPrec@1.0"), ("set_recall", "SetR"),
         ("set_F", "SetF"), ("set_map", "SetAP"), ("set_relative_P", "SetP(relative=True)"), ("num_ret", "NumRet"),
         ("num_rel", "NumRel"), ("num_rel_ret", "NumRelRet"), ("num_q", "NumQ"),
-        # Names in ir_measures and other tools.
+        # Names that ir_measures and other tools use.
         ("MRR@10", "RR@10"), ("NDCG@5", "nDCG@5"), ("Accuracy@20", "AUC@20"), ("BPref", "Bpref"), ("RPrec", "Rprec"),
         ("Precision@3", "P@3"), ("Recall", "R"), ("MAP(rel=2)", "AP(rel=2)"), ("InfAP", "infAP"), ("IAP", "IAP11"),
         ("HitRate@3", "Hits@3"),
@@ -72,7 +72,7 @@ def test_other_names(trec_name, measure):
 
 
 def test_equal_measures_are_written_alike():
-    """NumPy's numbers are written as Python's, and whole numbers as fractions if the parameter is a fraction."""
+    """A parameter has one notation: NumPy's numbers are written as Python's, and 1 as 1.0 if fractions are allowed."""
     assert str(AP(rel=np.int64(2)) @ np.int32(5)) == "AP(rel=2)@5"
     assert str(RBP(p=np.float64(0.85))) == "RBP(p=0.85)"
     assert str(P(judged_only=np.bool_(True))) == "P(judged_only=True)"
@@ -151,7 +151,7 @@ PARAMETERS = [(family, name) for family, definition in DEFINITIONS.items() for n
 
 @pytest.mark.parametrize(("family", "name"), PARAMETERS)
 def test_measures_with_different_parameters_do_not_affect_each_other(family, name):
-    """Two measures have the same values together, in any order, as alone, under every tie rule."""
+    """In one call, in either order, two measures have the same values as each alone, under every tie rule."""
     definition = DEFINITIONS[family]
     cutoff = 3 if definition.has_cutoff else None
     default = Measure(definition, cutoff)
@@ -174,7 +174,7 @@ def test_measures_with_different_parameters_do_not_affect_each_other(family, nam
 
 
 def test_a_weighting_takes_only_the_parameters_that_it_declares():
-    """Otherwise the key of the weighting could miss a parameter that the weights depend on."""
+    """Weights are cached by the declared parameters, so a function must not depend on any other parameter."""
     for definition in DEFINITIONS.values():
         weighting = definition.weighting
         assert set(weighting.parameters) <= set(definition.parameters)

@@ -1,4 +1,4 @@
-"""Measures that trec_eval does not have agree with the evaluators that define them, on runs without ties."""
+"""Measures that trec_eval lacks, compared with the evaluators that define them on runs without ties."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from support.trec_files import PUBLIC_IS_SLOW, read_qrels, read_scores
 
 import tieaware
 
-# The runs without ties of the two collections.
+# Names of the runs without ties, in the generated and in the public collection.
 UNTIED = ("continuous", "untied", "BRPHJ_NLP3", "CincyMedIR-run1", "OHSU_RUN2", "KU_run1", "Tetralogie1Fr")
 
 
 @pytest.fixture(scope="module")
 def untied(collection):
-    """Return judgments and runs without ties as dicts. gdeval needs numbers as queries, and labels of at least 0."""
+    """Return judgments and runs without ties as dicts. For gdeval, queries are numbers and labels at least 0."""
     qrels = {
         query.removeprefix("q"): {document: label for document, label in labels.items() if label >= 0}
         for query, labels in read_qrels(collection.qrels).items()
@@ -53,7 +53,8 @@ def test_err_agrees_with_gdeval(untied, k):
 def test_rbp_and_its_residual_agree_with_cwl_eval(untied):
     """The residual is the increase of RBP if all unjudged documents were relevant.
 
-    It also counts the ranks below the list, which weigh less than the tolerance in lists of 150 documents.
+    cwl_eval's residual also includes ranks below the end of the list. In lists of 150 documents, they weigh less than
+    the tolerance.
     """
     qrels, runs = untied
     measure = ir_measures.RBP(p=0.8, rel=1)
@@ -130,7 +131,7 @@ def test_judged_with_the_pool_agrees_with_ir_measures():
 
 
 def test_rbp_and_the_residual_add_up_to_1(untied):
-    """RBP counts all judged documents as relevant here."""
+    """With rel=0, RBP counts every judged document as relevant; the residual is the weight of all others."""
     qrels, runs = untied
     result = tieaware.evaluate(qrels, runs, ["RBP(p=0.7,rel=0)", "RBPResidual(p=0.7)"], queries="both")
     np.testing.assert_allclose(result.values.sum(axis=2), 1.0, rtol=1e-14)
@@ -152,11 +153,11 @@ def test_q_of_runs_agrees_with_ntcireval(untied):
     np.testing.assert_allclose(means, [known[name] for name in runs], rtol=1e-13)
 
 
-# Examples of a textbook: Manning, Raghavan and Schütze, Introduction to Information Retrieval, chapter 8.
+# Examples of chapter 8 in Manning, Raghavan and Schütze, Introduction to Information Retrieval.
 
 
 def test_f1_is_below_the_other_means():
-    """The harmonic mean of precision and recall is at most the geometric, and that at most the arithmetic mean."""
+    """F1 is a harmonic mean, which is at most the geometric mean, which is at most the arithmetic mean."""
     values = tieaware.Evaluator([[1, 0, 1, 1, 0, 0, 0, 1, 0, 0]], ["P@5", "R@5", "F1@5"])(
         [[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]]
     )
@@ -165,7 +166,7 @@ def test_f1_is_below_the_other_means():
 
 
 def test_f1_of_returning_everything():
-    """With one relevant document among 10,000, precision is 0.0001 and recall 1."""
+    """If one of 10,000 documents is relevant, returning all has precision 0.0001 and recall 1, so F1 is tiny."""
     labels = np.zeros(10_000, dtype=int)
     labels[77] = 1
     values = tieaware.Evaluator(labels, ["P", "R", "F1", "SetF"])(np.ones(10_000))

@@ -1,4 +1,4 @@
-"""DCG, nDCG and AUC agree with scikit-learn, which averages over ties, too."""
+"""DCG, nDCG and AUC agree with scikit-learn, which also averages over ties."""
 
 from __future__ import annotations
 

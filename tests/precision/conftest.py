@@ -6,7 +6,7 @@ import pytest
 
 @pytest.fixture(scope="package")
 def lists():
-    """Draw lists of several sizes. Return the sizes, the labels (some are unjudged) and the scores."""
+    """Draw lists of several sizes. Return the sizes, the labels (some -1, for unjudged) and the scores."""
     rng = np.random.default_rng(11)
     sizes = np.array([0, 1, 3, 40, 200, 7, 90])
     labels = rng.integers(-1, 3, sizes.sum())

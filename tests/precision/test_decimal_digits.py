@@ -1,4 +1,4 @@
-"""Scores are rounded to decimals as Python rounds, and to significant digits as Python prints."""
+"""Scores are rounded to decimals as by Python's round(), and to significant digits as by its number formatting."""
 
 import math
 
@@ -18,7 +18,7 @@ def test_decimals_round_as_python_does(values, digits):
 
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1), st.integers(1, 6))
 def test_decimals_round_halves_as_python_does(values, digits):
-    """Most decimal halves are not halves in binary, and must not be rounded as halves."""
+    """A number such as 0.15 is slightly below or above the half in binary, and is rounded accordingly."""
     halves = [(v + 0.5) / 10**digits for v in values]
     assert coarsen_list(Decimals(digits), halves).tolist() == [round(v, digits) for v in halves]
 

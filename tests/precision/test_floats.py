@@ -1,4 +1,4 @@
-"""Scores are rounded to the nearest numbers of the binary formats."""
+"""Rounding to binary formats gives the nearest number of the format."""
 
 import math
 import struct
@@ -15,7 +15,7 @@ from tieaware.precision import BFloat16, Float16, Float32
 @given(st.lists(st.floats(allow_nan=False), min_size=1))
 @settings(deadline=None)
 def test_scores_are_rounded_to_the_nearest_number(values):
-    """float16 agrees with the standard library, and bfloat16 with exact fractions, where ties go to even."""
+    """float16 is compared with the standard library, bfloat16 with fractions. Halfway cases go to the even number."""
     for value, half, brain in zip(
         values, coarsen_list(Float16(), values).tolist(), coarsen_list(BFloat16(), values).tolist(), strict=True
     ):

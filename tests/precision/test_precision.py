@@ -38,7 +38,7 @@ def test_no_coarsening_puts_a_lower_score_above_a_higher(text, values, dtype):
 
 
 @pytest.mark.parametrize("text", [*EXAMPLES, "bands:4/3", "bands:1"])
-def test_text_and_coarsening_are_inverses(text):
+def test_parsing_and_formatting_a_precision_are_inverses(text):
     coarsening = parse_precision(text)
     assert str(coarsening) == text
     assert parse_precision(coarsening) is coarsening
@@ -91,7 +91,7 @@ def test_any_object_with_the_method_is_a_coarsening():
 @pytest.mark.parametrize("ties", RULES)
 @pytest.mark.parametrize("text", EXAMPLES)
 def test_every_tie_rule_sees_the_coarse_scores(lists, ties, text):
-    """Coarse scores reach the rule from calls, candidates, features, files and dicts alike."""
+    """Calls, candidates, features, files and dicts all coarsen the scores before the tie rule is applied."""
     sizes, labels, scores = lists
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     docids = [f"d{i}" for i in range(len(labels))]
@@ -114,7 +114,7 @@ def test_every_tie_rule_sees_the_coarse_scores(lists, ties, text):
 
 
 def test_a_rho_of_1_and_seventeen_digits_change_nothing(lists):
-    """Bands of one rank are the run order, and seventeen digits separate all scores of these lists."""
+    """With rho=1 each band is one rank. Seventeen significant digits distinguish all scores of these lists."""
     sizes, labels, scores = lists
     for text, ties in (("bands:1", "run_order"), ("decimals:17", "average"), ("significant:17", "average")):
         exact = Evaluator(labels, MEASURES, group=sizes, ties=ties)(scores)
@@ -122,14 +122,14 @@ def test_a_rho_of_1_and_seventeen_digits_change_nothing(lists):
 
 
 @pytest.mark.parametrize("text", EXAMPLES)
-def test_nan_is_found_before_it_is_rounded(text):
+def test_nan_is_an_error_at_every_precision(text):
     with pytest.raises(InputError, match=r"^scores: expected numbers, found NaN for document 1 of query 1$"):
         Evaluator([1, 0, 1, 0], ["AP"], group=[2, 2], precision=text)([1.0, 2.0, 3.0, np.nan])
 
 
 @pytest.mark.parametrize("text", EXAMPLES)
-def test_precisions_that_depend_on_the_whole_list_say_so(text):
-    """Without one of its documents, a list has other coarse scores only if the class has `whole_list`."""
+def test_precisions_that_depend_on_the_whole_list_have_the_attribute_whole_list(text):
+    """Removing one document changes the coarse scores of the others if, and only if, the class has `whole_list`."""
     scores = np.array([0.9, 0.75, 0.5, 0.31, 0.1])
     coarsening = parse_precision(text)
     whole = coarsening.coarsen(scores, np.array([0, 5]))[1:]
@@ -141,7 +141,7 @@ def test_precisions_that_depend_on_the_whole_list_say_so(text):
 
 
 def test_the_table_in_the_module_lists_every_precision():
-    """A row has the class and all its notations."""
+    """Each row of the table contains a class and all its notations."""
     for cls in CLASSES:
         number = f":{cls.number}" if cls.number else ""
         notation = ", ".join(f"`{name}{number}`" for name in cls.names)
@@ -156,7 +156,7 @@ def test_the_help_lists_every_precision(command, capfd):
     assert notations() in " ".join(capfd.readouterr().out.split())
 
 
-def test_decimals_are_a_value():
-    """Equal coarsenings are equal and hashable, and show their parameter."""
+def test_coarsenings_can_be_compared_hashed_and_printed():
+    """Coarsenings with the same parameter are equal and have the same hash; the repr shows the parameter."""
     assert {Decimals(2), Decimals(2)} == {Decimals(2)}
     assert repr(Decimals(2)) == "Decimals(digits=2)"

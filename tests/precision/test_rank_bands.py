@@ -1,4 +1,4 @@
-"""Bands begin at the ranks of the recurrence, and the kernel averages over them."""
+"""Bands of ranks: where they begin, and averages over the documents in a band."""
 
 import math
 from fractions import Fraction
@@ -15,7 +15,7 @@ MEASURES = ["AP", "AP@5", "RR", "P@10", "R@7", "nDCG@10", "nDCG", "RBP", "Succes
 
 @pytest.mark.parametrize("rho", ["1.1", "1.002", "1.01", "1.05", "1.5", "1.62", "2", "3.7", "10"])
 def test_bands_follow_the_recurrence_exactly(rho):
-    """The starts satisfy b_{g+1} = ⌈rho b_g⌉ in exact integers."""
+    """The first ranks b_g of the bands satisfy b_{g+1} = ⌈rho b_g⌉, computed in exact integers."""
     growth, starts = Fraction(rho), [1]
     while math.ceil(growth * starts[-1]) <= 5000:
         starts.append(math.ceil(growth * starts[-1]))
@@ -34,7 +34,7 @@ def test_the_first_band_of_several_documents_begins_where_the_formula_says():
 
 
 def test_a_rounded_golden_ratio_departs_from_the_fibonacci_numbers():
-    """With rho = 1.62, the first difference is at band 13."""
+    """With the golden ratio, bands begin at the Fibonacci numbers. With rho = 1.62, band 13 is the first to differ."""
     fibonacci = [1, 2]
     while len(fibonacci) < 30:
         fibonacci.append(fibonacci[-1] + fibonacci[-2])
@@ -63,7 +63,7 @@ def test_depth_must_be_a_whole_number(depth):
 
 @pytest.mark.parametrize("rho", ["1", "1.1", "1.5", "2", "5", "1000"])
 def test_the_kernel_averages_over_bands_as_the_reference_does(lists, rho):
-    """The kernel and the reference agree, also where a cut-off divides a band."""
+    """The kernel and the reference agree, also if a cut-off lies inside a band."""
     sizes, labels, scores = lists
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     for measures in (MEASURES, ["P@10"], ["AP@5", "nDCG@10"]):

@@ -1,4 +1,4 @@
-"""Worst cases of banding agree with published tables (corrected) and with enumeration, and rankings attain them."""
+"""The worst changes that banding can cause: compared with corrected published tables and with enumeration."""
 
 import re
 from itertools import product
@@ -47,7 +47,7 @@ MEASURES = ["RR", "RBP(p=0.5)", "RBP(p=0.9)", "AP", "nDCG", "nDCG@4", "nDCG@20",
 @pytest.mark.parametrize("depth", [1, 2, 7, 11])
 @pytest.mark.parametrize("rho", ["1", "1.3", "1.5", "2", "2.6", "4", "100"])
 def test_no_ranking_is_worse(rho, depth):
-    """All relevance vectors of a short ranking are enumerated."""
+    """The worst case is compared with the enumeration of all relevance vectors of a short ranking."""
     every = np.array(list(product([0, 1], repeat=depth)))
     scores = np.tile(-np.arange(depth, dtype=float), (len(every), 1))
     loss = Evaluator(every, MEASURES)(scores) - Evaluator(every, MEASURES, precision=f"bands:{rho}")(scores)

@@ -1,4 +1,4 @@
-"""The reference agrees with hand calculations and with itself, and its errors name the argument."""
+"""The reference agrees with calculations by hand, its functions agree with each other, and errors name the argument."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOLERANCE = 1e-12
 
 
 def test_oracle_by_hand():
-    """The enumerating oracle agrees with values calculated by hand."""
+    """The oracle of the tests, which enumerates all orders, agrees with values calculated by hand."""
     tie = oracle.exact("RR", [1.0, 1.0], [1, 0], [1, 0])
     assert tie == (Fraction(3, 4), Fraction(1, 16), Fraction(1, 2), Fraction(1))
     three = oracle.exact("AP", [1.0, 1.0, 1.0], [1, 1, 0], [1, 1, 0, 1])
@@ -28,7 +28,7 @@ def test_oracle_by_hand():
 
 @pytest.mark.parametrize("name", reference.MEASURES)
 def test_groups_of_one_are_a_ranking(name):
-    """With groups of one document, the mean is the value of the ranking, and the variance is 0."""
+    """If every group has one document, the mean over all orders is the value of the ranking, and the variance is 0."""
     of_ranking, of_groups, variance = reference.MEASURES[name]
     ranking = [0, 2, None, 1, -1, 0, 3]
     value = of_ranking(ranking, [*ranking, 1])
@@ -38,8 +38,8 @@ def test_groups_of_one_are_a_ranking(name):
     assert name == "infAP" or variance(alone, [*ranking, 1]) == pytest.approx(0.0, abs=1e-15)
 
 
-def test_names_follow_from_the_measure():
-    """A measure x has mean_of_x and variance_of_x, and "expected" stands only in the function of ERR."""
+def test_function_names_follow_from_the_measure():
+    """A measure x has functions mean_of_x and variance_of_x. Only the name of ERR contains the word "expected"."""
     for name, functions in reference.MEASURES.items():
         of_ranking = functions[0].__name__
         assert [f.__name__ for f in functions] == [of_ranking, f"mean_of_{of_ranking}", f"variance_of_{of_ranking}"]
@@ -56,8 +56,8 @@ def test_large_groups():
     assert reference.evaluate("AP", scores, labels) == pytest.approx(expected, rel=1e-12)
 
 
-def test_orders():
-    """run_order keeps the order of the input; trec_eval orders by the bytes of the ids, descending."""
+def test_tie_rules_order_documents():
+    """run_order keeps tied documents in input order; trec_eval sorts them by the bytes of their ids, descending."""
     scores, labels = [0.0, -0.0, 0.0, math.inf], [0, 1, 2, 3]
     assert reference.rank(scores, labels, "run_order") == [3, 0, 1, 2]
     assert reference.rank(scores, labels, "trec_eval", ["a", "\xe9", "z", ""]) == [3, 1, 2, 0]
@@ -77,6 +77,6 @@ def test_orders():
     ],
 )
 def test_errors(arguments, message):
-    """An error names the argument that cannot be used."""
+    """The error names the invalid argument."""
     with pytest.raises(InputError, match=message):
         reference.evaluate(*arguments)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-# Few distinct characters, so that duplicates and prefixes occur, and lengths in every length class of the hash.
+# Identifiers have few distinct characters, so that duplicates and prefixes occur. The hash treats short, medium and
+# long identifiers differently, so all these lengths occur.
 short = st.binary(max_size=3).map(lambda data: bytes(b"\0a\xff"[byte % 3] for byte in data))
 long = st.builds(lambda length, end: b"x" * length + end, st.integers(0, 40), short)
 identifier = st.one_of(short, long)

@@ -1,14 +1,14 @@
 """A checker that finds what is missing from the docstrings of public functions and classes.
 
-Public are all names that `tieaware` and its modules experiments, statistics, precision, reference, retrieval and
-integrations export, the classes that the exported functions return, and in each class the methods without a leading
-underscore, `__call__`, `__getitem__` and `__matmul__`. Other special methods need no docstring. A property needs only a
-summary.
+Public names are those that `tieaware` and its modules experiments, statistics, precision, reference, retrieval and
+integrations export, and the classes that exported functions return. Public methods of these classes are those without a
+leading underscore, and `__call__`, `__getitem__` and `__matmul__`. Other special methods need no docstring. A property
+needs only a summary.
 
-A docstring need not repeat what another one says. A docstring that contains "as for `name`" shares the sections of that
-function, class, method or module; a method that overrides another, and a class that inherits from another, share those
-of the base class. Each parameter must then be described in one of these docstrings, and Returns and Raises may be left
-out. In a module's docstring, a parameter counts as described if it stands in backticks.
+A docstring need not repeat another docstring. If it contains "as for `name`", it shares the sections of the function,
+class, method or module of this name. A method that overrides another, and a class that inherits from another, share the
+sections of the base class. Each parameter must then be described in one of these docstrings, and Returns and Raises may
+be left out. In a module's docstring, a parameter counts as described if it is mentioned in backticks.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def public_modules() -> list[ModuleType]:
 
 
 def exported(module: ModuleType) -> list[Any]:
-    """Return what a module has in `__all__`, or what it defines under a name without underscore."""
+    """Return the objects that a module lists in `__all__`, or else defines under names without a leading underscore."""
     if hasattr(module, "__all__"):
         return [getattr(module, name) for name in module.__all__]
     return [
@@ -68,7 +68,7 @@ def exported(module: ModuleType) -> list[Any]:
 
 
 def package(each: Any) -> str:
-    """Return the name of the package that defines it."""
+    """Return the name of the top-level package that defines an object."""
     return str(each.__module__).partition(".")[0]
 
 
@@ -83,7 +83,7 @@ def methods(cls: type) -> Iterator[tuple[str, FunctionType, bool]]:
 
 
 def lacks(each: Any) -> list[str]:
-    """Return what the docstring of a function, or those of a class and its methods, lack."""
+    """Return the problems in the docstring of a function, or in the docstrings of a class and its methods."""
     if inspect.isfunction(each):
         examples = [] if "Examples" in sections(each) else ["no Examples"]
         return [f"{each.__name__}: {problem}" for problem in [*lacks_of_function(each), *examples]]
@@ -98,12 +98,12 @@ def lacks(each: Any) -> list[str]:
 
 
 def lacks_of_function(function: FunctionType, bound: bool = False, cls: type | None = None) -> list[str]:
-    """Return what the docstring of a function or method lacks of summary, Parameters, Returns and Raises."""
+    """Return the problems with summary, Parameters, Returns and Raises in the docstring of a function or method."""
     described = sections(function)
     shared = referred(function, cls)
     problems = [*lacks_of_summary(described), *dangling(shared)]
     wanted, found = parameters(function)[bound:], named(described.get("Parameters", []))
-    # A parameter that is described elsewhere may be described here, too.
+    # Parameters that are described in a shared docstring may also be described here.
     elsewhere = [name for name in wanted if name not in found and describes(shared, name, cls)]
     if sorted(wanted) != sorted([*found, *elsewhere]):
         problems.append(f"Parameters: expected {', '.join(wanted) or 'none'}, found {', '.join(found) or 'none'}")
@@ -117,7 +117,7 @@ def lacks_of_function(function: FunctionType, bound: bool = False, cls: type | N
 
 
 def lacks_of_class(cls: type) -> list[str]:
-    """Return what a class's docstring lacks.
+    """Return the problems in the docstring of a class.
 
     The section Parameters lists the parameters of the constructor; if only functions make instances, it may be called
     Attributes. A class with Parameters also needs Examples, and Raises if its constructor can raise.
@@ -150,16 +150,16 @@ def lacks_of_class(cls: type) -> list[str]:
 
 
 def references(each: Any, names: Mapping[str, Any], cls: type | None) -> list[Any]:
-    """Return what a docstring refers to by "as for `name`"; a name that means nothing is returned as a string.
+    """Return the objects that a docstring names by "as for `name`". An unknown name is returned as a string.
 
-    A name is looked up in the class, then among `names` (the module's), then among all public functions and classes; a
-    dotted name may also begin with the package.
+    A name is looked up in the class, then in `names`, the names of the module, then among all public functions and
+    classes. A dotted name may also begin with the package.
     """
     return [resolved(name, names, cls) for name in REFERENCE.findall(each.__doc__ or "")]
 
 
 def resolved(name: str, names: Mapping[str, Any], cls: type | None) -> Any:
-    """Return the function, class, method or module that a name in a docstring means, or the name itself."""
+    """Return the function, class, method or module that a docstring refers to by a name; an unknown name as it is."""
     first, *rest = name.split(".")
     bases = reversed(cls.__mro__) if cls else ()
     attributes = {attribute: value for base in bases for attribute, value in vars(base).items()}
@@ -192,7 +192,7 @@ def dangling(shared: list[Any]) -> list[str]:
 
 
 def describes(shared: list[Any], parameter: str, cls: type | None) -> bool:
-    """Return whether one of the docstrings, or one that it refers to or overrides, describes a parameter."""
+    """Return whether a parameter is described in one of the docstrings, or in one that these refer to or override."""
     for each in shared:
         if inspect.ismodule(each):
             found = f"`{parameter}`" in (each.__doc__ or "")
@@ -205,13 +205,13 @@ def describes(shared: list[Any], parameter: str, cls: type | None) -> bool:
 
 
 def referred(each: Any, cls: type | None) -> list[Any]:
-    """Return what a docstring refers to, and the methods that a method overrides."""
+    """Return the objects that a docstring refers to, and the methods that a method overrides."""
     names = vars(sys.modules.get(getattr(each, "__module__", ""), tieaware))
     return [*references(each, names, cls), *(overridden(each, cls) if inspect.isfunction(each) else ())]
 
 
 def lacks_of_summary(described: dict[str, list[str]]) -> list[str]:
-    """Return whether the first line is no sentence, or a heading is not underlined as long as it is."""
+    """Return the problems with the first line, which must be a sentence, and with the underlines of headings."""
     problems = [title for title in described if title.endswith("dashes")]
     summary = described["summary"]
     if not summary or not summary[0].endswith(".") or any(summary[1:2]):
@@ -220,7 +220,7 @@ def lacks_of_summary(described: dict[str, list[str]]) -> list[str]:
 
 
 def sections(each: Any) -> dict[str, list[str]]:
-    """Return the lines of each section of a numpydoc docstring by its heading; those before the first as "summary"."""
+    """Return the lines of each section of a numpydoc docstring by heading; before the first, the section "summary"."""
     found: dict[str, list[str]] = {"summary": []}
     heading = "summary"
     for line in inspect.cleandoc(each.__doc__ or "").splitlines():
@@ -234,7 +234,7 @@ def sections(each: Any) -> dict[str, list[str]]:
 
 
 def named(lines: list[str]) -> list[str]:
-    """Return the names that a section describes: at the start of a line, before a colon, with commas between them."""
+    """Return the names that a section describes, from unindented lines such as "a, b : int"."""
     starts = [
         line.partition(" : ")[0] for line in lines if line and not line[0].isspace() and not REFERENCE.search(line)
     ]
@@ -242,22 +242,22 @@ def named(lines: list[str]) -> list[str]:
 
 
 def parameters(function: Any) -> list[str]:
-    """Return the names of the parameters in a signature, with the stars that they are written with."""
+    """Return the names of the parameters in a signature, with their stars, as in "*args"."""
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     return [stars.get(each.kind, "") + each.name for each in inspect.signature(function).parameters.values()]
 
 
 def returned(function: FunctionType) -> Any:
-    """Return the annotation of what a function returns; None where it returns nothing."""
+    """Return the annotation of the return value of a function, or None if it returns nothing."""
     annotation = inspect.signature(function).return_annotation
     return None if annotation in (None, "None", inspect.Signature.empty) else annotation
 
 
 def can_raise(function: FunctionType, cls: type | None = None) -> bool:
-    """Tell whether a raise stands in a function, or in what it calls by name.
+    """Return whether a function contains a raise statement, or calls a function by name that does.
 
-    That is a function of the same package, in whatever module, or a private method of its class. A public method that
-    it calls documents its own errors.
+    Only functions of the same package and private methods of the same class count. Public methods document their errors
+    themselves.
     """
     called = [function]
     for call in (node.func for node in ast.walk(parsed(function)) if isinstance(node, ast.Call)):
@@ -277,7 +277,7 @@ def can_raise(function: FunctionType, cls: type | None = None) -> bool:
 
 
 def parsed(function: FunctionType) -> ast.AST:
-    """Return the syntax tree of a function; an empty one of what a dataclass or named tuple made."""
+    """Return the syntax tree of a function. It is empty for methods that a dataclass or named tuple generates."""
     if function.__code__.co_filename.startswith("<"):
         return ast.Module([], [])
     return ast.parse(textwrap.dedent(inspect.getsource(function)))

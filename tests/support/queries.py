@@ -1,4 +1,4 @@
-"""Small queries full of ties, and the arrays that the Evaluator takes."""
+"""Small queries with many ties, and their conversion to the arrays that the Evaluator takes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tieaware.measures import DEFINITIONS, parse_measure
 SCORES = (-np.inf, -2.5, -0.0, 0.0, 2.0**-149, 1.0, 1.0 + 2.0**-23, 3.0e38, np.inf)
 SCORES = tuple(float(np.float32(score)) for score in SCORES)
 
-# Every measure, with and without a cut-off, and every parameter.
+# Every measure, with and without a cut-off, and with every parameter.
 MEASURES: tuple[str, ...] = (
     "P", "P@1", "P@3", "P@10", "P(rel=2)@2", "P(rel=0)@4",
     "R", "R@1", "R@3", "R@10", "R(rel=3)@2", "R(rel=0)@4",
@@ -44,8 +44,8 @@ MEASURES: tuple[str, ...] = (
     "Rprec(judged_only=True)",
     "NumQ", "NumRet", "NumRel", "NumRel(rel=2)", "NumRel(rel=0)", "NumRelRet", "NumRelRet(rel=2)", "NumRelRet(rel=0)",
 )  # fmt: skip
-# Every other measure is compared with the enumeration, too, so that none can be forgotten. Three measures have tests of
-# their own instead: tests/engine/test_inferred.py and test_interpolated.py.
+# Measures that are not listed above are added, so that none is forgotten. Three are excepted, because
+# tests/engine/test_inferred.py and tests/engine/test_interpolated.py test them.
 _ELSEWHERE = {"infAP", "IPrec", "IAP11"}
 MEASURES += tuple(
     notation
@@ -83,7 +83,7 @@ def queries(draw: st.DrawFn, longest: int = 6) -> Query:
 
 
 def offsets_of(lists: Sequence[Sequence[Any]]) -> npt.NDArray[np.int64]:
-    """Return where each list starts in the concatenation, and where the last ends."""
+    """Return the offsets of the lists in their concatenation: where each list starts, and where the last list ends."""
     return np.cumsum([0, *map(len, lists)])
 
 

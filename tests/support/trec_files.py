@@ -18,7 +18,7 @@ class Collection(NamedTuple):
     runs: tuple[Path, ...]
 
 
-# For tests that take seconds on the public collection: `make test` runs them on the generated one only.
+# A mark for tests that take seconds on the public collection. `make test` runs them on the generated collection only.
 PUBLIC_IS_SLOW = pytest.mark.parametrize(
     "collection", ["generated", pytest.param("covid", marks=pytest.mark.slow)], indirect=True
 )
@@ -33,7 +33,7 @@ def read_scores(path: Path) -> Scores:
 
 
 def _read(path: Path, value: int) -> dict[str, dict[str, str]]:
-    """Read the query, the document and one more column."""
+    """Read the queries, the documents and the column with the given index."""
     rows: dict[str, dict[str, str]] = {}
     for line in path.read_text().splitlines():
         columns = line.split()
