@@ -1,4 +1,4 @@
-"""Lists for boosters, and the tables of their own values in the documentation."""
+"""Lists for tests of boosters, and the documentation's tables of the values that the boosters compute themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "integrations"
 def lists(levels):
     """Return labels from 0 to 4 and scores of 30 lists of 50 documents. The first list has no relevant document.
 
-    The scores have that many levels; without `levels`, the scores of a list are distinct.
+    The scores have `levels` distinct values; if `levels` is None, the scores of a list are distinct.
     """
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 5, (30, 50)) * (rng.random((30, 50)) < 0.2)
@@ -22,7 +22,7 @@ def lists(levels):
 
 
 def own_values(tool):
-    """Return the rows of the table of a tool's own values, without backticks."""
+    """Return the rows of the documentation's table of the values that a tool computes itself, without backticks."""
     section = (DOCS / f"{tool}.md").read_text(encoding="utf-8").partition("'s own values\n")[2]
     rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
     assert rows, f"{tool}.md has no table of the tool's own values"

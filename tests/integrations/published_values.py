@@ -1,4 +1,4 @@
-"""The values that ir_measures publishes in its tests and its README, to four digits or more.
+"""The values that ir_measures publishes in its tests and its README, with at least four digits.
 
 Each entry has judgments, a run without ties, and the values of the queries in the order of the judgments. The tests are
 those of the providers pytrec_eval, gdeval, cwl_eval, ranx, Judged and Accuracy.

@@ -30,7 +30,7 @@ def with_identical_names(seed, *, tied):
 @pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("seed", range(3))
 def test_values_equal_those_of_beir(theirs, seed, tied):
-    """Values are equal under the tie rules of beir, and without ties also under the average."""
+    """Values are equal under beir's own tie rules. Without ties they are also equal under `average`."""
     qrels, run = with_identical_names(seed, tied=tied)
     for metric in METRICS:
         expected = theirs.EvaluateRetrieval.evaluate_custom(qrels, run, KS, metric)
@@ -59,7 +59,7 @@ def test_recall_cap_is_the_function_of_beir(theirs, seed):
 
 
 def test_the_class_is_a_subclass_with_other_values(theirs):
-    """All scores are equal, and the relevant document is first in the dict."""
+    """The subclass averages over ties. All scores are equal, and the relevant document is first in the dict."""
     qrels, constant = {"q": {"a": 1}}, {"q": dict.fromkeys("abcdefghij", 0.5)}
     theirs_of, ours_of = theirs.EvaluateRetrieval(k_values=[10]), ours.EvaluateRetrieval(k_values=[10])
     assert isinstance(ours_of, theirs.EvaluateRetrieval)
@@ -71,7 +71,7 @@ def test_the_class_is_a_subclass_with_other_values(theirs):
 
 
 def test_beir_runs_on_the_pytrec_eval_of_tieaware(theirs, monkeypatch):
-    """After one changed import in beir, the values are the same to five decimals."""
+    """If beir uses tieaware's replacement of pytrec_eval, its values stay the same to five decimals."""
     qrels, run = with_identical_names(5, tied=True)
     expected = theirs.EvaluateRetrieval.evaluate(qrels, copy.deepcopy(run), KS)
     monkeypatch.setattr(theirs, "pytrec_eval", pytrec_eval)

@@ -18,7 +18,7 @@ def test_values_are_in_the_order_of_the_results():
     assert mteb.recall_cap({**QRELS, "q2": {"c": 0}}, RUN, [1, 3]) == {
         "R_cap_at_1": [0.5, 0, None], "R_cap_at_3": [0.5, 0, None],
     }  # fmt: skip
-    # d is not judged for any query. z is judged, but was not retrieved.
+    # Document d is not judged for any query. Document z is judged, but not retrieved.
     assert mteb.hole(QRELS, RUN, [2, 4]) == {"Hole_at_2": [0, 0, 0.25], "Hole_at_4": [0, 0, 0.25]}
 
 
@@ -38,7 +38,7 @@ def test_reranking_under_two_tie_rules_and_with_nan():
 
 
 def test_documents_that_tie_with_the_last_place_are_kept():
-    """They are kept for any size of the batches of the corpus."""
+    """The corpus is searched in batches. Documents that tie with the last place are kept for any batch size."""
     rng = np.random.default_rng(5)
     scores = rng.integers(6, size=(4, 50)).astype(np.float32)
     for depth, size in ((1, 50), (7, 3), (49, 20), (50, 11), (80, 50)):
@@ -80,7 +80,7 @@ class Reranking(embedders.TieAwareEmbeddingReranking, Evaluators):
 
 
 def test_retrieval_keeps_documents_that_tie_for_the_last_place():
-    """The values of each score function equal those of the complete run."""
+    """Only the top documents are kept, but the values of each score function equal those of all documents."""
     relevant = {"q1": {"c", "h"}, "q2": set("abcdx")}
     cutoffs = {"accuracy_at_k": [1], "precision_recall_at_k": [2], "ndcg_at_k": [2], "mrr_at_k": [3], "map_at_k": [2]}
     functions = {"dot": lambda q, d: q @ d.T, "flat": lambda q, d: 0 * (q @ d.T)}
@@ -95,14 +95,14 @@ def test_retrieval_keeps_documents_that_tie_for_the_last_place():
         run = {query: dict(zip("abcdefgh", map(float, scores), strict=True)) for query in qrels}
         result = evaluate(qrels, run, ["Success@1", "P@2", "R@2", "nDCG@2", "RR@3", "AP@2"])
         expected = dict(zip(found[name], result.mean()[0], strict=True))
-        # The second query has five relevant documents. Its AP@2 is divided by 2 instead of 5.
+        # The second query has five relevant documents. sentence-transformers divides its AP@2 by 2 instead of 5.
         first, second = result["AP@2"]
         expected["map@k"] = (first + second * 5 / 2) / 2
         assert {key: value for key, by_k in found[name].items() for value in by_k.values()} == pytest.approx(expected)
 
 
 def test_an_encoder_that_reranks():
-    """One of three documents is relevant, and two of three: the mean reciprocal ranks of random orders."""
+    """All scores tie, so RR is the mean over random orders: one of three documents is relevant, then two of three."""
     samples = [{"positive": "a", "negative": "bc"}, {"positive": "ad", "negative": "e"}]
     evaluator = Reranking(at_k=10, samples=samples, similarity_fct=lambda query, documents: documents)
     means = evaluator.compute_metrics(lambda document: 0.5)

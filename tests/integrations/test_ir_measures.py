@@ -38,7 +38,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.integrations import ir_measures as ours
 
-# All measures that ir_measures computes with pytrec_eval, with every parameter.
+# All measures that ir_measures computes with its provider pytrec_eval, with every parameter.
 TREC = [
     P @ 5, P(rel=2) @ 3, P(judged_only=True) @ 4, R @ 5, R(rel=2, judged_only=True) @ 10, AP, AP @ 7, AP(rel=2) @ 10,
     AP(judged_only=True), RR, RR(rel=2), RR(judged_only=True), nDCG, nDCG @ 5, nDCG(judged_only=True) @ 5,
@@ -47,7 +47,7 @@ TREC = [
     IPrec(judged_only=True) @ 0.25, SetP, SetP(relative=True), SetP(rel=2), SetR, SetR(rel=2), SetF, SetF(beta=0.5),
     SetAP, NumQ, NumRel, NumRet, NumRet(rel=2),
 ]  # fmt: skip
-# The measures of other providers, and the tolerance. gdeval prints five digits.
+# For each other provider: the measures to compare, and the tolerance. gdeval prints only five digits.
 OTHERS = [
     (ir_measures.judged, [Judged @ 5, Judged], 1e-12),
     (ir_measures.accuracy, [Accuracy, Accuracy @ 5, Accuracy(rel=2)], 1e-12),
@@ -77,7 +77,7 @@ def assert_same(measures, theirs, provider, qrels, run, tolerance=1e-12):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_values_equal_those_of_pytrec_eval(seed):
-    """Values are equal under the tie rule trec_eval, and without ties under all rules."""
+    """Values are equal under the tie rule trec_eval. Without ties they are equal under every rule."""
     qrels, run = collection(seed, tied=seed % 2)
     assert all(ir_measures.pytrec_eval.supports(measure) for measure in TREC)
     for rule in ("trec_eval", *(() if seed % 2 else ("average", "optimistic"))):
@@ -102,7 +102,7 @@ def test_all_supported_measures_are_compared():
 
 @pytest.mark.parametrize("table", TABLES, ids=[table.source for table in TABLES])
 def test_values_equal_those_that_ir_measures_publishes(installed, table):
-    """Values by query and aggregated values have the published digits."""
+    """Values per query and means agree with the published digits."""
     installed()
     qrels, run = table.qrels(), table.run()
     # The parser of ir_measures uses a part of ast that Python 3.14 no longer has.
@@ -119,7 +119,7 @@ def test_values_equal_those_that_ir_measures_publishes(installed, table):
 
 
 def test_values_of_empty_input_equal_those_that_ir_measures_publishes(installed):
-    """Accuracy has no value for a query for which no relevant document is found."""
+    """ir_measures gives no value of Accuracy for a query if the run retrieves no relevant document."""
     installed()
     (accuracy,) = (table for table in TABLES if table.source == "accuracy")
     qrels, run, measures = accuracy.qrels(), accuracy.run(), [P @ 5, ERR @ 5, Judged @ 5, RR @ 5]
@@ -135,7 +135,7 @@ def test_values_of_empty_input_equal_those_that_ir_measures_publishes(installed)
 
 
 def test_judged_only_removes_unjudged_documents(installed):
-    """ir_measures documents this: documents with a negative label or without a label are removed."""
+    """As ir_measures documents, documents with a negative label and documents without a label are removed."""
     installed()
     qrels, run = {"0": {"D0": -1, "D1": 1, "D3": 2, "D4": 1}}, TABLES[1].run()
     run = {"0": run["0"]}
@@ -147,7 +147,7 @@ def test_judged_only_removes_unjudged_documents(installed):
 
 
 def test_installing_changes_the_values_of_ir_measures(installed):
-    """Installing can be repeated under another tie rule, and undone. Other measures keep their providers."""
+    """`install` can be repeated with another tie rule, and undone. Other measures keep their providers."""
     qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0, "d3": 2.0}}
     pipeline = ir_measures.DefaultPipeline
     before, compat = list(pipeline.providers), Compat.calc_aggregate(qrels, run)
@@ -171,7 +171,7 @@ def test_installing_changes_the_values_of_ir_measures(installed):
 
 
 def test_all_forms_of_input(installed, tmp_path):
-    """Dicts, tuples, generators, files, and data frames with more columns, as PyTerrier passes them."""
+    """The forms are dicts, tuples, generators, files, and PyTerrier's data frames, which have additional columns."""
     qrels, run = collection(1, tied=True)
     installed()
     measures = [AP, nDCG @ 10, Judged @ 5]
@@ -191,14 +191,14 @@ def test_all_forms_of_input(installed, tmp_path):
 
 
 def test_a_query_without_judged_documents_in_the_run_gives_no_warning():
-    """In the tests, warnings are errors. The interpolation works on each number of relevant documents separately."""
+    """Warnings are errors in the tests. The interpolation must not warn if no judged document is retrieved."""
     qrels, run = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}, {"q1": {"z": 2.0, "y": 1.0}, "q2": {"a": 1.0, "z": 2.0}}
     assert_same([IPrec @ 0, IPrec @ 0.5, IPrec @ 1, AP], ir_measures.pytrec_eval, ours.provider(), qrels, run)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_experiments_of_pyterrier_run_on_it(installed):
-    """The test needs PyTerrier; `test_all_forms_of_input` makes the same calls without it."""
+    """The test needs PyTerrier. Without it, `test_all_forms_of_input` makes the same calls."""
     pt = pytest.importorskip("pyterrier")
     topics = pd.DataFrame([["q1", "a"], ["q2", "b"]], columns=["qid", "query"])
     qrels = pd.DataFrame([["q1", "d1", 1], ["q1", "d5", 1], ["q2", "d2", 2]], columns=["qid", "docno", "label"])

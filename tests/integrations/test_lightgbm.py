@@ -29,7 +29,7 @@ def data(labels, scores=None, **parameters):
 @pytest.mark.parametrize("row", own_values("lightgbm"), ids=" ".join)
 @pytest.mark.parametrize("levels", [3, 25, None])
 def test_the_table_of_own_values_is_right(row, levels):
-    """The table in the documentation holds with many ties, with some ties and without ties."""
+    """The options that the documentation gives for LightGBM's own values are right with many, some and no ties."""
     theirs, ours, remark = row
     name, cutoff = theirs.split("@")
     labels, scores = lists(levels)
@@ -55,7 +55,8 @@ def test_weights_count_as_in_lightgbm():
     measured = metric(["nDCG(dcg='exp-log2')@100", "AP@100"], ties="run_order", undefined=1)
     *theirs, first, second = booster.eval_train(feval=measured)
     assert [first[2], second[2]] == pytest.approx([each[2] for each in theirs], rel=1e-6)
-    # Summed in single precision there. By hand, and through the other face:
+    # LightGBM sums in single precision, so the tolerance is wide. The next value is computed by hand, and the metric is
+    # called with arrays, as by LightGBM's scikit-learn interface.
     expected = np.average(Evaluator(labels, "AP", undefined=1)(scores)[:, 0], weights=of_queries)
     sizes = np.full(len(labels), labels.shape[1])
     ((_, found, _),) = metric("AP", undefined=1)(labels.ravel(), scores.ravel(), weights.ravel(), sizes)
@@ -66,7 +67,7 @@ def test_weights_count_as_in_lightgbm():
         metric(["AP", "GMAP"])(scores.ravel(), rows)
 
 
-def test_train_rankers_and_cv_call_it_and_train_stops_early_by_it():
+def test_train_rankers_and_cv_call_the_metric_and_train_can_stop_by_it():
     labels, _ = lists(3)
     training, validation = data(labels), data(labels[::-1].copy())
     params = {**QUIET, "metric": "None"}
@@ -119,7 +120,7 @@ def test_labels_are_prepared_once_and_again_after_a_change(monkeypatch):
     rows.set_group([labels.size])
     assert [value(rows), len(made)] == [Evaluator(labels[::-1].ravel(), "AP").mean(scores.ravel())[0], 4]
 
-    # The evaluator of a deleted data set is deleted, before another data set can have its id.
+    # The cached evaluator of a deleted data set is deleted too, before another data set can get the same id.
     del rows, others
     gc.collect()
     assert not measured._prepared

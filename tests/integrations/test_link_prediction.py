@@ -1,4 +1,4 @@
-"""Link prediction, compared with the enumeration of all orders, an `Evaluator`, and the formulas of OGB and PyKEEN."""
+"""Link prediction, compared with enumeration of all orders, an `Evaluator`, and the formulas of OGB and PyKEEN."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ RULES = ("average", "optimistic", "pessimistic")
 
 
 def tied(n, m, dtype=np.float64, seed=0):
-    """Return scores with few distinct values."""
+    """Return scores of n positives and of m negatives for each, with few distinct values."""
     rng = np.random.default_rng(seed)
     return rng.integers(0, 4, n).astype(dtype), rng.integers(0, 4, (n, m)).astype(dtype)
 
 
 def realistic(positive, negatives):
-    """Return the mean of the optimistic and the pessimistic rank, which OGB and PyKEEN use."""
+    """Return the mean of the optimistic and the pessimistic rank, from which OGB and PyKEEN compute their values."""
     at_least = np.count_nonzero(negatives >= positive[:, None], axis=1)
     return 1 + (at_least + np.count_nonzero(negatives > positive[:, None], axis=1)) / 2
 
@@ -45,7 +45,7 @@ def test_values_equal_those_over_all_orders():
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (1, 1), (7, 9), (300, 700), (2, 70_000)])
 @pytest.mark.parametrize(("first", "second"), [("f8", "f8"), ("f4", "f4"), ("f4", "f8"), ("i4", "f2")])
 def test_values_have_the_bits_of_an_evaluator(n, m, first, second, rule):
-    """Values have the same bits for any number of rows that are evaluated together."""
+    """Several rows are evaluated at a time. The bits do not depend on how many, or on the types of the scores."""
     positive, negatives = tied(n, m)
     positive, negatives = positive.astype(first), negatives.astype(second)
     labels = np.full((n, m + 1), -1)
@@ -56,7 +56,7 @@ def test_values_have_the_bits_of_an_evaluator(n, m, first, second, rule):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_excluded_negatives_and_lists_of_different_lengths(rule):
-    """An excluded negative changes nothing, whatever its score."""
+    """An excluded negative does not affect the values, for any score."""
     positive, negatives = tied(400, 200)
     mask = np.random.default_rng(1).random(negatives.shape) < 0.3
     lists = [row[~out] for row, out in zip(negatives, mask, strict=True)]
@@ -77,7 +77,7 @@ def test_all_forms_of_negatives():
 
 
 def test_the_reciprocal_of_the_mean_rank_is_less_than_the_mean_reciprocal_rank():
-    """Without ties the two values are equal, and so are the hits."""
+    """With ties, the reciprocal of the mean rank is smaller. Without ties, both values and the hits are equal."""
     for g, e, theirs, exact in [(0, 1, Fraction(2, 3), Fraction(3, 4)), (0, 9, Fraction(2, 11), Fraction(7381, 25200))]:
         positive, negatives = np.array([1.0]), np.array([[2.0] * g + [1.0] * e + [0.0]])
         assert 1 / realistic(positive, negatives)[0] == pytest.approx(float(theirs), abs=1e-15)
@@ -99,7 +99,7 @@ def test_the_evaluator_for_ogb_has_its_keys():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_evaluator_for_ogb_with_shared_negatives(rule):
-    """OGB's own hits@K, the share of positives above the K-th best negative, is the pessimistic value."""
+    """OGB's Hits@K, the share of positives above the K-th best negative, equals the pessimistic value."""
     rng = np.random.default_rng(2)
     scores = {"y_pred_pos": rng.integers(8, 20, 90), "y_pred_neg": rng.integers(0, 16, 400).astype(np.float32)}
     evaluator = link_prediction.Evaluator("ogbl-ddi", ties=rule)

@@ -16,9 +16,10 @@ from tieaware.runtime.extras import MissingExtraError
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "integrations"
-# boosting is not an integration: lightgbm and xgboost share it.
+# The module boosting is not an integration, but code that the modules lightgbm and xgboost share.
 MODULES = {each.name for each in pkgutil.iter_modules(integrations.__path__)} - {"boosting"}
-# For each module: a use of its tool, the tool, and the extra that installs it; None if the module works without a tool.
+# For each module: a call that needs the tool, the tool's module, and the extra that installs it. None if the module
+# works without its tool.
 NEEDS = {
     "ir_measures": (lambda module: module.install(), "ir_measures", "ir-measures"),
     "beir": (lambda module: module.EvaluateRetrieval, "beir", "beir"),

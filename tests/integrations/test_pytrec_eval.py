@@ -29,7 +29,7 @@ def test_names_and_nicknames_equal_those_of_the_original():
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("measures", REQUESTS, ids=["all_trec", "official", "families", "none"])
 def test_values_equal_those_of_the_original(measures, seed):
-    """The keys have the order of pytrec_eval. Some cases set the relevance level, or remove unjudged documents."""
+    """Values and the order of the keys are equal, also with a relevance level or without unjudged documents."""
     qrels, run = collection(seed, tied=seed % 2, labels=((0, 1), (-1, 0, 1, 3))[seed % 3 > 0])
     options = 1 + (seed % 4 == 3), seed % 5 == 2
     expected = pytrec_eval.RelevanceEvaluator(qrels, measures, *options).evaluate(run)
@@ -54,7 +54,7 @@ def test_averages_equal_those_of_evaluate():
 
 
 def test_the_rule_trec_eval_rounds_scores_to_single_precision():
-    """pytrec_eval rounds scores to single precision too. Under other tie rules, different scores do not tie."""
+    """Scores that are equal in single precision tie, as in pytrec_eval. Under other tie rules they do not."""
     qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"a": 1.0 + 2.0**-25, "b": 1.0}}
     (expected,) = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run).values()
     assert expected == ours.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["1"] == {"recip_rank": 0.5}
@@ -73,19 +73,19 @@ def test_without_judged_queries_there_are_no_values():
     assert ours.RelevanceEvaluator(qrels, {"all_trec"}).evaluate(run) == expected
     only_unjudged = pytrec_eval.RelevanceEvaluator(qrels, {"set"}, 1, True).evaluate({"1": {"z": 1.0}})
     assert ours.RelevanceEvaluator(qrels, {"set"}, 1, True).evaluate({"1": {"z": 1.0}}) == only_unjudged
-    # The original divides by zero in this case.
+    # pytrec_eval itself divides by zero in this case.
     options = {"1": {"a": 1}}, {"iprec_at_recall", "11pt_avg", "P_5"}, 1, True
     (expected,) = pytrec_eval.RelevanceEvaluator(*options).evaluate({"1": {"z": 1.0}}).values()
     (found,) = ours.RelevanceEvaluator(*options).evaluate({"1": {"z": 1.0}}).values()
     assert found == {name: 0.0 if math.isnan(value) else value for name, value in expected.items()}
     assert math.isnan(expected["11pt_avg"])
-    # The original crashes in this case.
+    # pytrec_eval itself crashes in this case.
     assert ours.RelevanceEvaluator(qrels, {"map", "num_ret"}).evaluate({"1": {}}) == {"1": {"num_ret": 0.0, "map": 0.0}}
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_mteb_runs_on_it(monkeypatch):
-    """After one changed import in mteb, its values are the same, or the averages."""
+    """If mteb uses tieaware's replacement of pytrec_eval, its values stay the same, or are averages if so requested."""
     metrics = pytest.importorskip("mteb._evaluators.retrieval_metrics")
     qrels, run = collection(3, tied=True, labels=(0, 0, 1, 2))
     del run["q7"]

@@ -25,7 +25,7 @@ def routing():
 
 @pytest.fixture
 def rows():
-    """Features, labels and queries of 240 documents in twenty lists. The rows of a list are not contiguous."""
+    """Return features, labels and queries of 240 documents in twenty lists. The rows of a list are not contiguous."""
     rng = np.random.default_rng(4)
     labels = rng.integers(0, 2, 240)
     return rng.normal(size=(240, 2)) + labels[:, None], labels, 10 * rng.integers(0, 20, 240)
@@ -50,7 +50,10 @@ def test_a_search_evaluates_each_query_as_a_list(rows):
 
 
 def test_several_pickled_scorers(rows):
-    """ESL is negated, because less is better. A classifier is evaluated by its decision function, not its classes."""
+    """The scorer of ESL returns negative values, because a lower ESL is better and scikit-learn maximises.
+
+    A classifier is evaluated by its decision function, not by its predicted classes.
+    """
     X, y, query = rows
     measures = ("AP", "ESL")
     scoring = {name: scorer(name).set_score_request(qid="query") for name in measures}
@@ -65,7 +68,7 @@ def test_several_pickled_scorers(rows):
 
 
 def test_a_ranker_may_request_the_queries_too(rows):
-    """XGBRanker needs rows sorted by query; GroupKFold keeps their order."""
+    """Metadata routing passes the queries to the scorer and to XGBRanker, whose rows must be sorted by query."""
     X, y, query = (each[np.argsort(rows[2], kind="stable")] for each in rows)
     ranker = xgboost.XGBRanker(n_estimators=2, n_jobs=1).set_fit_request(qid="groups")
     search = GridSearchCV(ranker, {"max_depth": [1, 2]}, scoring=scorer("RR"), cv=GroupKFold(2), error_score="raise")
@@ -86,7 +89,7 @@ def test_missing_queries_are_an_error(rows):
         search.set_params(cv=GroupKFold(2)).fit(X, y)
     with pytest.raises(UnsetMetadataPassedError):
         search.set_params(scoring=scorer("AP").set_score_request(qid=None), cv=KFold(2)).fit(X, y, qid=query)
-    # All documents may be one list, if the caller says so.
+    # A caller who wants a single list must pass one query id for all documents.
     assert scorer("AP")(model, X, y, qid=np.zeros(240)) == Evaluator(y, "AP").mean(model.predict(X))[0]
 
 

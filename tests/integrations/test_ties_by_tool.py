@@ -1,4 +1,4 @@
-"""Each tool orders ties as tieaware.experiments.ties_by_tool says. The tests evaluate a run with many ties."""
+"""Each tool orders ties as the table of tieaware.experiments.ties_by_tool says, tested on a run with many ties."""
 
 import re
 from importlib.util import find_spec
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 ROOT = Path(__file__).parents[2]
 N = 64
 
-# Three queries; each document has one of three scores, and the order of the list is that of neither scores nor names.
+# Three queries whose documents have one of three scores. The lists are sorted neither by score nor by name.
 _rng = np.random.default_rng(11)
 RUN = {f"q{q}": {f"d{document:02}": float(_rng.integers(3)) for document in _rng.permutation(N)} for q in range(3)}
 QRELS = {query: {document: int(_rng.random() < 0.15) for document in documents} for query, documents in RUN.items()}
@@ -162,7 +162,7 @@ RUNS = [
     ("ir_measures", lambda: ir_measures("RR@10")),
     ("pyterrier", lambda: pyterrier("AP", "nDCG", "P@5", "RR")),
     ("pyterrier", lambda: pyterrier("RR@10")),
-    ("torch", ranx),  # ranx compiles for a minute, so it is run by `make test-tools` only.
+    ("torch", ranx),  # ranx itself needs no torch, but compiles for a minute, so only `make test-tools` runs it.
     ("mteb", mteb),
     ("beir", beir),
     ("beir", beir_custom),
@@ -185,12 +185,12 @@ RUNS = [
     ids=[f"{tool.package}: {tool.computes}" for tool in TOOLS],
 )
 def test_a_tool_follows_its_tie_rule_and_no_other(tool, module, values):
-    """A tool without a tie rule has values that no rule gives."""
+    """If the table gives no tie rule for a tool, no rule reproduces the tool's values."""
     if find_spec(module) is None:
         pytest.skip(f"{tool.package} is not installed: `make test-tools` tries it")
     found = values()
     expected = {rule: tieaware.evaluate(QRELS, RUN, list(found), ties=rule).mean()[0] for rule in RULES}
-    # beir and mteb round to five decimals. float32 has seven digits.
+    # The tolerance allows for beir and mteb, which round to five decimals, and for float32, which has seven digits.
     followed = {rule for rule, each in expected.items() if np.allclose(list(found.values()), each, rtol=0, atol=6e-6)}
     assert followed == ({tool.rule} if tool.rule else set())
 

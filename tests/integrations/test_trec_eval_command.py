@@ -1,4 +1,4 @@
-"""``tieaware trec_eval``, compared byte for byte with trec_eval's own tests; and under other tie rules."""
+"""``tieaware trec_eval``: its output equals trec_eval's byte for byte, and other tie rules can be chosen."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ from tieaware import InputError, read_qrels, read_run
 from tieaware.cli import main
 from tieaware.trec_eval import MEASURES, evaluate_lines, lines, requests
 
-# The outputs of trec_eval's own tests, with their options. Tests that need other input files are left out.
+# The expected outputs of trec_eval's own tests, with their options, except for tests that need other input files.
 PARAMETERS = (
     "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35 "
     "-mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20"
@@ -43,7 +43,7 @@ def test_the_output_equals_that_of_trec_eval(data, capfd, output):
 
 @pytest.fixture
 def files(tmp_path):
-    """Files with a query whose documents tie except for one, an unanswered query, and an unjudged query."""
+    """Write files with three queries: all documents but one tie; judged but unanswered; answered but unjudged."""
     (tmp_path / "qrels").write_text("q1 0 a 2\nq1 0 b 0\nq1 0 c 1\nq1 0 e 1\nq1 0 p -1\nq2 0 a 1\n")
     (tmp_path / "run").write_text(
         "q1 Q0 z 1 3 tag\nq1 Q0 a 2 2 tag\nq1 Q0 b 3 2 tag\nq1 Q0 c 4 2 tag\nq1 Q0 p 5 2 tag\nq9 Q0 a 1 1 tag\n"
@@ -88,7 +88,7 @@ def test_the_average_of_the_measures_that_trec_eval_10_adds(files):
 
 
 def test_options(files, capfd):
-    """The first parameters of a family count, and options have long names."""
+    """If a family of measures is requested twice, its first parameters are used. Every option also has a long name."""
     assert printed(capfd, "-n", *files) == (0, "", "")
     _, out, _ = printed(capfd, "-q", "-m", "P.1,3", "-m", "P.2", "-mrelstring", "-mrunid", "-mnum_q", *files)
     assert out == (
@@ -128,7 +128,7 @@ def test_errors_are_one_line(files, capfd, options, problem):
 
 
 def test_a_tie_group_that_takes_too_long_for_g_is_an_error(tmp_path):
-    """The average of G needs all sums that some of the tied gains can have."""
+    """The average of G requires every sum that a subset of the tied documents' gains can have."""
     (tmp_path / "qrels").write_text("".join(f"q 0 d{i} {i % 5}\n" for i in range(1000)))
     (tmp_path / "run").write_text("".join(f"q Q0 d{i} 1 1 t\n" for i in range(1000)))
     qrels, run = read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run")
@@ -138,5 +138,5 @@ def test_a_tie_group_that_takes_too_long_for_g_is_an_error(tmp_path):
 
 
 def test_families_equal_those_of_trec_eval():
-    """They are the measures of pytrec_eval, which wraps trec_eval 9, and three that trec_eval 10 has added."""
+    """The families are those of pytrec_eval, which wraps trec_eval 9, and three that trec_eval 10 added."""
     assert set(MEASURES) == {*pytrec_eval.supported_measures, "rbp", "rbp_resid", "unj"}

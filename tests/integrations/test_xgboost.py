@@ -27,7 +27,7 @@ def data(labels, scores=None):
 @pytest.mark.parametrize("row", own_values("xgboost"), ids=" ".join)
 @pytest.mark.parametrize("levels", [3, 25, None])
 def test_the_table_of_own_values_is_right(row, levels):
-    """The table in the documentation holds with many ties, with some ties and without ties."""
+    """The options that the documentation gives for XGBoost's own values are right with many, some and no ties."""
     theirs, ours, undefined, remark = row
     labels, scores = lists(levels)
     if theirs.startswith(("map", "pre")):
@@ -44,7 +44,7 @@ def test_the_table_of_own_values_is_right(row, levels):
 
 
 def test_weights_count_as_in_xgboost():
-    """Metrics whose names end in - give 0 to a query without a relevant document, so its weight does not matter."""
+    """Query weights have the same effect. A metric name ending in - gives 0 to a query without a relevant document."""
     labels, scores = lists(3)
     rows = data(np.minimum(labels, 1), scores)
     rows.set_weight(np.random.default_rng(5).random(len(labels)))
@@ -57,7 +57,7 @@ def test_weights_count_as_in_xgboost():
 
 @pytest.mark.parametrize("maximize", [True, False])
 def test_train_calls_it_and_stops_early_by_it(maximize):
-    """Early stopping watches the last measure: its maximum with maximize=True, otherwise its minimum."""
+    """Early stopping uses the last measure: it keeps the maximum if maximize=True, otherwise the minimum."""
     labels, _ = lists(3)
     training, validation = data(labels), data(labels[::-1].copy())
     record = {}

@@ -1,4 +1,4 @@
-"""Evaluation by Spark: the same bits as on one machine, also when workers fail; and the messages of errors."""
+"""Evaluation by Spark gives the same bits as on one machine, also if workers fail. Errors are one line."""
 
 import doctest
 import os
@@ -21,7 +21,7 @@ MEASURES = ["AP", "nDCG@5", "P_5", "GMAP", "NumRet", "infAP", "Bpref"]
 
 @pytest.fixture(scope="module")
 def frames(spark):
-    """Judgments and runs in several partitions: some are empty, and one has a single row."""
+    """Return frames of judgments and runs in several partitions. Some are empty, and one has a single row."""
     runs = rankings()
     first, others = (spark.createDataFrame(rows) for rows in (runs.iloc[:1], runs.iloc[1:]))
     return spark.createDataFrame(judgments()), first.unionAll(others)
@@ -67,13 +67,13 @@ def assert_as_on_one_machine(values_df, expected):
 )
 def test_values_and_means_equal_those_on_one_machine(options, broadcast, frames):
     qrels_df, runs_df = frames
-    # The rule run_order needs the rows in the order that Spark returns.
+    # Compare with the rows in the order in which Spark returns them, because the values of run_order depend on it.
     expected = tieaware.evaluate(judgments(), runs_df.toPandas(), MEASURES, **options)
     assert_as_on_one_machine(evaluate(qrels_df, runs_df, MEASURES, broadcast=broadcast, **options), expected)
 
 
 def test_broadcast_judgments_are_not_part_of_the_plan(spark):
-    """Spark would read all rows in a plan again at each step. The setting that prevents this is restored."""
+    """If the plan contained the judgments, Spark would read them at each step. A setting is changed only meanwhile."""
     setting = "spark.sql.execution.arrow.localRelationThreshold"
     before = spark.conf.get(setting)
     runs_df = spark.range(40).selectExpr("'q1' as query_id", "concat('d', id) as doc_id", "id % 3 as score")
@@ -83,12 +83,13 @@ def test_broadcast_judgments_are_not_part_of_the_plan(spark):
 
 
 def test_equal_hashes_of_different_names_change_no_value(frames, monkeypatch):
-    """An unjudged name may have the hash of a judged one. If two judged names do, judgments are not broadcast."""
+    """An unjudged name may have the same hash as a judged name. If two judged names do, judgments are not broadcast."""
     qrels_df, runs_df = frames
     expected = tieaware.evaluate(judgments(), runs_df.toPandas(), MEASURES)
     original, found = broadcasting._frames, []
     monkeypatch.setattr(broadcasting, "_frames", lambda *args: found.append(original(*args)) or found[-1])
-    # Hashes are made of the numbers in the names. Modulo 12, all judged queries have different hashes; modulo 5, not.
+    # Replace the hash by the number in a name, modulo 12 or 5. Modulo 12, all judged queries have different hashes.
+    # Modulo 5, some have the same.
     number, rest = (f"cast(substring({column}, 2) as bigint)" for column in ("query", "document"))
     for judged_collide, modulus in ((False, 12), (True, 5)):
         of_query = f"pmod({number}, {modulus})"
@@ -101,7 +102,7 @@ def test_equal_hashes_of_different_names_change_no_value(frames, monkeypatch):
 
 def test_the_examples_of_the_page_run(spark):
     page = Path(__file__).parents[2] / "docs" / "integrations" / "spark.md"
-    # Spark prints an empty line after a table.
+    # Ignore the empty line that Spark prints after a table.
     options = {"optionflags": doctest.NORMALIZE_WHITESPACE, "encoding": "utf-8"}
     results = doctest.testfile(str(page), module_relative=False, globs={"spark": spark}, **options)
     assert results.failed == 0 < results.attempted
@@ -127,7 +128,7 @@ def test_a_query_may_have_half_of_all_rows_in_several_batches(spark):
 
 @pytest.mark.parametrize("broadcast", [True, False])
 def test_rows_are_packed_once(broadcast, frames, spark):
-    """The shuffled chunks are read twice, for the names of the runs and for the evaluation."""
+    """The packed chunks are used twice, for the names of the runs and for the values, but computed once."""
     adaptive = "spark.sql.adaptive.enabled"
     spark.conf.set(adaptive, "false")
     try:
@@ -139,7 +140,7 @@ def test_rows_are_packed_once(broadcast, frames, spark):
 
 
 def test_a_call_sends_few_messages_to_java(frames, spark, monkeypatch):
-    """Checks of rows are SQL text, which is one message; an expression of pyspark's functions is dozens."""
+    """Checks of rows are written in SQL, which is one message each. pyspark's functions would send dozens."""
     from py4j.protocol import MEMORY_COMMAND_NAME
 
     client = spark.sparkContext._gateway._gateway_client
@@ -156,7 +157,7 @@ def test_a_call_sends_few_messages_to_java(frames, spark, monkeypatch):
 
 
 def test_a_worker_that_is_killed_is_replaced(frames, tmp_path, monkeypatch):
-    """Each worker is killed once, after its first batch: those that pack, evaluate, sum and merge."""
+    """The workers that pack, evaluate, sum and merge are each killed once, after their first batch."""
     original = integration._map
     marks = [str(tmp_path / str(i)) for i in range(4)]
     unused = iter(marks)
@@ -216,7 +217,7 @@ ROWS = [("q1", "d1", 2.0), ("q1", "d2", 2.0), ("q2", "d3", 1.0)]
     ],
 )
 def test_a_bad_row_raises_when_values_are_computed(rows, options, line, spark):
-    """The message is one line, without the traceback of a worker."""
+    """The message is one line, without the traceback of the worker that found the row."""
     from pyspark.errors import SparkRuntimeException
 
     runs_df = spark.createDataFrame(ROWS + rows, "query string, doc string, score double").coalesce(2)
@@ -350,7 +351,7 @@ def test_arguments_are_checked(frames):
     ],
 )
 def test_a_missing_or_old_java_is_named(printed, line, tmp_path, monkeypatch):
-    """The test brings its own executable, so the installed Java does not matter."""
+    """The test replaces the Java executable, so the installed Java does not matter."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     if printed is not None:

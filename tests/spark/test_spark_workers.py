@@ -16,7 +16,7 @@ MEASURES = ("AP", "nDCG@5", "Bpref", "infAP", "NumRel", "ERR(judged_only=True)@3
 
 
 def rows_of(qrels, runs, named="judged"):
-    """Return the rows of runs, joined with the judgments, as Spark passes them to the packing."""
+    """Return the rows of runs, joined with the judgments, in the form in which Spark passes them to the packing."""
     joined = runs.merge(qrels, on=["query_id", "doc_id"], how="left")
     label = pa.array(joined.relevance, pa.int32(), from_pandas=True)
     document = joined.doc_id if named == "all" else joined.doc_id.where(joined.relevance.notna(), None)
@@ -65,7 +65,7 @@ def assert_as_on_one_machine(found, qrels, runs, **options):
 
 @pytest.mark.parametrize(("rows_at_once", "documents_at_once"), [(1, 1), (50, 1), (50, 40), (10_000, 10_000)])
 def test_lists_may_be_divided_anywhere(rows_at_once, documents_at_once, monkeypatch):
-    """Packing, the longest chunk, batches, and evaluation may each divide a list."""
+    """A list may be divided by packing, by the size limit of chunks, by batches, and by evaluation."""
     monkeypatch.setattr(packing, "ROWS_AT_ONCE", rows_at_once)
     monkeypatch.setattr(packing, "LONGEST_CHUNK", 5)
     monkeypatch.setattr(partitions, "DOCUMENTS_AT_ONCE", documents_at_once)
@@ -105,7 +105,7 @@ def test_empty_input_gives_no_output():
 def test_chunks_of_unjudged_queries_are_skipped():
     qrels, runs = judgments(), rankings()
     packed = list(packing.packed(rows_of(qrels, runs).to_batches()))
-    # The judgments of all queries but the first are left out.
+    # Only the judgments of the first query are given.
     unjudged = [batch.slice(0, 1) for batch in partition(qrels.iloc[:1], packed) if batch.column("run").null_count == 0]
     assert unjudged
     assert list(evaluation(View()).of_partition(unjudged)) == []

@@ -1,4 +1,4 @@
-"""Tests of tools that require torch. Without torch they are skipped; `make test-tools` runs them."""
+"""Settings for tests of tools that require torch. Without torch they are skipped; `make test-tools` runs them."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests without torch, and ignore warnings, which are errors in all other tests."""
+    """Skip these tests if torch is not installed. Ignore warnings, which are errors in all other tests."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore"))

@@ -1,4 +1,4 @@
-"""Models and data sets in memory, in the classes that the tools require."""
+"""Small models and data sets in memory, as instances of the classes that the tools require."""
 
 from types import SimpleNamespace
 
@@ -8,7 +8,7 @@ import numpy as np
 class Scorer:
     """A cross-encoder and an encoder with the methods that sentence-transformers calls.
 
-    The score of a pair of query and document is `score(document)`. So is the embedding of a document, in one dimension.
+    `score(document)` is the score of the document for every query, and also its one-dimensional embedding.
     The embedding of every query is 1.
     """
 
@@ -65,7 +65,7 @@ def reranking_task(candidates, relevant):
 
 
 def cross_encoder(score=lambda document: 0.5):
-    """Make a cross-encoder with the methods that mteb calls. The score of a pair is `score(document)`."""
+    """Make a cross-encoder with the methods that mteb calls. A document scores `score(document)` for every query."""
     from mteb.models.model_meta import ModelMeta
 
     class CrossEncoder:

@@ -1,4 +1,4 @@
-"""Tie-aware metrics in mteb.evaluate, with a model and a task in memory; and compared with mteb's own functions."""
+"""Tie-aware metrics in mteb: through mteb.evaluate with a model and a task in memory, and function by function."""
 
 import math
 
@@ -39,7 +39,7 @@ def assert_same(one, other):
 
 
 def test_the_value_of_equal_scores_does_not_depend_on_document_names():
-    """With equal scores, the MRR@10 of mteb itself is 1 or about 1/8 (its issue 5092)."""
+    """If all scores are equal, mteb's own MRR@10 is 1 or about 1/8, depending on document names (mteb issue 5092)."""
     own, reversed_names = scores(cross_encoder()), scores(cross_encoder(), {"q1": ["d0"], "q2": ["d0", "d1"]})
     assert own["main_score"] == own["mrr_at_10"] == own["ndcg_at_10"] == 1
     assert reversed_names["mrr_at_10"] == pytest.approx((1 / 8 + 1 / 7) / 2)
@@ -47,7 +47,8 @@ def test_the_value_of_equal_scores_does_not_depend_on_document_names():
     tie_aware.install()
     first, second = scores(cross_encoder()), scores(cross_encoder(), {"q1": ["d0"], "q2": ["d0", "d1"]})
     assert_same(first, second)
-    # The mean of 1/j over eight ranks; and for two relevant documents, whose first is at rank j with (8 - j) / 28.
+    # One relevant document: the mean of 1/j over eight ranks j. Two: the first is at rank j with probability
+    # (8 - j)/28.
     one, two = sum(1 / j for j in range(1, 9)) / 8, sum((8 - j) / 28 / j for j in range(1, 9))
     assert first["main_score"] == first["mrr_at_10"] == pytest.approx((one + two) / 2)
     assert first["accuracy"] == first["recall_at_1"] == pytest.approx(1 / 8)
@@ -96,7 +97,7 @@ def test_functions_that_tasks_have_imported_are_replaced():
 
 
 def test_functions_equal_those_of_mteb_under_its_tie_rule():
-    """Lists have several lengths, one is empty; labels are graded, and some documents are unjudged."""
+    """The test has lists of several lengths, an empty list, graded labels, and unjudged documents."""
     from mteb._evaluators import retrieval_metrics
 
     rng = np.random.default_rng(2)
@@ -113,7 +114,7 @@ def test_functions_equal_those_of_mteb_under_its_tie_rule():
     found = tie_aware.top_k_accuracy(qrels, run, ks, ties="trec_eval")
     assert {key: sum(values) for key, values in found.items()} == {key: sum(values) for key, values in own.items()}
 
-    del run["q0"]  # mteb fails for an empty list.
+    del run["q0"]  # This list is empty, for which mteb raises an exception.
     for skip in (False, True):
         own = retrieval_metrics.calculate_retrieval_scores(run, qrels, ks, skip)
         found = tie_aware.calculate_retrieval_scores(run, qrels, ks, skip, ties="trec_eval")

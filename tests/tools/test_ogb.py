@@ -30,7 +30,7 @@ def test_without_ties_values_equal_those_of_ogb(name, dtype):
 
 
 def test_with_ties_ogb_reports_less_than_the_mean_reciprocal_rank():
-    """OGB's values lie between those of the worst and the best order. Its RR is below the average."""
+    """OGB's values lie between those of the worst and the best order. Its RR is below the average over all orders."""
     import torch
 
     rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""Link prediction, compared with the evaluator of PyKEEN: its filtered protocol, on its smallest data set."""
+"""Link prediction, compared with PyKEEN's evaluator on its smallest data set, with known positives filtered out."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ MEASURES = {"mrr": "RR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hit
 
 
 def evaluated(steps):
-    """Return PyKEEN's metrics for a model with rounded scores, by rank type, and the scores that it evaluated."""
+    """Return PyKEEN's metrics by rank type for a model with rounded scores, and the scores that were evaluated."""
     import torch
     from pykeen.datasets import Nations
     from pykeen.evaluation import RankBasedEvaluator
@@ -60,7 +60,7 @@ def test_without_ties_values_equal_those_of_pykeen():
 
 
 def test_with_ties_its_realistic_values_differ_from_the_averages():
-    """The optimistic and pessimistic values are equal. The reciprocal of the mean rank is lower than the average."""
+    """Only PyKEEN's realistic values differ: the reciprocal of the mean rank is lower than the mean reciprocal rank."""
     reported, seen = evaluated(steps=0.25)
     for rule in ("optimistic", "pessimistic"):
         np.testing.assert_allclose(means(seen, rule), reported[rule], rtol=0, atol=1e-14)

@@ -36,7 +36,7 @@ def reranking(samples, tie_aware=True):
 
 
 def test_a_reranker_with_equal_scores():
-    """sentence-transformers ranks the relevant one of ten candidates last for RR and AP, and averages nDCG."""
+    """sentence-transformers ranks the relevant one of ten tied candidates last for RR and AP, but averages nDCG."""
     samples = [{"query": "q", "positive": ["p"], "negative": list("abcdefghi")}]
     own, found = reranking(samples, tie_aware=False), reranking(samples)
     assert own["mrr@10"] == own["map"] == pytest.approx(0.1)
@@ -79,7 +79,8 @@ def test_an_encoder_that_reranks(batched):
     found = evaluator(Scorer())
     assert evaluator.similarity_fct is dot_score
     assert found["ndcg@10"] == pytest.approx(own["ndcg@10"], abs=1e-12)
-    # One of three documents is relevant, and two of five, the first at rank j with probability (5 - j) / 10.
+    # First sample: one of three documents is relevant. Second sample: two of five, the first of which is at rank j with
+    # probability (5 - j)/10.
     assert found["mrr@10"] == pytest.approx(((1 + 1 / 2 + 1 / 3) / 3 + 0.4 + 0.3 / 2 + 0.2 / 3 + 0.1 / 4) / 2)
     assert own["map"] == pytest.approx((1 / 3 + 2 / 5) / 2)
     run = {"a": dict.fromkeys("38129", 0.5), "b": dict.fromkeys(["7", "1", "12"], 0.5)}
@@ -92,7 +93,7 @@ def test_an_encoder_that_reranks(batched):
 
 
 def test_an_encoder_with_equal_scores():
-    """sentence-transformers keeps the documents with the lowest identifiers, relevant or not."""
+    """Of tied documents, sentence-transformers keeps those with the lowest identifiers, relevant or not."""
     own, found = retrieval(None)(Scorer()), retrieval()(Scorer())
     assert found.keys() == own.keys()
     assert own["dot_mrr@1"] == 0.5
@@ -101,7 +102,7 @@ def test_an_encoder_with_equal_scores():
     expected = tieaware.evaluate(as_qrels(), run, ["RR@10", "nDCG@10", "R@5", "P@3", "Success@10"]).mean()[0]
     names = ["dot_mrr@10", "dot_ndcg@10", "dot_recall@5", "dot_precision@3", "dot_accuracy@10"]
     assert [found[name] for name in names] == pytest.approx(expected.tolist())
-    # The size of the batches of the corpus changes nothing.
+    # The value is the same for every size of the batches in which the corpus is searched.
     assert retrieval(corpus_chunk_size=3)(Scorer()) == pytest.approx(found, abs=1e-15)
 
 

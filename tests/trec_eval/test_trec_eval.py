@@ -1,4 +1,4 @@
-"""Every measure of trec_eval under every tie rule, against trec_eval itself as pytrec_eval wraps it."""
+"""Every measure of trec_eval under every tie rule, compared with trec_eval itself, which pytrec_eval wraps."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ MEASURES = (
     *(f"{name}_{k}" for name in ("P", "recall", "ndcg_cut", "map_cut") for k in DEPTHS),
     *(f"success_{k}" for k in (1, 5, 10)),
 )  # fmt: skip
-# Measures of all queries together, for which trec_eval prints no value of a query.
+# Measures of all queries together, for which trec_eval prints no value per query.
 SUMMARIES = ("gm_map", "num_q")
 # trec_eval 9, which pytrec_eval wraps, defines these measures differently from trec_eval 10. test_interpolated.py tests
 # them.
 INTERPOLATED = ("iprec_at_recall", "11pt_avg")
 
-# trec_eval's options -l and -J. For collections with many runs, only every sixth is tested with the other options.
+# trec_eval's options -l and -J. For collections with many runs, only every sixth run is tested with options that are
+# not the defaults.
 OPTIONS = pytest.mark.parametrize(("rel", "judged_only"), [(1, False), (2, False), (1, True), (2, True)])
 
 
@@ -44,7 +45,7 @@ def trec_eval(
 
 
 def comparable(rel: int, judged_only: bool) -> tuple[str, ...]:
-    """Return the measures on which these options have the same effect in tieaware as in trec_eval.
+    """Return the measures on which the options rel and judged_only have the same effect in tieaware as in trec_eval.
 
     In tieaware, rel does not change nDCG, and judged_only does not change num_ret.
     """
@@ -112,7 +113,7 @@ def test_every_query_of_every_run(collection, rel, judged_only):
 @OPTIONS
 @pytest.mark.parametrize("ties", ["run_order", "optimistic", "pessimistic"])
 def test_the_other_orders_of_tied_documents(generated, ties, rel, judged_only):
-    """Each rule gives trec_eval's values for the run without ties that has the documents in the rule's order."""
+    """The rule's values equal trec_eval's for a run in which the ties are broken in the order of the rule."""
     qrels = read_qrels(generated.qrels)
     names = comparable(rel, judged_only)
     measures = [with_options(name, rel, judged_only) for name in names]
@@ -127,13 +128,13 @@ def test_the_other_orders_of_tied_documents(generated, ties, rel, judged_only):
 
 
 def place_of(label: int | None) -> int:
-    """Return the sort key of a tied document: its label; -1 if it is outside the pool, -2 if pooled and not judged."""
+    """Return the sort key of a tied document: its label, -1 if it is not in the pool, or -2 if pooled but unjudged."""
     return -1 if label is None else -2 if label < 0 else label
 
 
 @OPTIONS
 def test_the_average_and_the_spread_are_over_all_orders(rel, judged_only):
-    """For short lists, trec_eval evaluates every order that agrees with the scores."""
+    """For short lists, mean, std, min and max equal those of trec_eval's values for all orders of tied documents."""
     sample = samples.generate(seed=3, n_queries=10, depth=6, n_documents=300, pool_depth=3)
     names = comparable(rel, judged_only)
     measures = [with_options(name, rel, judged_only) for name in names]
@@ -188,7 +189,7 @@ def test_a_run_out_of_order_and_with_more_columns(generated, tmp_path):
 
 
 def test_trec_eval_own_runs(data):
-    """The runs and judgments of trec_eval's own tests give its values."""
+    """Values equal trec_eval's for the runs and judgments of its own tests."""
     folder = data / "trec_eval_tests"
     for qrels in ("qrels.test", "qrels.rel_level"):
         for name in ("results.test", "results.trunc"):
@@ -231,7 +232,7 @@ def test_the_mean_lies_between_the_extremes_on_runs(collection):
 
 @pytest.mark.parametrize("beta", [0.5, 3.0])
 def test_weights_of_set_f(collection, beta):
-    """trec_eval's set_F has beta where the usual F measure has its square."""
+    """The formula of trec_eval's set_F contains beta where the usual F measure contains beta squared."""
     qrels, scores = read_qrels(collection.qrels), read_scores(collection.runs[0])
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {f"set_F.{beta}"}).evaluate(scores)
     result = tieaware.evaluate(qrels, scores, [f"SetF(beta={beta})"], queries="both")

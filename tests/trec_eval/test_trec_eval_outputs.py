@@ -1,4 +1,4 @@
-"""The lines of ``tieaware eval`` against pytrec_eval and against the outputs of trec_eval's own tests."""
+"""The lines of ``tieaware eval``, compared with pytrec_eval and with the expected outputs of trec_eval's tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, capfd, all_j
     """Lines of queries, means and sums agree with pytrec_eval; with all judged queries, unanswered ones count as 0."""
     names = ["num_q", "num_ret", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "P_10", "ndcg_cut_10"]
     summaries = {"num_q", "gm_map"}
-    # The run answers every other query, with scores that single precision represents exactly.
+    # The run answers every second query, with scores that single precision represents exactly.
     some = list(read_scores(collection.runs[0]).items())[::2]
     scores = {query: {d: float(np.float32(score)) for d, score in found.items()} for query, found in some}
     run = tmp_path / "half.run"
@@ -39,7 +39,7 @@ def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, capfd, all_j
     expected = {(name, q): values[name] for q, values in theirs.items() for name in names if name not in summaries}
     expected |= {(name, q): 0.0 for q in unanswered for name in names if name not in summaries}
     for name in names:
-        # An unanswered query counts in num_q, and trec_eval takes the logarithm of 0.00001 instead of 0 for gm_map.
+        # Unanswered queries count in num_q. For gm_map, trec_eval takes the logarithm of 0.00001 where AP is 0.
         missing = {"num_q": 1.0, "gm_map": np.log(0.00001)}.get(name, 0.0)
         values = [*(values[name] for values in theirs.values()), *(missing for _ in unanswered)]
         expected[name, "all"] = pytrec_eval.compute_aggregated_measure(name, values)
@@ -51,7 +51,7 @@ def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, capfd, all_j
 
 
 def known(lines):
-    """Yield the fields of the lines whose measure tieaware knows."""
+    """Yield the fields of each line whose measure tieaware knows."""
     for line in lines:
         name, query, value = line.split()
         try:
@@ -71,7 +71,7 @@ def evaluate(capfd, data, qrels, run, options, names):
 
 @pytest.mark.parametrize("output", CASES)
 def test_lines_are_those_of_trec_eval(data, capfd, output):
-    """The lines of all common measures are equal, except for their order."""
+    """The lines of all measures that both have are equal, in any order."""
     folder = data / "trec_eval_tests"
     expected = list(known((folder / output).read_text().splitlines()))
     names = list(dict.fromkeys(name for name, _, _ in expected))
@@ -81,7 +81,7 @@ def test_lines_are_those_of_trec_eval(data, capfd, output):
 
 
 def test_the_level_of_relevance_is_rel(data, capfd):
-    """rel=2 gives the values of trec_eval -l 2; nDCG is left out, because rel does not change it in tieaware."""
+    """rel=2 gives the values of trec_eval -l 2. nDCG is not compared, because tieaware's has no parameter rel."""
     folder = data / "trec_eval_tests"
     expected = [
         line for line in known((folder / "out.test.aql").read_text().splitlines()) if not line[0].startswith("ndcg")
@@ -97,7 +97,7 @@ def test_the_level_of_relevance_is_rel(data, capfd):
 
 
 def level(name):
-    """Return the measure of this trec_eval name, with rel=2 if it has this parameter."""
+    """Return the measure with this trec_eval name, with rel=2 if it has a parameter rel."""
     measure = parse_measure(name)
     return str(measure(rel=2)) if "rel" in measure.parameters else str(measure)
 
