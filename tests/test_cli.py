@@ -31,7 +31,7 @@ def run(capfd, *arguments):
 
 
 def test_eval_prints_the_three_columns_of_trec_eval(files, capfd):
-    """Measures have the names under which they were given; values have four decimals, and counts none."""
+    """Measures keep the names under which they were given. Values have four decimals, and counts have none."""
     status, out, err = run(capfd, "eval", "qrels.txt", "a.run", "-m", "recip_rank", "-m", "RR@10", "-m", "num_ret")
     assert (status, err) == (0, "")
     assert out.splitlines() == [
@@ -42,7 +42,7 @@ def test_eval_prints_the_three_columns_of_trec_eval(files, capfd):
 
 
 def test_queries_both_leaves_out_queries_that_the_run_lacks(files, capfd):
-    """So does trec_eval without -c."""
+    """trec_eval without -c also leaves them out."""
     _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-q", "--queries", "both", "--digits", "2")
     assert out == "RR                    \tq1\t0.75\nRR                    \tall\t0.75\n"
 
@@ -92,7 +92,7 @@ def test_json_has_full_precision_and_follows_the_tie_rule(files, capfd, rule, va
 
 
 def test_precision_coarsens_the_scores(files, capfd):
-    """With one level, all scores tie."""
+    """With the precision levels:1, all scores tie."""
     _, out, _ = run(capfd, "eval", "qrels.txt", "b.run", "-m", "RR", "--queries", "both", "--precision", "levels:1")
     assert out == f"RR                    \tall\t{(1 + 1 / 2 + 1 / 3) / 3:.4f}\n"
     status, out, err = run(capfd, "eval", "qrels.txt", "b.run", "--precision", "decimal:1")
@@ -122,7 +122,7 @@ def test_identifiers_that_are_not_utf_8_keep_their_bytes(files):
 
 
 def test_a_closed_pipe_is_not_an_error(files):
-    """`tieaware eval … | head -1` closes it."""
+    """In `tieaware eval … | head -1`, head closes the pipe after one line."""
     lines = "".join(f"q{i} Q0 d1 1 1 t\n" for i in range(20000))
     (files / "long.run").write_text(lines)
     (files / "long.qrels").write_text("".join(f"q{i} 0 d1 1\n" for i in range(20000)))
@@ -262,7 +262,7 @@ def test_the_error_for_a_missing_package_names_the_extra_to_install(files, capfd
 
 
 def test_the_command_line_starts_without_experiments_and_optional_packages():
-    """Importing them would slow down every command."""
+    """Importing experiments or optional packages would slow down every command."""
     code = "import sys, tieaware.cli; print(*sorted(m for m in sys.modules if m.partition('.')[0] in sys.argv or"
     code += " m.startswith('tieaware.experiments') or m == 'tieaware.statistics'))"
     loaded = subprocess.run(
@@ -327,7 +327,7 @@ def test_the_names_of_written_files_are_printed_on_standard_error(files, capfd):
 
 
 def test_runs_from_files_with_unprintable_names_have_readable_and_distinct_names(files, capfd):
-    """Each byte that is not UTF-8 and each control character is escaped."""
+    """A run has the name of its file, with each control character and each byte that is not UTF-8 escaped."""
     names = [b"a\x1b[31m.run.gz", b"caf\xe9.run", b"caf\xe8.run", "café.run".encode()]
     for name in names:
         (files / os.fsdecode(name)).write_bytes(RUN.encode())

@@ -17,14 +17,14 @@ LINES = "".join(f"{q} Q0 {d} 0 {s} tag\n" for q, docs in RUN.items() for d, s in
 
 
 def test_queries_are_in_the_order_of_the_judgments():
-    """An unanswered query has its number of relevant documents, and 0 for every other measure."""
+    """An unanswered query keeps its number of relevant documents (NumRel), and has 0 for every other measure."""
     result = tieaware.evaluate(QRELS, {"q1": RUN["q1"]}, MEASURES)
     assert result.queries == ("q1", "q2", "q3")
     np.testing.assert_allclose(result.values[0], [[0.75, 0.375, 3, 2], [0, 0, 0, 1], [0, 0, 0, 0]])
 
 
 def test_runs_may_answer_different_queries():
-    """A run has the values of an empty list for its unanswered queries, in any order of the queries."""
+    """For a query that a run does not answer, it has the values of an empty list, in any order of its queries."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1, "d": 0}}
     lists = {"q3": {"d": 2.0, "c": 1.0}, "q2": {"b": 1.0, "x": 1.0}, "q1": {"a": 1.0}}
     measures = ["RR", "NumRet", "NumRel"]
@@ -51,7 +51,7 @@ def test_queries_both_leaves_out_unanswered_queries():
 
 @pytest.mark.parametrize("ties", ["average", "run_order", "trec_eval", "optimistic", "pessimistic"])
 def test_every_form_of_a_run_gives_the_same_values(tmp_path, ties):
-    """The forms are a dict, a Run, columns, a file and a binary file object."""
+    """A run may be a dict, a Run, columns, a file or a binary file object."""
     (tmp_path / "x.run").write_text(LINES)
     columns = [(q, d, s) for q, docs in RUN.items() for d, s in docs.items()]
     forms = [
@@ -70,7 +70,7 @@ def test_every_form_of_a_run_gives_the_same_values(tmp_path, ties):
 
 
 def test_scattered_lines_of_a_query_are_grouped(tmp_path):
-    """Other queries stand between the lines of a query, more than one chunk of the file."""
+    """The lines of a query are separated by more than a chunk of lines of other queries."""
     many = "".join(f"x{i} Q0 d{j} 0 {j} t\n" for i in range(3000) for j in range(60))
     lines = LINES.splitlines(keepends=True)
     (tmp_path / "scattered.run").write_text(lines[0] + lines[2] + many + lines[1] + "".join(lines[3:]))
@@ -154,8 +154,8 @@ def test_errors_name_the_argument(arguments, message):
         tieaware.evaluate(**given)
 
 
-def test_a_run_without_a_judged_document_is_warned_of(tmp_path):
-    """There is one warning for each run, and none if a document matches, or if a query has no documents."""
+def test_a_run_without_a_judged_document_gives_a_warning(tmp_path):
+    """There is one warning for each such run. There is none if the run, or the judgments of its queries, are empty."""
     judgments = {"empty": {}, "q1": {"d1": 1}, "q2": {"d2": 1}}
     different = {"empty": {"D0": 1.0}, "q2": {"D2": 1.0, "D3": 1.0}, "q1": {"D1": 1.0}}
     path = tmp_path / "file.run"
@@ -172,7 +172,7 @@ def test_a_run_without_a_judged_document_is_warned_of(tmp_path):
         assert tieaware.evaluate(judgments, run, ["RR"]).values.tolist() == [[[0], [0], [0]]]
 
 
-def test_a_large_file_without_a_judged_document_is_warned_of(tmp_path):
+def test_a_large_file_without_a_judged_document_gives_a_warning(tmp_path):
     path = tmp_path / "big.run"
     path.write_bytes(b"".join(b"q%d Q0 d%d 1 %d x\n" % (q, d, d) for q in range(100) for d in range(500)))
     message = "big: no document of this run is judged in qrels; query "

@@ -46,7 +46,7 @@ def test_the_data_of_identifiers_must_be_bytes():
 
 
 def test_rbo_takes_one_score_for_each_item():
-    """A dict of arrays once raised NumPy's ValueError."""
+    """A dict whose values are arrays once raised NumPy's ValueError instead of InputError."""
     assert message_of(rbo, {"a": [[1.0]]}, {"a": 1.0}) == "a: must have one score for each item"
 
 
@@ -63,7 +63,7 @@ class Losing(dict):
 
 
 def test_a_mapping_that_changes_while_it_is_read_gives_whole_lists_or_an_error():
-    """Such a mapping once gave a query with -1 documents."""
+    """A mapping that loses an item while it is read once gave a query with -1 documents."""
     for kind in (Qrels, Run):
         columns = kind.from_dict(Losing({f"q{i}": {"d1": 1} for i in range(5)}))
         assert np.diff(columns.offsets).tolist() == [1] * len(columns)
@@ -94,7 +94,7 @@ def test_an_object_with_half_of_the_dlpack_interface_is_refused():
 
 
 def test_the_options_of_to_trec_eval_are_validated():
-    """An array as a flag once raised ValueError, and so did -1 digits."""
+    """An array given as a flag, and -1 given as the number of digits, once raised ValueError instead of InputError."""
     results = tieaware.evaluate(QRELS, RUN, "AP")
     for options in ({"header": np.array([1, 2])}, {"per_query": "no"}, {"digits": -1}, {"digits": 99}, {"digits": "4"}):
         assert message_of(results.to_trec_eval, **options).startswith(f"{next(iter(options))}: expected ")
@@ -128,7 +128,7 @@ def test_a_complex_score_is_refused(kind):
 
 
 def test_errors_for_paths_of_bytes_have_a_message(tmp_path):
-    """Once, str() of the error raised a TypeError."""
+    """For a path of type bytes, str() of the error once raised a TypeError."""
     results = tieaware.evaluate(QRELS, RUN, "AP")
     folder = os.fsencode(tmp_path / "missing")
     for suffix in (b"npz", b"parquet", b"csv"):

@@ -1,4 +1,4 @@
-"""Shell completion: every command and option, and the values of options with few choices."""
+"""Shell completion offers every command, every option, and the values of options with few choices."""
 
 import argparse
 import shutil
@@ -63,7 +63,7 @@ def test_bash_completes_every_command_and_option(capfd):
         ("compare q r --measure ''", set(DEFINITIONS)),
         ("completion ''", {"bash", "zsh"}),
         ("smooth --topics ''", set()),
-        ("eval ''", set()),  # file names, added by complete
+        ("eval ''", set()),  # bash itself adds the file names
         ("nonsense --", set()),
     ],
 )
@@ -72,7 +72,7 @@ def test_bash_completes_the_typed_word(capfd, line, offered):
 
 
 def test_zsh_completes_every_command_and_option(capfd):
-    """The test replaces zsh's functions by ones that print their arguments."""
+    """The test replaces the completion functions of zsh by functions that print their arguments."""
     text = script("zsh", capfd)
     asked = "\n".join(f"words=(tieaware {name} ''); CURRENT=3; print -- '== {name}'; _tieaware" for name in parsers())
     code = f"""

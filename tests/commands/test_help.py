@@ -1,4 +1,4 @@
-"""The help texts: the lists in them are those of the registries, and every command explains itself."""
+"""Help texts: every command and option has one, and the names listed in them are those that the library knows."""
 
 import argparse
 import re
@@ -29,7 +29,7 @@ def action(command, option):
 
 
 def listed(text):
-    """The words of a list such as "a, b or c"."""
+    """Return the names in a list such as "a, b or c"."""
     return re.split(r", | or ", text)
 
 

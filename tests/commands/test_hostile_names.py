@@ -1,4 +1,4 @@
-"""Hostile names of files, runs and queries in tables, on terminals, in browsers and as names of output files."""
+"""Hostile names of runs and queries are harmless in tables, on terminals, in browsers, and as names of output files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from tieaware import InputError, experiments
 from tieaware.cli import main
 from tieaware.output.tables import Marked, Table
 
-# Each script here would mark the page. The other names would control a terminal, leave a folder or become a formula.
+# Each script would set a mark on the page. Other names would control a terminal, lead to a file outside the folder, or
+# become a formula in a spreadsheet.
 MARK = "document.documentElement.setAttribute('owned','')"
 IN_PAGES = (
     f"<script>{MARK}</script>", f'"><img src=x onerror="{MARK}">', f"'><svg onload={MARK}>",
@@ -34,7 +35,7 @@ NAMES = (*IN_PAGES, *IN_TERMINALS, *IN_FOLDERS, *IN_SHEETS)
 
 @pytest.fixture(scope="module")
 def results():
-    """Results whose runs and queries have all hostile names."""
+    """Return results whose runs and queries have all hostile names."""
     qrels = {name: {"d": 1, "e": 0} for name in NAMES}
     runs = {name: {q: {"d": float(i % 3), "e": 1.0} for q in NAMES} for i, name in enumerate(NAMES)}
     return tieaware.evaluate(qrels, runs, ["AP", "P@1"])
@@ -42,7 +43,7 @@ def results():
 
 @pytest.fixture(scope="module")
 def experiment():
-    """An experiment with a few hostile names of each kind."""
+    """Return an experiment with a few hostile names of each kind."""
     names = (*IN_PAGES[:4], *IN_TERMINALS[:2], *IN_TERMINALS[-2:], *IN_FOLDERS[:2], "a\0b", IN_SHEETS[0])
     runs = {name: {q: {"d": float(i % 3), "e": 1.0} for q in NAMES[:3]} for i, name in enumerate(names)}
     with pytest.warns(UserWarning, match="end inside a tie") as caught:
@@ -53,7 +54,7 @@ def experiment():
 
 @pytest.fixture(scope="module")
 def report(experiment, tmp_path_factory):
-    """A folder with the report of the experiment, inside a folder without other files."""
+    """Return a folder with the report of the experiment, which is the only content of its parent folder."""
     folder = tmp_path_factory.mktemp("report") / "a" / "out"
     experiment.write(folder, command=" ".join(IN_PAGES))
     return folder
@@ -68,7 +69,7 @@ def controls(text):
 
 
 def test_the_text_form_of_results_and_tables_has_no_escape_sequences(results, experiment):
-    """It is printed on terminals. Files have the names unchanged."""
+    """The text form is printed on terminals, so it escapes control characters. Files keep names unchanged."""
     table = Table("a\x1b", NAMES[:3], [(name, Marked(1, "\x1b"), 0.5) for name in NAMES], ("\x07",))
     for shown in (repr(results), str(results.means()), str(results.table(test="none")), str(experiment), str(table)):
         assert not controls(shown)
@@ -117,7 +118,7 @@ def test_errors_on_the_command_line_have_no_escape_sequences(tmp_path, monkeypat
 
 
 def test_csv_keeps_names_that_a_spreadsheet_would_read_as_formulas(results):
-    """A prefix that protects spreadsheets would change the identifiers."""
+    """A prefix against formulas would change the identifiers, so CSV has none."""
     rows = list(csv.reader(io.StringIO(results.means().csv(), newline="")))
     assert [row[0] for row in rows[1:]] == list(NAMES)
 
@@ -138,7 +139,7 @@ def test_latex_has_one_line_per_row_and_no_control_characters(results):
 
 
 def pages(results, report):
-    """Yield the report and the HTML that notebooks show, with a name for each."""
+    """Yield (name, HTML) for the report and for everything that notebooks show."""
     rows = [(name, Marked(name, name, True, name, name), 1) for name in NAMES]
     table = Table(IN_PAGES[0], IN_PAGES[:3], rows, IN_PAGES)
     yield "report", (report / "report.html").read_text("utf-8")
@@ -150,7 +151,7 @@ def pages(results, report):
 
 TAGS = """!DOCTYPE a b body details div figcaption figure h1 h2 h3 head html img li meta nav p pre section small style
 summary sup table tbody td th thead title tr ul"""
-# The only script of a report.
+# A report contains no other script.
 OUR_SCRIPT = re.compile("<script>\n.*?</script>", re.DOTALL)
 
 
@@ -167,7 +168,7 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
 def test_no_name_is_executed_in_a_browser(results, report, tmp_path):
-    """A control page with an unescaped name shows that the browser would execute it."""
+    """A control page contains an unescaped name. It shows that the browser would execute an unescaped script."""
 
     def is_owned(name, page):
         path = tmp_path / f"{name}.html"
@@ -205,7 +206,7 @@ def tree(folder):
 
 
 def test_a_report_never_writes_outside_its_folder(experiment, report):
-    """No run name leads outside, and links in the place of its files are replaced, not followed."""
+    """No run name becomes a path outside the folder. Symbolic links in place of files are replaced, not followed."""
     root = report.parent.parent
     files = [str(path) for path in sorted(report.iterdir())]
     assert tree(root) == sorted([str(report.parent), str(report), *files])
@@ -223,7 +224,7 @@ def test_a_report_never_writes_outside_its_folder(experiment, report):
 
 
 def test_the_names_of_tables_and_figures_are_valid_file_names(tmp_path):
-    """The figure of a run's queries has the name of the run in its own."""
+    """The file name of the figure about a run's queries contains the name of the run."""
     runs = {name: {"q": {"d": 2.0, "e": 1.0}} for name in (*IN_FOLDERS, IN_PAGES[0])}
     made = experiments.curves({"q": {"d": 1, "e": 0}}, runs)
     assert sum(name.startswith("queries-") for name in made.drawings()) == len(runs)

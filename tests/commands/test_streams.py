@@ -38,7 +38,7 @@ def on_a_terminal(columns, *arguments, command=COMMAND):
     while True:
         try:
             printed += os.read(terminal, 4096) or b""
-        except OSError:  # the child has closed its end
+        except OSError:  # the child has closed its end of the terminal
             break
     os.close(terminal)
     assert child.wait() == 0, printed
@@ -141,7 +141,7 @@ def test_an_interrupt_ends_a_command():
 
 
 def test_progress_is_shown_on_a_terminal_and_erased_at_the_end(files):
-    """It appears after a second, and never in a pipe."""
+    """The progress line appears after a second on a terminal, and never in a pipe."""
     code = """if True:
         import sys, time
         from tieaware.cli import main
@@ -172,7 +172,7 @@ def test_progress_is_shown_on_a_terminal_and_erased_at_the_end(files):
     ],
 )
 def test_an_interrupt_at_any_stage_is_one_line_and_leaves_no_files(files, monkeypatch, capfd, interrupted, arguments):
-    """The interrupt comes in the first call of the function."""
+    """The interrupt comes during the first call of the function that the test case names."""
     (files / "run2").write_bytes((files / "run").read_bytes())
     (files / "out").mkdir()
     called = []
@@ -182,7 +182,7 @@ def test_an_interrupt_at_any_stage_is_one_line_and_leaves_no_files(files, monkey
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(interrupted, interrupt)
-    # The signal may be ignored if the tests run in the background.
+    # Restore Python's handler: the signal is ignored if the tests run in the background.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         assert main([*arguments.split(), "--threads", "1"]) == 130
@@ -202,7 +202,7 @@ def test_an_interrupt_at_any_stage_is_one_line_and_leaves_no_files(files, monkey
     ],
 )
 def test_an_interrupt_while_modules_are_loaded(handler, module, expected):
-    """It comes when the module begins to load. If interrupts are ignored, as under nohup, the command goes on."""
+    """The interrupt comes when the module begins to load. If interrupts are ignored, the command continues."""
     code = f"""if True:
         import os, signal, sys, tieaware_command
         class Interrupt:
@@ -219,7 +219,7 @@ def test_an_interrupt_while_modules_are_loaded(handler, module, expected):
 
 @pytest.mark.parametrize("threads", [None, "3"])
 def test_the_command_starts_one_openblas_thread_unless_the_user_sets_a_number(threads):
-    """Garbage collection is switched on when everything is loaded."""
+    """The command also enables garbage collection after it has loaded its modules."""
     code = f"""if True:
         import atexit, gc, os, sys, tieaware_command
         if {threads!r}:

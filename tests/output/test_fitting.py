@@ -19,7 +19,10 @@ LONG = Table(
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 1000])
 def test_nothing_is_lost(width):
-    """Folded cells and columns in several panels keep every character; each panel has the names of the rows."""
+    """Splitting a table into panels and its long cells into lines keeps every character.
+
+    Each panel repeats the names of the rows.
+    """
     lines = LONG.fitted(width).splitlines()
     assert max(map(len, lines)) <= width
     whole, fitted = ("".join(text.split()) for text in (str(LONG), "".join(lines)))
@@ -37,7 +40,7 @@ def test_long_cells_continue_on_the_next_line():
     ]
 
 
-def test_a_shortened_table_says_so():
+def test_a_table_without_some_rows_says_how_many_are_left_out():
     rows = [(f"r{i}", i) for i in range(100)]
     table = Table("T", ("run", "n"), rows, ("A note.",))
     lines = table.fitted(80, 20, "use --all").splitlines()

@@ -9,7 +9,7 @@ from tieaware.output.tables import FORMATS, Marked, Table
 
 
 def test_a_table_in_every_format():
-    """Names are quoted where necessary; a missing number is a dash, nothing or null."""
+    """Names are quoted where the format requires it. A missing number is a dash, an empty field or null."""
     table = Table("Runs", ("run", "a|b"), [("x\\|y", 0.25), ('"z"', None), ("w", 2)], ("A note.",))
     assert FORMATS["text"](table) == 'Runs\n\nrun      a|b\nx\\|y  0.2500\n"z"        –\nw          2\n\nA note.\n'
     assert FORMATS["csv"](table) == 'run,a|b\nx\\|y,0.25\n"""z""",\nw,2\n'
@@ -22,7 +22,7 @@ def test_a_table_in_every_format():
 
 
 def test_tables_with_marks_in_every_format():
-    """Numbers are aligned, also in LaTeX, where marks have columns of their own."""
+    """Marks are superscripts, bold type and text beside a number. Numbers stay aligned; LaTeX has columns for marks."""
     rows = [
         (Marked("b_m", "b_m", raised="a"), Marked(0.5, "0.50", bold=True, raised="ab", beside="± 0.1")),
         ("<d>", None),

@@ -1,4 +1,4 @@
-"""The architecture: which module may import which, and where modules, kernels and tests belong.
+"""The architecture: rules on which module may import which, and on where modules, kernels and tests belong.
 
 Imports are read from the source, so that imports inside functions and imports for types alone count as well.
 """
@@ -20,8 +20,8 @@ import tieaware
 SOURCE = Path(tieaware.__file__).parent
 ROOT = Path(__file__).parents[2]
 
-# The floors, the lowest first, as prefixes of module names; the longest prefix counts. A module imports from its own
-# floor and from lower floors only.
+# The floors from the lowest to the highest. Each lists prefixes of module names; the longest matching prefix decides on
+# which floor a module is. A module imports from its own floor and from lower floors only.
 FLOORS = (
     ("kernels", "errors", "_version"),
     ("checks", "runtime"),
@@ -118,7 +118,7 @@ def test_retrieval_is_independent_of_evaluation():
 
 
 def test_imports_are_found_everywhere_in_a_module(tmp_path):
-    """Imports are found at the top, under TYPE_CHECKING, in functions, and of kernels."""
+    """The helper finds imports at the top of a module, under TYPE_CHECKING and in functions, and imports of kernels."""
     source = """
         import numpy
         import tieaware.errors
@@ -139,7 +139,7 @@ def test_the_first_level_has_few_modules():
 
 
 def test_no_two_modules_have_the_same_name():
-    """A module's name alone identifies it, in tracebacks and in searches. Kernels are compiled, and do not count."""
+    """The last part of a module's name identifies it in tracebacks and searches. Compiled kernels are exempt."""
     names = Counter(path.stem for path in MODULES.values() if path.stem not in ("__init__", "__main__"))
     assert [name for name, n in names.items() if n > 1] == []
 

@@ -127,7 +127,7 @@ ROW = {"section": "Files", "workload": "one file", "of": "tieaware", "to": "wc",
 
 
 def write_list(path: Path, *rows: dict[str, object]) -> Path:
-    """Write a list of expected misses, for the abacus if a row names no processors."""
+    """Write a list of expected misses. A row without processors is for the processor "abacus"."""
     lines = []
     for row in rows:
         lines += ["[[row]]", *(f"{name} = {value!r}" for name, value in {"processors": ["abacus"], **row}.items())]
@@ -162,7 +162,7 @@ def test_list_of_expected_misses_is_validated(tmp_path, rows, message):
 
 
 def test_every_expected_miss_is_a_recorded_row():
-    """A row that is renamed must be renamed in the list, too."""
+    """Each entry of expected_to_miss.toml must have the names of a recorded row. Rename both if you rename a row."""
     docs = BENCHMARKS.parent / "docs"
     pages = [(docs / name).read_text(encoding="utf-8") for name in ("performance.md", "performance-amd.md")]
     processors = ["Intel(R) Xeon(R) Processor, AVX2, AVX-512", "AMD EPYC, AVX2"]
@@ -195,7 +195,7 @@ def test_summary_says_what_differs_from_the_list():
 
 @pytest.fixture
 def session(pytester, monkeypatch):
-    """Return a function that runs pytest on one benchmark that reports a ratio, beside a page to record."""
+    """Return a function that runs pytest on a benchmark with a given ratio, in a folder with a page for the table."""
     monkeypatch.setattr(conftest, "environment", lambda: SURROUNDINGS)
     monkeypatch.setattr(tables, "DOCS", pytester.path)
     pytester.path.joinpath("performance.md").write_text(PAGE)
@@ -270,7 +270,7 @@ def test_no_benchmark_may_be_left_out_of_a_record(session, pytester):
 
 
 def test_process_is_measured_alone():
-    """Its peak memory must not include that of the process that starts it."""
+    """The peak memory of a measured process must not include that of the process that starts it."""
     ballast = bytearray(200_000_000)
     process = run(sys.executable, "-I", "-S", "-c", "print('done')")
     del ballast
@@ -286,7 +286,7 @@ def test_process_that_fails_is_an_error():
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_benchmark_can_be_imported(name):
-    """`make bench-small` runs them; this test finds an import that has moved without the packages that they need."""
+    """The test finds broken imports of tieaware even if other packages that the benchmarks need are not installed."""
     try:
         importlib.import_module(f"benchmarks.{name}")
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The site that `make docs` builds: complete pages, figures and API; and the checks of the site find faults."""
+"""The site that `make docs` builds is complete, and the checks of the site find faults."""
 
 import importlib
 import inspect
@@ -40,7 +40,7 @@ def test_every_public_name_has_an_entry_in_the_api():
     directives, measures = entries()
     assert [name for name in check.public() if not {name, name.rpartition(".")[0]} & (directives | measures)] == []
     shown = [named(name) for name in directives]
-    # The entry of a module shows what the module defines and exports.
+    # The entry of a module in the API shows everything that the module exports, or defines if it has no exports.
     shown += [each for module in shown if inspect.ismodule(module) for each in docstrings.exported(module)]
     missing = {
         name: each
@@ -146,7 +146,7 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
 @pytest.mark.skipif(not SITE.is_dir(), reason="there is no site: make docs builds it")
 def test_no_page_is_wider_than_a_phone(tmp_path):
-    """Wide tables and code scroll inside themselves. A page that is too wide shows that the test would notice."""
+    """Wide tables and code scroll inside their boxes. A control page that is too wide shows that the test works."""
     shutil.copytree(SITE, tmp_path / "site")
     (tmp_path / "site" / "wide.html").write_text("<!DOCTYPE html><p style='width: 500px'>wide")
     pages = [f"{name}.html" for name in ("wide", *WIDE)]

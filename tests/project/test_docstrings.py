@@ -1,4 +1,4 @@
-"""The docstring checker accepts references to shared sections, and finds wrong ones."""
+"""The docstring checker accepts references to sections of other docstrings, and finds wrong references."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def scaled(number: int, factor: int) -> int:
 
 @pytest.mark.parametrize("complete", [Scaler, Doubler, scaled])
 def test_a_docstring_may_refer_to_shared_sections(complete):
-    """An override and a docstring with "as for `name`" need not repeat Parameters, Returns and Raises."""
+    """An overriding method, and a docstring with "as for `name`", need not repeat Parameters, Returns and Raises."""
     assert docstrings.lacks(complete) == []
 
 

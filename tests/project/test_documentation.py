@@ -22,7 +22,7 @@ from tieaware.measures import DEFINITIONS
 from tieaware.ties import RULES
 
 ROOT = Path(__file__).parents[2]
-# Python modules only: the kernels have no examples.
+# Modules written in Python. Compiled kernels have no examples.
 MODULES = sorted(
     m.name
     for m in pkgutil.walk_packages(tieaware.__path__, "tieaware.")
@@ -37,7 +37,7 @@ def test_the_examples_in_docstrings_run(name):
     assert doctest.testmod(module, globs={**vars(tieaware), **vars(module)}).failed == 0
 
 
-# tests/tools/test_pages.py runs the pages that need torch,
+# Pages that need torch are run by tests/tools/test_pages.py,
 TORCH = ("mteb.md", "pyterrier.md", "sentence_transformers.md")
 TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrations/*.md") if path.name not in TORCH)
 # and tests/spark/test_spark.py the one that needs Spark.
@@ -84,7 +84,7 @@ MEASURES_AND_RULES = README.partition("\n## Measures and tie rules\n")[2].partit
 
 
 def test_the_readme_shows_what_the_demo_prints():
-    """The table in the README is the demo's."""
+    """The table in the README is the output of `tieaware demo`."""
     assert demo() in README
 
 
@@ -105,7 +105,7 @@ def test_the_readme_has_a_row_for_every_command():
 
 
 def test_the_readme_shows_every_integration():
-    """Except boosting, which LightGBM and XGBoost share."""
+    """The module boosting is exempt: the integrations of LightGBM and XGBoost share it."""
     shown = re.findall(r"^from tieaware\.integrations(?:\.| import )(\w+)", README, re.MULTILINE)
     assert set(shown) == {each.name for each in submodules(integrations)} - {"boosting"}
 
@@ -163,16 +163,16 @@ PUBLIC = docstrings.public()
 def test_public_docstrings_are_complete(name):
     """A public function has a summary line, Parameters, Returns, Raises and Examples, and so has a public class.
 
-    Parameters are those of the signature, no more and no less. Returns (or Yields) stands where the signature says
-    that something is returned. Raises stands where a raise does: in the function itself, in a function of tieaware
-    that it calls by name, or in a private method that it calls. What is public, and what methods, properties and
-    classes need, is said in docstrings.py.
+    Parameters must equal those of the signature. Returns (or Yields) is required if the signature has a return type
+    other than None. Raises is required if there is a raise statement in the function, in a function of tieaware that it
+    calls by name, or in a private method that it calls. tests/support/docstrings.py says which names are public, and
+    what methods, properties and classes need.
     """
     assert docstrings.lacks(PUBLIC[name]) == []
 
 
 def test_what_is_public_is_found():
-    """The walk reaches exports, what is defined in a module without exports, returned classes, and submodules."""
+    """Public are exported names, all names of a module without exports, returned classes, and submodules."""
     assert {
         "tieaware.evaluator.Evaluator",
         "tieaware.engine.spread.Spread",
@@ -285,7 +285,7 @@ class Halver:
     ],
 )
 def test_what_a_docstring_lacks_is_found(where, gone, problem, monkeypatch):
-    """A complete docstring passes, and one without any of its parts does not."""
+    """The checker accepts a complete docstring, and names the problem if one part of it is removed or wrong."""
     whole = halved if where is halved else Halver
     assert docstrings.lacks(whole) == []
     docstring = inspect.cleandoc(where.__doc__)

@@ -22,7 +22,7 @@ def run_small(name, capsys):
 
 
 def assert_misled(aware, oblivious, margin):
-    """The tie-oblivious objective sees more than the tie-aware one, and gets less."""
+    """Assert that the tie-oblivious objective reports a higher value than the tie-aware one, but averages lower."""
     assert aware.ties == "average"
     assert aware.objective == aware.average
     assert oblivious.ties == "run_order"
@@ -60,7 +60,7 @@ def test_only_the_tie_oblivious_ranking_of_features_depends_on_the_order_of_docu
     *discrete, continuous = np.ptp(run_order.shuffled, axis=0)
     assert min(discrete[:3]) > 0.03
     assert continuous == 0
-    # The average is the expectation over orders; one order is a sample.
+    # The average is the expectation over all orders, and each random order is a sample.
     error = run_order.shuffled.std(axis=0) / np.sqrt(len(run_order.shuffled))
     assert np.all(np.abs(run_order.shuffled.mean(axis=0) - average.relevant_first) <= 4 * error + 1e-12)
 
@@ -75,7 +75,7 @@ def test_only_a_metric_that_averages_over_ties_stops_whatever_the_order_of_rows(
     average = {each.rows: each for each in results if each.metric == "average"}
     assert set(own) == set(average) == {"relevant first", "shuffled", "relevant last"}
 
-    # The same round and the same bits: the average does not depend on the order of the rows.
+    # For each order of the rows, training stops in the same round with the same bits.
     first = average["relevant first"]
     assert all(each == first._replace(rows=each.rows) for each in average.values())
     assert first.reported == first.validation
@@ -117,7 +117,7 @@ def test_the_textbooks_zone_weight_and_window():
 
 
 def test_tools_report_misleading_values_for_graders(capsys):
-    """The page shows the example's output, and its claims hold."""
+    """The documentation page shows the output of the example, and the claims on the page hold."""
     main = runpy.run_path(str(EXAMPLES / "graders.py"))["main"]
     logits, sigmoids, grades, verdicts = main([])
     printed = capsys.readouterr().out
@@ -127,7 +127,7 @@ def test_tools_report_misleading_values_for_graders(capsys):
     for values in (*logits.reported.values(), logits.min, logits.max):
         np.testing.assert_allclose(values, logits.average, rtol=0, atol=1e-12)
     assert not logits.std.any()
-    # In run order, coarser scores seem better than the scores that they were rounded from; they are worse.
+    # In run order, coarse scores seem better than the logits from which they are rounded. Averaged, they are worse.
     assert sigmoids.reported["run_order"][0] > logits.average[0] + 0.01
     assert logits.average[0] > sigmoids.average[0] + 0.05
     previous = logits
@@ -137,7 +137,7 @@ def test_tools_report_misleading_values_for_graders(capsys):
         assert (each.max - each.min > previous.max - previous.min).all()
         for values in each.reported.values():
             assert ((each.min - 1e-12 <= values) & (values <= each.max + 1e-12)).all()
-        # Names know nothing of relevance: one draw of what the average is the expectation of.
+        # Document ids are independent of relevance, so their order is one random sample of all orders.
         for rule in ("trec_eval", "docid_ascending"):
             assert (abs(each.reported[rule] - each.average) <= 4 * each.std).all()
         assert (each.reported["run_order"] > each.average + 10 * each.std).all()
@@ -145,7 +145,7 @@ def test_tools_report_misleading_values_for_graders(capsys):
 
 
 def test_sampled_negatives_and_sorted_ties_mislead_about_recommenders(capsys):
-    """The page shows the figures, up to rounding differences between platforms."""
+    """The documentation page shows the numbers of the example, up to rounding differences between platforms."""
     pytest.importorskip("implicit", reason="implicit is missing: pip install 'tieaware[examples]'")
     results = run_small("recommender", capsys)
     factors, neighbours, popularity, binned, constant = results
@@ -175,7 +175,7 @@ def test_sampled_negatives_and_sorted_ties_mislead_about_recommenders(capsys):
 
 
 def test_run_order_of_a_catalogue_is_a_stable_sort():
-    """The excluded items' scores are overwritten with the lowest score."""
+    """A stable sort that moves excluded items to the end gives the values of the tie rule run_order."""
     sp = pytest.importorskip("scipy.sparse")
     rng = np.random.default_rng(0)
     scores, drawn = rng.integers(0, 4, (50, 60)).astype(np.float32), rng.random((50, 60))

@@ -1,4 +1,4 @@
-"""The gate itself: `make test`, `.ci/run` and the tests of every wheel run a part of each module."""
+"""The test commands: `make test` and `.ci/run` run some tests of each module, and every wheel is tested."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_wheels_run_a_part_of_every_named_file(collected, name):
 
 
 def test_wheels_compare_the_values_of_every_measure():
-    """With the enumeration of all orders, with exact sums, and between engines."""
+    """The tests of wheels include comparisons with enumeration of all orders, with exact sums, and between engines."""
     modules = {"exact", "inferred", "interpolated", "pairs", "values", "spread", "closed_forms", "engines"}
     assert {f"tests/engine/test_{name}.py" for name in modules} <= set(NAMED)
 

@@ -1,4 +1,4 @@
-"""Releases: one version everywhere, tests for the wheels, pinned actions."""
+"""Releases: the version is the same everywhere, wheels are tested, and actions are pinned."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def test_the_version_is_the_same_everywhere():
-    """The build takes it from _version.py; the citation and the changelog repeat it."""
+    """The build takes the version from _version.py. The citation file and the changelog repeat it."""
     version = tieaware.__version__
     assert PROJECT["project"]["dynamic"] == ["version"]
     assert PROJECT["tool"]["scikit-build"]["metadata"]["version"]["input"] == "src/tieaware/_version.py"
@@ -30,7 +30,7 @@ def test_the_tests_of_wheels_exist():
 
 @pytest.mark.skipif(not WORKFLOWS, reason="an sdist has no workflows")
 def test_every_action_is_pinned():
-    """By commit hash, which cannot be moved, with the version in a comment."""
+    """Each action is pinned by its commit hash, because a tag can be moved. A comment gives the version."""
     uses = [line for path in WORKFLOWS for line in path.read_text().splitlines() if re.search(r"\buses:", line)]
     assert len(uses) > len(WORKFLOWS)
     assert [line for line in uses if not re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v[\d.]+$", line)] == []

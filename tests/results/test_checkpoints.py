@@ -1,4 +1,4 @@
-"""Checkpoints: an evaluation that was interrupted resumes with the runs that it had finished."""
+"""Checkpoints: an evaluation that was interrupted resumes, and does not repeat the runs that it had finished."""
 
 import io
 import os
@@ -66,7 +66,7 @@ def test_finished_runs_are_not_evaluated_again(folder, evaluated, options):
     (out / "dense1.npz").unlink()
     assert same(tieaware.evaluate(*given, **options, out=out), right)
     assert evaluated == ["dense1"]
-    # A checkpoint holds the results of its run alone.
+    # Each checkpoint contains the results of a single run.
     alone = tieaware.evaluate(folder / "qrels", folder / "runs" / "dense1.run", MEASURES, **options)
     assert same(Results.load(out / "dense1.npz"), alone)
 

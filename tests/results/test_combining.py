@@ -1,4 +1,4 @@
-"""Joining of results: shards of runs that are evaluated separately give the bits of the whole."""
+"""Joining of results: shards of runs are evaluated separately, and the joined results have the bits of the whole."""
 
 import itertools
 import subprocess
@@ -18,7 +18,7 @@ RNG = np.random.default_rng(16)
 N = 60
 DOCUMENTS = [f"d{i}" for i in range(9)]
 QRELS = {f"q{q}": {d: int(RNG.integers(-1, 3)) for d in RNG.choice(DOCUMENTS, 5, replace=False)} for q in range(N)}
-# No run answers every fifth query, and the last five queries are not judged.
+# Neither run answers the queries whose number is a multiple of 5, and the last five queries are not judged.
 RUNS = {
     name: {
         f"q{q}": {d: float(RNG.integers(0, 3)) for d in RNG.choice(DOCUMENTS, 1 + q % 7, replace=False)}
@@ -30,7 +30,7 @@ MEASURES = ["AP", "nDCG@3", "RR", "NumRel", "NumRet", "GMAP", "infAP", "AUC", "J
 
 
 def same(one, other):
-    """Return whether two results are equal to the bit."""
+    """Return whether two results have the same names, provenance and bits."""
     cubes = one.cubes(), other.cubes()
     return (
         (one.runs, one.queries, one.measures) == (other.runs, other.queries, other.measures)
@@ -42,7 +42,7 @@ def same(one, other):
 
 
 def shards(n):
-    """Yield shards with every n-th query of both runs, and a last shard without a judged query."""
+    """Yield n shards, each with every n-th judged query of both runs, and a last shard without a judged query."""
     queries = [f"q{q}" for q in range(N + 5)]
     for i in range(n):
         chosen = set(queries[i:N:n])
@@ -70,7 +70,7 @@ def test_joined_shards_equal_the_whole(options):
 
 
 def test_a_run_may_be_in_some_shards_only():
-    """Shards may be cut by runs, by queries, or by both."""
+    """Runs, queries, or both may be distributed over the shards."""
     whole = tieaware.evaluate(QRELS, RUNS, MEASURES)
     cells = [
         tieaware.evaluate(QRELS, {name: run}, MEASURES, queries="shard")
@@ -122,7 +122,7 @@ def test_a_shard_without_a_query_or_a_run_is_saved(tmp_path, suffix):
 
 
 def test_duckdb_shards_a_table(tmp_path):
-    """DuckDB shards by the hash of the query; a shard may have no row, and so no run."""
+    """A SQL filter on the hash of the query selects the rows of a shard, which may be none."""
     rows = [(name, q, d, score) for name, run in RUNS.items() for q, docs in run.items() for d, score in docs.items()]
     columns = dict(zip(("run", "query_id", "doc_id", "score"), zip(*rows, strict=True), strict=True))
     table = pa.table({name: list(column) for name, column in columns.items()})

@@ -88,7 +88,7 @@ ALL = ["-q", "--spread", "--queries", "both", "--digits", "2"]
     ],
 )  # fmt: skip
 def test_the_output_of_eval_is_stable(tmp_path, monkeypatch, capfd, form, options, expected):
-    """The names need quoting in each format."""
+    """The output is compared byte for byte. Names contain characters that each format must quote."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text(QRELS)
     for name, text in RUNS.items():

@@ -1,4 +1,4 @@
-"""The table for a paper: its letters against SciPy, best means, spread, and LaTeX."""
+"""The table for a paper: significance letters, compared with SciPy; best means in bold; the spread; LaTeX."""
 
 import inspect
 import re
@@ -21,7 +21,7 @@ RUNS = ("bm25_base", "dense & [x]*", "cross--encoder", "lists|$%")
 
 @pytest.fixture(scope="module")
 def results():
-    """Results of runs that differ in part, with counts and with measures for which more, or less, is better."""
+    """Return results of runs of which some are alike, with counts and with measures where more, or less, is better."""
     rng = np.random.default_rng(1)
     qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(20)} for i in range(30)}
     runs = {
@@ -37,7 +37,7 @@ def letters(table, column):
 
 
 def holm(p):
-    """Return Holm's corrected p values, by their definition."""
+    """Compute p values with Holm's correction from its definition."""
     order = sorted(range(len(p)), key=p.__getitem__)
     return {i: max(min(1, (len(p) - k) * p[j]) for k, j in enumerate(order[: order.index(i) + 1])) for i in order}
 
@@ -60,7 +60,7 @@ def test_letters_are_those_of_the_runs_that_are_worse_by_scipy(results, column, 
 
 
 def test_the_best_is_in_bold(results):
-    """The minimum is best where less is better; counts have no best; all equal means are best."""
+    """The best mean is the minimum where less is better. Counts have none in bold. Equal best means are all in bold."""
     table = results.table(test="none")
     assert [[row[m].bold for row in table.rows].index(True) for m in (1, 2, 4)] == [2, 2, 2]
     assert not any(row[3].bold for row in table.rows)
@@ -88,7 +88,7 @@ def test_every_significance_test_has_a_name(results):
 
 @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
 def test_a_run_with_a_smaller_mean_beats_none(test):
-    """A run does not beat another with a larger mean, even if it is better on most queries."""
+    """A run gets no letter of a run with a larger mean, even if the test finds it better on most queries."""
     values = np.stack([np.arange(1, 13) / 100, np.zeros(12)])[:, :, None]
     queries = tuple(map(str, range(12)))
     assert letters(Results(values, ("x", "y"), queries, (tieaware.AP,)).table(test=test), 1)[0] == ["b", ""]
@@ -143,7 +143,7 @@ def test_the_design_has_the_defaults_of_the_method():
 
 
 def test_results_that_cannot_be_tested_are_refused():
-    """Without a test the table is shown; a single run needs no test."""
+    """With test="none" the table can be shown. A single run has nothing to be compared with, so there is no error."""
     qrels, run = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1}, "q2": {"a": 1}}
     gaps = tieaware.evaluate(qrels, {"x": run, "y": {"q1": {"b": 1, "a": 0}}}, "AP", queries="both")
     single = tieaware.evaluate({"q1": {"a": 1}}, {"x": run, "y": run}, "AP")
@@ -157,7 +157,7 @@ def test_results_that_cannot_be_tested_are_refused():
 
 
 def test_latex_typesets_the_table(results, tmp_path):
-    """LaTeX accepts every character in names."""
+    """The table can be typeset even if the names contain characters that are special in LaTeX."""
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is missing")
     if subprocess.run(["kpsewhich", "booktabs.sty"], capture_output=True).returncode:

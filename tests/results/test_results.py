@@ -28,7 +28,7 @@ def results():
 
 
 def same(one, other):
-    """Return whether two results are equal to the bit."""
+    """Return whether two results have the same names, provenance and bits."""
     cubes = one.cubes(), other.cubes()
     return (
         (one.runs, one.queries, one.measures, one.names) == (other.runs, other.queries, other.measures, other.names)
@@ -100,7 +100,7 @@ def test_notebooks_show_the_table_of_means(results):
 
 
 def test_means_export_to_every_data_frame(results, tmp_path):
-    """The table has the values of `summary` and the means of the spread, under the names that were requested."""
+    """The exported table has the values of `summary` and the means of the spread, under the requested names."""
     plain = tieaware.evaluate(QRELS, RUNS, MEASURES)
     table = plain.means()
     expected = {"run": list(RUNS)} | dict(zip(MEASURES, plain.summary().T.tolist(), strict=True))
@@ -132,7 +132,7 @@ def test_exports_keep_the_requested_names(results):
 
 
 def test_a_measure_may_be_requested_once_under_each_name():
-    """A measure under two names gives two columns."""
+    """A measure that is requested under two names has two columns, but the same name twice is an error."""
     both = tieaware.evaluate(QRELS, TIED, ["AP", "map"])
     assert list(both.to_dict()["run"]["q0"]) == ["AP", "map"]
     for twice in (["AP", "AP"], ["AP", tieaware.AP], ["P@5", "P@2", " P@5"]):
@@ -150,7 +150,7 @@ def test_results_have_a_provenance():
 
 
 def test_joined_queries_and_runs_equal_the_whole(results):
-    """The other axis may have any order in each result; the spread is joined if each result has one."""
+    """Results are joined along queries or runs. The other axis may have any order, and the spread is joined too."""
     assert same(Results.concat([selection(results, queries=slice(i, i + 1)) for i in range(4)]), results)
     assert same(Results.concat([selection(results, runs=slice(i, i + 1)) for i in range(3)]), results)
     assert same(Results.concat([results]), results)

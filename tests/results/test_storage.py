@@ -1,4 +1,4 @@
-"""Results in files: loaded to the bit, or refused with one line."""
+"""Results in files are loaded with the same bits, or refused with a one-line error."""
 
 import io
 import json
@@ -51,7 +51,7 @@ def test_results_without_a_provenance_are_saved_too(tmp_path, suffix):
     saved = Results(np.arange(3.0).reshape(1, 1, 3), ("run",), ("q",), (tieaware.AP, tieaware.RR, tieaware.AP))
     saved.save(tmp_path / f"r{suffix}")
     assert same(Results.load(tmp_path / f"r{suffix}"), saved)
-    # The values of evaluate() are not contiguous in memory.
+    # The array of values that evaluate() returns is not contiguous in memory, and must be saved correctly.
     whole = tieaware.evaluate({"q": {"d": 1}, "p": {"e": 1}}, {"q": {"d": 1, "e": 1}}, ["AP", "RR"], spread=True)
     whole.save(tmp_path / f"s{suffix}")
     loaded = Results.load(tmp_path / f"s{suffix}")
@@ -70,7 +70,7 @@ def test_other_libraries_read_the_parquet_file_as_a_frame(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 def test_damage_is_detected_at_every_place(tmp_path, suffix):
-    """A truncated file, or one with a changed byte, is refused with one line, unless the content is unchanged."""
+    """A truncated file, or one with a changed byte, gives a one-line error or the unchanged results."""
     saved = results()
     path = tmp_path / f"r{suffix}"
     saved.save(path)

@@ -1,4 +1,4 @@
-"""Atomic writing of files when an error occurs."""
+"""Atomic writing of files: errors leave no temporary files and no locks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tieaware.runtime.atomic_files import whole_file
 
 
 def test_an_error_while_removing_the_temporary_folder_releases_its_lock(tmp_path, monkeypatch):
-    """The next call that writes there can then remove the folder."""
+    """The next call that writes to the same folder can then remove the temporary folder."""
 
     def exhausted(*_, **__):
         raise MemoryError

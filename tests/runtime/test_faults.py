@@ -1,4 +1,4 @@
-"""Failing allocations and truncated files: a sample of the faults that `make faults` injects."""
+"""Failing allocations and truncated files. `make faults` runs many more such tests."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ for all_later in (False, True):
 
 @pytest.mark.skipif(shutil.which("cc") is None or sys.platform != "linux", reason="needs cc and LD_PRELOAD")
 def test_a_kernel_survives_failing_allocations(tmp_path):
-    """Each allocation fails once alone, and once together with all later ones."""
+    """For each allocation, it alone fails in one call, and it and all later allocations fail in another call."""
     library = tmp_path / "faults.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, TESTS / "faults" / "faults.c", "-ldl"], check=True)
     environment = {
         **os.environ,
         "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS / 'faults'}",
         # Under `make checked`, load this library before the sanitizer, so that the sanitizer gets only allocations that
-        # must not fail; and turn off its check that it is loaded first.
+        # do not fail. The sanitizer normally insists on being loaded first; verify_asan_link_order=0 turns this off.
         "LD_PRELOAD": f"{library} {os.environ.get('LD_PRELOAD', '')}",
         "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0",
     }
@@ -69,7 +69,8 @@ def test_a_truncated_compressed_file_is_an_error(compress):
 
 def test_an_xz_file_with_a_window_of_gigabytes_is_refused():
     data = bytearray(lzma.compress(b"301 0 d1 1\n", filters=[{"id": lzma.FILTER_LZMA2, "preset": 0}]))
-    # Bytes 12 to 23 are the block header: byte 16 is the window size, and the last four bytes are the checksum.
+    # Bytes 12 to 23 are the block header. Change byte 16, the size of the window, and then the checksum of the header,
+    # which is in bytes 20 to 23.
     data[16] = 37
     data[20:24] = zlib.crc32(data[12:20]).to_bytes(4, "little")
     with pytest.raises(tieaware.InputError, match="corrupt xz data: Memory usage limit exceeded"):

@@ -1,4 +1,4 @@
-"""The progress line on a terminal: its content, and that nothing of it remains at the end."""
+"""The progress line on a terminal: its content, and its removal at the end."""
 
 import io
 import os
@@ -33,8 +33,8 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """A terminal as standard error, on which the progress line appears at once."""
-    # Replace the modules' sys: pytest replaces sys.stderr again between a fixture and its test.
+    """Replace standard error by a terminal on which the progress line appears at once."""
+    # Replace `sys` in the modules that use it. Setting sys.stderr would not last: pytest sets it again before the test.
     stderr = Terminal()
     for module in (progress, streams):
         monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=stderr))
@@ -70,7 +70,7 @@ def test_the_line_shows_the_progress_of_all_open_stages(terminal):
 def test_a_warning_is_printed_on_its_own_line(terminal):
     with progress.stage("a stage with a long name"):
         wait_for(terminal, "a stage .*")
-        terminal.write("^C")  # as a terminal shows it
+        terminal.write("^C")  # a terminal shows this when Ctrl-C is pressed
         say("warning: so it is")
         wait_for(terminal, "a stage .*")
     assert terminal.screen() == ["warning: so it is", ""]

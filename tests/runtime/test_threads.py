@@ -23,7 +23,7 @@ EDGES = np.arange(41)
 
 @pytest.fixture(autouse=True)
 def pool(monkeypatch):
-    """A new pool for each test, without threads."""
+    """Replace the thread pool by a new one without threads."""
     monkeypatch.setattr(threads, "_pool", threads._Pool())
     return threads._pool
 
@@ -41,7 +41,7 @@ def output_of(program):
 
 
 def test_all_calls_share_one_pool():
-    """Its size is the largest number of threads that was asked for, minus the calling thread."""
+    """The pool has one thread fewer than the largest number requested so far, because the calling thread works too."""
     program = """
 import threading, numpy as np, tieaware
 evaluators = [tieaware.Evaluator(np.tile([0, 1], (100, 1)), ["AP"], threads=n) for n in (2, 8, 3, 2, 1, 5)]
@@ -64,7 +64,7 @@ def test_results_are_in_the_order_of_the_items(n):
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_a_call_uses_exactly_its_number_of_threads(n):
-    """Even if the pool has more."""
+    """A call uses no more threads than requested, even if the pool has more."""
     over_items(str, range(100), 8)
     together = threading.Barrier(n)
     over_items(lambda _: together.wait(10), range(n), n)
@@ -112,14 +112,14 @@ def test_a_call_within_a_call_stays_in_its_thread():
 
     assert all(all(inner) for inner in over_items(outer, range(20), 3))
     assert threads._pool._size == 2
-    # Afterwards, the calling thread can use other threads again.
+    # After the nested call, the calling thread can use the pool again.
     together = threading.Barrier(2)
     over_items(lambda _: together.wait(10), range(2), 2)
 
 
 @pytest.mark.parametrize("n", [1, 2, 8])
 def test_the_first_error_in_the_order_of_the_items_is_raised(n):
-    """It is raised when all items in progress have ended, and no other item begins afterwards."""
+    """The error is raised when all items in progress have ended. No further item is begun."""
     running, begun = 0, []
     lock = threading.Lock()
 
@@ -185,7 +185,7 @@ def test_the_pool_keeps_no_reference_after_a_call(fails):
             over_items(work, range(10), 2)
         del work
         for _ in range(100):
-            # A thread of the pool may still be returning from the work.
+            # Wait: a thread of the pool may still be returning from the work, and hold a reference.
             if held() is None:
                 break
             time.sleep(0.01)
@@ -243,7 +243,7 @@ def test_the_calling_thread_does_the_work_if_no_thread_can_be_started(monkeypatc
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
 def test_a_forked_child_has_a_pool_of_its_own():
-    """Even if it is forked while threads of the parent's pool work."""
+    """The child has its own pool even if it is forked while threads of the parent's pool work."""
     program = """
 import os, threading, time
 from tieaware.runtime.threads import over_items
@@ -271,7 +271,7 @@ print(names())
 
 
 def test_the_interpreter_exits_cleanly():
-    """While threads of the pool wait and work; and a call at exit still works."""
+    """The program prints no error if threads of the pool wait or work at exit. An atexit function can use the pool."""
     program = """
 import atexit, threading, time
 import numpy as np
@@ -290,7 +290,7 @@ print("end")
 @pytest.mark.parametrize("n", [1, 3])
 def test_an_interruption_ends_any_kernel_within_half_a_second(n):
     """The pool and the evaluators can be used afterwards."""
-    # The sanitizer makes the kernels slower.
+    # Allow more time under the sanitizer, which makes the kernels slower.
     longest = 1.5 if "libasan" in os.environ.get("LD_PRELOAD", "") else 0.5
     program = f"""
 import os, signal, threading, time
@@ -343,7 +343,7 @@ print("end")
 
 
 def test_an_interruption_waits_only_for_items_in_progress():
-    """A second interruption does not wait even for these."""
+    """A second interruption does not even wait for the items in progress."""
     program = """
 import os, signal, threading, time
 from tieaware.runtime.threads import over_items
@@ -429,11 +429,11 @@ os.waitpid(child, 0)
 
 
 def test_a_coarsening_can_evaluate_with_threads_inside_a_thread_of_the_pool():
-    """A thread of the pool must not wait for another one."""
+    """A coarsening in Python may call tieaware again. A thread of the pool must then not wait for another one."""
     assert output_of(NESTED) == f"{[0.75] * 6}\n(40, 1) (40, 1)\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
 def test_a_child_forked_while_an_index_is_built_can_evaluate():
-    """The child has the lock of the parent's thread, but not the thread that would release it."""
+    """The fork copies a lock that a thread of the parent holds, but not the thread that would release it."""
     assert output_of(FORKED) == "0.75\n0.75\n"

@@ -3,7 +3,8 @@
 import subprocess
 import sys
 
-# NumPy and the standard library are imported first, because they ask for the platform, which is changed afterwards.
+# NumPy and modules of the standard library depend on the platform, so the program imports them before it changes the
+# platform.
 PRELUDE = """if True:
     import os, sys, tempfile, shutil, subprocess, numpy
     for name in ("fcntl", "resource", "pwd", "grp", "termios", "posix"):

@@ -126,7 +126,7 @@ def test_the_runs_are_as_effective_as_real_ones(collection):
 
     def mean(name):
         run = collection.runs[name]
-        # Order ties by document, which is as good as a random order for these runs.
+        # Sort ties by document id. In these runs, ids are independent of relevance, so this is like a random order.
         rankings = {q: sorted(sorted(run[q]), key=lambda doc: -run[q][doc]) for q in run}
         return np.mean([average_precision(q, ranking) for q, ranking in rankings.items()])
 

@@ -67,7 +67,8 @@ def test_permutation_with_few_pairs_tries_all_signs(alternative):
 @pytest.mark.parametrize(
     "decimals",
     [
-        # The mean is 0 except for rounding, so SciPy's tolerance, which is relative to the mean, is too small.
+        # SciPy's tolerance for tied means is relative to the observed mean. Here it is too small: the mean is 0 up to
+        # rounding.
         "0.1 0.2 -0.3 0.7 -0.7 0.4 -0.4",
         "0.1 0.2 -0.3 0.6 -0.6 0.05 -0.0499",
         "0.3 0.3 -0.1 -0.1 -0.1 0.2 -0.2 0.7",
@@ -89,7 +90,7 @@ def test_permutation_counts_tied_means(decimals, alternative):
 @pytest.mark.parametrize("n", [6, 20])
 @pytest.mark.parametrize("method", ["wilcoxon", "permutation"])
 def test_a_batch_of_samples_gives_the_values_of_single_samples(method, n):
-    """SciPy chooses one distribution for all samples of a call, by the zeros and ties in any of them."""
+    """Each sample is tested by itself. SciPy chooses one distribution for all, by zeros and ties in any of them."""
     rng = np.random.default_rng(9)
     plain, tied = rng.standard_normal((16, n)), rng.integers(1, 9, (16, n)) * rng.choice([-1.0, 1.0], (16, n))
     with_zeros = np.concatenate((plain[:, :-1], np.zeros((16, 1))), axis=1)

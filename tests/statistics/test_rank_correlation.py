@@ -1,4 +1,4 @@
-"""Kendall's τ, AP correlation and rank-biased overlap against their definitions and their authors' values."""
+"""Kendall's τ, AP correlation and rank-biased overlap, compared with definitions and with the authors' values."""
 
 import csv
 import math
@@ -46,7 +46,7 @@ def test_tau_ap_a_is_the_mean_over_all_orders(truth, scores):
     assert tau_ap(truth, scores) == pytest.approx(_mean_tau_ap(truth, scores), abs=1e-12)
 
 
-# Six items that are tied in both rankings have half a million pairs of orders.
+# Pairs of rankings have few items: six items that all tie in both rankings have half a million pairs of orders.
 @given(PAIRS.filter(lambda pair: len(pair[0]) <= 4))
 def test_tau_ap_a_is_the_mean_over_all_orders_of_both_rankings(pair):
     assert tau_ap(*pair) == pytest.approx(_mean_tau_ap(*pair), abs=1e-12)
@@ -55,7 +55,8 @@ def test_tau_ap_a_is_the_mean_over_all_orders_of_both_rankings(pair):
 def _tau_ap_b(a, b):
     """Return τ_AP,b in one direction, as Urbano and Marrero define it.
 
-    A pair (i, j) adds 1/(p_i - 1) if both rankings have j above i. p_i is the first rank of i's group in b.
+    A pair of items (i, j) adds 1/(p_i - 1) if both rankings have j above i. p_i is the first rank of i's tie group in
+    b.
     """
     n = len(a)
     below = [i for i in range(n) if b[i] < max(b)]
@@ -77,7 +78,7 @@ def test_tau_ap_b_follows_its_definition_in_both_directions(pair):
 
 
 def test_tau_ap_has_the_values_of_its_authors():
-    """The values are those of the example in the documentation of the authors' R package."""
+    """The expected values are those of an example in the documentation of the authors' R package."""
     x = np.array([0.06, 0.2, 0.27, 0.37, 0.57, 0.63, 0.66, 0.9, 0.91, 0.94])
     y = np.array([0.37, 0.06, 0.2, 0.27, 0.57, 0.66, 0.63, 0.91, 0.9, 0.94])
     tied_x, tied_y = np.round(x * 5) / 5, np.round(y * 5) / 5
@@ -206,7 +207,7 @@ PAPER = (Path(__file__).parent / "rbo_of_the_paper.csv").read_text(encoding="utf
 
 @pytest.mark.parametrize("row", list(csv.DictReader(PAPER)))
 def test_rbo_has_the_values_of_its_authors(row):
-    """The rows are tests of https://github.com/julian-urbano/sigir2024-rbo; most rankings differ in length."""
+    """Each row is a test of https://github.com/julian-urbano/sigir2024-rbo. Most pairs of rankings differ in length."""
     a, b, p = _read_ranking(row["x"]), _read_ranking(row["y"]), float(row["p"])
     for ties in "wab":
         expected = [float(row[f"{ties}.{score}"]) for score in ("ext", "min", "max", "res")]
@@ -219,14 +220,15 @@ def test_rbo_has_the_values_of_its_authors(row):
 @pytest.mark.parametrize("ties", ["w", "a", "b"])
 @pytest.mark.parametrize(("length", "other"), [(3, 3), (2, 5), (1, 1)])
 def test_the_bounds_of_rbo_are_attained_by_longer_rankings(ties, length, other):
-    """The least: no further common items. The greatest: common items only, each as early as possible."""
+    """The lower bound is attained without further common items, the upper bound if these come as early as possible."""
     a, b = list("uvw")[:length], list("vxuyz")[:other]
     bounds = rbo_bounds(_untied(a), _untied(b), 0.7, ties)
     rest = range(150)
     least = _untied([*a, *(f"a{i}" for i in rest)]), _untied([*b, *(f"b{i}" for i in rest)])
     assert rbo(*least, 0.7, ties, extrapolate=False) == pytest.approx(bounds.least, abs=1e-12)
     missing_of_a, missing_of_b = [x for x in b if x not in a], [x for x in a if x not in b]
-    # First each ranking takes the items that only the other one has, and then both continue with the same items.
+    # For the upper bound, each ranking continues with the items that only the other ranking has. Then both continue
+    # with the same items.
     a, b = a + missing_of_a, b + missing_of_b
     greatest = _untied([*a, *map(str, rest)]), _untied([*b, *map(str, rest)])
     assert rbo(*greatest, 0.7, ties, extrapolate=False) == pytest.approx(bounds.greatest, abs=1e-12)
@@ -237,7 +239,7 @@ def _untied(items):
 
 
 def test_rbo_without_extrapolation_is_less_than_the_lower_bound():
-    """For two equal rankings of one item, the sum is 0.1; the item remains common below, so the bound is 0.2558."""
+    """For equal rankings of one item, the sum to depth 1 is 0.1. The item counts at all depths: the bound is 0.2558."""
     assert rbo([1], [1], 0.9, extrapolate=False) == pytest.approx(0.1, abs=1e-15)
     assert rbo_bounds([1], [1], 0.9).least == pytest.approx(math.log(10) / 9, abs=1e-15)
     assert rbo_bounds([1], [1], 0.9)[::2] == pytest.approx([1, 1], abs=1e-15)
