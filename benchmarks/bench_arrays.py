@@ -1,4 +1,4 @@
-"""Scores in arrays with prepared labels: the inner loop of an optimiser, large collections, and two threads."""
+"""Evaluations of arrays of scores with an Evaluator: as by optimisers, of large collections, and with two threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -70,8 +70,8 @@ def test_learning_to_rank(compare, measures, dtype, at_most):
 class TieOblivious:
     """nDCG@10 + AP + RR of lists of equal length in NumPy, ignoring ties.
 
-    Each step computes the whole matrix, with a single sort; the constructor computes everything that does not depend on
-    the scores.
+    Each operation is on the matrix of all lists, and there is a single sort. The constructor computes everything that
+    does not depend on the scores.
     """
 
     def __init__(self, judged: Labels) -> None:
@@ -84,7 +84,7 @@ class TieOblivious:
         self.ideal = np.cumsum(self.discounts)[np.minimum(self.totals, 10) - 1]
 
     def __call__(self, scores: Floats, out: Floats) -> Floats:
-        """Write the values of each list into its row of out."""
+        """Write the values of each list to its row of `out`."""
         order = np.argsort(-scores, axis=1)
         ranked = np.take_along_axis(self.relevance, order, axis=1)
         out[:, 0] = ranked[:, :10] @ self.discounts / self.ideal
@@ -129,7 +129,7 @@ def test_one_query(compare):
 
 
 def test_rows(compare):
-    """Measure scores of two dimensions, which must be as fast as flat ones."""
+    """Measure two-dimensional scores, which must be as fast as one-dimensional scores."""
     measures = ("nDCG@10", "AP", "RR")
     judged = labels(1, 10, 2)
     matrix = distinct_scores(1, 10)
@@ -148,13 +148,13 @@ def test_list_length(compare, small, length, at_most):
     if small:
         total, length = total // 100, max(10, length // 100)
     base = 10 if small else 1_000
-    # Each list has three judged documents.
+    # Each list has three judged documents, all relevant.
     judged, lists = {}, {}
     for size in (length, base):
         flat = np.full(total, -1, dtype=np.int32)
         rng = np.random.default_rng(size)
         starts = np.arange(0, total, size)
-        # One in each third of the list, so that the three are distinct.
+        # Choose one document in each third of the list, so that the three documents are distinct.
         for third in range(3):
             flat[starts + third * (size // 3) + rng.integers(size // 3, size=len(starts))] = 1
         judged[size], lists[size] = flat, np.append(starts, total)
@@ -190,7 +190,8 @@ def test_one_group(compare, small, relevant):
     out = np.empty((1, 1))
 
     def check() -> None:
-        # E[1/X] for the first of r relevant documents at n ranks, from the differences of its survival function.
+        # The expectation of 1/X, where X is the rank of the first of r relevant documents among n in random order:
+        # P(X = x) = P(X >= x) r / (n - x + 1).
         x = np.arange(1, n - relevant + 2)
         survival = np.append(1.0, np.cumprod((n - relevant - x[:-1] + 1) / (n - x[:-1] + 1)))
         expected = (survival * relevant / (n - x + 1) / x).sum()
@@ -225,7 +226,7 @@ def test_threads(compare, small):
 
 
 def test_free_cores(compare, small):
-    """Measure the most that two threads can gain now: the ratio is near 1 if other programs keep a core busy."""
+    """Measure how much two threads can gain at the moment. If other programs use a core, the ratio is near 1."""
     arrays = np.random.default_rng(2008).random((16, 2_000 if small else 200_000))
 
     def sort(matrix: Floats) -> float:

@@ -1,4 +1,4 @@
-"""The metric that a booster computes after every round: LightGBM's own, and tieaware's for the same scores."""
+"""The metric that LightGBM computes after every round: its own nDCG, compared with tieaware's for the same scores."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Runs in dictionaries, {query: {document: score}}, with judgments prepared once."""
+"""Runs as dictionaries {query: {document: score}}. Judgments are prepared once, outside the measured time."""
 
 from functools import partial
 

@@ -1,7 +1,7 @@
-"""The engines that find tie groups: counting, locating and sorting, by the number of scores of relevant documents.
+"""The engines that find tie groups (counting, locating, sorting), by the number of distinct scores to be found.
 
-`engine/engine_choice.py` chooses one. The benchmarks compare its choice with the best engine, and with NumPy's sort of
-the bare scores, without permutation or labels: the least time of any method that sorts.
+`engine/engine_choice.py` chooses one engine. The benchmarks compare its choice with the fastest engine, and with
+NumPy's sort of the scores alone, without permutation or labels: no method that sorts can be faster.
 """
 
 from functools import partial

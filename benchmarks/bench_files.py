@@ -1,4 +1,4 @@
-"""Processes that read a run file and print the result, timed from start to end."""
+"""Processes that read a run file and print the values, timed from start to exit."""
 
 import gzip
 import locale
@@ -43,7 +43,7 @@ def files(small, tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     order = np.argsort(-scores, axis=1)
     numbers = np.random.default_rng(2008).integers(1_000_000, 8_000_000, size=scores.shape)
-    # Adding the position makes them distinct within a query; they keep seven digits.
+    # Add the position, so that the document numbers of a query are distinct. They still have seven digits.
     numbers = np.sort(numbers, axis=1) + np.arange(1_000)
     with open(folder / "run.trec", "w") as run_file, open(folder / "qrels.txt", "w") as qrels_file:
         for i in range(n_queries):
@@ -109,7 +109,7 @@ def test_file_to_result(compare, report, files):
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_two_threads(compare, files, compressed):
-    """Measure one process, with the judgments read beforehand. A compressed file is decompressed by one thread."""
+    """Measure evaluation in this process, with judgments read beforehand. A single thread decompresses a file."""
     qrels, run_file, _, means = files
     judgments = tieaware.read_qrels(qrels)
     name = workload(files)

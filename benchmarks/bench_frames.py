@@ -1,4 +1,4 @@
-"""Seven million rows in data frames and Arrow tables: time against the same rows in a file, and memory."""
+"""Seven million rows in data frames and Arrow tables: the time, compared with the same rows in a file, and memory."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from benchmarks.workloads import distinct_scores, labels
 SECTION = "Data frames and Arrow"
 MEASURES = ("AP", "RR", "nDCG@10", "R@1000")
 THEIRS = (ir_measures.AP, ir_measures.RR, ir_measures.nDCG @ 10, ir_measures.R @ 1000)
-# Most bytes beside the table itself.
+# The target: at most this many bytes of memory in addition to the table.
 MOST_MEMORY = 300e6
 
-# Print by how many bytes the memory of a process rises while it evaluates a table in memory.
+# A program that evaluates a table in memory, and prints by how many bytes the memory of the process rises meanwhile.
 BESIDE = """
 import json, resource, sys
 import polars as pl
@@ -45,7 +45,7 @@ with open("/proc/self/status") as status:
 print(json.dumps([means, 1024 * (after - before)]))
 """
 
-# Evaluate a stream with the given number of rows, a thousand per query. Batches are made on demand.
+# A program that evaluates a stream with the given number of rows, a thousand per query. It makes each batch on demand.
 STREAM = """
 import sys
 import numpy as np
@@ -70,7 +70,7 @@ print(tieaware.evaluate(qrels, pa.RecordBatchReader.from_batches(schema, batches
 
 @pytest.fixture(scope="module")
 def rows(small, tmp_path_factory):
-    """Write judgments and a run to files; yield the folder, and the rows of the run as a frame of polars."""
+    """Write judgments and a run to files; yield the folder, and the rows of the run as a polars frame."""
     n_queries = 70 if small else 6_980
     scores = np.round(distinct_scores(n_queries, 1_000) * 20, 13)
     judged = labels(n_queries, 1_000, 1.1)
@@ -130,7 +130,7 @@ def test_frames(compare, rows, form):
 
 
 def test_ir_measures(compare, rows):
-    """Measure frames of pandas for both judgments and run, the form that ir_measures takes."""
+    """Measure pandas frames of judgments and of a run, because ir_measures takes this form."""
     folder, frame = rows
     frame = frame[: len(frame) // 10]
     run = objects(frame)

@@ -1,4 +1,4 @@
-"""Link prediction: the rank of each positive among its own negatives, against OGB's formula in NumPy."""
+"""Link prediction, where each positive is ranked among its own negatives: compared with OGB's formula in NumPy."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ SECTION = "Link prediction, one thread: RR + Hits@10"
 
 
 def reciprocal_mean_ranks(positive: Floats, negatives: Floats) -> Floats:
-    """Return 1 / rank, and whether the rank is at most 10, for the mean of optimistic and pessimistic rank.
+    """Return RR and Hits@10 of each positive, computed from the mean of its optimistic and its pessimistic rank.
 
     float64[n, 2]. OGB and PyKEEN compute ranks in the same way.
     """
@@ -26,7 +26,7 @@ def test_one_positive_among_many(compare, small, dtype):
     n, m = (100, 50) if small else (10_000, 500)
     rng = np.random.default_rng(2020)
     negatives = rng.permuted(np.tile(np.arange(m, dtype=dtype), (n, 1)), axis=1)
-    # Most positives are near the top, as with a trained model. None ties, so both must agree.
+    # Most positives are near the top, as with a trained model. No positive ties, so both must give the same values.
     positive = ((m * rng.random(n) ** 0.02).astype(np.int64) - 0.5).astype(dtype)
     expected = reciprocal_mean_ranks(positive, negatives)
     compare(

@@ -1,4 +1,4 @@
-"""Other evaluators on the same data, for orientation: their time divided by tieaware's."""
+"""Other evaluators on the same data: their time divided by tieaware's. There are no targets."""
 
 from functools import cache, partial
 

@@ -1,4 +1,4 @@
-"""New labels at every call: the time of preparing them, in addition to the evaluation itself."""
+"""New labels at every call, so that the time to prepare them is added to the time of the evaluation."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ SECTION = "New labels at every call, one thread"
 MEASURES = ("nDCG@10", "AP", "RR")
 MOST_MEMORY = 200e6
 
-# Print the peak memory with the labels alone, and after they are prepared.
+# A program that prints its peak memory before and after it prepares an Evaluator from labels.
 PREPARE = """
 import resource, sys
 import numpy as np
@@ -37,7 +37,8 @@ tieaware.Evaluator(labels, ["nDCG@10", "AP", "RR"])
 print(before, peak())
 """
 
-# Print the seconds of both for each turn. Garbage collection is enabled, as for users; timeit disables it.
+# A program that prints the seconds of tieaware and of pytrec_eval for each turn. timeit disables garbage collection, so
+# the program enables it again, as for users.
 TAKE_TURNS = """
 import json, sys
 from pathlib import Path

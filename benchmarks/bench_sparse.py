@@ -1,4 +1,4 @@
-"""Whole catalogues: all items are ranked for every user; few are relevant, and some were seen in training."""
+"""Recommendation from whole catalogues: all items are ranked for every user, except those seen in training."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ SECTION = "Whole catalogues, one thread: 10 of 100,000 items relevant, 100 exclu
 
 
 class Catalogue:
-    """Users with relevant and excluded items, and a matrix of scores. A higher lift ranks relevant items higher."""
+    """Relevant and excluded items of users, and a matrix of scores. A higher `lift` ranks relevant items higher."""
 
     def __init__(self, n_users: int, n_items: int, lift: float) -> None:
         rng = np.random.default_rng(2008)
@@ -33,7 +33,7 @@ class Catalogue:
         np.put_along_axis(self.scores, self.excluded, 1 - rng.random((n_users, 100), dtype=np.float32) / 1000, 1)
 
     def check(self, values: np.ndarray) -> None:
-        """Assert the values of some users against the reference on lists without the excluded items."""
+        """Assert that the values of some users equal those of the reference for lists without the excluded items."""
         some = range(0, len(values), max(1, len(values) // 5))
         labels = np.zeros(self.scores.shape, np.int8)
         np.put_along_axis(labels, self.relevant, 1, 1)

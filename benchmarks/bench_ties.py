@@ -1,4 +1,4 @@
-"""The cost of exactness under ties, and the kernels against plain Python."""
+"""The time of exact averages compared with ignoring ties, and of the kernels compared with plain Python."""
 
 from functools import partial
 from itertools import pairwise
@@ -66,7 +66,7 @@ def test_reference(compare, measure, small):
 def tied_lists(n_queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return scores, labels and offsets of lists of 100 documents with five scores, a fifth of them relevant.
 
-    The average is cheap for such lists, but the spread is not.
+    For such lists, the spread takes much longer than the average.
     """
     rng = np.random.default_rng(2008)
     labels = (rng.random(100 * n_queries) < 0.2).astype(int)
@@ -76,7 +76,7 @@ def tied_lists(n_queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("measure", [*MEASURES, "RBP", "Bpref", "Q", "AUC", "ERR@20", ",".join(MEASURES)])
 @pytest.mark.parametrize("lists", ["discrete scores", "100 documents and 5 scores"])
 def test_spread(compare, discrete, small, measure, lists):
-    """Measure mean, standard deviation, minimum and maximum together, against the mean alone."""
+    """Compare the time of mean, standard deviation, minimum and maximum together with that of the mean alone."""
     scores, labels, offsets = discrete if lists == "discrete scores" else tied_lists(200 if small else 5_000)
     measures = measure.split(",")
     evaluator = tieaware.Evaluator(labels, measures, offsets=offsets)

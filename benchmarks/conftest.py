@@ -1,4 +1,4 @@
-"""The `compare` fixture, which measures a row of the table; and the table and the targets at the end of the session."""
+"""The fixture `compare`, which measures a row of the table. The session ends with the table and missed targets."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def compare(benchmark: Any, report: Callable[[Ratio], None], small: bool) -> Cal
         )
         first, second = (theirs, mine) if inverse else (mine, theirs)
         names = (to, of) if inverse else (of, to)
-        # Targets are for the full workloads only.
+        # Small workloads have no targets.
         ratio = Ratio(
             section, workload, *names, *summarise(first, second),
             at_most=None if small else at_most, rounds=rounds, seconds=(min(first), min(second)), column=column,
@@ -106,7 +106,8 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     terminalreporter.section("ratios")
     terminalreporter.write_line(tables.text(ratios, surroundings))
     if config.getoption("--record"):
-        # Here the exit status is that of the benchmarks alone: a missed target is recorded, a wrong result is not.
+        # The exit status does not yet include missed targets. Results are recorded if targets are missed, but not if a
+        # benchmark returned a wrong result.
         if exitstatus:
             terminalreporter.write_line("Not recorded: a benchmark failed.")
             return
@@ -116,7 +117,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
-    """Report the targets after the last line of pytest, and fail if one is missed unexpectedly."""
+    """Print the summary of the targets after pytest's last line; fail if a target is missed unexpectedly."""
     yield
     config = session.config
     ratios = config.stash[_ratios]

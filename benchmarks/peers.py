@@ -1,7 +1,7 @@
-"""The evaluators that are compared, each with the data in its own form, prepared beforehand.
+"""The evaluators that are compared. Each gets the data in its own form, converted outside the measured time.
 
-Each computes the means of nDCG@10, AP and RR over the queries, as far as it has these measures, in one thread. The
-scores of a list are distinct, so all must agree.
+Each computes the means of nDCG@10, AP and RR over the queries in one thread, or of those of the three measures that it
+has. The scores of a list are distinct, so all evaluators must agree.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Collection:
 
     @cached_property
     def labels(self) -> Labels:
-        """The labels, 0 and 1, of the same shape."""
+        """The labels, 0 or 1, in the shape of the scores."""
         return labels(self.n_lists, self.length, self.relevant)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Ratios between two timings of one session, and the machine on which they were measured."""
+"""Ratios of two times measured in the same session, and the description of the machine."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ class Ratio:
     section, workload, of, to, column : str
         The names of the row. Rows of one section that differ only in their column become one row of a separate table.
     ratio : float
-        The median of the ratios of all turns. It decides whether the target is met.
+        The median of the ratios of all turns. The target is met if it is at most `at_most`.
     of_least : float
         The least time of `of` divided by the least time of `to`.
     at_most : float or None
-        The target, or None if the row is for orientation.
+        The target, or None if the row has none.
     seconds : tuple of float
-        The least times of both, for the JSON file only: a bare time says nothing about another machine.
+        The least times of `of` and of `to`. Only the JSON file contains them, because times of one machine say
+        nothing about another.
     expected_to_miss : str
         The reason why the target is expected to be missed on this processor, or "".
     """
@@ -71,7 +72,7 @@ class Ratio:
 
     @property
     def verdict(self) -> str:
-        """"met" or "missed", with a remark if the row is on the list of expected misses; "" without a target."""
+        """"met" or "missed", with a remark if the target was expected to be missed; "" if there is no target."""
         if self.at_most is None:
             return ""
         if not self.expected_to_miss:
@@ -80,7 +81,7 @@ class Ratio:
 
 
 def seconds(work: Callable[[], Any], calls: int = 1) -> float:
-    """Return the seconds of one of several calls. A process reports its own time."""
+    """Return the mean seconds per call. If `work` returns a Process, return the time that the process took."""
     start = perf_counter()
     for _ in range(calls):
         result = work()
@@ -89,7 +90,7 @@ def seconds(work: Callable[[], Any], calls: int = 1) -> float:
 
 
 def rounds_within(budget: float, pair: float) -> int:
-    """Return the number of turns that fit into the budget, if one turn takes `pair` seconds: 3 to 200."""
+    """Return how many turns of `pair` seconds fit into a budget of seconds, but at least 3 and at most 200."""
     return max(3, min(200, int(budget / pair)))
 
 

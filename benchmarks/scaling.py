@@ -1,4 +1,4 @@
-"""The figure of docs/performance.md: time by the length of the lists, and by the share of relevant documents.
+"""The figure of docs/performance.md: time per document by list length, and by the share of relevant documents.
 
 ``python -m benchmarks.scaling`` measures and draws the figure; ``--draw`` draws the last measurements again. The figure
 has no targets.
@@ -23,16 +23,16 @@ TOOLS = (ARRAYS, DICTS, *TAKE_DICTS, *TAKE_ARRAYS)
 LENGTHS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 RELEVANT = (1, 3, 10, 30, 100, 300, 900)
 
-# Documents per point, unless a single list has more.
+# The number of documents evaluated for each point of the figure, unless a single list is longer.
 N_DOCS = 50_000
 
-# Most seconds of one evaluation. A line ends where the next point would probably take longer.
+# The most seconds that one evaluation may take. A line ends where the next point would probably take longer.
 PATIENCE = 10.0
 
-# Seconds for which a point is repeated. The least time counts.
+# The seconds for which the measurement of a point is repeated. The point shows the least time.
 REPEATING = 0.5
 
-# The colours differ in lightness, and every line has its own mark and name: for print and for colour-blind readers.
+# For print and for colour-blind readers, colours differ in lightness, and every line has its own marker and name.
 STYLES = {
     "tieaware, arrays": ("#000000", "o", 2.4),
     "tieaware, dicts": ("#000000", "s", 1.6),
@@ -42,7 +42,7 @@ STYLES = {
     "scikit-learn": ("#CC79A7", "X", 1.3),
     "tie-aware-retrieval-metrics": ("#8C6D00", "P", 1.3),
 }
-# Names beside the lines that differ from those of the tools.
+# Names beside the lines, where they differ from the names of the tools.
 LINE_NAMES = {
     "scikit-learn": "scikit-learn (nDCG@10 alone)",
     "tie-aware-retrieval-metrics": "tie-aware-\nretrieval-metrics",
@@ -52,7 +52,7 @@ LINE_NAMES = {
 def measure(
     shapes: Sequence[tuple[int, int, int]], n_docs: int = N_DOCS, repeating: float = REPEATING
 ) -> dict[str, list[float]]:
-    """Time every tool on collections of these shapes (lists, length, relevant), in nanoseconds per document.
+    """Time every tool on collections of the given shapes (lists, length, relevant), in nanoseconds per document.
 
     The points of a tool end before the first evaluation that would probably take more than PATIENCE.
     """
@@ -74,7 +74,7 @@ def measure(
 
 
 def time(tool: Tool, data: Collection, expected: Any, repeating: float) -> float:
-    """Return the least seconds of an evaluation, after asserting its result."""
+    """Assert the result of an evaluation, repeat it for `repeating` seconds, and return the least time in seconds."""
     work = tool.prepare(data)
     tool.check(work(), expected)
     least = spent = seconds(work)
@@ -89,7 +89,7 @@ def record(
     folder: Path, lengths: Sequence[int] = LENGTHS, relevant: Sequence[int] = RELEVANT, n_docs: int = N_DOCS,
     repeating: float = REPEATING,
 ) -> None:  # fmt: skip
-    """Measure both panels, and write scaling.json."""
+    """Measure the points of both panels of the figure, and write them to scaling.json."""
     # Other evaluators and their dependencies emit warnings of their own.
     warnings.simplefilter("ignore")
     by_length = measure([(max(1, n_docs // n), n, 5) for n in lengths], n_docs, repeating)
@@ -107,7 +107,7 @@ def draw(folder: Path) -> None:
     from matplotlib import pyplot as plt
 
     measured = json.loads(folder.joinpath("scaling.json").read_text(encoding="utf-8"))
-    # Keep text as text in the SVG, and write the same file for the same numbers.
+    # Keep text as text in the SVG. With a fixed salt, the same numbers give the same file.
     plt.rcParams.update({"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "tieaware"})
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), sharey=True, layout="constrained")
     for panel, (x, points) in zip(axes, measured["panels"].values(), strict=True):
@@ -149,7 +149,7 @@ def description(measured: dict[str, Any]) -> str:
 
 
 def name_lines(panel: Any, ends: dict[str, tuple[float, float]], at: float) -> None:
-    """Write the names of the lines at their ends, moved apart where they would touch."""
+    """Write the name of each line at its end. Names that would touch are moved apart."""
     apart = 1.8
     height = 0.0
     for name, (_, y) in sorted(ends.items(), key=lambda item: item[1][1]):
@@ -165,11 +165,11 @@ def name_lines(panel: Any, ends: dict[str, tuple[float, float]], at: float) -> N
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and draw, as the arguments say."""
+    """Run the command line: measure the points unless --draw is given, and draw the figure."""
     parser = argparse.ArgumentParser("python -m benchmarks.scaling", description=__doc__.splitlines()[0])
     parser.add_argument("--draw", action="store_true", help="draw the figure from scaling.json without measuring")
     parser.add_argument(
-        "--small", action="store_true", help="measure tiny collections, to check that all runs, and keep nothing"
+        "--small", action="store_true", help="measure tiny collections as a test, and keep no files"
     )
     parser.add_argument("--out", type=Path, default=DOCS, help="folder of the figure and of scaling.json")
     options = parser.parse_args(arguments)

@@ -1,7 +1,7 @@
-"""The cost of evaluation by Spark: the tables of docs/integrations/spark.md.
+"""The times of evaluation by Spark, for the tables of docs/integrations/spark.md.
 
-``make bench-spark`` measures them, which takes three quarters of an hour if nothing else runs. Local mode uses no
-network: shuffled rows are written to disk and read again.
+``make bench-spark`` takes three quarters of an hour on an idle machine. Spark runs in local mode, which uses no
+network: it writes shuffled rows to disk and reads them again.
 """
 
 import argparse
@@ -25,12 +25,12 @@ from tieaware.integrations.spark.packing import packed
 
 MEASURES = ["AP", "nDCG@10", "RR"]
 
-# Documents per list, and judged documents per query. There are two runs.
+# The number of documents per list, and of judged documents per query. There are two runs.
 LENGTH, JUDGED = 1000, 20
 DRIVER_MEMORY = "3g"
 
-# All ways of evaluation use large Arrow batches, because each batch has a cost. With this limit on bytes, Spark does
-# not compute the size of a batch after each row.
+# All ways of evaluation use large Arrow batches, because each batch costs time. With this value of the limit on bytes,
+# Spark does not compute the size of a batch after each row.
 SETTINGS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
@@ -57,7 +57,7 @@ def write_collection(folder: Path, n_rows: int, length: int = LENGTH, shuffled: 
     per_file = max(250_000 // (2 * length), 1)
     for i, first in enumerate(range(0, n_queries, per_file)):
         queries = np.arange(first, min(first + per_file, n_queries))
-        # The documents of a list are distinct, out of a collection of twenty times as many.
+        # The documents of a list are distinct, and drawn from a collection that is twenty times as large.
         starts = rng.integers(0, 20 * length, (2, len(queries), 1))
         documents = (starts + 19 * np.arange(length)) % (20 * length)
         order = rng.permutation(2 * documents[0].size) if shuffled else slice(None)
@@ -95,7 +95,7 @@ def session(threads: int) -> Iterator[Any]:
 
 
 class Timed:
-    """The least time of an action, and the bytes that it shuffled last."""
+    """An action, its least time so far, and the bytes that it shuffled when it last ran."""
 
     def __init__(self, spark: Any, work: Callable[[], Any]) -> None:
         self._spark, self._work = spark, work
@@ -195,7 +195,7 @@ def with_ranking_evaluator(qrels: Any, runs: Any) -> float:
 
 
 def joined_rows(qrels: Any, runs: Any) -> Any:
-    """Return the rows of the runs with labels and the names of judged documents, ready for packing."""
+    """Join the rows of the runs with the judgments, and return the columns that packing needs."""
     from pyspark.sql import functions as F  # noqa: N812
 
     judged = qrels.toDF("query", "document", "label")
@@ -209,13 +209,13 @@ PACKED = "run string, query string, scores binary, positions binary, labels bina
 
 
 def rows_by_map(qrels: Any, runs: Any) -> Any:
-    """Shuffle and sort single rows, and pack them by mapInArrow. Does not evaluate."""
+    """Shuffle and sort single rows, and pack them into lists by mapInArrow, without evaluation."""
     rows = joined_rows(qrels, runs).repartition("query").sortWithinPartitions("query", "run")
     return rows.mapInArrow(lambda batches: packed(batches), PACKED)
 
 
 def rows_by_list(qrels: Any, runs: Any) -> Any:
-    """Pack each list in its own call of applyInArrow. Does not evaluate."""
+    """Pack each list by its own call of applyInArrow, without evaluation."""
 
     def of_list(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from packed(batches)
@@ -224,7 +224,7 @@ def rows_by_list(qrels: Any, runs: Any) -> Any:
 
 
 def rows_by_bucket(qrels: Any, runs: Any) -> Any:
-    """Pack 32 buckets of queries, each in one call of applyInArrow. Does not evaluate."""
+    """Pack 32 buckets of queries, each by one call of applyInArrow, without evaluation."""
     from pyspark.sql import functions as F  # noqa: N812
 
     def of_bucket(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -249,7 +249,7 @@ def check(qrels: Any, runs: Any, folder: Path) -> None:
 
 
 def against_others(spark: Any, folder: Path, n_rows: int, rounds: int, ways: bool) -> None:
-    """Check the result, and print times and ratios for one collection. With `ways`, compare other groupings as well."""
+    """Check the result, and print times and ratios for one collection. With `ways`, also time other groupings."""
     qrels, runs = (spark.read.parquet(str(folder / name)) for name in ("qrels.parquet", "runs"))
     check(qrels, runs, folder)
     works = {
@@ -278,10 +278,11 @@ def against_others(spark: Any, folder: Path, n_rows: int, rounds: int, ways: boo
 
 
 def growth(folders: dict[int, Path], in_no_order: Path, threads: int, rounds: int) -> None:
-    """Print how times grow with the number of rows, and for rows in random order, as many as in the second collection.
+    """Print the time per row for collections of growing size, and for a collection with rows in random order.
 
-    Java compiles its code during the first 10^7 rows, so smaller collections have more rounds. The largest collection
-    has one round, and leaves out scikit-learn, which would take too long.
+    The rows in random order are as many as those of the second collection. Java compiles its code during the first 10^7
+    rows, so smaller collections have more rounds. The largest collection has one round, and leaves out scikit-learn,
+    which would take too long.
     """
     print(f"\nGrowth, {threads} threads")
     first: dict[str, float] = {}
@@ -333,7 +334,7 @@ def main() -> None:
                 write_collection(folder / name, arguments.rows, length, shuffled=name == "in no order")
             for threads in (2,) if arguments.small else (1, 2):
                 with session(threads) as spark:
-                    # The first collection warms up. The other evaluators are too slow for more rounds on the rest.
+                    # Java is warm after the first collection, and the other evaluators are too slow for more rounds.
                     for name in collections if threads == 2 else ["lists of 1000"]:
                         first = name == "lists of 1000"
                         against_others(spark, folder / name, arguments.rows, arguments.rounds if first else 1, first)

@@ -1,7 +1,7 @@
-"""The tables of the ratios, for docs/performance.md and for a terminal.
+"""Formatting of the ratios as tables, for docs/performance.md and for a terminal.
 
-``python -m benchmarks.tables`` writes the page anew from docs/performance.json and measures nothing: for changes of the
-format or of expected_to_miss.toml.
+``python -m benchmarks.tables`` rewrites the page from docs/performance.json without measuring. Use it after changes of
+the format or of expected_to_miss.toml.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def rounded(x: float) -> str:
 
 
 def tables(ratios: Sequence[Ratio]) -> list[list[tuple[str, ...]]]:
-    """Return the main table, and one more for each section that has columns. The first row of each is its header.
+    """Return the main table, and a table for each section with columns. The first row of each table is its header.
 
-    In the main table, each section begins with a row that consists of its title.
+    In the main table, each section begins with a row that contains only its title.
     """
-    # Sections keep the order in which they began, even if benchmarks of one section ran apart.
+    # Group rows by section, in the order of each section's first row: benchmarks of a section may run in several files.
     sections = {ratio.section: [other for other in ratios if other.section == ratio.section] for ratio in ratios}
     main: list[tuple[str, ...]] = [HEADER]
     others = []
@@ -56,14 +56,14 @@ def _crossed(title: str, ratios: Sequence[Ratio]) -> list[tuple[str, ...]]:
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for ratio in ratios:
         row = rows.setdefault((ratio.workload, f"{ratio.of} ÷ {ratio.to}"), {})
-        # There is no column for verdicts, so a missed target stands beside its ratio.
+        # These tables have no column for verdicts, so a missed target is marked beside its ratio.
         row[ratio.column] = rounded(ratio.ratio) if ratio.met else f"{rounded(ratio.ratio)} {ratio.verdict}"
     body = [(*names, *(row.get(column, "") for column in columns)) for names, row in rows.items()]
     return [(title, "what ÷ what", *columns), *body]
 
 
 def markdown(ratios: Sequence[Ratio], surroundings: dict[str, Any]) -> str:
-    """Format the tables in Markdown: first the versions and the machine, at the end the reasons of expected misses."""
+    """Format the tables in Markdown, after the versions and the machine, and before the reasons of expected misses."""
     lines = textwrap.wrap(_description(surroundings), 120, break_long_words=False, break_on_hyphens=False)
     for header, *rows in tables(ratios):
         numbers = _number_columns(header)

@@ -1,4 +1,4 @@
-"""Targets that are expected to be missed, and the result of a session by them."""
+"""Targets that are expected to be missed, and a summary of how a session differs from these expectations."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def missed(ratios: Iterable[Ratio]) -> list[Ratio]:
 
 
 def summary(ratios: Sequence[Ratio], reasons: Mapping[tuple[str, ...], str], complete: bool) -> list[str]:
-    """Return lines about everything that differs from the list of expected misses.
+    """Return lines about all rows whose result differs from the list of expected misses.
 
-    If `complete`, all benchmarks were measured, and rows of the list without a measured one are reported, too.
+    If `complete`, all benchmarks were measured. Entries of the list that name no measured row are then reported too.
     """
     lines = []
     if met := [ratio for ratio in ratios if ratio.verdict == "met (expected to miss)"]:

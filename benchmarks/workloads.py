@@ -1,4 +1,4 @@
-"""Data of the benchmarks: seeded, so the same arguments give the same data."""
+"""Random data for the benchmarks. The same arguments give the same data, because seeds are fixed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WEB_SEARCH = ("AP", "RR@10", "nDCG@10", "R@1000")
 
 
 def labels(n_lists: int, length: int, relevant: float, seed: int = 2008) -> Labels:
-    """Choose `relevant` documents in each list. A fraction is the share of lists that get one more."""
+    """Give label 1 to `relevant` documents of each list. With 1.1, a tenth of the lists have two, the others one."""
     rng = np.random.default_rng(seed)
     chosen = np.zeros((n_lists, length), dtype=np.int32)
     each = int(relevant)
