@@ -2,10 +2,10 @@
 
     python fuzz/differential.py --seconds 60 [--seed 1] [--batch 7]
 
-A batch has thousands of lists, some measures, one tie rule, and scores that are hard to tell apart. Every list is
-evaluated by every engine, with one thread and several, as a flat array and as a two-dimensional one, and in four input
-formats. All values must be equal bit for bit. A few lists of each batch are compared with the reference. The seed and
-the number of a batch determine its content, so these two numbers reproduce a failure.
+A batch consists of many lists, some measures, one tie rule, and scores with tiny differences. Every list is evaluated
+by every engine, with one thread and several, as a flat array and as a two-dimensional array, and in four input formats.
+All values must be equal bit for bit. A few lists of each batch are compared with the reference. The seed and the number
+of a batch determine its content, so these two numbers reproduce a failure.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from support.queries import MEASURES as MOST_MEASURES
 
 MEASURES = (*MOST_MEASURES, "infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11", "AUC@3", "NumRet(rel=2)")
 PRECISIONS = ("bands:1.5", "bands:2", "decimals:2", "significant:3", "float32", "float16", "bfloat16", "levels:7")
-# Counting, locating, a mixture of both, sorting (with counting or locating where a list cannot be sorted), and the cost
-# model.
+# Force counting, locating, or mixtures of both; force sorting, except for lists that cannot be sorted; or let the cost
+# model choose.
 ENGINES = (
     EngineChoice(10**9, False), EngineChoice(0, False), EngineChoice(3, False), EngineChoice(16, False),
     EngineChoice(sorting=True), EngineChoice(0, sorting=True), EngineChoice(),
 )  # fmt: skip
-# The number of lists in a batch and the length of the longest. Long lists take long, so they are drawn rarely.
+# The number of lists in a batch, and the length of the longest list. Batches of long lists take time, so they are rare.
 KINDS = (*[(20_000, 12)] * 8, (2_000, 150), (60, 3_000))
 NUMBERS = np.array(
     [
@@ -60,7 +60,7 @@ NUMBERS = np.array(
     ]
 )  # fmt: skip
 LONGEST_OF_ALL_VALUES = 16
-# The reference adds in another order, so it differs from the kernels by rounding.
+# The reference adds numbers in another order than the kernels, so the results differ by rounding.
 TOLERANCE = 1e-12
 
 
@@ -97,7 +97,7 @@ class Batch(NamedTuple):
     rectangular: bool
 
     def outputs(self, evaluator: Evaluator, scores: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the outputs for some scores: one array of values, or the four arrays of a spread."""
+        """Evaluate scores. Return one array of values, or the four arrays of a spread if the batch asks for it."""
         return np.stack(evaluator.spread(scores)) if self.spread else evaluator(scores)[None]
 
     def evaluator(self, threads: int = 1, in_rows: bool = False) -> Evaluator:
@@ -144,12 +144,12 @@ def draw_batch(seed: int, number: int) -> Batch:
 
 
 def hard_to_tell_apart(rng: np.random.Generator, query: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """Draw scores, a few values for each list: neighbours in their last bits, zeros, infinities, random bits."""
+    """Draw up to eight different scores for each list: adjacent floats, zeros, infinities, and random bits."""
     width = 8
     bases = rng.choice(NUMBERS, (n, 1)).view(np.int64)
     several = rng.choice(NUMBERS, (n, width)).view(np.int64)
     any_bits = rng.integers(-(2**63), 2**63 - 1, (n, width))
-    # Steps of a few units in the last place of float64, in that of float32, or in a higher bit.
+    # The scores differ by a few units in the last place of float64, in the last place of float32, or in a higher bit.
     steps = rng.integers(-4, 5, (n, width)) << rng.choice([0, 0, 29, 45, 52], (n, 1))
     kind = rng.integers(0, 5, (n, 1))
     pool = np.select([kind <= 1, kind == 2, kind == 3], [bases + steps, several, any_bits], several + steps)
@@ -157,7 +157,7 @@ def hard_to_tell_apart(rng: np.random.Generator, query: NDArray[np.int64], n: in
     values[np.isnan(values)] = 1.0
     chosen = rng.integers(0, 2**31, len(query)) % rng.integers(1, width + 1, n)[query]
     scores = values[query, chosen]
-    # In a fifth of the lists, all scores may differ: successive floats from 1 up, in random order.
+    # In a fifth of the lists, all scores may differ: they are successive floats from 1 upwards, in random order.
     ladder = (rng.random(n) < 0.2)[query]
     rungs = rng.permutation(np.flatnonzero(ladder) % 997)
     scores[ladder] = (np.ones(1).view(np.int64) + rungs).view(np.float64)
@@ -173,7 +173,7 @@ def identifiers(rng: np.random.Generator, offsets: NDArray[np.int64]) -> list[st
 
 
 def usable(measures: list[str], ties: str, precision: str | None, spread: bool) -> list[str]:
-    """Return the measures that accept the options, and have a spread if one is wanted; AP if none does."""
+    """Return the measures that accept the options, and have a spread if one is wanted. Return AP if there is none."""
     found = []
     for measure in measures:
         try:
@@ -189,7 +189,7 @@ def usable(measures: list[str], ties: str, precision: str | None, spread: bool) 
 
 
 def by_engines(batch: Batch) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Yield the outputs of every engine, of several threads, of rows, and of two-dimensional arrays, with a name."""
+    """Yield (name, outputs) for every engine, for several threads, for rows, and for two-dimensional arrays."""
     lists = batch.lists
     n = len(lists.offsets) - 1
     evaluator = batch.evaluator()
@@ -218,7 +218,7 @@ def by_engines(batch: Batch) -> Iterator[tuple[str, NDArray[np.float64]]]:
 
 
 def check_catalogue(batch: Batch, rng: random.Random) -> None:
-    """Compare dense scores for a catalogue with the same lists given flat, with and without excluded items."""
+    """Compare an evaluator from sparse matrices with a dense one, with and without excluded items."""
     lists = batch.lists
     n = len(lists.offsets) - 1
     labels, scores = lists.labels.reshape(n, -1), lists.scores.reshape(n, -1)
@@ -247,7 +247,7 @@ def check_catalogue(batch: Batch, rng: random.Random) -> None:
 
 
 def check_means(batch: Batch) -> None:
-    """Compare mean, many and columns with the means of the values."""
+    """Compare the results of `mean`, `many` and `columns` with the means of the values."""
     scores = batch.lists.scores
     evaluator = batch.evaluator(threads=2)
     candidates = np.stack([scores, -scores, np.zeros_like(scores)])
@@ -262,7 +262,7 @@ def check_means(batch: Batch) -> None:
 
 
 def by_inputs(batch: Batch, rng: random.Random, folder: Path) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Yield the outputs for four forms of the same lists, such as files, dicts, frames and columns, with a name."""
+    """Yield (name, outputs) for four forms of the same lists, such as files, dicts, frames and columns."""
     lists = batch.lists
     queries = [f"q{q}" for q in range(len(lists.offsets) - 1)]
     of_row = [queries[q] for q in lists.query.tolist()]
@@ -287,7 +287,7 @@ def by_inputs(batch: Batch, rng: random.Random, folder: Path) -> Iterator[tuple[
         return path
 
     def scattered() -> Path:
-        # Write the lines with even numbers first. Then the rows of a query are not together, and in another order.
+        # Write the even lines first, so that the rows of a query are neither contiguous nor in the order of the list.
         lines = text.splitlines(keepends=True)
         return written(b"".join(lines[::2] + lines[1::2]))
 
@@ -315,7 +315,7 @@ def by_inputs(batch: Batch, rng: random.Random, folder: Path) -> Iterator[tuple[
 
 
 def written_judgments(lists: Lists, queries: list[str], of_row: list[str]) -> bytes:
-    """Return the content of a judgments file. It lacks the documents of label -1, which are outside the pool."""
+    """Return the content of a judgments file. Documents of label -1 are outside the pool, so the file lacks them."""
     rows = [
         f"{query} 0 {document} {max(label, -1)}\n"
         for query, document, label in zip(of_row, lists.documents, lists.labels.tolist(), strict=True)
@@ -331,7 +331,7 @@ def written_judgments(lists: Lists, queries: list[str], of_row: list[str]) -> by
 
 
 def check_reference(batch: Batch, values: NDArray[np.float64], rng: random.Random) -> int:
-    """Compare a few lists with the reference; return how many."""
+    """Compare a few lists with the reference; return the number of compared lists."""
     lists = batch.lists
     judged, judged_offsets = lists.judgments
     lengths = np.diff(lists.offsets)
@@ -345,14 +345,14 @@ def check_reference(batch: Batch, values: NDArray[np.float64], rng: random.Rando
         for i, measure in enumerate(batch.measures):
             parsed = parse_measure(measure)
             if RULES[batch.ties].extreme and parsed.definition.own_extremes(parsed):
-                # For the extremes, the reference orders by label, which is not the best order for these measures.
+                # The reference orders tied documents by label, which is not the best or worst order for these measures.
                 continue
             expected = reference.evaluate(measure, scores, labels, all_labels, batch.ties, documents)
             found = values[0, q, i]
             assert abs(found - expected) <= TOLERANCE * max(1, abs(expected)), (
                 f"{measure}: {found!r}, and {expected!r} in the reference; {scores} {labels} {all_labels} {documents}"
             )
-            # The reference has no variance for infAP, and for IAP11 it enumerates all possible values.
+            # The reference has no variance of infAP. For IAP11 it enumerates all possible values, which takes long.
             known = parsed.name != "infAP" and (parsed.name != "IAP11" or len(labels) <= LONGEST_OF_ALL_VALUES)
             if batch.spread and known:
                 variance = reference.variance(measure, scores, labels, all_labels)
@@ -363,10 +363,10 @@ def check_reference(batch: Batch, values: NDArray[np.float64], rng: random.Rando
 
 
 def check(batch: Batch, rng: random.Random, folder: Path) -> Counter[str]:
-    """Evaluate a batch in every way; raise AssertionError with the first list whose values differ between two ways."""
+    """Evaluate a batch in every way. If values differ, raise AssertionError that describes the first such list."""
     counts = Counter(batches=1, lists=len(batch.lists.offsets) - 1, documents=len(batch.lists.scores))
     first_name, first = None, np.empty(0)
-    # Lower the limits at random, so that several threads also read small files, in small chunks.
+    # Draw the limits at random. With low limits, several threads read even small files, in small chunks.
     run_file.SMALLEST = rng.choice((1 << 10, 1 << 16, 1 << 20))
     run_file.CHUNK = rng.choice((1 << 10, 1 << 16, 1 << 22))
     trec.CHUNK_ROWS = rng.choice((100, 1 << 16))
@@ -403,7 +403,7 @@ def description(batch: Batch, query: int, measure: int) -> str:
 
 
 def main() -> int:
-    """Evaluate batches until the time is over; return 1 if two ways differ."""
+    """Evaluate batches until the time is over; return 1 if two ways give different values."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)

@@ -13,7 +13,7 @@ INFINITE = (b"inf", b"infinity")
 
 
 class Refused(Exception):  # noqa: N818 (an expected outcome, not an error of the fuzzer)
-    """The file must raise an InputError, which names this line if a line is at fault."""
+    """The file is invalid, so tieaware must raise an InputError. It must name `line`, unless that is None."""
 
     def __init__(self, line: int | None = None) -> None:
         super().__init__(line)
@@ -29,7 +29,7 @@ class Row(NamedTuple):
     value: float
 
 
-# {query: {document: value}}, both in the order of their first appearance.
+# {query: {document: value}}. Queries and documents are in the order of their first appearance.
 Lists = dict[bytes, dict[bytes, float]]
 
 
@@ -77,7 +77,7 @@ def label(text: bytes) -> float | None:
 
 
 def rows_of(content: bytes, judgments: bool) -> tuple[list[Row], bytes | None]:
-    """Read all lines, and the tag of the first; raise Refused at a malformed line, or if there are no lines."""
+    """Return all rows, and the tag of the first row; raise Refused if a line is malformed, or if there are no rows."""
     if content.startswith(b"\xef\xbb\xbf"):
         content = content[3:]
     rows = []
@@ -117,9 +117,9 @@ def judgments(content: bytes) -> Lists:
 
 
 class Run(NamedTuple):
-    """A run: its lists, its tag, the first line that repeats a document, and whether the rows of a query are apart.
+    """A run: its lists, its tag, a line that repeats a document, and whether the rows of some query are not contiguous.
 
-    `repeated` is the first such line of the first query that has one.
+    `repeated` belongs to the first query that has such a line, and is the first of its lines that repeat a document.
     """
 
     lists: Lists
@@ -129,7 +129,7 @@ class Run(NamedTuple):
 
 
 def run(content: bytes) -> Run:
-    """Return the run in a file, with the first score of each repeated document."""
+    """Return the run in a file. A repeated document keeps its first score."""
     rows, tag = rows_of(content, judgments=False)
     lists: Lists = {}
     repeats: dict[bytes, int] = {}
@@ -153,7 +153,7 @@ MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 def is_compressed(content: bytes) -> bool:
     """Return whether a file begins like a compressed one.
 
-    Text may begin with BZh, so bzip2 is recognised by the bytes that follow as well.
+    Text may also begin with BZh, so bzip2 is recognised by these and the following bytes.
     """
     if content.startswith(b"BZh"):
         return content[4:10] in (b"1AY&SY", b"\x17rE8P\x90")

@@ -1,4 +1,4 @@
-"""Unsuitable arguments: numbers, texts, arrays, collections and objects, chosen by the bytes of an input."""
+"""Invalid and unusual arguments: numbers, texts, arrays, collections and objects, selected by the bytes of an input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Own(Exception):  # noqa: N818 (the exception of a hostile object, which a 
 
 
 class Draw:
-    """Decisions made by the bytes of an input, one byte each; 0 when the bytes are used up."""
+    """A source of decisions. Each takes one byte of an input; when the bytes are used up, every decision is 0."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -37,20 +37,20 @@ class Draw:
         return options[self.below(len(options))]
 
     def text(self) -> str:
-        """Return a text of up to 63 of the next bytes."""
+        """Return a text made of the next bytes of the input, at most 63."""
         n = self.below(64)
         taken = self._content[self._next : self._next + n]
         self._next += n
         return taken.decode(self.pick(("utf-8", "latin-1")), "surrogateescape")
 
     def good_or_hostile(self, good: Any) -> Any:
-        """Return `good`, or what it returns if it is callable, in three of four cases; else a hostile argument."""
+        """Return a hostile argument in one of four cases; otherwise `good`, or `good()` if it is callable."""
         if self.below(4) == 3:
             return anything(self)
         return good() if callable(good) else good
 
     def some(self, **options: Any) -> dict[str, Any]:
-        """Return some of the keyword arguments, most of them suitable."""
+        """Select some of the keyword arguments. In one of four cases, the value of an argument is hostile."""
         return {name: self.good_or_hostile(good) for name, good in options.items() if self.below(3) == 2}
 
 
@@ -69,7 +69,7 @@ _METHODS = (
 
 
 def raising(*names: str) -> Any:
-    """Return an object whose methods of these names raise."""
+    """Return an object whose methods of the given names raise an exception."""
     return type("Raising", (), dict.fromkeys(names, _raise))()
 
 
@@ -104,7 +104,7 @@ class Shifting(dict[Any, Any]):
 
 
 class Emptying(str):
-    """A string that empties a dict when it is compared; it is meant as a key of this dict."""
+    """A string that is a key of a dict, and empties this dict when it is compared."""
 
     target: dict[Any, Any]
 
@@ -142,7 +142,7 @@ class AnyMapping(Mapping[Any, Any]):
 
 
 def objects(draw: Draw) -> Any:
-    """Return an object whose methods raise or lie, or an object of an unsuitable type."""
+    """Return an object whose methods raise or return wrong values, or an object of an unsuitable type."""
     itself: list[Any] = [1]
     itself.append(itself)
     emptying = {Emptying("d1"): 1, "d2": 2}
@@ -240,7 +240,7 @@ def array(draw: Draw) -> Any:
 
 
 def frame(draw: Draw) -> Any:
-    """Return a data frame or Arrow table, with columns that may not be the required ones."""
+    """Return a data frame or an Arrow table, whose columns may have wrong names or types."""
     names = draw.pick(
         (("query_id", "doc_id", "score"), ("query_id", "doc_id", "relevance"), ("a", "b", "doc", "c"), ())
     )

@@ -1,4 +1,4 @@
-"""Calls of the public interface with unsuitable arguments, which must return values or raise a one-line error."""
+"""Fuzzing of the public interface: calls with invalid arguments must return values or raise a one-line error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tieaware.ties import RULES
 
 warnings.simplefilter("error")
 warnings.simplefilter("ignore", UserWarning)
-# pandas, polars and pyarrow warn about some hostile frames, and NumPy warns while hostile.py makes arrays.
+# Ignore warnings: pandas, polars and pyarrow warn about some hostile frames, and NumPy while hostile.py makes arrays.
 warnings.filterwarnings("ignore", module="hostile|pandas|polars|pyarrow")
 
 FOLDER = tempfile.mkdtemp(prefix="tieaware-fuzz-")
@@ -50,7 +50,7 @@ CALLS: list[Callable[[Draw], Any]] = []
 
 
 def call(function: Callable[[Draw], Any]) -> Callable[[Draw], Any]:
-    """Register a function that calls a part of the interface."""
+    """Register a function that makes a call of the public interface."""
     CALLS.append(function)
     return function
 
@@ -60,7 +60,7 @@ def measures(draw: Draw) -> Any:
 
 
 def common_options(draw: Draw) -> dict[str, Any]:
-    """Return some options that several functions have."""
+    """Return some of the options that many functions have in common."""
     return draw.some(
         ties=lambda: draw.pick(list(RULES)),
         precision=lambda: draw.pick(("bands:1.5", "decimals:1", "float16", "levels:3")),
@@ -69,7 +69,7 @@ def common_options(draw: Draw) -> dict[str, Any]:
 
 
 def depth(draw: Draw) -> Any:
-    """Return a number of ranks, but not a large one that is valid: it would only take long."""
+    """Return a number of ranks. Valid numbers above 1000 are replaced, because they would only take long."""
     value = draw.good_or_hostile(lambda: draw.below(200))
     return 7 if isinstance(value, int | float | np.number) and 1000 < value < 2**50 else value
 
@@ -264,7 +264,7 @@ def experiment(draw: Draw) -> None:
 
 @call
 def command(draw: Draw) -> None:
-    """Run a command; check the exit status, and that an error is one line without control characters."""
+    """Run a tieaware command. Assert that it exits with 0, or with 2 and a one-line message of printable characters."""
     name = draw.pick(("eval", "trec_eval", "ties", "curve", "worst-case", "eval"))
     files = ["qrels", "run"] if name in ("eval", "trec_eval", "curve") else ["run"] if name == "ties" else []
     words = (
@@ -293,7 +293,10 @@ def command(draw: Draw) -> None:
 
 @cache
 def enter_folder() -> None:
-    """Change to an empty folder, at the first input only: before, libFuzzer may start itself by a relative path."""
+    """Change to a folder with a few input files.
+
+    This happens at the first input, not at import: until then, libFuzzer may start itself again by a relative path.
+    """
     os.chdir(FOLDER)
     for name, content in FILES.items():
         with open(name, "w") as file:
@@ -301,7 +304,7 @@ def enter_folder() -> None:
 
 
 def one_input(content: bytes) -> None:
-    """Make one call; let an exception through if the call must not raise it."""
+    """Make one call, and catch the exceptions that it may raise. Any other exception is a failure."""
     enter_folder()
     draw = Draw(content)
     COUNTS["calls"] += 1

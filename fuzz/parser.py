@@ -1,4 +1,4 @@
-"""The parser of TREC runs and judgments: each input is a file, read in all ways and compared with expected.py.
+"""Fuzzing of the parser of TREC runs and judgments: each input is read in all ways and compared with expected.py.
 
 The checksum of the input determines the sizes of buffers and chunks and the format of compression, so the input alone
 reproduces a failure.
@@ -39,13 +39,13 @@ warnings.simplefilter("ignore", UserWarning)
 # Use a file system in memory if there is one.
 FOLDER = tempfile.mkdtemp(prefix="tieaware-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 PATH = os.path.join(FOLDER, "input.run")
-# "bytes" counts each input once, although it is read many times.
+# In "bytes", each input counts once, although it is read many times.
 COUNTS: Counter[str] = Counter()
 
-# The first bytes of Parquet and Arrow files, which are not for this parser.
+# The first bytes of Parquet and Arrow files. Other readers read them, so this target skips them.
 TABLES = (b"PAR1", b"ARROW1\0\0", b"\xff\xff\xff\xff")
 COMPRESS: tuple[Callable[[bytes], bytes], ...] = (
-    # The fast formats stand here twice, so that they are drawn more often.
+    # The fast formats are listed twice, so that they are drawn more often.
     lambda content: gzip.compress(content, 1, mtime=0),
     zstandard.ZstdCompressor(level=1, write_checksum=True).compress,
     lambda content: gzip.compress(content, 1, mtime=0),
@@ -71,14 +71,14 @@ class Trickle(io.RawIOBase):
 
 
 class Wanted(NamedTuple):
-    """The expected outcome of reading a run: columns and a tag, or an InputError, at this line if one is at fault."""
+    """The expected outcome of reading a run: columns and a tag, or an InputError, which names `line` if it is given."""
 
     columns: Columns | None
     tag: str | None
     line: int | None
 
     def check(self, outcome: object) -> None:
-        """Compare the runs that were read, one after another, or the error, with the expectation."""
+        """Compare the outcome, which is a list of consecutive chunks or an error, with the expectation."""
         if self.columns is None:
             assert isinstance(outcome, InputError), f"no InputError for an invalid run: line {self.line}"
             assert self.line is None or line_in(outcome) == self.line, (outcome, self.line)
@@ -89,17 +89,17 @@ class Wanted(NamedTuple):
 
 
 def one_input(content: bytes) -> None:
-    """Read a file in all ways; raise AssertionError if the outcome of one is not the expected one."""
+    """Read a file in all ways; raise AssertionError if the outcome of one way is wrong."""
     rng = random.Random(zlib.crc32(content))
     COUNTS["inputs"] += 1
     COUNTS["bytes"] += len(content)
     if content.startswith(TABLES):
         return
     if expected.is_compressed(content):
-        # The content is unknown, so only check that the reader returns or raises InputError.
+        # The expected rows are unknown, so only check that the reader returns a run or raises InputError.
         outcome_of(lambda: read_run(io.BytesIO(content)))
         return
-    # Use small buffers and chunks, but not so many that an input takes long.
+    # Use small buffers and chunks, but limit their number, so that no input takes long.
     least = 1 + len(content) // 30
     trec.BUFFER = rng.randint(least, 4 * least) if rng.random() < 0.7 else 1 << 18
     trec.CHUNK_ROWS = rng.randint(1, 20 + least)
@@ -139,7 +139,8 @@ def check_runs(content: bytes, rng: random.Random) -> None:
         assert isinstance(streamed, InputError), "no InputError for a malformed line"
         assert wrong.line is None or line_in(streamed) <= wrong.line, streamed
     elif run is not None and run.scattered and isinstance(streamed, InputError):
-        # The stream names the first line that repeats a document; the reader of whole files, that of the first query.
+        # The stream names the first line of the file that repeats a document. The reader of whole files names the first
+        # such line of the first query that has one.
         assert wanted.columns is None, streamed
     else:
         wanted.check(streamed)
@@ -153,8 +154,8 @@ def check_runs(content: bytes, rng: random.Random) -> None:
     if rng.random() < 0.5:
         del broken[rng.randrange(len(broken)) :]
     outcome = whole(Trickle(bytes(broken), 4 + len(broken) // 20, rng))
-    # A change of one bit may not matter, for example in a timestamp, or may turn the file into text. A file may also be
-    # cut exactly at the end of a compressed member.
+    # A changed bit may be harmless, for example in a timestamp, or the file may no longer be recognised as compressed.
+    # A file may also be cut exactly at the end of a compressed member.
     changed = expected.is_compressed(broken) and len(broken) == len(stored)
     if changed and not isinstance(outcome, InputError):
         wanted.check(outcome)
@@ -183,7 +184,8 @@ def check_chunks(run: expected.Run | None, columns: Columns | None, content: byt
         chunks.sort(key=lambda chunk: place[chunk.queries[0]])
         assert columns_of(chunks, "scores") == columns, "the chunks give another run"
     elif usable and not run.scattered:
-        # A chunk may have only blank lines or comments, or two queries may differ only in the byte-order mark.
+        # Reasons not to read a file in chunks: a chunk has only blank lines or comments, or two queries differ only in
+        # the byte-order mark.
         lines = content.split(b"\n")
         odd = content.startswith(b"\xef\xbb\xbf") or any(not s.strip() or s.split()[0][:1] == b"#" for s in lines)
         assert odd, "an ordinary file is not read in chunks"
@@ -219,7 +221,7 @@ def outcome_of(read: Callable[[], object]) -> object:
 
 
 def columns_of(chunks: Sequence[Run | Qrels], values: str) -> Columns:
-    """Return the joined columns of chunks."""
+    """Join the columns of chunks."""
 
     def joined(arrays: Iterable[np.ndarray]) -> bytes:
         return b"".join(array.tobytes() for array in arrays)
