@@ -1,4 +1,4 @@
-"""Combine features linearly, by coordinate ascent and by CMA-ES, into a grade from 0 to 10.
+"""Combine features linearly into a grade from 0 to 10, with weights found by coordinate ascent and by CMA-ES.
 
 Grades tie, and training data often lists the relevant documents of a query first. An objective that keeps tied
 documents in that order gives a perfect value to a scorer that grades every document alike. The optimisers therefore
@@ -38,7 +38,7 @@ class Combined(NamedTuple):
     weights: Floats
     objective: float  # the value by the objective's own tie rule
     average: float  # the value averaged over all orders of tied documents
-    held_out: float  # the same, for the held-out queries
+    held_out: float  # the same average for the held-out queries
     distinct: float  # the number of distinct grades in a list, averaged over the held-out queries
 
 

@@ -57,8 +57,8 @@ class Stopped(NamedTuple):
     metric: str
     best_round: int
     reported: float  # value of the metric for the validation lists in the best round
-    validation: float  # the same, averaged over all orders of ties
-    test: float  # the average for the test lists
+    validation: float  # value for the same lists and round, averaged over all orders of tied documents
+    test: float  # the same average for the test lists
 
 
 def make_lists(n_queries: int, seed: int) -> Lists:

@@ -1,8 +1,9 @@
 """LLM graders and rerankers tie: compare the values that tools report with the range and the average over all orders.
 
-One reranker, whose logits do not tie, is read in four ways: as logits, as sigmoids in bfloat16 (1.0 from a logit of
-6.24 on), as grades from 0 to 10, and as yes or no. The candidates are listed in the order of a first stage. A tool that
-sorts attributes that order, or the order of the document ids, to the grader.
+The output of one reranker, whose logits do not tie, is converted to scores in four ways: logits, sigmoids in bfloat16
+(1.0 for all logits of at least 6.24), grades from 0 to 10, and yes or no. The candidates are listed in the order of a
+first-stage retrieval. A tool that sorts tied candidates by this order, or by document id, credits the order to the
+grader.
 
     python examples/graders.py [--small]
 """

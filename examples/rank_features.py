@@ -1,4 +1,4 @@
-"""Rank features by their own effectiveness, with each feature as the only score.
+"""Rank features by their effectiveness when used alone, with each feature as the only score.
 
 Many features of a search engine have few values: a flag, a grade, the number of links to a page. Used alone, they tie
 most documents. If tied documents keep their order, the value of a feature changes with every shuffle, and a constant
@@ -65,7 +65,7 @@ def rank(lists: DiscreteLists, features: Floats, ties: str, n_shuffles: int, see
 
 
 def span(values: Floats, feature: int) -> tuple[int, int]:
-    """Return the best and the worst rank of a feature over all orders; values is [n_orders, n_features]."""
+    """Return a feature's best and worst rank over the orders of documents; values is [n_orders, n_features]."""
     ranks = 1 + (values > values[:, [feature]]).sum(axis=1)
     return ranks.min(), ranks.max()
 

@@ -1,10 +1,10 @@
 """Evaluate recommenders on the whole catalogue, and compare with sampled negatives and sorted ties.
 
 A recommender ranks every item that a user has not bought yet. Two shortcuts are common, and both mislead. The first
-samples a hundred items and ranks the held-out items among them: values are usually several times as high, and systems
-may swap ranks (Krichene and Rendle, KDD 2020). The second sorts scores as if no two were equal. Ties then follow the
-item numbers, which are usually given in the order of first sale, popular items first; even a constant recommender
-profits from that.
+shortcut samples a hundred items and ranks the held-out items among them. Values are then usually several times as high,
+and systems may swap ranks (Krichene and Rendle, KDD 2020). The second shortcut sorts scores as if no two were equal, so
+that tied items stay in the order of their numbers. Items are usually numbered by their first sale, which puts popular
+items first; even a constant recommender profits from this order.
 
     python examples/recommender.py [--small]
 """
@@ -40,7 +40,7 @@ class Evaluated(NamedTuple):
     """The values of a recommender: means over users in the order of MEASURES, [n_measures] each."""
 
     name: str
-    tied: float  # percentage of a user's unseen items that tie with another
+    tied: float  # percentage of a user's unseen items that tie with another unseen item
     mean: Floats
     min: Floats
     max: Floats
@@ -94,7 +94,7 @@ def recommend(seen: sp.csr_array) -> dict[str, NDArray[np.generic]]:
 
 
 def sample(purchases: Purchases, seed: int = 2) -> tuple[NDArray[np.int64], NDArray[np.int64], Evaluator]:
-    """Sample items beside the held-out ones of each user; return the lists' users, items and evaluator."""
+    """Sample items to add to the held-out items of each user; return the lists' users and items, and an evaluator."""
     rng = np.random.default_rng(seed)
     users, items, labels, sizes = [], [], [], []
     for user in range(purchases.seen.shape[0]):
@@ -163,7 +163,7 @@ def main(arguments: list[str] | None = None) -> list[Evaluated]:
     parser.add_argument("--small", action="store_true", help="use few users and items; takes a second")
     n_users, n_items = (200, 800) if parser.parse_args(arguments).small else (1_000, 3_000)
 
-    # With more threads, the factors would differ between machines.
+    # implicit must use one thread: with more, the factors would differ between machines.
     with threadpool_limits(1, "blas"):
         purchases = make_purchases(n_users, n_items)
         results = evaluate(purchases, recommend(purchases.seen))

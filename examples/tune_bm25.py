@@ -39,15 +39,15 @@ class Tuned(NamedTuple):
     b: float
     objective: float  # the value by the objective's own tie rule
     average: float  # the value averaged over all orders of tied documents
-    held_out: float  # the same, for the held-out queries
+    held_out: float  # the same average for the held-out queries
 
 
 def generate(n_queries: int, n_documents: int, n_terms: int = 3, seed: int = 7) -> Collection:
     """Draw a collection from a mixture of Poisson distributions.
 
-    A document is about a term or mentions it in passing. Relevant documents contain every term and are about more of
-    them. A document is long because it is wordy, or because it covers many topics; the latter makes it relevant more
-    often.
+    A document is about a term of the query, or mentions it in passing. Relevant documents contain every term and are
+    about more of them. A document is long because it is wordy or because it covers many topics; documents on many
+    topics are relevant more often.
     """
     rng = np.random.default_rng(seed)
     wordiness = rng.lognormal(0, 0.35, n_documents)
@@ -88,7 +88,7 @@ def tune(collection: Collection, n_tuning: int, measure: str = "nDCG@10") -> lis
     for i, (k1, b) in enumerate(grid):
         scores = bm25(collection, k1, b)
         for ties, evaluator in evaluators.items():
-            # The inner loop: labels are prepared, only scores go in, and values are written in place.
+            # The inner loop: labels are prepared beforehand, and values are written to an existing array.
             objectives[ties][i] = evaluator(scores[:n_tuning], out=values).mean()
         held_out_values[i] = held_out.mean(scores[n_tuning:])[0]
 

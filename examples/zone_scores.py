@@ -1,10 +1,10 @@
-"""Score documents by matching zones and by the proximity of the query's words: few distinct scores, many ties.
+"""Score documents by matching zones and by the proximity of the query's words, which leaves many ties.
 
-A weighted zone score is g if the title matches, plus 1 - g if the body matches. It has four values for any g. Least
-squares learns the weight g from examples, in closed form. Most documents tie, so a single order of them says little
-about the score; the mean and the spread over all orders do. The width of the smallest window that contains all words of
-the query breaks some of the ties (Manning, Raghavan and Schütze, Introduction to Information Retrieval, sections 6.1
-and 7.2.2).
+A weighted zone score is g if the title matches, plus 1 - g if the body matches, so it has at most four values. The
+weight g is learnt from examples by least squares, in closed form. Most documents tie, so the value for a single order
+of tied documents says little about the score; the mean and the spread over all orders say more. The width of the
+smallest window that contains all words of the query breaks some of the ties (Manning, Raghavan and Schütze,
+Introduction to Information Retrieval, sections 6.1 and 7.2.2).
 
     python examples/zone_scores.py [--small]
 """
@@ -37,7 +37,7 @@ class Example(NamedTuple):
 
 
 class Document(NamedTuple):
-    """The example of a document for a query, and the smallest window in its body, or None."""
+    """A document for a query: its example, and the length of the smallest window in its body; None if there is none."""
 
     example: Example
     window: int | None
@@ -61,7 +61,7 @@ def zone_score(weight: Fraction, example: Example) -> Fraction:
 
 
 def learn_weight(examples: Iterable[Example]) -> Fraction:
-    """Return the title weight with the least squared error. Only examples with exactly one matching zone count."""
+    """Return the title weight with the least squared error. Only examples with exactly one matching zone matter."""
     counts = Counter((e.title, e.relevant) for e in examples if e.title != e.body)
     for_title = counts[True, True] + counts[False, False]
     return Fraction(for_title, counts.total()) if counts else Fraction(1, 2)

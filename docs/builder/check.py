@@ -1,6 +1,6 @@
-"""Check a built site: links, anchors and images, resources from other hosts, and the completeness of the API pages.
+"""Check a built site: all links and images exist, nothing is loaded from another host, and the API is complete.
 
-External links are checked for their form (https and a host) but not followed.
+External links must have https and a host, but are not followed.
 
     python docs/builder/check.py site
 """
@@ -21,16 +21,16 @@ from urllib.parse import unquote, urlsplit
 
 from tieaware import integrations
 
-# The names that these modules export need an entry in the API. So do those of the integrations.
+# Every name that these modules or the integrations export needs an entry in the API pages.
 MODULES = ("", ".precision", ".statistics", ".experiments", ".retrieval", ".samples", ".reference")
-# Elements that a browser loads by itself, with the attribute that holds the address.
+# HTML elements for which a browser loads another file, and the attribute that contains the address of the file.
 LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}
-# Link relations that a browser does not fetch.
+# Values of rel for which a browser does not load the address of a link element.
 TOLD = {"canonical", "next", "prev", "alternate"}
 
 
 class Page(HTMLParser):
-    """The anchors of a page, and the addresses that it links to or loads, with line numbers."""
+    """A parser that collects the anchors of a page, and the addresses that it links to or loads, with line numbers."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Site:
         return {path: Page(path) for path in sorted(self.folder.rglob("*.html"))}
 
     def problems(self) -> Iterator[str]:
-        """Yield one line per wrong link or loaded resource."""
+        """Yield one line for each wrong link, and for each resource that is missing or loaded from another host."""
         for path, page in self.pages.items():
             name = path.relative_to(self.folder)
             for line, link in page.links:
@@ -74,7 +74,7 @@ class Site:
                     yield f"{name}:{line}: {link}: {problem}" if link not in problem else f"{name}:{line}: {problem}"
 
     def wrong(self, path: Path, link: str) -> str | None:
-        """Return the problem of a link on a page, or None."""
+        """Return what is wrong with a link on a page, or None."""
         parts = urlsplit(link)
         if parts.scheme == "data":
             return None
@@ -84,7 +84,7 @@ class Site:
             return None if is_fine else f"{link}: external links need https and a host"
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
         if parts.path.startswith("/"):
-            # Only the page for errors (404) has absolute links, because it is shown under any address.
+            # Only the error page (404) has absolute links, because it is shown at any address.
             target = self.folder / unquote(parts.path)[1:]
         target = target / "index.html" if target.is_dir() else target
         if not target.is_file():

@@ -2,8 +2,8 @@
 
     python docs/builder/draw.py docs/figures
 
-The figures are SVG, 480 wide, so that their text is readable on a phone. They have a second set of colours for dark
-pages.
+The figures are SVG files. They are 480 pixels wide, so that their text is readable on a phone, and have a second set of
+colours for dark pages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DARK = {
 
 
 def style() -> str:
-    """Return a style sheet of colour classes: f- for fills, s- for strokes."""
+    """Return a style sheet with classes for colours: f-NAME sets the fill, and s-NAME the stroke."""
 
     def rules(colours: dict[str, str]) -> str:
         return "".join(f".f-{name}{{fill:{c}}}.s-{name}{{stroke:{c}}}" for name, c in colours.items())
@@ -47,7 +47,7 @@ def figure(height: int, title: str, *parts: str) -> str:
 
 
 def text(x: float, y: float, words: str, colour: str = "ink", anchor: str = "start", more: str = "") -> str:
-    """Return a text element with its base line at y."""
+    """Return a text element whose baseline is at y."""
     return f'<text x="{x:g}" y="{y:g}" class="f-{colour}" text-anchor="{anchor}" {more}>{escape(words)}</text>'
 
 
@@ -64,7 +64,7 @@ def line(x1: float, y1: float, x2: float, y2: float, colour: str = "rule", more:
 
 BOLD = 'font-weight="600"'
 SMALL = 'font-size="12.5"'
-# B is the relevant document. C is listed before it.
+# B is the relevant document. C is before B in the input.
 SCORES = {"A": 0.9, "C": 0.5, "B": 0.5, "D": 0.5, "E": 0.1}
 QRELS = {"q": {"B": 1}}
 
@@ -82,7 +82,7 @@ def document(x: float, y: float, name: str, width: float = 34) -> str:
 
 
 def constant() -> str:
-    """Draw the value of the embedded sample's constant scorer under each tie rule."""
+    """Draw the RR@10 of a constant scorer, which ties all documents of the embedded sample, under each tie rule."""
     folder = samples.sample_files()
     qrels, run = folder / "qrels.txt.xz", {"constant": folder / "runs" / "constant.run.xz"}
     rows = {

@@ -1,8 +1,8 @@
-"""Copy the pages of the site to one folder, from which Zensical builds the site.
+"""Copy the pages of the documentation site to one folder, from which Zensical builds the site.
 
-The pages are those of ``docs`` and the other files of the repository that they link to: the examples with their source,
-the security policy, the changelog. Links are rewritten for the new locations, so the same Markdown also works in the
-repository.
+The pages are those of ``docs``, and other files of the repository to which these link: the examples with their source,
+the security policy, the changelog. Links are rewritten for the new locations, so that the same Markdown works in the
+repository and on the site.
 
     python docs/builder/stage.py build/docs
 """
@@ -16,7 +16,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# Pages of the site from outside docs.
+# Pages of the site that are outside docs in the repository.
 PAGES = {
     "CHANGELOG.md": "project/changelog.md",
     "CONTRIBUTING.md": "project/contributing.md",
@@ -30,7 +30,7 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def places() -> dict[str, str]:
-    """Map the path of each file in the repository to its path in the site."""
+    """Map the path of each page and asset in the repository to its path in the site."""
     found = dict(PAGES)
     for path in sorted((ROOT / "docs").rglob("*")):
         inside = path.relative_to(ROOT / "docs")
@@ -56,7 +56,7 @@ def linked(text: str, source: str, where: dict[str, str]) -> str:
 
 
 def shown(code: str) -> str:
-    """Remove what only doctest needs from a block of code: the last empty line, and ``<BLANKLINE>``."""
+    """Remove from a block of code what only doctest needs: the last empty line, and the marker ``<BLANKLINE>``."""
     return code.replace("<BLANKLINE>\n", "\n").replace("\n\n```", "\n```") if code.startswith("```pycon") else code
 
 
