@@ -84,13 +84,13 @@ cdef double variance_of_cascade(const Query* query) noexcept nogil:
     """Return Σ P² Σ_x Σ_y δ_x δ_y K_xy, divided by the squared norm.
 
     K_xy = Cov(T_x, T_y), where T_x is the product of q over the first x documents of the group. The sum of ERR over
-    the group is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), or 1/(t+x) for the last slot within a cut-off. Adding
-    the i-th document, which may stand at any place, turns K_xy, x ≤ y, into
-    ((i-y) K_xy + (y-x) q K_x,y-1 + x q² K_x-1,y-1)/i + x (i-y)/i² F_x F_y. Here F_x = A_x - q A_{x-1} is the decrease of
-    the mean of T_x if the new document stands within the first x. No term is negative, because no earlier document has
-    a higher grade. F_x is also the mean of T_{x-1} times the difference between the q of the x-th document and the q of
-    the current grade. Adding a document turns F_x into ((i-x) F_x + (x-1) q F_{x-1})/i. When the next grade has the
-    probability q instead of q', F_x becomes F_x + (q' - q) A_{x-1}.
+    the group is 1/(t+1) - Σ T_x δ_x, with δ_x = 1/(t+x) - 1/(t+x+1), or 1/(t+x) for the last slot within a cut-off.
+    Adding the i-th document, which may stand at any place, turns K_xy, x ≤ y, into
+    ((i-y) K_xy + (y-x) q K_x,y-1 + x q² K_x-1,y-1)/i + x (i-y)/i² F_x F_y. Here F_x = A_x - q A_{x-1} is the decrease
+    of the mean of T_x if the new document stands within the first x. No term is negative, because no earlier document
+    has a higher grade. F_x is also the mean of T_{x-1} times the difference between the q of the x-th document and the
+    q of the current grade. Adding a document turns F_x into ((i-x) F_x + (x-1) q F_{x-1})/i. When the next grade has
+    the probability q instead of q', F_x becomes F_x + (q' - q) A_{x-1}.
     """
     cdef const Groups* groups = query.groups
     cdef Py_ssize_t g, c

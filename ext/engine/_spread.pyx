@@ -1,12 +1,12 @@
 """Variances of measures over the orders of tied documents, computed from groups.
 
-Each function belongs to the kernel of the same name in _expected.pyx and uses the same notation. The groups of a query
-are independent, so the variances of their contributions add up. A group in which all documents weigh the same
-contributes nothing.
+Each function belongs to the kernel of the same name in _expected.pyx and uses the notation explained there. The orders
+of different groups are independent, so the variances of their contributions add up. The variance of a group in which
+all documents have the same weight is 0.
 
-A group deep in a list, or a group in which nearly all documents are alike, contributes almost the same in every order,
-and its variance is a small difference of large numbers. So each function sums terms that are not negative, such as
-squares of deviations, or uses double_doubles where these have enough digits for the cancellation.
+A group deep in a list, or a group in which nearly all documents have the same weight, contributes almost the same in
+every order. Its variance is then a small difference of large numbers. So each function adds up terms that are not
+negative, such as squared deviations, or uses double-doubles where these have enough digits to subtract accurately.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
@@ -15,15 +15,16 @@ from tieaware.kernels._exact cimport add, double_double, product, scale, two_pro
 from tieaware.kernels._groups cimport Groups
 from tieaware.kernels._measure cimport Query, between, first_group, gain_weight
 
-# A group of m slots is deep if it starts after more than DEEP * m documents.
+# A group with m slots within the cut-off is called deep if more than DEEP * m documents are ranked above it.
 cdef enum:
     DEEP = 16
 
-# Up to this many slots, summing slot by slot is faster than the closed form.
+# For groups with at most this many slots, summing slot by slot is faster than the closed form of the sum.
 cdef enum:
     SHORT = 24
 
-# If the weights of a group's slots differ by less than this share, the deviations are summed slot by slot.
+# If the lowest and the highest weight of a group's slots differ by less than this share of the highest, the squared
+# deviations are summed slot by slot.
 cdef double ALIKE = 1e-3
 
 
@@ -45,7 +46,7 @@ cdef inline double_double exactly(double x) noexcept nogil:
 
 
 cdef inline double_double quotient(double_double a, double_double b) noexcept nogil:
-    """a / b to about 104 bits."""
+    """Return a / b to about 104 bits."""
     cdef double high = a.high / b.high
     cdef double_double rest = minus(a, scale(b, high))
     cdef double low = (rest.high + rest.low) / b.high
@@ -61,7 +62,7 @@ cdef double hits_at_r(const Query* q) noexcept nogil:
 
 
 cdef double of_hits_within(const Query* q, int64_t k) noexcept nogil:
-    """Σ m r (n-r) (n-m) / (n² (n-1)): the hypergeometric variance."""
+    """Return Σ m r (n-r) (n-m) / (n² (n-1)), the hypergeometric variance of each group, divided by the squared norm."""
     cdef const Groups* groups = q.groups
     cdef Py_ssize_t g
     cdef double m, n, r, total = 0.0
@@ -76,10 +77,11 @@ cdef double of_hits_within(const Query* q, int64_t k) noexcept nogil:
     return total / q.norm / q.norm
 
 
-# The difference between the weights of slots j and j+1.
+# A function that returns the weight of slot j minus the weight of slot j+1.
 ctypedef double (*Fall)(const Query* q, int64_t j) noexcept nogil
 
-# m times the sum of the squared deviations of the weights of the slots t+1 … t+m from their mean; `d` is their sum.
+# A function that returns m times the sum of the squared deviations of the weights of the slots t+1 … t+m from their
+# mean. `d` is the sum of these weights.
 ctypedef double_double (*Deviations)(const Query* q, int64_t t, int64_t m, double_double d) noexcept nogil
 
 
@@ -92,7 +94,11 @@ cdef double patience(const Query* q) noexcept nogil:
 
 
 cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcept nogil:
-    """Σ s² [V + (n-m)/(n m) (Σ d_j)²], V = Σ (d_j - d̄)² over the m slots, s² = (n Σ w² - (Σ w)²) / (n (n-1))."""
+    """Return Σ s² [V + (n-m)/(n m) (Σ d_j)²] over the groups, divided by the squared norm.
+
+    V = Σ (d_j - d̄)² over the m slots with weights d_j. s² = (n Σ w² - (Σ w)²) / (n (n-1)) is the sample variance of
+    the weights w of the group's documents.
+    """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef const double* square = groups.weight + q.measure.squared_weighting * groups.stride
@@ -124,13 +130,16 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
 
 
 cdef inline double slot(const Query* q, int64_t j) noexcept nogil:
-    """d_j."""
+    """Return d_j, the weight of slot j."""
     cdef double_double d = between(q.measure.lookup, j - 1, 1)
     return d.high + d.low
 
 
 cdef double deviations_by_falls(const Query* q, int64_t t, int64_t m, Fall fall) noexcept nogil:
-    """Σ (d_j - d̄)², from the differences to the last slot's weight: small differences keep all their digits."""
+    """Return Σ (d_j - d̄)², computed from the differences between d_j and the weight of the last slot.
+
+    These differences are sums of falls, so they keep all their digits even if they are small.
+    """
     cdef double above = 0.0, total = 0.0, square = 0.0
     cdef int64_t j
     for j in range(t + m - 1, t, -1):
@@ -145,14 +154,20 @@ cdef double_double discounted_deviations(const Query* q, int64_t t, int64_t m, d
 
 
 cdef double discounted_fall(const Query* q, int64_t j) noexcept nogil:
-    """log2(1 + 1/(j+1)) d_j d_{j+1}, and log(1 + 1/(j+1)) = 2 artanh(s) with s = 1/(2j+3): j is large here."""
+    """Return d_j - d_{j+1} = log2(1 + 1/(j+1)) d_j d_{j+1}.
+
+    log(1 + 1/(j+1)) = 2 artanh(s) with s = 1/(2j+3). The series of artanh is short because j is large here.
+    """
     cdef double s = 1.0 / (2.0 * j + 3.0)
     cdef double logarithm = 2.8853900817779268 * (s + s * (s * s) * (1.0 / 3.0 + s * s * (0.2 + s * s / 7.0)))
     return logarithm * slot(q, j) * slot(q, j + 1)
 
 
 cdef double_double patient_deviations(const Query* q, int64_t t, int64_t m, double_double d) noexcept nogil:
-    """Σ d_j [m (1-p)/(1+p) (p^t + p^(t+m)) - Σ d_j]: prefix sums of squares would lose the digits of deep slots."""
+    """Return Σ d_j [m (1-p)/(1+p) (p^t + p^(t+m)) - Σ d_j].
+
+    This closed form replaces prefix sums of squared weights, which would lose the digits of deep slots.
+    """
     cdef const double* power = q.measure.lookup
     cdef double_double first = between(power, 0, 1), both = two_sum(-power[2 * t], -power[2 * (t + m)]), ratio
     both.low -= power[2 * t + 1] + power[2 * (t + m) + 1]
@@ -165,10 +180,10 @@ cdef double patient_fall(const Query* q, int64_t j) noexcept nogil:
 
 
 cdef double average_precision(const Query* q) noexcept nogil:
-    """Var Σ_x w_x X_x (c + N_x) over the slots x of each group, w_x = 1/(t+1+x), and c = R + 1.
+    """Return the sum over the groups of Var Σ_x w_x X_x (c + N_x), divided by the squared norm.
 
-    X_x is 1 if slot x holds a relevant document, else 0; N_x is the number of relevant documents before it in the
-    group.
+    x is a slot of the group, from 0; w_x = 1/(t+1+x) and c = R + 1. X_x is 1 if slot x holds a relevant document, else
+    0. N_x is the number of relevant documents before slot x in the group.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
@@ -195,8 +210,10 @@ cdef double average_precision(const Query* q) noexcept nogil:
     return total / q.norm / q.norm
 
 
+# Sums for the variance of a group, while its slots are visited from the last to the first.
 cdef struct Falls:
-    # The numbers of documents of the group: all, within the cut-off, below it, relevant, nonrelevant.
+    # The numbers of documents of the group: all (n), within the cut-off (m), below the cut-off, relevant (r), and
+    # nonrelevant.
     double n
     double m
     double below
@@ -205,10 +222,12 @@ cdef struct Falls:
     # A relevant document at a slot contributes c times the slot's weight and a times the weight of its pairs.
     double c
     double a
-    # The current slot's weight minus the last slot's, and the same for the weight of the pairs with all other slots.
+    # The current slot's weight minus the last slot's weight.
     double above
+    # The weight of the pairs of the current slot with all other slots, minus that weight for the last slot.
     double pairs
-    # Sums over the slots so far: of contributions beyond the last slot's, of weights of pairs, and of their squares.
+    # Sums over the slots visited so far: of the contributions minus that of the last slot, of the weights of pairs, and
+    # of squares of both.
     double added
     double added_square
     double paired
@@ -217,7 +236,7 @@ cdef struct Falls:
 
 
 cdef Falls before_all(int64_t n, int64_t m, double r, double c) noexcept nogil:
-    """Begin at the last of the m slots."""
+    """Return the sums before any slot is visited; the first slot to be visited is the last of the m slots."""
     cdef Falls f
     f.n = n
     f.m = m
@@ -231,7 +250,7 @@ cdef Falls before_all(int64_t n, int64_t m, double r, double c) noexcept nogil:
 
 
 cdef inline void fall_by(Falls* f, double x, double fall) noexcept nogil:
-    """Go from slot x + 1 to slot x, whose weight is larger by `fall`."""
+    """Go from slot x + 1 to slot x, whose weight is larger than that of slot x + 1 by `fall`."""
     cdef double more
     f.above += fall
     f.pairs += x * fall
@@ -244,14 +263,15 @@ cdef inline void fall_by(Falls* f, double x, double fall) noexcept nogil:
 
 
 cdef double variance_of(const Falls* f, double last) noexcept nogil:
-    """r u/(n(n-1)) Σ (α_x - ᾱ)² + r(r-1) u(u-1)/(n(n-1)(n-2)(n-3)) Σ_{y<x} D_yx², u = n - r. `last` is the last w_x.
+    """Return r u/(n(n-1)) Σ (α_x - ᾱ)² + r(r-1) u(u-1)/(n(n-1)(n-2)(n-3)) Σ_{y<x} D_yx², where u = n - r.
 
-    The sum whose variance is wanted is c Σ w_x X_x + Σ_{y<x} w_x X_y X_x. The weights of pairs, H_yx = w_x, have the
-    row sums h_x = Σ_y H_yx. Each weight is the mean, plus a deviation (h_x - h̄)/(n-2) for each of its two slots, plus
-    a rest D_yx whose rows sum to 0. Since r is fixed, slot x thus contributes α_x = c w_x + (r-1)/(n-2) h_x, and the
-    rest is uncorrelated with every single slot. Slots below the cut-off weigh nothing. The weights of the other slots
-    are split into the last slot's weight (hence the terms with `last`) and the excess over it. No term is negative even
-    if r or u is small, and each difference keeps a good part of its minuend.
+    The sum whose variance is wanted is c Σ w_x X_x + Σ_{y<x} w_x X_y X_x. A pair of slots y < x has the weight
+    H_yx = w_x, and the pairs of slot x have the total weight h_x = Σ_y H_yx. Each H_yx is the mean weight of a pair,
+    plus a deviation (h_x - h̄)/(n-2) for each of its two slots, plus a rest D_yx whose rows sum to 0. Since r is fixed,
+    slot x contributes α_x = c w_x + (r-1)/(n-2) h_x, and the rest is uncorrelated with every single slot. Slots below
+    the cut-off have the weight 0. The weight of each other slot is split into the weight of the last slot within the
+    cut-off, `last`, and the excess over `last`. No term is negative even if r or u is small, and each difference keeps
+    a good part of its minuend.
     """
     cdef double n = f.n, m = f.m, below = f.below, r = f.r, u = f.others, pairs, varied
     cdef double mean = last * (f.c + f.a * (m - 1.0)) + f.added / m
@@ -265,8 +285,9 @@ cdef double variance_of(const Falls* f, double last) noexcept nogil:
 
 
 cdef double in_closed_form(const Query* q, int64_t t, int64_t n, int64_t m, double r, double c) noexcept nogil:
-    """The same, from Σ w = W1, Σ w² = W2, Σ h = 2 A1, Σ w h = A2 + B, Σ h² = A4 + A2 + 4 D and Σ_{y<x} H² = A2.
+    """Return the same variance as `variance_of`, computed from sums with closed forms.
 
+    The sums are Σ w = W1, Σ w² = W2, Σ h = 2 A1, Σ w h = A2 + B, Σ h² = A4 + A2 + 4 D and Σ_{y<x} H² = A2. Here,
     A1 = Σ x w_x = m - s W1, A2 = Σ x w_x² = W1 - s W2 and A4 = Σ x² w_x² = A1 - s A2, with s = t+1; B = Σ_{y<x} w_y w_x
     = (W1²-W2)/2, and D = Σ_{y<x} y w_y w_x = A1 - s B.
     """
@@ -278,7 +299,8 @@ cdef double in_closed_form(const Query* q, int64_t t, int64_t n, int64_t m, doub
     cdef double_double square = product(w1, w1), a1_square = product(a1, a1)
     cdef double_double b = scale(minus(square, w2), 0.5)
     cdef double_double d = minus(a1, scale(b, s))
-    # n times the sums of squared deviations of w, of products of deviations of w and h, and of squared deviations of h.
+    # n times three sums over the slots: of the squared deviations of w, of the products of the deviations of w and h,
+    # and of the squared deviations of h.
     cdef double_double ww = minus(scale(w2, <double>n), square)
     cdef double_double wh = minus(scale(add(a2, b), <double>n), scale(product(w1, a1), 2.0))
     cdef double_double hh = minus(scale(add(add(a4, a2), scale(d, 4.0)), <double>n), scale(a1_square, 4.0))
@@ -286,7 +308,7 @@ cdef double in_closed_form(const Query* q, int64_t t, int64_t n, int64_t m, doub
     varied = c * c * (ww.high + ww.low) + 2.0 * c * a * (wh.high + wh.low) + a * a * (hh.high + hh.low)
     varied *= r / n * (u / n) / (n - 1.0)
     if r > 1.0 and u > 1.0:
-        # n (n-1) (n-2) times the sum of D².
+        # This is n (n-1) (n-2) times the sum of D².
         pairs = scale(minus(scale(scale(a2, n - 1.0), <double>n), scale(a1_square, 2.0)), n - 2.0)
         pairs = minus(pairs, scale(hh, n - 1.0))
         varied += (r / n * ((r - 1.0) / (n - 1.0)) * (u / (n - 2.0)) * ((u - 1.0) / (n - 3.0))
@@ -295,13 +317,14 @@ cdef double in_closed_form(const Query* q, int64_t t, int64_t n, int64_t m, doub
 
 
 cdef double q_measure(const Query* q) noexcept nogil:
-    """Σ f² Var Σ_x w_x X_x (c + N_x) + β² D/((r-1) r) E Σ_{y<x} X_y X_x (w_y + Σ_{y<z<x} w_z X_z)².
+    """Return Σ f² Var Σ_x w_x X_x (c + N_x) + β² D/((r-1) r) E Σ_{y<x} X_y X_x (w_y + Σ_{y<z<x} w_z X_z)².
 
-    The gain of each relevant document of a group is the mean gain ḡ plus a deviation. The first part is the variance
-    for the mean gain, as in average precision with other weights: f = 1 + β ḡ, f c = R + 1 + β (C + ḡ). In the second
-    part, the deviations, whose squares sum to D, are assigned to the relevant slots in random order. The deviation at
-    slot y is multiplied by β (w_y + Σ_{z>y} w_z X_z), whose squared deviations are a sum over pairs. The two parts are
-    uncorrelated, because the mean deviation is 0. The workspace holds the w of the slots.
+    The sum over the groups is divided by the squared norm. The gain of each relevant document of a group is the mean
+    gain ḡ of the group's relevant documents plus a deviation. The first part is the variance if all gains were ḡ. It is
+    computed as for average precision, with other weights w_x and with f = 1 + β ḡ and f c = R + 1 + β (C + ḡ). In the
+    second part, the deviations, whose squares sum to D, are assigned to the relevant slots in random order. The
+    deviation at slot y is multiplied by β (w_y + Σ_{z>y} w_z X_z), whose squared deviations are a sum over pairs. The
+    two parts are uncorrelated, because the mean deviation is 0. The workspace holds the weights w_x of the slots.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
@@ -329,7 +352,8 @@ cdef double q_measure(const Query* q) noexcept nogil:
                 f = 1.0 + beta * gain / r
                 falls = before_all(n, m, r, (found + 1.0 + beta * (cumulated + gain / r)) / f)
                 for x in range(m - 2, -1, -1):
-                    # The difference of the denominators: one more rank, and the ideal gain at that rank.
+                    # Here, `fall` is the difference of the denominators j + β C*_j of two adjacent slots: 1 for the
+                    # rank, plus β times the ideal gain at the next rank.
                     j = t + 1 + x
                     fall = 1.0
                     if j < n_relevant:
@@ -346,10 +370,11 @@ cdef double q_measure(const Query* q) noexcept nogil:
 
 
 cdef double between_relevant(const double* w, int64_t n, int64_t m, double r) noexcept nogil:
-    """E Σ_{y<x} X_y X_x (w_y + Σ_{y<z<x} w_z X_z)², over the slots 0 … n-1, where the slots from m on weigh nothing.
+    """Return E Σ_{y<x} X_y X_x (w_y + Σ_{y<z<x} w_z X_z)² over the slots 0 … n-1; slots from m on have the weight 0.
 
-    For each x: p2 Σ w_y² + 2 p3 Σ w_y Z_y + p3 Σ Σ w_z² + 2 p4 Σ Σ_{z<z'} w_z w_z', Z_y = Σ_{y<z<x} w_z. p_i is the
-    probability that i given slots are all relevant. All sums are updated when x advances; no term is negative.
+    The term of each x is p2 Σ w_y² + 2 p3 Σ w_y Z_y + p3 Σ Σ w_z² + 2 p4 Σ Σ_{z<z'} w_z w_z', with Z_y = Σ_{y<z<x} w_z.
+    p_i is the probability that i given slots all hold relevant documents. The sums are updated when x advances, and no
+    term is negative.
     """
     cdef double p2 = r / n * ((r - 1.0) / (n - 1.0))
     cdef double p3 = p2 * (r - 2.0) / max(n - 2.0, 1.0)
@@ -378,7 +403,10 @@ cdef int64_t size_of_q_measure(const Query* q, bint spread) noexcept nogil:
 
 
 cdef double reciprocal_rank(const Query* q) noexcept nogil:
-    """Var 1/(t+X), or 0 for t+X > k: X is the place of the first relevant document in its group."""
+    """Return the variance of 1/(t+X), where X is the place of the first relevant document in its group.
+
+    The value counts as 0 if t+X > k.
+    """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef int64_t t, n, m, k = q.measure.cutoff
@@ -394,7 +422,8 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
         return 0.0
     m = min(n, k - t)
     if r == 1.0 and t <= DEEP * m:
-        # X is uniform: n W2 - W1², over n².
+        # X is uniformly distributed, so the variance is (n W2 - W1²) / n², where W1 is the sum of 1/(t+x) over the
+        # slots, and W2 the sum of the squares.
         d = between(q.measure.lookup, t, m)
         d = minus(scale(between(q.measure.squares, t, m), <double>n), product(d, d))
         return positive(d.high + d.low) / n / n
@@ -402,10 +431,11 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
 
 
 cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) noexcept nogil:
-    """P Var(V | found) + P (1-P) E[V | found]², P the probability of a relevant document within the m slots.
+    """Return P Var(V | found) + P (1-P) E[V | found]², where V = 1/(t+X).
 
-    If X is mostly small compared with t, the moments are those of 1/(t+1) - V instead of V = 1/(t+X), so that few
-    digits cancel. P(X = x) = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-r-x+1)/(n-x+1), as for the expectation.
+    `found` is the event that a relevant document is within the m slots, and P its probability. If X is mostly small
+    compared with t, the moments of 1/(t+1) - V are computed instead of those of V, so that few digits cancel.
+    P(X = x) = S_{x-1} r/(n-x+1) and S_x = S_{x-1} (n-r-x+1)/(n-x+1), as in _expected.pyx.
     """
     cdef int64_t x, last = min(m, <int64_t>(n - r) + 1)
     cdef bint is_deep = t * (r + 1.0) > n or t > m
@@ -427,9 +457,10 @@ cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) 
 
 
 cdef double success(const Query* q) noexcept nogil:
-    """q (1-q), where q = Π_{x=1…r} (n-m-x+1)/(n-x+1) is the probability of no relevant document within the m slots.
+    """Return q (1-q), where q is the probability that no relevant document is within the m slots.
 
-    By symmetry, the product may run over m instead of r. 1-q is the sum of the decreases of the product.
+    q = Π_{x=1…r} (n-m-x+1)/(n-x+1). By symmetry, m and r may be swapped, so the shorter product is computed. 1-q is
+    computed without cancellation, as the sum of the decreases of the product.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
@@ -455,7 +486,7 @@ cdef double success(const Query* q) noexcept nogil:
 
 
 cdef double search_length(const Query* q) noexcept nogil:
-    """i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)), for the group whose i-th relevant document is the wanted one."""
+    """Return i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)) for the group whose i-th relevant document is the wanted one."""
     cdef double n, r, i, before = 0.0, wanted = q.measure.measure_number
     cdef Py_ssize_t g
     for g in range(q.groups.count):
@@ -469,10 +500,10 @@ cdef double search_length(const Query* q) noexcept nogil:
 
 
 cdef double preference(const Query* q) noexcept nogil:
-    """Σ r (r+s+1)/((s+1) (s+2)) Σ (f(x) - f̄)² over x = 0 … s.
+    """Return Σ r (r+s+1)/((s+1) (s+2)) Σ_{x=0…s} (f(x) - f̄)² over the groups, divided by the squared norm.
 
-    f falls in steps of 1/M over the first b of these x, where its mean is ȳ/M, and is 0 for the other c. The sum of
-    squared deviations is (b (b²-1)/12 + b c/(s+1) ȳ²) / M².
+    For the first b of these x, f falls in steps of 1/M and has the mean ȳ/M. For the other c of them, f is 0. The inner
+    sum is therefore (b (b²-1)/12 + b c/(s+1) ȳ²) / M².
     """
     cdef const double* relevant = q.weight
     cdef const double* nonrelevant = q.weight + q.groups.stride
@@ -493,7 +524,7 @@ cdef double preference(const Query* q) noexcept nogil:
 
 
 cdef double none(const Query* q) noexcept nogil:
-    """0: no order changes the value."""
+    """Return 0, for measures whose value does not depend on the order of tied documents."""
     return 0.0
 
 

@@ -50,9 +50,9 @@ static inline ptrdiff_t tieaware_covariances_row(int64_t m) { return (ptrdiff_t)
 /* Turns the K_xy of i - 1 documents into the K_xy of i documents, for x <= y <= m: see variance_of_cascade. `is_first`
  * is true for the first graded document: before it, all K_xy are 0, so `covariances` need not be initialised.
  *
- * The new row x depends on the old rows x and x-1, so the loop goes from the last row to the first. The numbers of a row
- * are written four at a time, without computing a remainder singly, which would take longer than the rest of a short
- * row. So some numbers with y < x are written too; they are arbitrary and never used. `work` is working memory for 3 rows.
+ * The new row x depends on the old rows x and x-1, so the loop goes from the last row to the first. The numbers of a
+ * row are written four at a time, without computing a remainder singly, which would take longer than the rest of a
+ * short row. So some numbers with y < x are written too; they are arbitrary and never used. `work` has room for 3 rows.
  */
 static TIEAWARE_CLONES void tieaware_join_covariances(double *covariances, const double *falls, double *work,
                                                       int m, int64_t i, double q, int is_first) {

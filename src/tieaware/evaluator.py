@@ -1,4 +1,4 @@
-"""Evaluation of arrays: an Evaluator prepares labels once, then evaluates any number of scorings of them."""
+"""Evaluation of arrays: an Evaluator prepares labels once, then evaluates any number of scorings of the documents."""
 
 from __future__ import annotations
 
@@ -51,28 +51,31 @@ class Evaluator:
     Parameters
     ----------
     labels : integers of up to 32 bits, or floats with integer values, shape (n_docs,) or (n_queries, depth)
-        The label of each document, list after list. -1 is unjudged; lower labels are unjudged and in the pool, which
-        only infAP distinguishes. In two dimensions, each row is a list, and `offsets`, `group` and `qid` must not be
-        given.
+        The label of each document, list after list. Documents with the label -1 are unjudged. Documents with lower
+        labels are unjudged, too, but in the pool; only infAP distinguishes these. In two dimensions, each row is a
+        list, and `offsets`, `group` and `qid` must not be given.
     measures : sequence of str or Measure, or a string of several
-        What to compute, e.g. ``["AP", "RR@10"]``, or ``"AP RR@10"``.
+        The measures to compute, e.g. ``["AP", "RR@10"]``, or ``"AP RR@10"``.
     offsets : integers, shape (n_queries + 1,), optional
-        Where each list starts, and the end of the last. Without `offsets`, `group` and `qid`, flat labels are one list.
+        The index at which each list starts, and the end of the last list. Without `offsets`, `group` and `qid`,
+        one-dimensional labels are one list.
     group : integers, shape (n_queries,), optional
         The sizes of the lists, as in LightGBM.
     qid : shape (n_docs,), optional
         The query of each document, with equal values adjacent, as in XGBoost.
     judgments : (labels, offsets), optional
-        The labels of *all* judged documents of each query, retrieved or not: they determine the number of relevant
-        documents and the ideal gain. By default, the judged documents of the lists.
+        The labels of *all* judged documents of each query, retrieved or not, which determine the number of relevant
+        documents and the ideal gain. By default, these are the judged documents of the lists.
     ties : str
         The tie rule, one of `tieaware.ties.RULES`. "average" is the expectation over all orders of tied documents.
     docids : sequence of str or bytes, length n_docs, optional
         The document identifiers, for the tie rules that use them, such as "trec_eval".
     precision : str or Coarsening, optional
-        What rounds the scores first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
+        The precision to which scores are rounded before ties are found, e.g. "decimals:2" or "bfloat16"; see
+        `tieaware.precision`.
     threads : int or None
-        The largest number of threads in a call; None for one per core. The values have the same bits for any number.
+        The largest number of threads that a call uses; None means one per core. The values have the same bits for any
+        number of threads.
     undefined : float
         The value for a query without a relevant judged document. The default is 0, as in trec_eval. NaN excludes such
         queries from means.
@@ -140,26 +143,27 @@ class Evaluator:
     ) -> Evaluator:
         """Prepare the evaluation of whole catalogues: every query ranks all items, few of which are judged.
 
-        Memory grows with the entries of the matrices, not with the number of scores. A call takes dense scores; to hold
-        only some of them in memory at a time, see `rows`. The other parameters are as for `Evaluator`.
+        The evaluator's memory grows with the number of entries of the matrices, not with the number of scores. A call
+        takes the scores of all items as a dense array; to have only a part of the scores in memory at a time, use
+        `rows`. Parameters that are not listed here are as for `Evaluator`.
 
         Parameters
         ----------
         relevance : sparse matrix in CSR form, shape (n_queries, n_items)
             Any object with `indptr`, `indices`, `data` and `shape`, such as scipy.sparse's ``csr_array``. An entry is
-            the label of an item, a whole number; an explicit 0 is judged nonrelevant. Items without an entry are
-            unjudged.
+            the label of an item, a whole number. An item with an explicit 0 is judged nonrelevant; an item without an
+            entry is unjudged.
         exclude : sparse matrix in CSR form, the same shape, optional
-            The items that are not ranked for a query, such as those seen in training; the `data` are ignored. The
-            values are those of lists without these items, and the items' scores may be anything, even NaN. An excluded
-            item must not be relevant (label 1 or more); any other label of an excluded item is ignored.
+            Its entries are the items that are not ranked for a query, such as those seen in training; `data` is
+            ignored. Values are computed as if the lists did not contain these items, whose scores may be anything, even
+            NaN. An excluded item must not be relevant (label 1 or more); its label is ignored otherwise.
         docids : sequence of str or bytes, length n_items, optional
             The identifiers of the items, for the tie rules that use them.
 
         Returns
         -------
         Evaluator
-            Its scores have shape (n_queries, n_items).
+            An evaluator of scores of shape (n_queries, n_items).
 
         Raises
         ------
@@ -197,7 +201,7 @@ class Evaluator:
         undefined: Any,
         threads: int,
     ) -> None:
-        """Prepare lists whose scores are flat or have this shape."""
+        """Prepare the evaluation of lists whose scores are one-dimensional or have this shape."""
         self._shape = shape
         self._in_rows = len(shape) == 2
         self._offsets = lists.offsets
@@ -214,32 +218,34 @@ class Evaluator:
         )
         self._prepared = self._prepare(*passes([self._view]))
         self._prepared_for_spread: Prepared | None = None
-        # (parent, first, last) if this evaluator is a range of another evaluator's lists.
+        # (parent, first, last) if this evaluator was made by `rows` and is for a range of the parent's lists.
         self._rows_of: tuple[Evaluator, int, int] | None = None
-        # True if `Engine.call` alone can serve a call.
+        # True if `Engine.call` may be used, which is faster than `Prepared.evaluate`.
         self._short = threads == 1 and self._prepared.in_kernel
 
     def rows(self, first: int, last: int) -> Evaluator:
         """Return an evaluator of a range of the lists, so that not all scores have to be in memory at once.
 
-        It shares the prepared arrays with this evaluator, so making it takes microseconds.
+        The new evaluator shares the prepared arrays with this evaluator, so making it takes only microseconds.
 
         Parameters
         ----------
         first : int
             The first list, from 0.
         last : int
-            The end of the range: the list after its last. A number beyond the last list means the end, as in a slice.
+            The index after that of the last list of the range. As in a slice, a number that is too large is reduced to
+            the number of lists.
 
         Returns
         -------
         Evaluator
-            Its values are these rows of all values, with the same bits.
+            An evaluator of the lists first … last - 1. Its values have the same bits as the rows first … last - 1 of
+            the values of this evaluator.
 
         Raises
         ------
         InputError
-            If a number is not a whole number, or is out of range.
+            If `first` or `last` is not a whole number or is out of range.
 
         Examples
         --------
@@ -263,15 +269,16 @@ class Evaluator:
         return some
 
     def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:
-        """Evaluate every query.
+        """Evaluate one scoring: return the value of every measure for every query.
 
         Parameters
         ----------
         scores : real numbers, shape (n_docs,) or the labels' shape
-            float64 and float32 are read in place. Everything else is converted: lists, arrays of other types (also
-            ml_dtypes.bfloat16), and tensors on any device. A higher score is a better rank.
+            The score of each document; documents with higher scores rank higher. Arrays of float64 and float32 are read
+            in place. Everything else is converted: lists, arrays of other types (including ml_dtypes.bfloat16), and
+            tensors on any device.
         out : float64[n_queries, n_measures], optional
-            Where to write the values; C-contiguous.
+            The array to which the values are written; C-contiguous.
 
         Returns
         -------
@@ -290,9 +297,9 @@ class Evaluator:
         return values
 
     def mean(self, scores: npt.ArrayLike) -> Values:
-        """Evaluate every query and average over the queries.
+        """Evaluate one scoring: return the mean of every measure over the queries.
 
-        The parameters and errors are as for `__call__`; it is also an error if there is no query.
+        The parameters and errors are as for `__call__`. An evaluator without queries has no mean: InputError.
 
         Returns
         -------
@@ -312,19 +319,20 @@ class Evaluator:
         return averages
 
     def spread(self, scores: npt.ArrayLike) -> Spread:
-        """Evaluate every query, and compute how far the order of tied documents can move each value.
+        """Evaluate every query, and compute how much each value depends on the order of tied documents.
 
-        The parameters and errors are as for `__call__`; it is also an error if the tie rule is not "average".
+        The parameters and errors are as for `__call__`. InputError if the tie rule is not "average".
 
         Returns
         -------
         Spread
-            The mean, standard deviation, minimum and maximum over all orders of tied documents, equally likely. With
-            `precision`, documents tie if their coarsened scores are equal. The values are exact, not sampled.
+            The mean, standard deviation, minimum and maximum of each value over all orders of tied documents, which are
+            equally likely. With a `precision`, documents tie if their coarsened scores are equal. All four are computed
+            exactly, not by sampling.
 
         References
         ----------
-        McSherry, F. and Najork, M. (2008), for means; the variances are tieaware's own.
+        McSherry, F. and Najork, M. (2008) derive the means; the formulas of the variances are tieaware's own.
 
         Examples
         --------
@@ -340,7 +348,7 @@ class Evaluator:
         return Spread(*out)
 
     def _with_spread(self) -> Prepared:
-        """Return the prepared spread; it is prepared at the first call."""
+        """Return the prepared evaluation with a spread, which is prepared only when this is called first."""
         if self._prepared_for_spread is None:
             if self._rows_of is None:
                 (wanted,) = passes([View(self._view.rule.name, self._view.precision, spread=True)])
@@ -351,12 +359,12 @@ class Evaluator:
         return self._prepared_for_spread
 
     def many(self, candidates: npt.ArrayLike) -> Values:
-        """Evaluate many scorings of the same documents.
+        """Evaluate many scorings of the same documents: return the mean of every measure for each scoring.
 
         Parameters
         ----------
         candidates : real numbers, shape (n_candidates, n_docs) or (n_candidates, *labels.shape)
-            The scores of each candidate; types and errors as for `__call__`.
+            The candidates: each is one scoring of all documents. Types and errors are as for `__call__`.
 
         Returns
         -------
@@ -380,12 +388,13 @@ class Evaluator:
         return self._means(rows, lambda candidate: f"candidates[{candidate}]")
 
     def columns(self, features: npt.ArrayLike) -> Values:
-        """Evaluate each feature by itself, as a scoring of the documents.
+        """Evaluate each feature as if it were the score of the documents.
 
         Parameters
         ----------
         features : real numbers, shape (n_docs, n_features) or (*labels.shape, n_features)
-            The features of each document; a higher value is a better rank. Types and errors as for `__call__`.
+            The features of each document; documents with higher values rank higher. Types and errors are as for
+            `__call__`.
 
         Returns
         -------
@@ -419,13 +428,16 @@ class Evaluator:
             columns = as_scores(np.ascontiguousarray(rows[:, first:last].T), "features", place)
             averages[first:last] = self._means(columns, lambda i: f"features[{all_documents}{first + i}]")
 
-        # A few columns at a time: their copy then fits in the cache, unless the lists are very long.
+        # Copy only a few columns at a time, so that the copy fits in the processor's cache unless lists are very long.
         edges = np.append(np.arange(0, n_features, 8), n_features)
         over_chunks(evaluate, edges, self._prepared.threads)
         return averages
 
     def _means(self, candidates: Scores, name: Callable[[int], str]) -> Values:
-        """Return the means of each candidate, float64[n_candidates, n_measures]; `name` gives its name in errors."""
+        """Return the means of each candidate, float64[n_candidates, n_measures].
+
+        `name` returns the name of the candidate with a given index for error messages.
+        """
         if self.n_queries == 0:
             raise InputError("mean", "needs at least one query")
         averages, failure = self._prepared.means(candidates)
@@ -434,21 +446,24 @@ class Evaluator:
         return averages
 
     def _evaluate(self, prepared: Prepared, scores: npt.ArrayLike, values: Values) -> None:
-        """Write the values of all queries; InputError if a score is NaN."""
+        """Write the values of all queries; raise InputError if a score is NaN."""
         array = self._flat(scores)
         failed = prepared.evaluate(array, values)
         if failed >= 0:
             raise self._nan(array, failed, "scores")
 
     def _flat(self, scores: npt.ArrayLike) -> Scores:
-        """Return the scores of one call as the flat array that the kernels need."""
+        """Return the scores of one call as the one-dimensional array that the kernels need."""
         array = as_scores(scores, "scores")
         if array.shape not in ((self.n_docs,), self._shape):
             raise unexpected("scores", self._shapes(), f"shape {array.shape}")
         return array.reshape(self.n_docs)
 
     def _shapes(self, before: str = "", after: str = "") -> str:
-        """Describe the accepted shapes for a message: flat, or the shape of the labels."""
+        """Describe the accepted shapes of an array for a message: one-dimensional, or the shape of the labels.
+
+        `before` and `after` are the additional dimensions before and after those of the documents.
+        """
         flat = f"({before}{self.n_docs}{after or ('' if before else ',')})"
         if self._shape == (self.n_docs,):
             return f"shape {flat}"
@@ -464,7 +479,7 @@ class Evaluator:
         return out
 
     def _nan(self, scores: Scores, query: int, name: str) -> InputError:
-        """Return the error that names the query and document of the first NaN."""
+        """Return the error for a NaN in the scores of this query; it names the first document with a NaN."""
         missing = np.isnan(scores[self._offsets[query] : self._offsets[query + 1]])
         if self._prepared.excluded is not None:
             missing[self._prepared.excluded.of(query)] = False
@@ -475,7 +490,7 @@ class Evaluator:
 def _list_offsets(
     labels: npt.NDArray[Any], offsets: npt.ArrayLike | None, group: npt.ArrayLike | None, qid: npt.ArrayLike | None
 ) -> Offsets:
-    """Return the offsets of the lists from whichever argument gives them."""
+    """Return the offsets of the lists, from the one of the arguments offsets, group and qid that was given."""
     lists = {"offsets": offsets, "group": group, "qid": qid}
     given = [name for name in lists if lists[name] is not None]
     if labels.ndim not in (1, 2):
@@ -519,7 +534,10 @@ def _judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgmen
 def _document_order(
     rule: TieRule, docids: Sequence[str | bytes] | None, offsets: Offsets, item: str
 ) -> Integers | None:
-    """Return the order of the identifiers if the rule uses them; `item` is what each identifier belongs to."""
+    """Return the order of the documents by identifier if the tie rule uses identifiers, otherwise None.
+
+    `item` is the word for what an identifier belongs to, "label" or "item", in error messages.
+    """
     if rule.by_document is None:
         return None
     if docids is None:
@@ -531,7 +549,7 @@ def _document_order(
 
 
 def _checked_undefined(undefined: Any) -> float:
-    """Return the value for undefined queries as a float; any number or NaN is allowed."""
+    """Return `undefined` as a float: the value for queries without relevant documents, any number or NaN."""
     if isinstance(undefined, float | np.floating) and np.isnan(undefined):
         return float("nan")
     return number("undefined", undefined, -np.inf, np.inf)

@@ -1,4 +1,4 @@
-"""Tie rules: how documents with equal scores are ordered or averaged over.
+"""Tie rules: a tie rule orders the documents with equal scores in one way, or averages over all their orders.
 
 ====================  ==========================================================================================
 ``average``           the expectation over all orders of tied documents
@@ -24,15 +24,16 @@ from tieaware.lists.identifiers import Identifiers
 
 
 class Arranged(NamedTuple):
-    """The order in which a rule wants the selected documents of each list, such as the weighted ones.
+    """The order in which a tie rule puts some selected documents of each list, such as those with a weight.
 
     Parameters
     ----------
     permutation : int64[n] or None
-        The indices of the selected documents in the rule's order, list after list; None if they are in it already.
+        The indices of the selected documents in the rule's order, list after list; None if this order is that in which
+        they were given.
     rank : int64[n] or None
-        For each selected document, after the permutation, its place in the rule's order of its whole list; None if the
-        rule does not need it.
+        For each selected document, in the new order, its place if the rule ordered its whole list as if all scores were
+        equal; None if the rule does not order whole lists.
     """
 
     permutation: Integers | None
@@ -44,17 +45,19 @@ _UNCHANGED = Arranged(None, None)
 
 @dataclass(frozen=True, kw_only=True)
 class TieRule:
-    """A tie rule.
+    """A rule that says how documents with equal scores are placed.
 
     Parameters
     ----------
-    name, title : str
-        The name that callers use, and a description.
+    name : str
+        The name by which callers choose the rule, such as "average".
+    title : str
+        A description of the rule, for readers.
     placement : int
         How ext/engine/_groups.pyx places tied documents: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
     by_document : "ascending", "descending" or None
-        The direction in which document identifiers, compared as bytes, order tied documents; None for rules that do not
-        use identifiers.
+        The direction in which tied documents are sorted by their identifiers, compared as bytes. None for rules that do
+        not use identifiers.
     """
 
     name: str
@@ -64,12 +67,12 @@ class TieRule:
 
     @property
     def averages(self) -> bool:
-        """True if the value is an average over all orders of tied documents, so that it has a spread."""
+        """True if values under this rule are averages over all orders of tied documents, so that a spread exists."""
         return self.placement == AVERAGE
 
     @property
     def extreme(self) -> str | None:
-        """The extreme over all orders of tied documents that the rule gives: "max", "min" or None."""
+        """The kind of value that the rule selects: "max" or "min" over all orders of tied documents, else None."""
         return {BEST_FIRST: "max", WORST_FIRST: "min"}.get(self.placement)
 
     @property
@@ -83,14 +86,17 @@ class TieRule:
         return self.placement != IN_ORDER
 
     def order(self, documents: Identifiers, offsets: Offsets) -> Integers:
-        """Return the positions of each list, int64[n_docs], in the order of the document identifiers."""
+        """Sort each list by document identifier, in the rule's direction.
+
+        Returns int64[n_docs]: for each list, the positions of its documents in the sorted order.
+        """
         return documents.order(offsets, descending=self.by_document == "descending")
 
     def places(self, documents: Identifiers, offsets: Offsets, labels: Integers) -> Integers:
-        """Return the place of each document among those with its score, int64[n_docs]: the smallest stands first.
+        """Return a sort key for each document, int64[n_docs]: among tied documents, the smallest key comes first.
 
-        For a rule by label, documents with equal labels share a place, and so do all with negative labels. For a rule
-        that averages, the places are the positions in the input.
+        For the rules that order by label, documents with equal labels have equal keys, and so have all documents with
+        negative labels. For a rule that averages, the keys are the positions in the input.
         """
         if self.extreme is not None:
             return np.maximum(labels, -1) * (-1 if self.extreme == "max" else 1)
@@ -103,19 +109,20 @@ class TieRule:
     def arrange(
         self, offsets: Offsets, selected_offsets: Offsets, positions: Integers, labels: Labels, order: Integers | None
     ) -> Arranged:
-        """Return the order in which the rule wants the selected documents of each list.
+        """Return the order in which the rule puts the selected documents of each list.
 
         Parameters
         ----------
         offsets : int64[n_queries + 1]
-            Where each list starts.
+            The index at which each list starts, and the end of the last list.
         selected_offsets : int64[n_queries + 1]
-            Where the selected documents of each list start.
+            The index at which the selected documents of each list start, and the end of the last.
         positions, labels : arrays of length n
-            The position in its list and the label of each selected document; positions ascend in each list.
+            The position of each selected document in its list, and its label. Positions ascend in each list.
         order : int64[n_docs] or None
-            The positions of each list in the order of tied documents, as `order` returns them; None for the order of
-            the list. An array of another length is the order of every list.
+            For each list, the positions of its documents in the order of tied documents, as the method `order` returns
+            them; None if tied documents keep the order of the list. An array of a length other than n_docs applies to
+            every list.
         """
         if self.placement == AVERAGE:
             return _UNCHANGED
@@ -137,7 +144,7 @@ class TieRule:
 
 
 def by_label(offsets: Offsets, labels: Labels) -> Integers:
-    """Return the indices of documents sorted by label, descending, within each list."""
+    """Return the indices of the documents, list after list, sorted by label, descending, within each list."""
     return np.lexsort((-labels.astype(np.int64), _list_of_each(offsets)))
 
 
@@ -170,5 +177,5 @@ RULES = {
 
 
 def tie_rule(ties: Any) -> TieRule:
-    """Return the rule of this name; InputError if there is none."""
+    """Return the tie rule with this name; raise InputError if there is none."""
     return RULES[one_of("ties", ties, RULES)]

@@ -43,7 +43,7 @@ def some():
     ],
 )  # fmt: skip
 def test_values_are_those_of_the_list_without_unjudged_documents(some, ties, precision):
-    """Condensed values hold under every tie rule and precision, also together with measures of the whole list."""
+    """The values hold under every tie rule and precision, also if other measures of the call use the whole list."""
     names = [*NAMES, *map(only_judged, NAMES)]
     values = evaluator(some, names, ties=ties, precision=precision)(scores_of(some))
     short = [condensed(query) for query in some]
@@ -54,9 +54,9 @@ def test_values_are_those_of_the_list_without_unjudged_documents(some, ties, pre
 
 
 @pytest.mark.parametrize(("ties", "precision"), [("optimistic", "bands:2"), ("average", "levels:3")])
-def test_what_needs_the_whole_list_is_refused(some, ties, precision):
-    """Coarsened scores that depend on unjudged documents cannot be computed without them."""
-    found = "depends on the whole list, which judged_only shortens; with judged_only, use .*"
+def test_precisions_that_need_the_whole_list_are_refused(some, ties, precision):
+    """Levels and bands depend on unjudged documents too, so they cannot be computed after these are removed."""
+    found = "cannot be used with judged_only, because it coarsens .*"
     with pytest.raises(InputError, match=f"^precision={precision}: {found}$"):
         evaluator(some, ["AP(judged_only=True)"], ties=ties, precision=precision)
     with pytest.raises(InputError, match=f"^precision=bands:2: {found}$"):

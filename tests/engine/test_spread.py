@@ -1,4 +1,4 @@
-"""The spread over the orders of tied documents, against enumeration, exact arithmetic and the tie rules."""
+"""The spread over the orders of tied documents, compared with exact arithmetic, the reference and the tie rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = ("mean", "std", "min", "max")
 
 
 def long_lists(distinct: int) -> list[Query]:
-    """Draw lists with more weighted documents than are counted, with fewer, and with none."""
+    """Draw lists with many, with few and without weighted documents: different engines group them."""
     rng = random.Random(distinct)
     lists = []
     for n, relevant in ((400, 0.5), (300, 0.03), (200, 0.0), (60, 1.0)):
@@ -33,7 +33,7 @@ def long_lists(distinct: int) -> list[Query]:
 
 @pytest.mark.parametrize("distinct", [1, 5, 10**6])
 def test_mean_and_extremes_are_those_of_the_tie_rules(distinct):
-    """The bits are equal, unless the mean of equal values is rounded to another number."""
+    """The mean has the bits of the average. The extremes equal the optimistic and pessimistic values up to rounding."""
     lists = long_lists(distinct)
     spread = evaluator(lists).spread(scores_of(lists))
     np.testing.assert_array_equal(spread.mean, evaluator(lists)(scores_of(lists)))
@@ -125,7 +125,7 @@ def test_deep_groups_keep_their_digits(t, n, r):
     expected = [ap_variance(t, n, r, above + 1) / total**2, weighed(patience, n, r), Fraction(0), cut, last]
     for i, (std, variance) in enumerate(zip(spread.std[0], expected, strict=True)):
         if measures[i].startswith("RBP") and t >= 1000:
-            assert std < 1e-40  # what is left of patience at that depth
+            assert std < 1e-40  # almost no user reaches that depth
             continue
         assert std**2 == pytest.approx(float(variance), rel=1e-9, abs=0), measures[i]
 
@@ -185,11 +185,11 @@ def test_discounted_gains_of_a_deep_group():
     assert spread.std[0, 0] ** 2 == pytest.approx(float(expected), rel=1e-8, abs=0)
 
 
-# The interface.
+# Arguments, errors and results.
 
 
 def test_scores_are_coarsened_first():
-    """With bands, the spread is over the orders inside each band."""
+    """The spread is over the orders of documents whose coarse scores are equal, such as those in one band."""
     spread = Evaluator([0, 1, 0], ["RR"], precision="bands:2").spread([3.0, 2.0, 1.0])
     assert [getattr(spread, kind)[0, 0] for kind in KINDS] == pytest.approx([5 / 12, 1 / 12, 1 / 3, 1 / 2])
     rounded = Evaluator([1, 0], ["RR"], precision="decimals:0").spread([1.2, 0.9])
@@ -202,7 +202,7 @@ def test_errors_are_those_of_the_call():
     with pytest.raises(InputError, match=r"scores: expected shape \(2,\)"):
         Evaluator([1, 0], ["RR"]).spread([1.0])
     for rule in ("run_order", "optimistic"):
-        message = f"^ties: '{rule}' leaves one order only; a spread needs 'average'$"
+        message = f"^ties: '{rule}' gives tied documents one order; a spread requires 'average'$"
         with pytest.raises(InputError, match=message):
             Evaluator([1, 0], ["RR"], ties=rule).spread([1.0, 2.0])
         with pytest.raises(InputError, match=message):
@@ -226,7 +226,7 @@ def test_results_carry_the_spread():
     np.testing.assert_array_equal(result.min[0, :, 0], [0.5, 1.0, 0.0])
     np.testing.assert_array_equal(result.max[0, :, 0], [1.0, 1.0, 0.0])
     np.testing.assert_array_equal(result["x"].std, result.std[:1])
-    # The mean over three independent queries, only one of which varies.
+    # The queries are independent and only one of three varies, so the std of the mean is a third of its std.
     assert result.mean_std()[0, 0] == pytest.approx(0.25 / 3)
     assert result.to_dict()["x"]["q1"] == {"RR": 0.75, "RR_std": 0.25, "RR_min": 0.5, "RR_max": 1.0, "NumRet": 2.0}
     assert list(as_columns(export_of(result))) == ["run", "query", "RR", "RR_std", "RR_min", "RR_max", "NumRet"]

@@ -27,14 +27,14 @@ from tieaware.measures import parse_measures
 from tieaware.ties import RULES
 
 NAMES = (*MEASURES, "AUC@3", "AUC(judged_only=True)@7")
-# What not every rule has a value for.
+# Measures that only some tie rules have a value for.
 AVERAGED = ("infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11")
 COARSENINGS = ("decimals:0", "significant:2", "float16", "bands:1.5", "bands:2", "levels:3")
 FEW = ("AP", "nDCG@2", "NumRet", "P", "Bpref")
 
 
 class Sparse(NamedTuple):
-    """What is read of a matrix in CSR form, and nothing else."""
+    """A matrix in CSR form that has only the attributes which `from_sparse` reads."""
 
     indptr: Any
     indices: Any
@@ -43,7 +43,7 @@ class Sparse(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """Dense scores, the labels of some items, and those that are excluded."""
+    """Dense scores, labels, and masks of the judged and the excluded items: one row per query each."""
 
     scores: np.ndarray
     labels: np.ndarray
@@ -59,7 +59,7 @@ class Catalogue(NamedTuple):
         return sparse(self.excluded, np.zeros(self.excluded.shape))
 
     def dense(self, measures: Any, **options: Any) -> tuple[Evaluator, np.ndarray]:
-        """An evaluator of lists without the excluded items, and their scores."""
+        """Return an evaluator of lists without the excluded items, and the scores of these lists."""
         left = ~self.excluded
         labels = np.where(self.judged, self.labels, -1)
         if "docids" in options:
@@ -68,21 +68,21 @@ class Catalogue(NamedTuple):
 
 
 def sparse(there: np.ndarray, data: np.ndarray) -> Sparse:
-    """Make a matrix in CSR form of the entries that are there."""
+    """Make a matrix in CSR form from the entries of `data` at which `there` is True."""
     return Sparse(np.append(0, there.sum(axis=1).cumsum()), np.nonzero(there)[1], data[there], there.shape)
 
 
 def draw(
     seed: int, n_queries: int, n_items: int, *, distinct: int = 4, judged: float = 0.3, excluded: float = 0.3
 ) -> Catalogue:
-    """Draw scores from few values, and labels."""
+    """Draw a catalogue with `distinct` scores per query; `judged` and `excluded` are shares of the items."""
     rng = np.random.default_rng(seed)
     shape = n_queries, n_items
     pools = rng.choice(SCORES, (n_queries, distinct))
     scores = pools[np.arange(n_queries)[:, None], rng.integers(0, distinct, shape)]
     labels = rng.integers(-3, 4, shape)
     is_judged, is_excluded = rng.random(shape) < judged, rng.random(shape) < excluded
-    # A relevant item cannot be excluded, and some rows are so entirely.
+    # A relevant item cannot be excluded. In about a tenth of the rows, all items are excluded.
     is_excluded &= ~(is_judged & (labels > 0))
     all_of_it = rng.random(n_queries) < 0.1
     is_judged[all_of_it] &= labels[all_of_it] <= 0
@@ -92,7 +92,7 @@ def draw(
 
 @st.composite
 def catalogues(draw: st.DrawFn) -> Catalogue:
-    """Draw small ones with hypothesis."""
+    """Draw small catalogues with hypothesis."""
     n_queries, n_items = draw(st.integers(0, 3)), draw(st.integers(0, 7))
     item = st.tuples(st.sampled_from(SCORES), st.integers(-3, 4), st.booleans(), st.booleans())
     drawn = draw(st.lists(item, min_size=n_queries * n_items, max_size=n_queries * n_items))
@@ -113,7 +113,7 @@ def options_of(ties: str, n_items: int) -> dict[str, Any]:
 
 
 def assert_same(some: Catalogue, measures: Any, dtype: Any = np.float64, **options: Any) -> None:
-    """The values are those of the lists without the excluded items, bit for bit."""
+    """Assert that the values equal those of dense lists without the excluded items, bit for bit."""
     evaluator = Evaluator.from_sparse(some.relevance, measures, exclude=some.exclude, **options)
     dense, scores = some.dense(measures, **options)
     assert evaluator(some.scores.astype(dtype)).tobytes() == dense(scores.astype(dtype)).tobytes()
@@ -132,8 +132,8 @@ def test_values_are_those_of_the_lists_without_excluded_items(ties, some):
     ("n_items", "distinct", "judged", "excluded"),
     [(60, 3, 0.2, 0.4), (60, 9, 0.9, 0.9), (700, 2, 0.02, 0.3), (3_000, 8, 0.3, 0.01), (300, 5, 0.5, 0.0)],
 )
-def test_so_are_those_of_longer_lists(ties, dtype, n_items, distinct, judged, excluded):
-    """Every tie rule and every engine gives these values."""
+def test_values_of_longer_lists_are_those_without_excluded_items(ties, dtype, n_items, distinct, judged, excluded):
+    """Longer lists make every engine work; each gives the same bits as dense lists without the excluded items."""
     some = draw(n_items, 12, n_items, distinct=distinct, judged=judged, excluded=excluded)
     if dtype is np.int8:
         scores = np.random.default_rng(1).integers(-distinct, distinct, some.scores.shape)
@@ -142,8 +142,8 @@ def test_so_are_those_of_longer_lists(ties, dtype, n_items, distinct, judged, ex
 
 
 @pytest.mark.parametrize("ties", RULES)
-def test_so_are_those_of_scores_that_mostly_differ(ties):
-    """With more distinct scores of judged items than are counted one by one."""
+def test_values_of_distinct_scores_are_those_without_excluded_items(ties):
+    """There are more distinct scores of judged items than the engines count one by one."""
     some = draw(4, 9, 2_000, judged=0.2, excluded=0.2)
     scores = np.random.default_rng(5).integers(0, 1_500, some.scores.shape) / 7
     assert_same(some._replace(scores=scores), NAMES, **options_of(ties, 2_000))
@@ -151,8 +151,8 @@ def test_so_are_those_of_scores_that_mostly_differ(ties):
 
 @pytest.mark.parametrize("ties", RULES)
 @pytest.mark.parametrize("precision", COARSENINGS)
-def test_coarser_scores_are_made_of_the_ranked_items_alone(ties, precision):
-    """Of bands and levels, which look at the whole list, as well."""
+def test_coarse_scores_do_not_depend_on_excluded_items(ties, precision):
+    """Excluded items do not affect coarse scores, not even bands and levels, which depend on the whole list."""
     some = draw(6, 20, 40)
     finite = np.random.default_rng(7).integers(-20, 20, some.scores.shape) / 8
     for scores in (some.scores, finite):
@@ -167,7 +167,7 @@ def test_judged_only_lists_are_without_excluded_items_too():
         assert_same(some, names, precision=precision)
 
 
-def test_measures_without_an_extreme_order_have_the_same_values():
+def test_measures_that_some_rules_lack_have_the_values_without_excluded_items():
     some = draw(9, 40, 9, excluded=0.5)
     assert_same(some, AVERAGED)
     assert_same(some, AVERAGED, ties="run_order")
@@ -175,7 +175,7 @@ def test_measures_without_an_extreme_order_have_the_same_values():
 
 
 @pytest.mark.parametrize("precision", [None, "decimals:0", "bands:2"])
-def test_so_has_the_spread(precision):
+def test_the_spread_is_that_of_the_lists_without_excluded_items(precision):
     some = draw(10, 30, 25)
     names = [name for name in NAMES if precision != "bands:2" or "judged_only" not in name]
     evaluator = Evaluator.from_sparse(some.relevance, names, exclude=some.exclude, precision=precision)
@@ -226,12 +226,12 @@ def test_both_counting_engines_give_the_same_bits(ties, dtype):
 @pytest.mark.parametrize("judged", [0.001, 0.1])
 @pytest.mark.parametrize("distinct", [3, 50_000])
 def test_documents_below_every_cutoff_change_no_bit(ties, judged, distinct):
-    """Long lists are not counted to the end for it, unless there is a measure that looks there."""
+    """Counting may stop below the last cut-off. With AP in the same call it may not, and the values are the same."""
     shape = 6, 9_000
     some = draw(23, *shape, judged=judged, excluded=0.05)
     rng = np.random.default_rng(24)
     scores = rng.integers(0, distinct, shape) / 8
-    # Relevant items high, low and anywhere; excluded ones high.
+    # Judged items rank low in two queries, anywhere in two, and high in two. Excluded items rank high.
     scores[some.judged] *= np.repeat([0.5, 1, 1.02], 2)[np.nonzero(some.judged)[0]]
     scores[some.excluded] *= 1.01
     names = [name for name in NAMES if parse_measures(name)[0].cutoff is not None]
@@ -254,8 +254,8 @@ def test_documents_below_every_cutoff_change_no_bit(ties, judged, distinct):
 
 
 @pytest.mark.parametrize("ties", RULES)
-def test_rows_are_the_rows_of_the_whole(ties):
-    """For any number of threads, of blocks of any size, after pickling, and of blocks of blocks."""
+def test_rows_give_the_bits_of_the_whole_evaluator(ties):
+    """`evaluator.rows(i, j)` gives the bits of the whole evaluator, for all threads and sizes and after pickling."""
     some = draw(15, 50, 80)
     given = some.relevance, FEW
     options = {"exclude": some.exclude, **options_of(ties, 80)}
@@ -277,7 +277,7 @@ def test_rows_are_the_rows_of_the_whole(ties):
 @pytest.mark.parametrize("ties", RULES)
 @pytest.mark.parametrize("precision", [None, "bands:2", "levels:2"])
 def test_dense_evaluators_have_rows_as_well(ties, precision):
-    """Flat lists of different lengths too."""
+    """`rows` works for two-dimensional labels, and for flat lists of different lengths."""
     some = draw(16, 30, 20)
     ids = {"docids": docids(600)} if RULES[ties].by_document else {}
     evaluator, scores = some.dense(FEW, ties=ties, precision=precision, **({"docids": docids(20)} if ids else {}))
@@ -298,7 +298,7 @@ def test_dense_evaluators_have_rows_as_well(ties, precision):
         (0, 2.0, "last: expected a whole number of at least 0, found 2.0"),
     ],
 )
-def test_rows_that_are_not_there_are_refused(first, last, message):
+def test_rows_out_of_range_are_refused(first, last, message):
     some = draw(17, 50, 3)
     with pytest.raises(InputError, match=f"^{message}$"):
         Evaluator.from_sparse(some.relevance, FEW).rows(first, last)
@@ -306,8 +306,8 @@ def test_rows_that_are_not_there_are_refused(first, last, message):
 
 @pytest.mark.parametrize("ties", RULES)
 @pytest.mark.parametrize("precision", [None, "decimals:1", "bands:2", "levels:2"])
-def test_scores_of_excluded_items_may_be_nan_and_stay_as_they_are(ties, precision):
-    """Others may not, and are named, also where excluded ones come before them."""
+def test_scores_of_excluded_items_may_be_nan_and_are_not_changed(ties, precision):
+    """The error for a NaN of another item gives its position in the given row, in which excluded items count."""
     some = draw(18, 12, 60)
     options = {"precision": precision, **options_of(ties, 60)}
     for measures in (["P"], FEW, ["NumRet"]):
@@ -339,7 +339,7 @@ def test_explicit_zeros_are_judged_nonrelevant_and_other_items_unjudged():
 
 
 def test_an_excluded_item_is_neither_ranked_nor_judged():
-    """The list has a document less, and the judgments as well."""
+    """The list has one document fewer, and so do the judged documents of the query."""
     relevance = Sparse([0, 2], [0, 1], [1, 0], (1, 3))
     exclude = Sparse([0, 1], [1], [1], (1, 3))
     evaluator = Evaluator.from_sparse(relevance, ["NumRet", "NumRel(rel=0)", "RR"], exclude=exclude)
@@ -348,8 +348,8 @@ def test_an_excluded_item_is_neither_ranked_nor_judged():
 
 @pytest.mark.parametrize("form", ["csr_array", "csr_matrix"])
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint16, np.float32, np.float64])
-def test_scipys_matrices_are_taken_as_they_are(form, dtype):
-    """Unsorted ones are sorted in a copy; bools and whole floats are labels."""
+def test_matrices_of_scipy_are_accepted(form, dtype):
+    """A matrix with unsorted indices is sorted in a copy. Bools and whole floats are valid labels."""
     scipy = pytest.importorskip("scipy.sparse")
     some = draw(19, 20, 30)
     some = some._replace(labels=np.abs(some.labels).clip(0, 1), excluded=some.excluded & ~some.judged)
@@ -371,7 +371,7 @@ def test_scipys_matrices_are_taken_as_they_are(form, dtype):
 
 @pytest.mark.parametrize("ties", ["average", "run_order"])
 def test_matrices_may_change_afterwards(ties):
-    """An evaluator copies its input."""
+    """An evaluator copies its matrices, so later changes of their arrays do not affect it."""
     some = draw(25, 20, 30)
     relevance, exclude = some.relevance, some.exclude
     evaluator = Evaluator.from_sparse(relevance, FEW, exclude=exclude, ties=ties)
@@ -416,7 +416,7 @@ GOOD = Sparse([0, 2, 3], [0, 2, 1], [1, 0, 2], (2, 3))
         ({"shape": (2, 0)}, r"relevance\.indices\[0\]: expected one of 0 columns, from 0, found 0"),
     ],
 )  # fmt: skip
-def test_a_matrix_that_is_none_is_refused(change, message):
+def test_an_invalid_matrix_is_refused(change, message):
     with pytest.raises(InputError, match=f"^{message}$"):
         Evaluator.from_sparse(GOOD._replace(**change), FEW)
     if "data" not in message and "data" not in change:
@@ -438,7 +438,7 @@ def test_a_matrix_that_is_none_is_refused(change, message):
         ({"undefined": "no"}, "undefined: expected .*, found 'no'"),
         (
             {"measures": ["AP(judged_only=True)"], "precision": "levels:2"},
-            "precision=levels:2: depends on the whole list, which judged_only shortens; .*",
+            "precision=levels:2: cannot be used with judged_only, .*",
         ),
     ],
 )  # fmt: skip
@@ -456,8 +456,8 @@ def test_scores_of_another_shape_are_refused(shape):
 
 @pytest.mark.parametrize("ties", RULES)
 @pytest.mark.parametrize("shape", [(0, 0), (0, 5), (4, 0), (3, 2)])
-def test_nothing_may_be_there(ties, shape):
-    """No query, no item, no entry; and all items excluded."""
+def test_empty_input_is_accepted(ties, shape):
+    """There may be no query, no item or no entry, and all items may be excluded."""
     nothing = Sparse(np.zeros(shape[0] + 1, int), [], [], shape)
     for there in (np.zeros(shape, bool), np.ones(shape, bool)):
         some = Catalogue(np.ones(shape), np.zeros(shape, int), np.zeros(shape, bool), there)
@@ -468,13 +468,13 @@ def test_nothing_may_be_there(ties, shape):
 
 @pytest.mark.parametrize("ties", ["average", "run_order", "docid_ascending"])
 def test_preparing_takes_no_memory_for_items_that_have_no_entry(ties):
-    """2,000 × 100,000 places, a few thousand entries: their scores were 800 MB."""
+    """A dense float32 array of the 2,000 × 100,000 places would take 800 MB; the matrices have 8,000 entries."""
     n_items = 100_000
     options = options_of(ties, n_items)
     columns = np.arange(4_000) * 7 % n_items
     relevance = Sparse(np.arange(0, 4_001, 2), columns, np.ones(4_000, int), (2_000, n_items))
     exclude = Sparse(np.arange(0, 4_001, 2), columns + 1, None, (2_000, n_items))
-    # What is of the size of the items alone is not to be taken for what is of all places.
+    # The first call imports modules, whose memory must not be counted.
     Evaluator.from_sparse(GOOD, FEW)
     tracemalloc.start()
     try:
@@ -488,7 +488,10 @@ def test_preparing_takes_no_memory_for_items_that_have_no_entry(ties):
 
 @pytest.mark.parametrize("ties", RULES)
 def test_scores_that_change_meanwhile_never_crash(ties):
-    """The values are then anything; the kernels stay within their memory, which the checked suite sees."""
+    """Another thread writes to the scores during the evaluation. Values may be wrong, but all memory access is valid.
+
+    `make checked` would report an invalid access.
+    """
     some = draw(20, 20, 60)
     options = {"exclude": some.exclude, **options_of(ties, 60)}
     evaluator = Evaluator.from_sparse(some.relevance, NAMES, **options)
@@ -515,7 +518,7 @@ def test_scores_that_change_meanwhile_never_crash(ties):
         changing.join()
 
 
-def test_lists_say_how_many_documents_they_rank():
+def test_lengths_count_the_items_that_are_not_excluded():
     some = draw(22, 15, 30)
     lists = Relevance.of(some.relevance, some.exclude).lists(pool=True)
     assert isinstance(lists, JudgedLists)

@@ -1,1 +1,1 @@
-"""Prepared evaluation: labels, measures and tie rules are prepared once, then scores become values."""
+"""Prepared evaluation: labels, measures and a tie rule are prepared once, then any number of scorings is evaluated."""

@@ -1,4 +1,4 @@
-"""The documents that the grouping looks at one by one: the weighted and the excluded ones of each list."""
+"""Selection of the weighted documents and of the excluded documents of each list, for the grouping of scores."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ class WeightedDocuments(NamedTuple):
     offsets : int64[n_queries + 1]
         The weighted documents of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
     position : int64[n_weighted]
-        The position of each in its list, from 0.
+        The position of each weighted document in its list, from 0.
     weight : float64[n_weightings, n_weighted]
+        The weight of each weighted document under each weighting.
     rank : int64[n_weighted], optional
-        The place of each in the order in which the tie rule puts tied documents of its list, ascending in each list;
-        for a rule that has such an order.
+        The place of each weighted document if all documents of its list were tied, ascending in each list. None if the
+        tie rule does not order tied documents by position or identifier.
     """
 
     offsets: Offsets
@@ -38,19 +39,19 @@ class WeightedDocuments(NamedTuple):
     def of(
         cls, lists: JudgedLists, labels: Labels, weights: Weights, wanted: Pass, order: Integers | None
     ) -> WeightedDocuments:
-        """Select the weighted documents and put those of each list in the order of the tie rule.
+        """Select the weighted documents, and sort those of each list in the order in which the tie rule puts them.
 
-        For a spread, and for the best and the worst order, that is by label, descending.
+        For a spread, and for the tie rules that want the best or the worst order, sort them by label, descending.
 
         Parameters
         ----------
         lists : JudgedLists
         labels : int32[n_judged]
-            The labels of the listed documents, as `weights` numbers them.
+            The labels of the judged documents, numbered as in `weights.by_label`.
         weights : Weights
         wanted : Pass
         order : int64[n_docs] or None
-            As for `tieaware.engine.prepared.prepare`.
+            The order of tied documents; see `tieaware.engine.prepared.prepare`.
         """
         offsets, position, label, weight = _labels.weighted(
             lists.judged_offsets, lists.positions, labels, weights.first, weights.by_label
@@ -64,15 +65,17 @@ class WeightedDocuments(NamedTuple):
 
 
 class ExcludedDocuments(NamedTuple):
-    """The documents that have scores but are not ranked, none of them weighted.
+    """The documents that have scores but are not ranked. They have no weight.
 
     Parameters
     ----------
     offsets : int64[n_queries + 1]
     position : int64[n_excluded]
-        The position of each in its list, in the order in which the tie rule puts tied documents.
+        The position of each excluded document in its list. Those of a list are in the order in which the tie rule puts
+        tied documents.
     before : int64[n_weighted], optional
-        How many excluded documents of its list precede each weighted document in that order; for a rule that has one.
+        For each weighted document, how many excluded documents of its list precede it in that order. None if the tie
+        rule does not order tied documents by position or identifier.
     """
 
     offsets: Offsets
@@ -83,7 +86,7 @@ class ExcludedDocuments(NamedTuple):
     def of(
         cls, lists: JudgedLists, rule: TieRule, order: Integers | None, weighted: WeightedDocuments
     ) -> ExcludedDocuments | None:
-        """Put the excluded documents of each list in the order of the tie rule; None if there are none."""
+        """Sort the excluded documents of each list in the order of the tie rule; return None if there are none."""
         excluded = lists.excluded
         if excluded is None:
             return None

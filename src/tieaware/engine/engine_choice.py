@@ -13,35 +13,38 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers, Offsets
 from tieaware.kernels import _sorting
 
-# With up to this many distinct scores of weighted documents, comparing each score with all of them is cheaper than a
-# binary search among them. The measured crossing is much the same for lists of any length (docs/performance.md).
+# If the weighted documents of a list have at most this many distinct scores, comparing each score of the list with all
+# distinct scores is cheaper than a binary search among the distinct scores. Measurements gave nearly the same number
+# for lists of any length (docs/performance.md).
 COUNTING_LIMIT = 110
 
-# Lists with up to this many weighted documents are always counted: ordering the weighted documents costs next to
-# nothing there (LANES in ext/engine/_groups.pyx).
+# Lists with at most this many weighted documents are always grouped by counting, because sorting so few scores takes
+# almost no time. This number equals LANES in ext/engine/_counting.pxd.
 _FEW_WEIGHTED = 16
 
-# Up to this cut-off, only the top weighted documents are compared (FEW_OF_MANY in ext/engine/_sorting.pyx).
+# If no measure looks below this rank, counting compares only the weighted documents with the highest scores. This
+# number equals FEW_OF_MANY in ext/engine/_sorting.pyx.
 _FEW_RANKS = 24
 
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """A choice of the engine that groups each list. The values of an evaluation do not depend on it.
+    """A rule that chooses the engine that groups each list. The values of an evaluation do not depend on the choice.
 
     Parameters
     ----------
     counting_limit : int
-        Lists with more distinct scores of weighted documents than this are located instead of counted.
+        If the weighted documents of a list have more distinct scores than this, the list is grouped by locating instead
+        of counting.
     sorting : bool, optional
-        Whether to sort every list or none; by default, the lists for which `sorting_pays`.
+        True to group every list by sorting, false to group none by sorting. By default, `sorting_pays` decides.
     """
 
     counting_limit: int = COUNTING_LIMIT
     sorting: bool | None = None
 
     def sorted_lists(self, lengths: Integers, weighted_offsets: Offsets, depth: int) -> npt.NDArray[np.bool_] | None:
-        """Return which lists to sort, or None if it is cheap to see that no list is sorted.
+        """Return for each list whether to group it by sorting; return None if it is quickly seen that none should be.
 
         Parameters
         ----------
@@ -49,7 +52,7 @@ class EngineChoice:
         weighted_offsets : int64[n_queries + 1]
             Where the weighted documents of each list start.
         depth : int
-            A rank below which no measure looks.
+            A rank such that no measure looks at documents below it.
         """
         if self.sorting is not None:
             return np.full(len(lengths), self.sorting)
@@ -58,25 +61,25 @@ class EngineChoice:
         return sorting_pays(lengths, weighted_offsets[1:] - weighted_offsets[:-1], depth)
 
 
-# The choice that `prepare` makes. Tests and benchmarks replace it to run one engine.
+# The rule that `prepare` uses. Tests and benchmarks replace it to make one engine group all lists.
 CHOICE = EngineChoice()
 
 
 def sorting_pays(lengths: Integers, n_weighted: Integers, depth: int) -> npt.NDArray[np.bool_]:
     """Estimate for which lists sorting costs less than counting and locating.
 
-    The cost model is in nanoseconds per document, but only ratios matter. They were measured on prepared engines that
-    share everything except the step compared, on an Intel Xeon with AVX-512, with NumPy's use of AVX-512 on and off,
-    for lists of 24 to 16,000 documents (benchmarks/bench_engines.py shows the crossing). Counting and merging compile
-    to the same instructions on every processor with AVX2, and NumPy sorts chunks of up to 256 words with a network of
-    such instructions, so the ratios hold for other vendors too.
+    The costs are in nanoseconds per document, but only their ratios matter. They were measured with engines that differ
+    only in how they group scores, on an Intel Xeon with AVX-512, with NumPy's use of AVX-512 on and off, for lists of
+    24 to 16,000 documents (benchmarks/bench_engines.py shows where the faster engine changes). Counting and merging
+    compile to the same instructions on every processor with AVX2, and NumPy sorts chunks of up to 256 words with a
+    network of such instructions. So the ratios should hold for processors of other vendors too.
 
     Parameters
     ----------
     lengths, n_weighted : int64[n_queries]
-        The number of documents of each list, and of its weighted documents.
+        The number of documents and the number of weighted documents of each list.
     depth : int
-        A rank below which no measure looks.
+        A rank such that no measure looks at documents below it.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def sorting_pays(lengths: Integers, n_weighted: Integers, depth: int) -> npt.NDA
         return np.zeros(len(n_weighted), np.bool_)
     n = np.maximum(lengths, 1.0)
     if depth <= _FEW_RANKS:
-        # The kernel selects the top weighted documents, compares only these, and visits no other.
+        # Counting selects the weighted documents with the highest scores and compares the list only with these.
         compared = np.clip(n_weighted, 1, max(depth, 1))
         ordering, walking = 9 * n_weighted + 30 * compared, 0 * n_weighted
     else:
@@ -94,7 +97,7 @@ def sorting_pays(lengths: Integers, n_weighted: Integers, depth: int) -> npt.NDA
         ordering, walking = 120 + 16 * n_weighted, 4 * n_weighted
     counting = 0.25 + 0.065 * compared + ordering / n
     locating = 4.0 + 0.55 * np.log2(compared) + ordering / n
-    # Sorting networks have a power of two of wires.
+    # A sorting network is made for a power of two. So a list costs as much as one of the next larger power of two.
     doublings = np.ceil(np.log2(n))
     network = 1.4 + 1.8 * 2**doublings / n if _sorting.WIDE else 5.2
     sorting = network + 2.2 * np.maximum(doublings - 8, 0) + (20 + walking) / n

@@ -1,4 +1,4 @@
-"""Means over queries."""
+"""Means of measures over queries."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tieaware.measures import Measure
 
 
 def means(values: Values, measures: Sequence[Measure]) -> Values:
-    """Average each measure over the queries: arithmetic or geometric mean, as its definition says.
+    """Return the mean of each measure over the queries, arithmetic or geometric, as the measure's definition says.
 
-    NaN values are skipped; the mean is NaN if all values are.
+    NaN values are skipped. If all values of a measure are NaN, its mean is NaN.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def means(values: Values, measures: Sequence[Measure]) -> Values:
     Returns
     -------
     float64[..., n_measures]
-        The same bits for every order of the queries.
+        The means. They have the same bits for every order of the queries.
     """
     geometric = np.array([measure.definition.is_geometric for measure in measures], dtype=np.bool_)
     return _means.means(values, geometric)

@@ -1,7 +1,8 @@
-"""Prepared evaluation of lists: everything that does not depend on the scores is computed ahead of them.
+"""Prepared evaluation of lists: everything that does not depend on the scores is computed once, in advance.
 
-`prepare` weighs the labels (weights.py), selects the weighted documents (documents.py), chooses how to group each list
-(engine_choice.py) and builds an engine (ext/engine/_engine.pyx). `Prepared` runs the engine.
+`prepare` looks up the weight of each label (weights.py), selects the documents with a weight (documents.py), chooses
+how to group the documents of each list into ties (engine_choice.py), and builds an engine (ext/engine/_engine.pyx). The
+result, an instance of `Prepared`, runs the engine on scores.
 """
 
 from __future__ import annotations
@@ -30,27 +31,32 @@ from tieaware.measures import Measure
 from tieaware.runtime.threads import even_chunks, over_chunks
 from tieaware.ties import RULES
 
-# Handing chunks to other threads takes longer than evaluating this many documents.
+# With fewer documents than this, a call uses only one thread: handing chunks to other threads would take longer.
 _WORTH_THREADS = 8192
 
 
 @dataclass(eq=False)
 class Prepared:
-    """Lists, measures, a tie rule and a precision, prepared to evaluate scores.
+    """A prepared evaluation: given the scores of the documents, it computes every measure for every list.
+
+    The lists, their labels, the measures, the tie rule and the precision are fixed.
 
     Parameters
     ----------
     engine : Engine
     offsets : int64[n_queries + 1]
-        Where each list starts, and the end of the last.
+        The index at which each list starts, and the end of the last list.
     measures : tuple of Measure
     wanted : Pass
-        How the scores are grouped.
+        How the scores are rounded and grouped, and which outputs are wanted.
     threads : int
+        The largest number of threads of a call.
     bands : tuple of int64[n_bands]
-        The first rank of each band, one array for each kind of bands, if the kernel groups ranks.
+        The divisions of the ranks into bands over which the kernel averages: for each division, the first rank of each
+        band. Empty if the kernel averages over ties instead.
     extremes : _Extremes or None
-        The measures whose best or worst order is not by label.
+        The measures for which sorting tied documents by label does not give the best or the worst order, if the tie
+        rule wants that order.
     excluded : Excluded or None
         The documents that have scores but are not ranked. Their scores may be NaN.
     """
@@ -65,7 +71,7 @@ class Prepared:
     excluded: Excluded | None = None
 
     def rows(self, first: int, last: int) -> Prepared:
-        """Return a view of the lists first … last - 1, which shares the prepared arrays."""
+        """Return the prepared evaluation of the lists first … last - 1 only, which shares the prepared arrays."""
         return replace(
             self,
             engine=self.engine.rows(first, last),
@@ -75,15 +81,16 @@ class Prepared:
         )
 
     def evaluate(self, scores: Scores, values: Values) -> int:
-        """Write the values of all queries; return the first query with a NaN among its scores, or -1.
+        """Write the values of all queries; return the index of the first query with a NaN among its scores, or -1.
 
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
             C-contiguous, aligned and in native byte order.
         values : float64[n_outputs, n_queries, n_measures]
-            The same. There is one output; or one for each kind of bands; or, for a spread, four: mean, standard
-            deviation, minimum and maximum. For one output, the first axis may be left out.
+            C-contiguous, aligned and in native byte order. There is one output for each division into bands. For a
+            spread, there are four outputs: mean, standard deviation, minimum and maximum. Otherwise there is one
+            output, and the first axis may be left out.
         """
         if self.threads == 1 or len(scores) < _WORTH_THREADS:
             return self._evaluate_chunk(self._coarse(scores), values, 0, len(self.offsets) - 1)
@@ -92,7 +99,9 @@ class Prepared:
         return next((query for query in failures if query >= 0), -1)
 
     def means(self, candidates: Scores) -> tuple[Values, tuple[int, int] | None]:
-        """Return the means of each candidate over the queries, and (candidate, query) of the first NaN, if any.
+        """Return the means of each candidate over the queries, and the place of the first NaN among the scores.
+
+        The place is a pair (candidate, query) of indices, or None if no score is NaN.
 
         Parameters
         ----------
@@ -114,7 +123,7 @@ class Prepared:
 
     @property
     def in_kernel(self) -> bool:
-        """True if the engine alone gives the values: there is no coarsening, no bands, and no search for extremes."""
+        """True if the engine alone computes the values: without coarsening, bands, or a search for extremes."""
         return self.wanted.coarsening is None and not self.bands and self.extremes is None
 
     @cached_property
@@ -122,7 +131,7 @@ class Prepared:
         return even_chunks(self.offsets, self.threads)
 
     def _coarse(self, scores: Scores) -> Scores:
-        """Return the coarsened scores. The coarsening does not see excluded documents; their scores become 0."""
+        """Return the coarsened scores. Excluded documents do not influence the coarsening; their scores become 0."""
         if self.wanted.coarsening is None or self.excluded is None:
             return self._coarse_lists(scores, self.offsets)
         ranked = self.excluded.left(self.offsets)
@@ -136,7 +145,7 @@ class Prepared:
         coarsening = self.wanted.coarsening
         if coarsening is None or np.isnan(scores).any():
             return scores
-        # The coarsening may be the caller's own class.
+        # The coarsening may be a class of the caller, so its result is checked.
         where = f"precision={coarsening}"
         coarse = as_scores(coarsening.coarsen(scores, offsets), where)
         if coarse.shape != scores.shape:
@@ -158,18 +167,18 @@ class Prepared:
 
 
 class _Extremes(NamedTuple):
-    """The measures whose best or worst order of tied documents is not by label.
+    """The measures for which sorting tied documents by label does not give the best or the worst order.
 
-    Their smallest or largest value is taken from the spread over all orders.
+    The largest or the smallest value of such a measure is taken from its spread over all orders of tied documents.
 
     Parameters
     ----------
     engine : Engine
-        The engine of these measures, for the spread.
+        An engine for these measures only, which computes the spread.
     columns : list of int
-        The columns of these measures among the values.
+        The columns of the values that belong to these measures.
     output : int
-        The output of the spread that holds the wanted extreme.
+        The index of the output of the spread that is wanted: that of the minimum or of the maximum.
     """
 
     engine: Engine
@@ -177,7 +186,7 @@ class _Extremes(NamedTuple):
     output: int
 
     def evaluate(self, scores: Scores, values: Values, first: int, last: int) -> None:
-        """Write the values of these measures for the queries first … last - 1."""
+        """Write the values of these measures for the queries first … last - 1 into their columns of `values`."""
         spread = np.empty((4, values.shape[-2], len(self.columns)))
         if self.engine.spread(scores, spread, first, last) == -1:
             values[..., first:last, self.columns] = spread[self.output, first:last]
@@ -193,23 +202,23 @@ def prepare(
     undefined: float = 0.0,
     threads: int = 1,
 ) -> Prepared:
-    """Prepare the evaluation of lists whose judged documents are known.
+    """Prepare the evaluation of lists, so that only scores are needed to compute the values.
 
     Parameters
     ----------
     measures : sequence of Measure
     lists : JudgedLists
     totals : Totals
-        The totals of the same queries and measures.
+        The totals of each measure over the judged documents of the same queries.
     wanted : Pass
-        How the scores are grouped.
+        How the scores are rounded and grouped, and which outputs are wanted.
     order : int64[n_docs], optional
-        The positions of each list in the order in which the rule puts tied documents, for a rule by document
-        identifier. An order of another length applies to every list.
+        For a tie rule by document identifier: for each list, the positions of its documents, sorted in the order in
+        which the rule puts tied documents. An array of a length other than n_docs applies to every list.
     undefined : float
-        The value where the total is 0.
+        The value of a measure for queries whose total is 0.
     threads : int
-        How many threads evaluate; the values do not depend on it.
+        The largest number of threads of a call; the values do not depend on it.
 
     Raises
     ------
@@ -232,7 +241,7 @@ def prepare(
 def _extremes_of(
     measures: tuple[Measure, ...], lists: JudgedLists, totals: Totals, wanted: Pass, undefined: float
 ) -> _Extremes | None:
-    """Prepare the measures whose extreme is wanted and not by label, or None if there are none."""
+    """Prepare the measures whose extreme is wanted and is not found by sorting by label; None if there are none."""
     if wanted.rule.extreme is None:
         return None
     columns = [i for i, measure in enumerate(measures) if measure.definition.own_extremes(measure)]
@@ -254,11 +263,12 @@ def _engine_of(
 ) -> Engine:
     weights, labels = Weights.of(measures, lists.labels, wanted.spread)
     if weights.judged >= 0 and wanted.needs_whole_list:
-        # The kernel can remove unjudged documents from groups, but not their effect on the coarsened scores.
+        # The kernel can remove unjudged documents from tie groups, but it cannot undo their effect on the coarsened
+        # scores of other documents.
         raise InputError(
             f"precision={wanted.coarsening}",
-            "depends on the whole list, which judged_only shortens; with judged_only, use bands with averaged ties and "
-            "without a spread, or a precision that rounds each score by itself",
+            "cannot be used with judged_only, because it coarsens scores of judged and unjudged documents together; "
+            "use a precision that rounds each score by itself, or bands with ties='average' and without a spread",
         )
     lengths = lists.lengths
     judged_lengths = lists.judged_lengths if weights.judged >= 0 else lengths
@@ -278,7 +288,7 @@ def _prepared_lists(
     lists: JudgedLists, labels: Labels, lengths: Integers, weights: Weights, wanted: Pass, order: Integers | None
 ) -> PreparedLists:
     weighted = WeightedDocuments.of(lists, labels, weights, wanted, order)
-    # A document below the cut-off may be in the band that the cut-off divides.
+    # With bands, documents below the cut-off matter too: they may be in the band that the cut-off divides.
     depth = NO_CUTOFF if wanted.bands else weights.depth
     choice = engine_choice.CHOICE
     return PreparedLists(

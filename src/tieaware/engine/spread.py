@@ -1,4 +1,4 @@
-"""The spread of values over the orders of tied documents."""
+"""The spread of each value over the orders of tied documents: mean, standard deviation, minimum and maximum."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ class Spread(NamedTuple):
     Attributes
     ----------
     mean : float64[n_queries, n_measures]
-        The average, which the evaluator also returns.
+        The mean of the value over all orders. The evaluator itself returns the same number.
     std : float64[n_queries, n_measures]
-        The standard deviation, in the unit of the measure; 0 where no order changes the value.
+        The standard deviation of the value over all orders, in the unit of the measure; 0 if all orders give the same
+        value.
     min, max : float64[n_queries, n_measures]
-        The smallest and the largest value, each reached by some order. For infAP, std, min and max are unknown: NaN.
+        The smallest and the largest value that an order can give. For infAP, std, min and max are not known: they are
+        NaN.
 
     Examples
     --------

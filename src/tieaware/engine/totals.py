@@ -1,4 +1,4 @@
-"""Totals of each measure over all judged documents of each query, retrieved or not."""
+"""Totals by which measures are normalised, over all judged documents of each query, retrieved or not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.lists.judgments import Judgments
 from tieaware.measures import Measure
 
-# Size of the per-judgments cache of totals, in sequences of measures.
+# The cache of totals that each `Judgments` object holds has room for this many sequences of measures.
 _CACHE_SIZE = 16
 
 
@@ -21,13 +21,15 @@ class Totals(NamedTuple):
     Parameters
     ----------
     totals : float64[n_queries, n_measures]
-        The total weight of all judged documents; 0 where the measure is undefined for the query.
+        The total of the measure for the query, such as the number of relevant documents or the ideal gain; 0 where the
+        measure is undefined for the query.
     query_numbers : float64[n_queries, n_measures]
-        A second number per query, for the kernels that need one.
+        A second number for each query, for the kernels that need one, such as that of bpref.
     lookups : list of (float64[n] or None)
-        For each measure an array that its kernel reads, with the numbers of all queries one after another.
+        For each measure, a lookup array for its kernel, with the numbers of all queries one after another. None if the
+        kernel needs none.
     lookup_starts : int64[n_queries, n_measures]
-        Where the numbers of each query start in the lookup array of the measure.
+        The index at which the numbers of each query start in the lookup array of the measure.
     """
 
     totals: Values
@@ -37,7 +39,7 @@ class Totals(NamedTuple):
 
     @classmethod
     def of(cls, measures: tuple[Measure, ...], judgments: Judgments) -> Totals:
-        """Return the totals of judgments, from the cache that the judgments hold if possible."""
+        """Return the totals of these judgments, if possible from the cache that the judgments hold."""
         cache: dict[tuple[Measure, ...], Totals] = judgments.totals
         totals = cache.get(measures)
         if totals is None:
@@ -66,7 +68,7 @@ class Totals(NamedTuple):
         return all(lookup is None for lookup in self.lookups)
 
     def rows(self, rows: Integers) -> Totals:
-        """Select queries by row, where -1 stands for a query without judgments, whose totals are 0."""
+        """Return the totals of the queries with these row indices; -1 stands for a query whose totals are 0."""
         judged = rows >= 0
         shape = len(rows), len(self.lookups)
         some = Totals(np.zeros(shape), np.zeros(shape), self.lookups, np.zeros(shape, dtype=np.int64))
@@ -76,7 +78,7 @@ class Totals(NamedTuple):
         return some
 
     def columns(self, columns: Sequence[int]) -> Totals:
-        """Select measures by column."""
+        """Return the totals of the measures with these column indices."""
         return Totals(
             np.ascontiguousarray(self.totals[:, columns]),
             np.ascontiguousarray(self.query_numbers[:, columns]),

@@ -15,12 +15,13 @@ from tieaware.measures import Measure
 
 
 def unanswered(judgments: Judgments, measures: tuple[Measure, ...], views: Sequence[View]) -> Values:
-    """Evaluate an empty list for every judged query.
+    """Return the value of every measure for every judged query, for a run that has no document for any query.
 
     Returns
     -------
     float64[n_outputs, n_queries, n_measures]
-        For each view its values, and with a spread also their standard deviation, minimum and maximum.
+        One output for each view: the values. A view with a spread has three more outputs: the standard deviations,
+        minima and maxima.
     """
     n = judgments.n_queries
     offsets, nothing = np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)

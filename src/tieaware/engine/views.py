@@ -1,4 +1,7 @@
-"""Views: the tie rule and precision with which a run is evaluated; and the passes over the scores that views need."""
+"""Views and passes. A view is a tie rule and a precision with which a run is evaluated.
+
+A pass evaluates all scores once. `passes` returns the passes that several views of the same run need.
+"""
 
 from __future__ import annotations
 
@@ -13,27 +16,33 @@ from tieaware.ties import RULES, TieRule, tie_rule
 
 
 class RankBands(Protocol):
-    """A coarsening that makes equal the ranks of each band, so that the kernel can average over the bands itself."""
+    """A coarsening that ties all documents whose ranks lie in the same band, such as the ranks 1 to 10.
+
+    The kernel can average over the orders inside the bands itself, without coarsened scores.
+    """
 
     def starts(self, depth: int) -> Integers:
-        """Return the first rank of each band down to a depth, from 1."""
+        """Return the first rank of each band down to rank `depth`; the first rank of the first band is 1."""
 
 
 class Pass(NamedTuple):
-    """One grouping of the scores. A pass fills one or more *outputs*: arrays float64[n_queries, n_measures].
+    """One evaluation of all scores: they are rounded and grouped once, which gives the values of one or more outputs.
+
+    An *output* is an array of values, float64[n_queries, n_measures].
 
     Parameters
     ----------
     rule : TieRule
     coarsening : Coarsening or None
-        What rounds the scores first.
+        The coarsening that is applied to the scores before they are grouped.
     bands : tuple of RankBands
         If given, the values are averages over the orders inside bands of ranks instead of over the orders of tied
-        documents. The kernel groups the ranks of one ordering, so one pass serves several kinds of bands.
+        documents. Each division into bands has one output. One pass serves all of them, because the kernel groups the
+        ranks of one and the same ordering.
     spread : bool
         Whether the pass fills four outputs: the mean, standard deviation, minimum and maximum.
     outputs : tuple of int
-        The indices of the outputs that the pass fills, among the outputs of all views.
+        The outputs that the pass fills, as indices into the outputs of all views.
     """
 
     rule: TieRule
@@ -49,21 +58,21 @@ class Pass(NamedTuple):
 
 
 class View:
-    """The tie rule and precision with which a run is evaluated.
+    """A tie rule and a precision with which a run is evaluated.
 
     Parameters
     ----------
     ties : str
-        The tie rule.
+        The name of the tie rule.
     precision : str, Coarsening or None
-        What rounds the scores first.
+        The coarsening that is applied to the scores before ties are found.
     spread : bool
-        Whether to compute the spread over the orders of tied documents, besides the average.
+        Whether to compute the standard deviation, minimum and maximum over the orders of tied documents, too.
 
     Raises
     ------
     InputError
-        If the rule or precision is unknown, or a spread is wanted with a rule that leaves one order only.
+        If the rule or precision is unknown, or if a spread is wanted with a rule other than "average".
     """
 
     __slots__ = ("precision", "rule", "spread")
@@ -73,18 +82,18 @@ class View:
         self.precision = None if precision is None else parse_precision(precision)
         self.spread = flag("spread", spread)
         if self.spread and not self.rule.averages:
-            raise InputError("ties", f"{self.rule.name!r} leaves one order only; a spread needs 'average'")
+            raise InputError("ties", f"{self.rule.name!r} gives tied documents one order; a spread requires 'average'")
 
     @property
     def n_outputs(self) -> int:
-        """The number of outputs: the value, and with a spread the standard deviation, minimum and maximum."""
+        """The number of outputs: 4 with a spread (mean, standard deviation, minimum and maximum), otherwise 1."""
         return 4 if self.spread else 1
 
 
 def passes(views: Sequence[View]) -> list[Pass]:
-    """Return the passes that fill the outputs of all views, numbered one view after another.
+    """Return the passes that compute all views. Together, they fill the outputs of all views.
 
-    All views that average over bands of ranks share one pass.
+    Outputs are numbered view by view. All views that average over bands of ranks share one pass.
     """
     needed: list[Pass] = []
     banded: dict[int, RankBands] = {}
@@ -97,6 +106,6 @@ def passes(views: Sequence[View]) -> list[Pass]:
             needed.append(Pass(view.rule, view.precision, spread=view.spread, outputs=outputs))
         output += view.n_outputs
     if banded:
-        # The kernel joins into bands the ranks of the order in which the run lists its documents.
+        # Bands are bands of ranks in run order: for these, the kernel needs every document at a rank of its own.
         needed.append(Pass(RULES["run_order"], bands=tuple(banded.values()), outputs=tuple(banded)))
     return needed

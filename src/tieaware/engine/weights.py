@@ -1,4 +1,4 @@
-"""Weights of documents by label for several measures together, and the divisors of the measures' sums."""
+"""Lookup table from labels to document weights for several measures, and the divisors that normalise the measures."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ from tieaware.measures import Measure
 from tieaware.measures.definition import LEAST_INEXACT, check_exact
 from tieaware.measures.formulas import HIGHEST_IN_LOOKUP, SMALL_DEPTH, by_total
 
-# The depth of measures without a cut-off.
+# The depth down to which measures without a cut-off look: it is larger than any rank.
 NO_CUTOFF = 2**62
 
 
 class Weights(NamedTuple):
-    """Weights of a document of each label for several measures, and everything else that depends on measures alone.
+    """The weight of a document by its label, for several measures, and other data that depend only on the measures.
 
-    Measures with equal weights share a *weighting*: a row of `by_label`, or several adjacent rows.
+    A *weighting* gives each label a weight, for example 1 to relevant labels and 0 to all others. A measure uses one
+    weighting or several adjacent weightings. Measures with equal weights share them.
 
     Parameters
     ----------
     by_label : float64[n_weightings, n_labels]
-        The weight of a document of each label, one distinct weighting per row.
+        The weight of a document with each label, one row per weighting.
     first : int
-        The label of the first column of `by_label`; lower labels weigh as much as this label.
+        The label of the first column of `by_label`; lower labels have the same weight as this label.
     kernels : list of KernelMeasure
-        Each measure as the kernels know it, with slot weights for lists of up to SMALL_DEPTH documents.
+        Each measure in the form that the kernels use, with slot weights for lists of up to SMALL_DEPTH documents.
     measures : Measures
-        The same measures as one array for the engine.
+        The same measures in one array, as the engine needs them.
     judged : int
-        The weighting that gives each judged document the weight 1, if a measure has judged_only; else -1.
+        The row of the weighting that gives each judged document the weight 1, if a measure has judged_only; else -1.
     most : float
-        The largest weight.
+        The largest weight in `by_label`.
     depth : int
-        A rank below which no measure looks.
+        A rank such that no measure looks at documents below it.
     not_by_total : list of int
         The columns of the measures whose sums are not divided by the total.
     """
@@ -56,7 +57,10 @@ class Weights(NamedTuple):
 
     @classmethod
     def of(cls, measures: tuple[Measure, ...], labels: Labels, squared: bool) -> tuple[Weights, Labels]:
-        """Return the weights of all labels that occur, and the labels as `by_label` numbers them.
+        """Return the weights of all labels that occur, and the labels themselves, possibly renumbered.
+
+        The returned labels are numbered like the columns of `by_label`, from `first`. They differ from the given labels
+        only if these are too high for a lookup table with a column for every label.
 
         Parameters
         ----------
@@ -64,7 +68,7 @@ class Weights(NamedTuple):
         labels : int32[n]
             The labels of all listed documents.
         squared : bool
-            Whether squared weights are needed as well, for a spread.
+            Whether to add weightings by squared weights, which a spread needs.
 
         Raises
         ------
@@ -75,7 +79,7 @@ class Weights(NamedTuple):
         if highest <= HIGHEST_IN_LOOKUP:
             weights = _weights_up_to(measures, highest, squared)
         else:
-            # Only the labels that occur have a weight, and the documents have the numbers of these labels.
+            # Only labels that occur get a column, and each label is replaced by the index of its column.
             occurring, numbers = np.unique(labels, return_inverse=True)
             weights, labels = _weights_of(measures, occurring, 0, squared), numbers.astype(np.int32)
         if weights.most * len(labels) >= LEAST_INEXACT:
@@ -103,14 +107,16 @@ class Weights(NamedTuple):
         return _engine.Measures(kernels)
 
     def norms(self, measures: Sequence[Measure], totals: Values, retrieved: Integers, judged: Integers) -> Values:
-        """Return the divisor of each sum: float64[n_queries, n_measures], 0 where a measure is undefined.
+        """Return the divisor of each measure for each query: float64[n_queries, n_measures].
+
+        The divisor is 0 where the measure is undefined.
 
         Parameters
         ----------
         measures : sequence of Measure
         totals : float64[n_queries, n_measures]
         retrieved, judged : int64[n_queries]
-            How many documents of each list are ranked, and how many of them are judged.
+            The number of ranked documents of each list, and the number of judged documents among them.
         """
         norms = totals.copy()
         for i in self.not_by_total:
@@ -122,9 +128,9 @@ class Weights(NamedTuple):
 
 @lru_cache(maxsize=256)
 def also_weighted(measures: tuple[Measure, ...]) -> dict[str, bool]:
-    """Return whether documents of label 0 ("zeros") and pooled, unjudged documents ("pool") weigh anything.
+    """Return whether documents of label 0 ("zeros") and unjudged documents of the pool ("pool") matter to a measure.
 
-    Documents with labels of at least 1 always count as weighted.
+    Documents with labels of at least 1 always matter.
     """
     weights = _weights_up_to(measures, 0, False)
     zeros = bool(weights.by_label[:, -weights.first].any())
@@ -133,12 +139,12 @@ def also_weighted(measures: tuple[Measure, ...]) -> dict[str, bool]:
 
 @lru_cache(maxsize=256)
 def _weights_up_to(measures: tuple[Measure, ...], highest: int, squared: bool) -> Weights:
-    """Weigh all labels up to the highest that occurs."""
+    """Return the weights of all labels from POOLED to `highest`."""
     return _weights_of(measures, np.arange(POOLED, highest + 1, dtype=np.int32), POOLED, squared)
 
 
 def _weights_of(measures: Sequence[Measure], labels: Labels, first: int, squared: bool) -> Weights:
-    """Weigh each of the ascending labels; `first` is the number of the first column."""
+    """Return the weights of the given labels, which ascend; `first` is the number of the first column of `by_label`."""
     rows: list[Values] = []
     weightings: dict[tuple[Any, ...], tuple[int, int]] = {}
     for measure in measures:
@@ -170,7 +176,10 @@ def _weights_of(measures: Sequence[Measure], labels: Labels, first: int, squared
 
 
 def _kernel_measure(measure: Measure, weighting: int, n_weightings: int, squared: int) -> _engine.KernelMeasure:
-    """Describe a measure to the kernels, for lists of up to SMALL_DEPTH documents; weightings by their rows."""
+    """Return a measure in the form that the kernels use, for lists of up to SMALL_DEPTH documents.
+
+    `weighting` and `squared` are rows of `by_label`.
+    """
     definition = measure.definition
     return _engine.KernelMeasure(
         name=str(measure),
@@ -190,9 +199,9 @@ def _kernel_measure(measure: Measure, weighting: int, n_weightings: int, squared
 
 
 def _depth(measures: Sequence[Measure]) -> int:
-    """Return a rank below which no measure looks, or NO_CUTOFF.
+    """Return a rank such that no measure looks at documents below it, or NO_CUTOFF if there is none.
 
-    A measure with judged_only may look below its cut-off: unjudged documents are removed from the list first.
+    A measure with judged_only may look below its cut-off, because unjudged documents above are removed from the list.
     """
     if any(measure.cutoff is None or measure.judged_only for measure in measures):
         return NO_CUTOFF

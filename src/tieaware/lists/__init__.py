@@ -1,1 +1,1 @@
-"""Identifiers, judgments and lists of documents per query, as columns."""
+"""Columns of identifiers, judgments, and lists of documents per query, stored as arrays."""

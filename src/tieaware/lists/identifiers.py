@@ -19,14 +19,14 @@ _LONGEST_SHOWN = 80
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
-# The type of the values in a column. Text does not match integers; "any" (the keys of a dict, or mixed types) matches
-# both.
+# The type of the values from which a column was made. A column of text does not match a column of integers. A column of
+# kind "any", which was made from the keys of a dict or from values of several types, matches both.
 Kind: TypeAlias = Literal["text", "integer", "any"]
 _CLASSES: dict[Kind, tuple[type, ...]] = {"text": (str, bytes), "integer": (int, np.integer)}
 
 
 def quoted(identifier: bytes) -> str:
-    """Quote an identifier for an error message: printable, on one line, and of limited length."""
+    """Return an identifier in quotes for an error message, on one line, printable and shortened if it is long."""
     text = identifier[:_LONGEST_SHOWN].decode("utf-8", "backslashreplace")
     return repr(text) + ("…" if len(identifier) > _LONGEST_SHOWN else "")
 
@@ -40,27 +40,27 @@ def _kind_of(types: set[type]) -> Kind:
 
 
 def _offsets_of(identifiers: list[str] | list[bytes]) -> Offsets:
-    """Return the offsets of identifiers that are stored one after the other."""
+    """Return the offsets of these identifiers in an array that stores their bytes one after the other."""
     offsets = np.zeros(len(identifiers) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, identifiers), np.int64, len(identifiers)), out=offsets[1:])
     return offsets
 
 
 def frozen(array: Array) -> Array:
-    """Make an array read-only, and return it."""
+    """Make this array read-only, in place, and return it."""
     array.setflags(write=False)
     return array
 
 
 def encoded(value: object) -> bytes:
-    """Return the bytes of one identifier.
+    """Return the bytes of an identifier that is given as text, bytes or an integer.
 
     Raises
     ------
     TypeError, ValueError
         The value is not text, bytes or an integer, or is an integer of thousands of digits.
     UnicodeEncodeError
-        The value is text with a surrogate that does not stand for a byte.
+        The value is text with a surrogate that does not come from decoding invalid bytes with ``surrogateescape``.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape")
@@ -74,7 +74,7 @@ def encoded(value: object) -> bytes:
 class Identifiers:
     """An immutable column of identifiers. An identifier is any sequence of bytes.
 
-    Two columns are equal if their bytes are equal, even if their kinds differ.
+    Two columns are equal if their identifiers are equal, even if one was made from text and the other from integers.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Identifiers:
     Attributes
     ----------
     kind : "text", "integer" or "any"
-        The type of the values from which the column was made: text, integers, or both or unknown.
+        The type of the values from which the column was made: "any" stands for several types or an unknown type.
 
     Raises
     ------
@@ -107,7 +107,7 @@ class Identifiers:
     kind: Kind
 
     def __init__(self, data: NDArray[np.uint8], offsets: Offsets) -> None:
-        # The arrays are copied because the caller may change them later.
+        # Copy the arrays, because the caller may change them later.
         given = as_flat(data, "data")
         if given.dtype != np.uint8:
             given = as_integers(given, "data")
@@ -123,20 +123,20 @@ class Identifiers:
 
     @classmethod
     def of(cls, data: NDArray[np.uint8], offsets: Offsets, kind: Kind = "any") -> Identifiers:
-        """Wrap arrays that are known to be valid. Integers are stored as decimal digits."""
+        """Return a column that uses these arrays, without checking them. Integers must be stored as decimal digits."""
         self = cls.__new__(cls)
         self._set(data, offsets, kind)
         return self
 
     @classmethod
     def from_sequence(cls, values: Iterable[object], argument: str = "values") -> Identifiers:
-        """Make a column from text, bytes or integers. A column of both text and integers matches either.
+        """Make a column from text, bytes or integers. A column made from both text and integers matches any column.
 
         Parameters
         ----------
         values : iterable of str, bytes or int, or array
-            Text is encoded as UTF-8 (with ``surrogateescape``, so that bytes decoded in that way are restored),
-            integers become decimal digits, and bytes do not change.
+            Text is encoded as UTF-8. (The error handler is ``surrogateescape``, which restores invalid bytes that were
+            decoded with it.) Integers become decimal digits, and bytes do not change.
         argument : str
             The name of the values in error messages.
 
@@ -201,17 +201,23 @@ class Identifiers:
         return Identifiers.of, (np.asarray(self.data), np.asarray(self.offsets), self.kind)
 
     def to_list(self) -> list[str | int]:
-        """Return a column of integers as int, any other as str: UTF-8, with ``surrogateescape`` for invalid bytes."""
+        """Return the identifiers as a list: int if the column was made from integers, otherwise str.
+
+        The bytes are decoded as UTF-8, with ``surrogateescape`` for invalid bytes.
+        """
         if self.kind == "integer":
             return list(map(int, self))
         return _dicts.texts(self.data, self.offsets)
 
     def order(self, offsets: Offsets, *, descending: bool) -> Integers:
-        """Sort each list ``offsets[i]:offsets[i + 1]`` by the bytes of its identifiers; return positions."""
+        """Sort each list ``offsets[i]:offsets[i + 1]`` by the bytes of its identifiers, without changing the column.
+
+        Returns the positions of the identifiers in their list, from 0, in sorted order.
+        """
         return _order.order(self.data, self.offsets, offsets, descending)
 
     def take(self, rows: NDArray[np.int64]) -> Identifiers:
-        """Return the identifiers at these rows, in that order."""
+        """Return a column of the identifiers with these indices, in the order of the indices."""
         return Identifiers.of(*_join.gather(self.data, self.offsets, np.ascontiguousarray(rows, np.int64)), self.kind)
 
     def matching_any(self) -> Identifiers:

@@ -1,4 +1,4 @@
-"""Labels of judged documents by query, and their positions in ranked lists."""
+"""Relevance labels: those of all judged documents of each query, and those of the documents of ranked lists."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers, Labels, Offsets, Values, label_error
 from tieaware.kernels import _labels
 
-# Labels of this value or lower mark documents that are in the pool but not judged. Label -1 marks a document that is
+# A label of POOLED or lower means that the document is in the pool but not judged. Label -1 means that the document is
 # not in the pool.
 POOLED = -2
 
 
 class Judgments:
-    """The labels of all judged documents, query by query.
+    """The relevance labels of all judged documents, stored in one array, query by query.
 
     Parameters
     ----------
     labels : int32[n_judged]
-        Negative labels count as unjudged.
+        Documents with negative labels count as unjudged.
     offsets : int64[n_queries + 1]
+        The labels of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
     left_out : int64[n_queries], optional
-        How many documents of label 0 each query has in addition to `labels`.
+        For each query, the number of documents of label 0 that are not in `labels`.
 
     Attributes
     ----------
     totals : dict
-        A cache of what the judgments are worth to measures; `tieaware.engine.totals` fills it.
+        A cache of the totals of measures over these judgments, which `tieaware.engine.totals` fills.
     """
 
     def __init__(self, labels: Labels, offsets: Offsets, left_out: Integers | None = None) -> None:
@@ -47,16 +48,16 @@ class Judgments:
 
     @cached_property
     def query(self) -> Integers:
-        """The query of each document."""
+        """The index of the query of each document."""
         return np.repeat(np.arange(self.n_queries), np.diff(self.offsets))
 
     def deepest(self, cutoff: int | None) -> int:
-        """Return the largest number of judged documents of any query, at most the cut-off."""
+        """Return the largest number of documents of a query in `labels`, or the cut-off if that is smaller."""
         longest = _labels.longest(self.offsets)
         return longest if cutoff is None else min(longest, cutoff)
 
     def count(self, least: int) -> Values:
-        """Return the number of documents with at least this label for each query: float64[n_queries]."""
+        """Return how many documents of each query have label `least` or a higher label: float64[n_queries]."""
         known = self._counts.get(least)
         if known is None:
             known = _labels.count(self.labels, self.offsets, least)
@@ -66,13 +67,13 @@ class Judgments:
         return known
 
     def best_first(self, worth: npt.NDArray[np.generic]) -> Integers:
-        """Return the indices of the documents, query by query, by descending worth."""
+        """Return the indices of the documents, query by query, sorted by descending `worth` within each query."""
         return np.lexsort((-worth.astype(np.float64), self.query))
 
     def cumulated(self, gains: Values) -> tuple[Values, Integers]:
-        """Return the cumulative sums of each query's gains in descending order, and where each query's sums start.
+        """Return the cumulative sums of each query's gains, after sorting these in descending order.
 
-        Documents whose gain is -inf are left out.
+        Also returns the index at which the sums of each query start. Documents whose gain is -inf are left out.
         """
         taken = gains > -np.inf
         query = self.query[taken]
@@ -81,14 +82,14 @@ class Judgments:
         return running[1:] - np.repeat(running[offsets[:-1]], np.diff(offsets)), offsets[:-1].astype(np.int64)
 
     def short_of(self, others: Judgments) -> int | None:
-        """Return the first query with fewer documents of at least some label than in `others`; None if there is none.
+        """Return the first query that lacks judged documents which `others` has; None if there is none.
 
-        Negative labels do not count. A query has enough documents if, for every i, the i-th highest label in `others`
-        is at most its own i-th highest label.
+        A query lacks none if, for every i, its i-th highest label in `others` is at most its i-th highest label here.
+        Negative labels do not count.
         """
         theirs = others.labels[others.best_first(others.labels)]
         ours = self.labels[self.best_first(self.labels)]
-        # After sorting, the i-th highest label of a query is i places after the query's offset.
+        # After sorting, the i-th highest label of a query (from 0) is i places after the query's offset.
         place = np.arange(len(theirs)) - np.repeat(others.offsets[:-1], np.diff(others.offsets))
         beside = self.offsets[:-1][others.query] + place
         is_there = place < np.diff(self.offsets)[others.query]
@@ -115,40 +116,42 @@ class Excluded(NamedTuple):
 
     @property
     def query(self) -> Integers:
-        """The query of each document."""
+        """The index of the query of each excluded document."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def of(self, query: int) -> Integers:
-        """Return the positions of the excluded documents in one list."""
+        """Return the positions of the excluded documents in the list of this query."""
         return self.positions[self.offsets[query] : self.offsets[query + 1]]
 
     def rows(self, first: int, last: int) -> Excluded:
-        """Return the excluded documents of the lists first … last - 1."""
+        """Return the excluded documents of the lists first … last - 1 only."""
         start, end = self.offsets[first], self.offsets[last]
         return Excluded(self.offsets[first : last + 1] - start, self.positions[start:end])
 
     def left(self, offsets: Offsets) -> npt.NDArray[np.bool_]:
-        """Return a mask of the documents that are ranked, for lists with these offsets."""
+        """Return a mask that is true for the documents that are not excluded. `offsets` are those of the lists."""
         ranked = np.ones(offsets[-1], dtype=bool)
         ranked[offsets[self.query] + self.positions] = False
         return ranked
 
 
 class JudgedLists(NamedTuple):
-    """Ranked lists and their judged documents: everything that evaluation needs except the scores.
+    """The sizes of the lists to evaluate, and the positions and labels of their judged documents.
 
     Parameters
     ----------
     offsets : int64[n_queries + 1]
         The documents of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
     judged_offsets : int64[n_queries + 1]
-        Its judged documents are ``judged_offsets[q]`` to ``judged_offsets[q + 1]``.
+        The judged documents of list ``q`` are ``judged_offsets[q]`` to ``judged_offsets[q + 1]`` of `positions` and
+        `labels`.
     positions : int64[n_judged]
         The position of each judged document in its list, from 0, ascending.
     labels : int32[n_judged]
         The label of each judged document; negative for a document that is in the pool but not judged.
     left_out : int64[n_queries], optional
-        How many documents of label 0 each list has in addition, where documents of label 0 have no weight.
+        For each list, the number of documents of label 0 that are not in `labels`, if they have no weight for any
+        measure.
     excluded : Excluded, optional
         The documents that are not ranked; none of them is judged.
     """
@@ -162,7 +165,7 @@ class JudgedLists(NamedTuple):
 
     @classmethod
     def of_labels(cls, labels: npt.NDArray[Any], offsets: Offsets, *, zeros: bool, pool: bool) -> JudgedLists:
-        """Find the judged documents of lists in which every document has a label.
+        """Return the judged documents of lists, given one label for each document.
 
         Parameters
         ----------
@@ -171,8 +174,8 @@ class JudgedLists(NamedTuple):
         offsets : int64[n_queries + 1]
             The documents of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
         zeros, pool : bool
-            Whether documents of label 0, and documents of the pool, have a weight for some measure. Documents without a
-            weight are only counted.
+            Whether documents of label 0 (`zeros`), and documents that are in the pool but not judged (`pool`), have a
+            weight for some measure. Documents without a weight are only counted.
 
         Raises
         ------
@@ -186,7 +189,7 @@ class JudgedLists(NamedTuple):
 
     @property
     def judgments(self) -> Judgments:
-        """The judgments, if no documents outside the lists are judged."""
+        """The judgments of these lists, for the case that no document outside of the lists is judged."""
         return Judgments(self.labels, self.judged_offsets, self.left_out)
 
     @property
@@ -197,7 +200,7 @@ class JudgedLists(NamedTuple):
 
     @property
     def judged_lengths(self) -> Integers:
-        """The number of documents with a label of each list."""
+        """The number of judged documents of each list."""
         return self.judgments.count(0).astype(np.int64)
 
     @property

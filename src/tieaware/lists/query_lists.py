@@ -1,4 +1,4 @@
-"""Rows of (query, document, value), grouped into one list per query."""
+"""Grouping of rows (query, document, value) into one list of documents per query."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tieaware.lists.identifiers import Identifiers, quoted
 
 
 class NotContiguous(Exception):  # noqa: N818 (not an error: the run is valid, but must be read in another way)
-    """The rows of a query are not contiguous, and some of them were already returned in an earlier chunk."""
+    """Raised when a row belongs to a query whose list was already returned: the query's rows are not contiguous."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Lists:
     values : ndarray
         The value of each row.
     sources : int64[n_rows] or None
-        The row of the input from which each row comes; None if no row has moved.
+        For each row, the index of the input row from which it comes; None if all rows are in the order of the input.
     """
 
     queries: Identifiers
@@ -44,11 +44,11 @@ class Lists:
     sources: Integers | None = None
 
     def source(self, row: int) -> int:
-        """Return the row of the input from which a row comes."""
+        """Return the index of the input row from which this row comes."""
         return row if self.sources is None else int(self.sources[row])
 
     def query_of(self, row: int) -> str:
-        """Return the query of a row, quoted for a message."""
+        """Return the query to which a row belongs, in quotes, for a message."""
         return quoted(self.queries[int(np.searchsorted(self.offsets, row, side="right")) - 1])
 
     def without(self, rows: Integers) -> Lists:
@@ -65,7 +65,10 @@ class Lists:
         )
 
     def duplicates(self, first_only: bool = False) -> Integers:
-        """Return the rows that repeat a document of their query, and the first row of that document: int64[n, 2]."""
+        """Find the rows that repeat a document of the same query.
+
+        Returns int64[n, 2]: for each such row, its index and the index of the first row with that document.
+        """
         return _join.duplicates(self.documents.data, self.documents.offsets, self.offsets, first_only)
 
 
@@ -77,7 +80,7 @@ def grouped(
     Parameters
     ----------
     sections : Identifiers
-        The query of each section: a section is a sequence of consecutive rows of one query.
+        The query of each section. A section is a sequence of consecutive rows of one query.
     section_offsets : int64[n_sections + 1]
         The rows of section ``i`` are ``section_offsets[i]`` to ``section_offsets[i + 1]``.
     documents : Identifiers
@@ -100,7 +103,7 @@ def grouped(
 
 
 def from_columns(query: Iterable[object], doc: Iterable[object], values: NDArray[Any], name: str) -> Lists:
-    """Make lists from columns of equal length.
+    """Make lists from three columns of equal length: queries, documents and values.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Sparse judgments: matrices in CSR form that hold the few judged, and the few excluded, of many items.
+"""Sparse judgments: one matrix in CSR form holds the labels of the judged items, another marks the excluded items.
 
-A matrix is any object with the attributes ``indptr``, ``indices``, ``data`` and ``shape`` of scipy.sparse. It is only
-read, never written to.
+A matrix is any object with the attributes ``indptr``, ``indices``, ``data`` and ``shape`` of scipy.sparse. Matrices are
+never written to.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tieaware.checks.arrays import Integers, Labels, Offsets, as_flat, as_intege
 from tieaware.errors import InputError
 from tieaware.lists.judgments import POOLED, Excluded, JudgedLists
 
-# The cells of a matrix are numbered in 64 bits.
+# The largest number of cells of a matrix. Cells are numbered with signed 64-bit integers.
 _LARGEST = 2**62
 
 
@@ -31,7 +31,7 @@ class Entries(NamedTuple):
     columns : int64[n_entries]
         The column of each entry.
     permutation : int64[n_entries] or None
-        The index of each entry in the matrix; None if the order is the same.
+        For each entry, its index in the matrix's arrays ``indices`` and ``data``; None if these are sorted already.
     """
 
     shape: tuple[int, int]
@@ -41,7 +41,10 @@ class Entries(NamedTuple):
 
     @classmethod
     def of(cls, matrix: Any, where: str) -> Entries:
-        """Read a matrix in CSR form, and check everything except its data."""
+        """Return the sorted entries of a matrix in CSR form, after checking everything except its ``data``.
+
+        `where` is the name of the matrix in error messages.
+        """
         shape = _shape(matrix, where)
         columns = as_integers(matrix.indices, f"{where}.indices")
         offsets = as_integers(matrix.indptr, f"{where}.indptr")
@@ -77,14 +80,16 @@ class Entries(NamedTuple):
 
 
 class Relevance(NamedTuple):
-    """Labels of the judged items of each query, and the items that are excluded from the rankings.
+    """The labels of the judged items of each query, and the items that are excluded from the rankings.
 
     Parameters
     ----------
     judged : Entries
+        The cells of the judged items: one row per query, one column per item.
     labels : int32[n_entries]
-        The labels of the judged items; negative for an unjudged item, as in dense labels.
+        The label of each entry of `judged`. As in dense labels, an item with a negative label is unjudged.
     excluded : Entries or None
+        The cells of the excluded items.
     """
 
     judged: Entries
@@ -93,7 +98,7 @@ class Relevance(NamedTuple):
 
     @classmethod
     def of(cls, relevance: Any, exclude: Any = None) -> Relevance:
-        """Read both matrices, and raise InputError if a relevant item is excluded."""
+        """Read the two matrices; raise InputError if one is not valid or if a relevant item is excluded."""
         judged = Entries.of(relevance, "relevance")
         labels = _labels(relevance, judged)
         if exclude is None:
@@ -107,7 +112,7 @@ class Relevance(NamedTuple):
             i = int(relevant.argmax())
             where = f"exclude[{judged.rows[i]}, {judged.columns[i]}]"
             raise InputError(where, f"a relevant item must not be excluded, but this item has label {labels[i]}")
-        # An item that is not ranked counts as unjudged.
+        # An excluded item counts as unjudged, whatever its label.
         return cls(judged, np.where(both, np.int32(-1), labels), excluded)
 
     @property
@@ -123,13 +128,13 @@ class Relevance(NamedTuple):
     def lists(self, pool: bool) -> JudgedLists:
         """Return one list of all items for each query.
 
-        With `pool`, the unjudged items of the pool are among the judged items, with their negative labels.
+        If `pool` is true, the lists also hold the labels of items that are in the pool but not judged.
         """
         n_queries, n_items = self.shape
         kept = (self.labels >= 0) | (self.labels <= POOLED) if pool else self.labels >= 0
         excluded = None
         if self.excluded is not None and len(self.excluded.columns):
-            # The arrays are copied because the caller may change the matrix after it was checked.
+            # Copy the arrays, because the caller may change the matrix later.
             excluded = Excluded(self.excluded.offsets.copy(), self.excluded.columns.copy())
         return JudgedLists(
             np.arange(n_queries + 1, dtype=np.int64) * n_items,
@@ -143,7 +148,7 @@ class Relevance(NamedTuple):
 def _shape(matrix: Any, where: str) -> tuple[int, int]:
     """Return the shape of a matrix, or raise InputError if its attributes show that it is not in CSR form."""
     missing = next((name for name in ("indptr", "indices", "data", "shape") if not hasattr(matrix, name)), "")
-    # Other formats of SciPy have attributes of the same names with other meanings.
+    # SciPy's matrices in other formats, such as CSC, have attributes with the same names but other meanings.
     if missing or getattr(matrix, "format", "csr") != "csr":
         found = f"{matrix.format} format" if hasattr(matrix, "format") else f"{shown(matrix)} without {missing}"
         raise unexpected(where, "a sparse matrix in CSR form, as made by .tocsr() of scipy.sparse", found)
