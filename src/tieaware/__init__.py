@@ -1,4 +1,4 @@
-"""tieaware evaluates rankings whose scores tie: exactly, and faster than evaluators that ignore ties."""
+"""tieaware evaluates rankings with tied scores exactly, and faster than evaluators that ignore ties."""
 
 from typing import Any
 

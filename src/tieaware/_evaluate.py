@@ -1,4 +1,4 @@
-"""Evaluation of runs against judgments: `evaluate`, and `evaluate_views` for several tie rules or precisions."""
+"""Evaluation of runs against judgments: `evaluate`; and `evaluate_views` for several tie rules or score precisions."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def evaluate(
 ) -> Results:
     """Evaluate runs against judgments.
 
-    Files, streams and lazy frames are read as streams: memory use does not grow with the size of a run. If the rows of
-    a query are not contiguous, they are grouped in a temporary file. A source that can be read only once must have
-    contiguous rows for each query.
+    Files, streams and lazy frames are read in chunks, so that memory use does not grow with the size of a run. If the
+    rows of a query are not contiguous, they are grouped in a temporary file. In a source that can be read only once,
+    the rows of each query must be contiguous.
 
     Parameters
     ----------
@@ -75,39 +75,40 @@ def evaluate(
     ties : str
         The tie rule, one of `tieaware.ties.RULES`. "average" is the expectation over all orders of tied documents.
     precision : str or Coarsening, optional
-        The precision to which scores are reduced first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
+        The precision to which scores are reduced before the evaluation, e.g. "decimals:2" or "bfloat16"; see
+        `tieaware.precision`.
     spread : bool
         Whether to compute the standard deviation, minimum and maximum of each value over the orders of tied documents:
         ``std``, ``min`` and ``max`` of the results. Requires the tie rule "average".
     queries : str
         "judged": every judged query counts; an unanswered query has an empty list (trec_eval -c).
-        "both": only the queries that a run answers count (trec_eval's default). The values of the other queries are
-        NaN, and the means leave them out.
-        "shard": as "both", for runs that hold all rows of some queries only; none of these queries needs to be judged.
-        `Results.concat` joins the results of shards.
+        "both": only the judged queries that a run answers count (trec_eval's default). For other queries, the values of
+        the run are NaN, and its means leave them out.
+        "shard": as "both", but for shards of runs: each shard holds all rows of some queries. If none of its queries is
+        judged, that is not an error. `Results.concat` joins the results of shards.
     threads : int or None
         The number of threads; None for one per core. The values have the same bits for any number.
     out : str or os.PathLike, optional
         A folder for checkpoints: one file of `Results` for each run, under the name of the run. If the folder has a
-        checkpoint of a run, and the run's file has not changed since, its results are loaded instead of computed: an
-        interrupted evaluation resumes. A terminal shows how many runs are finished.
+        checkpoint of a run, and the run's file has not changed since, the results are loaded instead of computed. So an
+        interrupted evaluation can be resumed. On a terminal, the progress line shows how many runs are finished.
 
     Returns
     -------
     Results
-        The queries are in the order of the judgments. They are integers if the judgments have a column of integers.
+        The queries are in the order of the judgments. Their names are integers if they are integers in the judgments.
 
     Raises
     ------
     InputError
-        A ValueError with one line that says where the input is wrong, and how. A checkpoint of other judgments,
-        measures or options raises it before anything is evaluated.
+        If the input is wrong. The message is one line that says where the input is wrong, and how. If a checkpoint was
+        made with other judgments, measures or options, the error is raised before anything is evaluated.
 
     Warns
     -----
     UserWarning
-        If a run shares queries with the judgments but no document: the identifiers may be written in different forms.
-        Shards never warn, because they may be small.
+        If a run shares queries with the judgments, but no document: the document identifiers may be written in
+        different forms. With queries="shard" there is no warning, because a small shard may share no document.
 
     Examples
     --------
@@ -131,9 +132,10 @@ def evaluate_views(
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> list[Results]:
-    """Evaluate runs under several views, and return the Results of each view. Each run is read and joined only once.
+    """Evaluate runs under several views, and return the Results of each view. A view is a tie rule with its options.
 
-    Parameters as for `evaluate`. Checkpoints (`out`) require that there is only one view.
+    Each run is read, and matched with the judgments, only once for all views. The other parameters are as for
+    `evaluate`. Checkpoints (`out`) require that there is only one view.
     """
     parsed, asked = named_measures(measures)
     one_of("queries", queries, QUERIES)
@@ -144,7 +146,7 @@ def evaluate_views(
     evaluation = _Evaluation(judged, parsed, asked, views, queries, names, workers if len(names) == 1 else 1)
     checkpoints = None
     if out is not None:
-        # Imported here: storage and hashing take a tenth of the import of the package.
+        # Import only here: these modules would take a tenth of the time to import the package.
         from tieaware.results.checkpoints import Checkpoints
 
         checkpoints = Checkpoints(out, sources, judged, asked, views[0], queries)
@@ -162,7 +164,7 @@ def evaluate_views(
     done = len(names) - len(waiting)
     with stage("runs", len(names), done, shown=checkpoints is not None) as advance:
         found = over_items(evaluate_run, waiting, min(workers, len(waiting) or 1))
-    # A small shard may share no document with the judgments although the whole run does.
+    # Do not warn about shards: a small shard may share no document with the judgments, although the whole run does.
     for warning in filter(None, [] if is_shard else found):
         warnings.warn(printable(warning), UserWarning, stacklevel=3)
     return evaluation.results()
@@ -194,11 +196,11 @@ class _Evaluation:
 
     @cached_property
     def _rows(self) -> dict[str | int, int]:
-        """The row of each judged query."""
+        """{query: row}: the position of each judged query in the arrays of values."""
         return {query: row for row, query in enumerate(self._qrels.queries.to_list())}
 
     def results(self, chosen: slice = slice(None)) -> list[Results]:
-        """Return the Results of each view, for all runs or for a range of them."""
+        """Return the Results of each view, for all runs or for a range of runs."""
         values, answered, names = self._values[:, chosen], self._answered[chosen], self._qrels.queries
         over = "judged" if self._queries == "judged" else "both"
         if over == "both":
@@ -219,7 +221,7 @@ class _Evaluation:
         return results
 
     def restore(self, i: int, results: Results | None) -> bool:
-        """Take over the values of a run from its checkpoint, for one view; return whether there was a checkpoint."""
+        """Take the values of run i from the results of its checkpoint; return False if it has none."""
         if results is None:
             return False
         rows = [self._rows[query] for query in results.queries]
@@ -229,7 +231,7 @@ class _Evaluation:
         return True
 
     def evaluate_run(self, i: int, source: RunSource) -> str | None:
-        """Evaluate all queries that a run answers; return the text of a warning, or None."""
+        """Evaluate all judged queries that run i answers; return the text of a warning, or None."""
         by_document = any(each.rule.by_document for each in self._passes)
         values, answered = self._values[:, i], self._answered[i]
         found, example = False, ""
@@ -253,9 +255,9 @@ class _Evaluation:
         return f"{name}: no document of this run is judged in {self._qrels.name}; {example}"
 
     def _evaluate_chunk(self, matched: Matched, run: Run | None, values: Values) -> Integers | slice:
-        """Write the values of one chunk of queries; return the rows that they were written to.
+        """Evaluate one chunk of a run, and write its values into `values`; return the rows that they were written to.
 
-        `run` holds the documents of the chunk; None if no tie rule orders by document.
+        `run` is the chunk with its document ids; it may be None if no tie rule orders by document.
         """
         judged: npt.NDArray[np.bool_] | slice = slice(None)
         rows: Integers | slice = slice(None)
@@ -293,11 +295,11 @@ def over_passes(
     lists : JudgedLists
     scores : float64[n_documents] or float32[n_documents]
     totals : Totals
-        The totals of each list's query.
+        For each list, the totals of its query.
     wanted : sequence of Pass
     order : callable
-        Takes a tie rule; returns the positions of each list's documents in the order of the rule, or None if the rule
-        keeps the order of the run.
+        Takes a tie rule; returns the positions of the documents of each list in the order that the rule gives them, or
+        None if the rule keeps the order of the run.
     threads : int
     """
     lists = _with_pool(lists) if also_weighted(measures)["pool"] else lists
@@ -309,6 +311,6 @@ def over_passes(
 
 
 def _with_pool(lists: JudgedLists) -> JudgedLists:
-    """Mark every document that the judgments name as pooled, because a negative label in them means unjudged."""
+    """Give judged documents with negative labels the label POOLED; otherwise they would count as unjudged."""
     labels = np.where(lists.labels < 0, np.int32(POOLED), lists.labels)
     return JudgedLists(lists.offsets, lists.judged_offsets, lists.positions, labels)

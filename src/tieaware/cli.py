@@ -1,4 +1,4 @@
-"""The command line; each command, such as ``tieaware eval``, is a module of `tieaware.commands`."""
+"""The command line. Each command, such as ``tieaware eval``, is defined in a module of `tieaware.commands`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Help(argparse.HelpFormatter):
 
 
 def _number(kind: Callable[[str], float], expected: str) -> Callable[[str], float]:
-    """Return a function that reads a number, with error messages in the form of all others."""
+    """Return a function that converts text to a number, with errors worded like those of the library."""
 
     def read(text: str) -> float:
         try:
@@ -66,7 +66,7 @@ def _number(kind: Callable[[str], float], expected: str) -> Callable[[str], floa
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports errors in one line."""
+    """A parser that reports an error in one line, which points to the help."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Help, **options})
@@ -77,14 +77,14 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, with_pointer(f"{self.prog}: {message}", self) + "\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Raise an error that lists the choices, in the form of all other messages."""
+        """Check that a value is one of the choices; word the error like the errors of the library."""
         if action.choices is not None and value not in action.choices:
             known = ", ".join(map(str, action.choices))
             found = f"{shown(value)}{did_you_mean(f'{value}', map(str, action.choices))}"
             raise argparse.ArgumentError(action, f"expected one of {known}, found {found}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write the output of argparse like all other output: help and version, and errors."""
+        """Write what argparse prints (help, version and errors) with the functions that write all other output."""
         if file is not sys.stdout:
             say(message.rstrip("\n"))
         elif status := write(message):
@@ -112,7 +112,7 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line, and return the exit status: 0, 2 after a one-line error, or 128 plus a signal's number."""
+    """Run the command line, and return the exit status: 0, 2 after an error, or 128 plus the number of a signal."""
     arguments = argparse.Namespace()
     try:
         unknown = _parser().parse_known_args(argv, arguments)[1]

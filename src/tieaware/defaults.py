@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# The growth factors of bands in `precision` and `banding`. With a factor of 1, each band has one rank, and scores keep
-# their order.
+# The growth factors of bands in the experiments `precision` and `banding`. With the factor 1, each band is a single
+# rank, so that the run's own order is kept.
 RHOS = tuple(f"{1 + i / 10:.1f}" for i in range(11))
 PRECISION_MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP", "nDCG@10")
 
@@ -22,7 +22,7 @@ INEXACT_METHODS = (
 
 SMOOTHING_MEASURES = ("AP",)
 SMOOTHING_ALPHAS = (0.0, 0.5, 0.8, 1.0)
-# The number of topics in each of the three sets of `smoothing`; fewer if there are not enough topics.
+# The number of topics in each of the three sets of the experiment `smoothing`, if there are enough topics.
 LARGEST_SET = 25
 
 OVERHEAD_MEASURES = ("P@10", "R@100", "F1@10", "RR", "AP", "nDCG", "nDCG@10", "RBP", "Success@10", "Rprec")

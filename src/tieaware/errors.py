@@ -1,24 +1,25 @@
-"""The error for unusable input, and escaping of text in messages."""
+"""InputError, the error for input that cannot be used, and escaping of text in messages."""
 
 from __future__ import annotations
 
 
 class InputError(ValueError):
-    """Input that cannot be used.
+    """The error that is raised for input that cannot be used.
 
-    The message is one line, ``where: problem``. Non-printable characters in it, such as the escape sequences of a
-    terminal in a file name, are escaped.
+    The message is one line, ``where: problem``. Non-printable characters in the message, such as a terminal's
+    escape sequences in the name of a file, are escaped.
 
     Parameters
     ----------
     where : str
-        The place: ``path:line`` in a file, or the argument's name, with the index or the keys of a value in it.
+        The place of the problem: ``path:line`` in a file; or the name of an argument, followed by the index or the keys
+        of the value, as in ``labels[3]``.
     problem : str
-        What is wrong, and where it helps, what to do. Made of `expected` and `found` if these are given.
+        What is wrong and, where it helps, what to do. If it is empty, it is made from `expected` and `found`.
     expected, found : str, optional
         For a value of a wrong type or out of its range: what was expected, and the value.
     argument : str, optional
-        The bare name of the argument, if `where` says more.
+        The name of the argument without index or keys, if `where` is not just this name.
 
     Attributes
     ----------
@@ -55,14 +56,14 @@ class InputError(ValueError):
         return printable(": ".join(filter(None, (self.where, self.problem))))
 
     def at(self, where: str, argument: str | None = None) -> InputError:
-        """Return the same problem at another place.
+        """Return an error about the same problem at another place.
 
         Parameters
         ----------
         where : str
             The new place, such as an element of the argument.
         argument : str, optional
-            The bare name of the argument. Default: the argument of this error.
+            The name of the argument without index or keys. By default, the argument of this error.
 
         Returns
         -------
@@ -93,7 +94,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def _escape(character: str) -> str:
-    """Write one character as an escape: a byte that is not UTF-8 as that byte."""
+    """Return the escape of a character. A surrogate that stands for a byte that is not UTF-8 becomes that byte."""
     if "\udc80" <= character <= "\udcff":
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode("ascii")

@@ -1,6 +1,6 @@
-"""Entry point of the command ``tieaware``: loads the package quickly, and handles Ctrl-C meanwhile.
+"""Entry point of the command ``tieaware``: it loads the package quickly, and handles Ctrl-C while it does.
 
-This package imports as little as possible: until its handler is installed, Ctrl-C prints Python's traceback.
+This module imports as little as possible, because Ctrl-C prints a Python traceback until the handler is installed.
 """
 
 import gc
@@ -9,7 +9,7 @@ import signal
 
 
 def _end(*_: object) -> None:
-    """Print "interrupted" and exit at once; a module that is being loaded might catch an exception or print it."""
+    """Print "interrupted" and exit at once. An exception might be caught or printed by the module that is loading."""
     try:
         os.write(2, b"interrupted\n")
     finally:
@@ -18,13 +18,15 @@ def _end(*_: object) -> None:
 
 def main() -> int:
     """Load the command line and run it."""
-    # Do not install a handler if the signal is ignored, as under nohup.
+    # Do not install a handler if SIGINT is ignored, as in a background job of a shell script.
     handles_interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if handles_interrupts:
         signal.signal(signal.SIGINT, _end)
-    # Starting OpenBLAS's threads takes a quarter of NumPy's import; the command needs hardly any matrix products.
+    # Do not let OpenBLAS start threads, which takes a quarter of the time to import NumPy: commands hardly multiply
+    # matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Loaded modules are never garbage: searching them for garbage would take a tenth of the loading time.
+    # Disable garbage collection during the import: searching the loaded modules, which are never garbage, would take a
+    # tenth of the loading time.
     gc.disable()
     from tieaware.cli import main as command
 

@@ -25,7 +25,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 class _Option(NamedTuple):
-    """The properties of an option that a shell needs, or of a positional argument, whose `names` are empty."""
+    """The properties of an option that its completion needs; or of a positional argument, which has no `names`."""
 
     names: tuple[str, ...]
     help: str
@@ -36,11 +36,11 @@ class _Option(NamedTuple):
 
     @property
     def takes_file(self) -> bool:
-        """Return whether a value is a file name."""
+        """Return whether the value of the option is the name of a file or folder."""
         return self.takes_value and not self.values and self.metavar in _FILES
 
 
-# The placeholders of files and folders in help texts.
+# The placeholders that stand for files and folders in help texts.
 _FILES = ("QRELS", "RUN", "FILE", "FOLDER", "COLLECTION", "TOPICS")
 
 
@@ -49,7 +49,7 @@ def _options(parser: argparse.ArgumentParser) -> list[_Option]:
     options = []
     for action in parser._actions:
         metavar = str(action.metavar or "")
-        # The RUN of --baseline is the name of a run, not a file.
+        # The RUN of --baseline is the name of a run; elsewhere RUN is a file.
         is_run_name = action.dest == "baseline"
         values = DEFINITIONS if metavar == "MEASURE" else action.choices or ()
         options.append(
@@ -70,7 +70,7 @@ def _is_repeatable(action: argparse.Action) -> bool:
 
 
 def _help_text(action: argparse.Action) -> str:
-    """Return the help of an option in one line, without its default."""
+    """Return the help text of an option in one line, without the default value."""
     text = re.sub(r"\s*\((default: )?%\(default\)s\)", "", action.help or "").replace("%%", "%")
     return " ".join(text.split())
 

@@ -9,7 +9,7 @@ from tieaware.commands import streams
 
 _RULES = ("run_order", "trec_eval", "pessimistic", "average", "optimistic")
 _MEASURE = "RR@10"
-# The formats of a row for a wide terminal and for one of 80 columns.
+# The formats of a table row: for a wide terminal, and for a terminal of 80 columns.
 _ROW = "{:14}{:>8}{:>12}{:>12}{:>12}{:>14}{:>12}"
 _NARROW_ROW = "{:12}{:>5}{:>11}{:>13}{:>13}{:>14}{:>12}"
 _WIDTH = 106
@@ -31,7 +31,7 @@ def _run(arguments: argparse.Namespace) -> str:
 
 
 def demo(width: int = _WIDTH) -> str:
-    """Return the text that `tieaware demo` prints: about `width` columns wide, which is at least 80."""
+    """Return the text that `tieaware demo` prints, about `width` columns wide; `width` is at least 80."""
     import numpy as np
 
     from tieaware import samples

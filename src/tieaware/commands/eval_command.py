@@ -57,7 +57,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _add_table_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of --table. They default to None: the defaults themselves are those of `Results.table`."""
+    """Add the options of --table. They default to None, so that `Results.table` applies its own defaults."""
     of_table = command.add_argument_group("options for --table")
     of_table.add_argument(
         "--baseline", metavar="RUN", help="compare the runs only with this run (default: with each other)"

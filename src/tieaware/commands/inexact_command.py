@@ -11,7 +11,7 @@ from tieaware.defaults import INEXACT_MEASURES, INEXACT_METHODS
 if TYPE_CHECKING:
     from tieaware.retrieval import Index
 
-# The formats of tieaware.retrieval, whose import would slow down the start of every command.
+# The file formats of tieaware.retrieval, repeated here: importing it would slow down the start of every command.
 FORMATS = ("trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm")
 
 

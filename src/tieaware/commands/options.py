@@ -21,12 +21,12 @@ from tieaware.runtime.progress import stage
 from tieaware.ties import RULES
 
 if TYPE_CHECKING:
-    # Importing the experiments takes as long as everything else together, and not every command needs them.
+    # Only some commands need the experiments, whose import takes as long as all other imports together.
     from tieaware.experiments.experiment import Experiment
 
 # Without --all, a terminal shows at most this many rows of a table.
 _MOST_ROWS = 60
-# The width of sentences if standard output is not a terminal.
+# The width at which sentences are wrapped if standard output is not a terminal.
 _WIDTH = 100
 
 _QRELS = "file of judgments; its columns are query, ignored, document, label; - reads standard input"
@@ -37,7 +37,7 @@ _RUN = (
 
 
 def add_runs(command: argparse.ArgumentParser) -> None:
-    """Add the run files, and the options for reading them."""
+    """Add the positional argument for run files, and the options for reading them."""
     command.add_argument("runs", metavar="RUN", nargs="+", help=_RUN)
     add_reading(command)
 
@@ -55,12 +55,12 @@ def add_reading(command: argparse.ArgumentParser) -> None:
 
 
 def add_qrels(command: argparse.ArgumentParser) -> None:
-    """Add the file of judgments."""
+    """Add the positional argument for the file of judgments."""
     command.add_argument("qrels", metavar="QRELS", help=_QRELS)
 
 
 def add_values(command: argparse.ArgumentParser) -> None:
-    """Add the source of values: judgments and runs, or a matrix."""
+    """Add the arguments for the input of an experiment: judgments and runs, or a matrix of values."""
     command.add_argument("qrels", metavar="QRELS", nargs="?", help=_QRELS)
     command.add_argument("runs", metavar="RUN", nargs="*", help=_RUN)
     command.add_argument(
@@ -72,7 +72,7 @@ def add_values(command: argparse.ArgumentParser) -> None:
 
 
 def add_queries(command: argparse.ArgumentParser) -> None:
-    """Add the choice of queries to average over."""
+    """Add the option for the queries to average over."""
     command.add_argument(
         "--queries", choices=("judged", "both"), default="judged",
         help="average over all judged queries, with 0 for queries that the run lacks (trec_eval -c), or only over "
@@ -85,7 +85,7 @@ def add_measures(
     default: tuple[str, ...] = (),
     what: str = "measures to compute, such as nDCG@10 or 'nDCG@10 AP'; repeatable",
 ) -> None:
-    """Add the measures: one argument can name several, and the option can be repeated."""
+    """Add the option for measures. One value can name several measures, and the option can be repeated."""
     defaults = f" (default: {', '.join(default)})" if default else ""
     command.add_argument(
         "-m", "--measure", action="extend", type=listed_measures, metavar="MEASURE", help=f"{what}{defaults}"
@@ -93,7 +93,7 @@ def add_measures(
 
 
 def one_measure(arguments: argparse.Namespace, default: tuple[str, ...], why: str) -> str:
-    """Return the measure of a command that takes a single one; `why` explains that in the error."""
+    """Return the measure of a command that takes only one; if several are given, the error says why (`why`)."""
     measures: Sequence[str] = arguments.measure or default
     if len(measures) > 1:
         raise InputError("measure", f"expected a single measure, {why}, found {', '.join(measures)}")
@@ -101,7 +101,7 @@ def one_measure(arguments: argparse.Namespace, default: tuple[str, ...], why: st
 
 
 def add_ties(command: argparse.ArgumentParser, default: str = "average") -> None:
-    """Add the tie rule."""
+    """Add the option for the tie rule."""
     command.add_argument(
         "--ties", choices=RULES, default=default, metavar="RULE",
         help=f"how to order tied documents: {', '.join(RULES)} (%(default)s)",
@@ -109,7 +109,7 @@ def add_ties(command: argparse.ArgumentParser, default: str = "average") -> None
 
 
 def add_threads(command: argparse.ArgumentParser) -> None:
-    """Add the number of threads."""
+    """Add the option for the number of threads."""
     command.add_argument("--threads", type=int, metavar="N", help="number of threads (default: one per core)")
 
 
@@ -130,14 +130,14 @@ def _path(text: str) -> str:
 
 
 def checked_folder(text: str) -> str:
-    """Check the name of a folder before the work begins: it must not be a file."""
+    """Check that a path is not a file, and return it: an output folder is checked before the work begins."""
     if os.path.exists(_path(text)) and not os.path.isdir(text):
         raise argparse.ArgumentTypeError(f"{text} is a file, not a folder")
     return text
 
 
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
-    """Return the runs as sources to read; standard input can be given once among the runs and the other files."""
+    """Return the runs as sources to read; raise InputError if they and the other files name standard input twice."""
     check_one_stdin(*others, *arguments.runs)
     for run in arguments.runs:
         if arguments.runs.count(run) > 1:
@@ -147,7 +147,7 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
 
 
 def read_values(arguments: argparse.Namespace, measure: str) -> Results:
-    """Read the matrix, whose values are those of the measure."""
+    """Read the matrix as Results; its values are those of `measure`."""
     if arguments.qrels is not None:
         problem = f"--matrix cannot be combined with QRELS and RUN, such as {arguments.qrels}"
         raise InputError("", problem, argument="matrix")
@@ -157,7 +157,7 @@ def read_values(arguments: argparse.Namespace, measure: str) -> Results:
 
 
 def judged_runs(arguments: argparse.Namespace) -> list[RunSource]:
-    """Return the runs of a command to which the parser allows none."""
+    """Return the runs; raise InputError if there are none, which the parser allows because of --matrix."""
     if not arguments.runs:
         raise InputError("", "QRELS and at least one RUN are required, or --matrix FILE", argument="runs")
     return run_files(arguments, arguments.qrels)
@@ -172,8 +172,8 @@ def check_one_stdin(*paths: str) -> None:
 def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) -> str:
     """Write the report and the figure if the options ask for them, and return the text to print.
 
-    The text has all tables with --all. Else, readable formats have the experiment's answers, and data formats have the
-    tables named in `data`, or the main table.
+    With --all, the text has all tables. Otherwise, in a format for readers (text or Markdown), it has the tables that
+    answer the experiment's question. In a format for programs, it has the tables named in `data`, or the main table.
     """
     with stage("tables"):
         tables, drawings = experiment.tables(), experiment.drawings()

@@ -1,4 +1,4 @@
-"""Output to standard output and standard error, and handling of the errors in it."""
+"""Writing to standard output and standard error, and handling of write errors such as a closed pipe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tieaware.errors import InputError, printable
 from tieaware.inputs.files import reason
 from tieaware.runtime.progress import paused
 
-# The exit status that a shell reports for SIGPIPE and SIGINT: 128 plus the number of the signal.
+# The exit statuses that a shell reports for SIGPIPE and SIGINT: 128 plus the number of the signal.
 PIPE_CLOSED, INTERRUPTED = 141, 130
 
 
@@ -22,10 +22,10 @@ def width() -> int | None:
 
 
 def write(output: str) -> int:
-    """Write the output in UTF-8, and return the exit status.
+    """Write text to standard output in UTF-8, and return the exit status of the command.
 
-    In a file or a pipe, identifiers keep their bytes. On a terminal, which would obey escape sequences in identifiers,
-    non-printable characters are escaped.
+    If standard output is a file or a pipe, identifiers keep their bytes. If it is a terminal, which would obey escape
+    sequences in identifiers, non-printable characters are escaped.
 
     Raises
     ------
@@ -69,10 +69,10 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def _is_closed_pipe(error: OSError) -> bool:
-    """Return whether the reader has closed the pipe; Windows reports that as an invalid argument."""
+    """Return whether the reader has closed the pipe; Windows reports this as the error "invalid argument"."""
     return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
 
 
 def _discard(stream: TextIO) -> None:
-    """Redirect a stream to the null device: Python flushes the stream at exit, and would report the error again."""
+    """Redirect a stream to the null device; otherwise Python would flush it at exit, and report the error again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

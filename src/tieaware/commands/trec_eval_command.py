@@ -84,7 +84,7 @@ def _run(arguments: argparse.Namespace) -> str:
 
 
 def _query_lines(evaluated: Evaluated) -> list[str]:
-    """Return the lines of all queries, sorted by the bytes of their names as in trec_eval."""
+    """Return the output lines of all queries, with the queries sorted by the bytes of their names as in trec_eval."""
     order = sorted(range(len(evaluated.queries)), key=lambda q: evaluated.queries[q].encode("utf-8", "surrogateescape"))
     printed = []
     for q in order:
@@ -97,7 +97,7 @@ def _query_lines(evaluated: Evaluated) -> list[str]:
 
 
 def _summary_lines(evaluated: Evaluated, tag: str) -> list[str]:
-    """Return the lines of the summary over all queries."""
+    """Return the output lines of the summary over all queries."""
     summary = evaluated.summary()
     return [
         f"{line.name:<22}\tall\t{tag if line.is_tag else _formatted(line, summary[i])}\n"

@@ -1,4 +1,4 @@
-"""Error messages of the library in the words of the command line: options instead of arguments."""
+"""Error messages of the library, reworded for the command line: they name options instead of arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import suppress
 from tieaware.errors import InputError
 from tieaware.inputs.files import files_at, run_name, source_name
 
-# Experiments call their input `values` or `results`; a command reads it from run files or from a matrix.
+# Experiments call their input `values` or `results`; commands call it `runs` or `matrix`.
 _OTHER_NAMES = {"runs": ("values", "results"), "matrix": ("values", "results")}
 
 
@@ -18,8 +18,8 @@ def error_message(error: InputError, arguments: argparse.Namespace) -> str:
     """Return the message of an error, for the user of a command.
 
     If the error is about an argument that an option of the command sets, the message names the option and ends with
-    a pointer to the command's help. An error in a file that was found in a folder ends with a hint how to leave files
-    out.
+    a pointer to the command's help. The message of an error in a file that was found in a folder ends with a hint how
+    to leave files out.
     """
     parser = getattr(arguments, "parser", None)
     if parser is None:
@@ -30,7 +30,7 @@ def error_message(error: InputError, arguments: argparse.Namespace) -> str:
     if option is None or error.where in _typed(arguments):
         return f"{error}"
     if error.where.startswith(error.argument):
-        # The user does not know the argument's name, nor the index of a repeated option.
+        # The user knows neither the argument's name nor the index of a repeated option.
         error = error.at(option)
     elif error.where:
         error = error.at(f"{option}: {error.where}")
@@ -43,7 +43,7 @@ def with_pointer(text: str, parser: argparse.ArgumentParser) -> str:
 
 
 def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the option, or the placeholder of the positional argument, for each argument of the library.
+    """Return {argument of the library: option of the command, or placeholder of its positional argument}.
 
     The name under which argparse stores an option is the name of the library's argument, or its singular (`cutoff` for
     `cutoffs`), or its plural without ``n_`` (`queries` for `n_queries`).
@@ -58,7 +58,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> 
 
 
 def _typed(arguments: argparse.Namespace) -> set[str]:
-    """Return all texts in the command, and the names of its runs: an error about a file has such a place."""
+    """Return all texts on the command line and the names of its runs: the possible `where` of errors about files."""
     return {*_texts(arguments), *_run_names(arguments)}
 
 
@@ -76,6 +76,6 @@ def _run_names(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _is_in_folder(error: InputError, arguments: argparse.Namespace) -> bool:
-    """Return whether an error is about a file in a folder of runs, which the user did not name."""
+    """Return whether an error is about a file that the user did not name, but that is in a given folder of runs."""
     runs = getattr(arguments, "runs", None) or []
     return any(error.where.startswith(source_name(os.path.join(run, ""))) for run in runs if os.path.isdir(run))

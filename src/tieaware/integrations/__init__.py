@@ -1,11 +1,11 @@
 """One module for each tool that tieaware works with.
 
 =========================  ===========================================================================================
-``ir_measures``            ``install()`` makes tieaware the first provider of ir_measures, which PyTerrier uses
+``ir_measures``            ``install()`` makes tieaware the first provider of ir_measures, and so of PyTerrier
 ``pytrec_eval``            replaces ``import pytrec_eval``
 ``beir``                   ``EvaluateRetrieval`` replaces the class of beir
 ``mteb``                   ``install()`` replaces the functions with which mteb computes its metrics
-``sentence_transformers``  its evaluators for reranking and information retrieval
+``sentence_transformers``  replacements of its evaluators for reranking and information retrieval
 ``lightgbm``               ``metric`` for the parameters ``feval`` and ``eval_metric``
 ``xgboost``                ``metric`` for the parameter ``custom_metric``
 ``sklearn``                ``scorer`` for the parameter ``scoring``: each query is a list
@@ -13,6 +13,6 @@
 ``spark``                  ``evaluate`` and ``means`` for data frames of Spark
 =========================  ===========================================================================================
 
-``import tieaware`` imports none of them. A module whose tool is not installed raises an error that names the extra to
-install.
+``import tieaware`` imports none of these modules. A module whose tool is not installed raises an error that
+names the extra to install.
 """

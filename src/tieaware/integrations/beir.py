@@ -1,9 +1,9 @@
 """Tie-aware evaluation with the interface of beir.
 
-`EvaluateRetrieval` is a subclass of the class in beir; change the import. For nDCG, MAP, recall and precision beir uses
-pytrec_eval, which orders ties by document id. For MRR, capped recall, hole and accuracy it keeps the order of the dict.
-Here all values are averages over the orders of tied documents. Only the class needs beir; the functions `evaluate` and
-`evaluate_custom` do not.
+`EvaluateRetrieval` is a subclass of the class of the same name in beir: to use it, change the import. For nDCG, MAP,
+recall and precision, beir uses pytrec_eval, which orders ties by document id. For MRR, capped recall, hole and
+accuracy, beir keeps tied documents in the order of the dict. Here all values are averages over the orders of tied
+documents. Only the class needs beir to be installed; the functions `evaluate` and `evaluate_custom` do not.
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ def evaluate_custom(
 ) -> dict[str, float]:
     """Compute MRR, capped recall, hole or top-k accuracy, like ``EvaluateRetrieval.evaluate_custom`` in beir.
 
-    Parameters as for `evaluate`, and `metric`. beir uses the tie rule "run_order".
+    All parameters except `metric` are as for `evaluate`. beir uses the tie rule "run_order".
 
     Parameters
     ----------
     metric : str
-        "mrr", "recall_cap", "hole" or "accuracy", or another name that beir has for one of these.
+        "mrr", "recall_cap", "hole" or "accuracy", or another name of beir for one of these metrics.
 
     Returns
     -------
@@ -131,15 +131,15 @@ def _without_identical(results: _Scores) -> _Scores:
 
 
 def _measure_sums(measure: Measure, qrels: _Judged, results: _Scores, cutoffs: list[int], ties: str) -> Values:
-    """Sum a measure at each cut-off over the queries."""
+    """Sum a measure over the queries, at each cut-off."""
     _check_judged(qrels, results)
     return _sums(qrels, results, [measure @ k for k in cutoffs], ties)
 
 
 def _hole_sums(qrels: _Judged, results: _Scores, cutoffs: list[int], ties: str) -> Values:
-    """Sum over the queries the share of the first k documents that are not judged for any query."""
+    """Sum the hole over the queries: the share of the first k documents that are not judged for any query."""
     judged = {document for labels in qrels.values() for document in labels}
-    # Precision counts relevant documents, so documents without a judgment take the label 1.
+    # The hole is computed as precision, which counts relevant documents, so unjudged documents get the label 1.
     holes = {query: {document: 1 for document in scores if document not in judged} for query, scores in results.items()}
     return _sums(holes, results, [P @ k for k in cutoffs], ties)
 
@@ -166,7 +166,7 @@ def _per_query(qrels: _Judged, results: _Scores, measures: list[Measure], ties: 
 
 
 class _Custom(NamedTuple):
-    """A metric of `evaluate_custom`: its name in results, its names as an argument, and its sums over the queries."""
+    """A metric of `evaluate_custom`: its name in results, its names as an argument, and a function that sums it."""
 
     title: str
     names: tuple[str, ...]
@@ -200,7 +200,7 @@ def _class() -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Make the class EvaluateRetrieval when it is first used, because that imports beir."""
+    """Create the class EvaluateRetrieval on first use, because its creation imports beir."""
     if name == "EvaluateRetrieval":
         return _class()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
 """The base class of the metrics for LightGBM and XGBoost.
 
-A booster computes its metrics after every round, on the same data sets. So the labels of a data set are prepared once,
-and kept as long as the data set exists.
+A booster computes its metrics after every round, on the same data sets. So an
+evaluator is made from the labels of a data set once, and kept as long as the data set exists.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tieaware.runtime.extras import load
 class _Prepared(NamedTuple):
     """The evaluator of a data set, with the labels and list sizes that it was made from."""
 
-    # Its callback deletes the evaluator when the data set is deleted.
+    # A weak reference to the data set. When the data set is deleted, its callback deletes the evaluator.
     data: weakref.ref[Any]
     labels: npt.NDArray[Any]
     sizes: npt.NDArray[Any]
@@ -33,9 +33,9 @@ class _Prepared(NamedTuple):
 
 
 class BoostingMetric:
-    """Means of measures over the lists of data sets.
+    """A metric for boosters: the means of measures over the queries of a data set.
 
-    The metric keeps an evaluator for each data set, and makes a new one if its labels or lists change. Copies and
+    The metric keeps an evaluator for each data set, and makes a new evaluator if the labels or lists change. Copies and
     pickles of the metric start without evaluators.
 
     Parameters
@@ -45,7 +45,7 @@ class BoostingMetric:
     ties : str
         The tie rule, one of `tieaware.ties.RULES` that does not order by document identifier.
     precision : str or Coarsening, optional
-        The precision to which scores are reduced first; see `tieaware.precision`.
+        The precision to which scores are reduced before the evaluation; see `tieaware.precision`.
     threads : int or None
         The number of threads of a call; None for one per core.
     undefined : float
@@ -54,7 +54,7 @@ class BoostingMetric:
     Raises
     ------
     MissingExtraError
-        An ImportError, if the booster is not installed.
+        If the booster's package is not installed. It is a subclass of ImportError.
     InputError
         If a measure or option is unknown.
 
@@ -67,7 +67,7 @@ class BoostingMetric:
     [0.8154648767857287]
     """
 
-    # The name of the booster's package, and of the extra that installs it.
+    # The name of the booster's package. The extra that installs the package has the same name.
     tool: ClassVar[str] = ""
 
     def __init__(
@@ -85,7 +85,7 @@ class BoostingMetric:
             "ties": ties, "precision": precision, "threads": threads, "undefined": undefined,
         }  # fmt: skip
         self.measures: tuple[Measure, ...] = Evaluator([], measures, **self._options).measures
-        # By the id of the data set.
+        # The evaluators, by the id of the data set.
         self._prepared: dict[int, _Prepared] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -129,7 +129,7 @@ class BoostingMetric:
         return [float(each) for each in averages]
 
     def _weighted_means(self, values: Values, weights: npt.NDArray[Any]) -> Values:
-        """Average over the queries with weights, leaving out NaN."""
+        """Average values over the queries with the weights of the queries, leaving out NaN values."""
         for measure in self.measures:
             if measure.definition.is_geometric:
                 raise InputError("weight", f"must not be given for {measure}, which has a geometric mean")
@@ -143,7 +143,7 @@ class BoostingMetric:
         return prepared.evaluator
 
     def _prepare(self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> _Prepared:
-        """Prepare a data set. When it is deleted, its evaluator is deleted too, before a new object can have its id."""
+        """Make the evaluator of a data set. It is deleted with the data set, before a new object can get its id."""
         key, all_prepared = id(data), self._prepared
         reference = weakref.ref(data, lambda _: all_prepared.pop(key, None))
         evaluator = Evaluator(labels, self.measures, group=sizes, **self._options)
@@ -151,5 +151,5 @@ class BoostingMetric:
 
 
 def _restored(cls: type[BoostingMetric], measures: tuple[Measure, ...], options: dict[str, Any]) -> BoostingMetric:
-    """Make the metric again from its pickle."""
+    """Create a metric from the measures and options in its pickle."""
     return cls(measures, **options)

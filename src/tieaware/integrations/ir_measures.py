@@ -1,7 +1,7 @@
 """tieaware as a provider of ir_measures.
 
-After `install`, everything that calls ir_measures uses tieaware, PyTerrier's ``pt.Experiment`` too. Measures that
-tieaware does not have stay with the other providers.
+After `install`, every program that calls ir_measures uses tieaware, including PyTerrier's ``pt.Experiment``. Measures
+that tieaware does not have are still computed by the other providers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tieaware.trec_eval import measured
 _EXTRA = "ir-measures"
 _NAME = "tieaware"
 
-# Measures that tieaware has with the parameter rel only. Without it, ir_measures computes them from gains.
+# Measures that tieaware computes only with the parameter rel. Without rel, ir_measures computes them from gains.
 _WITH_REL = ("RBP",)
 
 
@@ -38,7 +38,7 @@ def install(ties: str = "average") -> None:
     Raises
     ------
     MissingExtraError
-        An ImportError, if ir_measures is not installed.
+        If ir_measures is not installed. It is a subclass of ImportError.
     InputError
         If the tie rule is unknown.
 
@@ -63,7 +63,7 @@ def uninstall() -> None:
     Raises
     ------
     MissingExtraError
-        An ImportError, if ir_measures is not installed.
+        If ir_measures is not installed. It is a subclass of ImportError.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def provider(ties: str = "average") -> Any:
     Raises
     ------
     MissingExtraError
-        An ImportError, if ir_measures is not installed.
+        If ir_measures is not installed. It is a subclass of ImportError.
     InputError
         If the tie rule is unknown.
 
@@ -118,7 +118,7 @@ def provider(ties: str = "average") -> Any:
             return Evaluator(measures, qrels)
 
     class Evaluator(tool.providers.Evaluator):  # type: ignore[misc, name-defined]
-        """Measures and judgments, to evaluate several runs."""
+        """An evaluator of ir_measures: it holds measures and judgments, and evaluates any number of runs."""
 
         def __init__(self, measures: Iterable[Any], qrels: Any) -> None:
             judged = _as_dicts(qrels, "relevance", tool.util.QrelsConverter)
@@ -128,8 +128,8 @@ def provider(ties: str = "average") -> Any:
             self._fills_in = any(condition is None for condition in conditions)
 
         def iter_calc(self, run: Any) -> Iterator[Any]:
-            # The method of the base class gives default values to queries that have none. As in ir_measures, these stay
-            # without values if all measures have conditions.
+            # The method of the base class gives a default value to each query without a value. As in ir_measures, no
+            # query gets a default value if every measure has a condition (see `_Computed`).
             return super().iter_calc(run) if self._fills_in else self._iter_calc(run)
 
         def _iter_calc(self, run: Any) -> Iterator[Any]:
@@ -186,7 +186,7 @@ def as_measure(value: Any) -> Measure | None:
 
 
 def _supported(measures: Any, anything: Any) -> list[Any]:
-    """Return the measures that tieaware supports, with any values of their parameters."""
+    """Return the measures of ir_measures that tieaware supports; `anything` stands for any value of a parameter."""
     return [
         family(**{
             name: anything(required=name == "rel" and family.NAME in _WITH_REL) for name in family.SUPPORTED_PARAMS
@@ -208,7 +208,7 @@ class _Computed(NamedTuple):
     theirs : ir_measures.measures.Measure
     ours : Measure
     condition : Measure or None
-        The measure has a value only for queries for which this one is above 0.
+        If given, only queries for which this second measure is above 0 have a value of the first one.
     """
 
     theirs: Any
@@ -217,12 +217,12 @@ class _Computed(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """Measures that use the same labels.
+    """A group of measures that use the same labels, and the judgments with these labels.
 
     Parameters
     ----------
     queries : list
-        The names of the queries, as the caller has them.
+        The query ids as the caller gave them.
     qrels : Qrels
     computed : list of _Computed
     """
@@ -232,7 +232,7 @@ class _Task(NamedTuple):
     computed: list[_Computed]
 
     def values(self, run: Run, ties: str) -> Iterator[tuple[Any, Any, float]]:
-        """Yield query, measure and value for the queries that a run answers."""
+        """Yield query, measure and value, for each measure and each query that the run answers."""
         answered = match(self.qrels, run).rows.tolist()
         needed = [measure for each in self.computed for measure in (each.ours, each.condition) if measure is not None]
         columns = measured(self.qrels, run, list(dict.fromkeys(needed)), ties, recalls_up=True)
@@ -244,7 +244,7 @@ class _Task(NamedTuple):
 
 
 def _tasks(measures: Iterable[Any], judged: Mapping[Any, Mapping[Any, int]]) -> list[_Task]:
-    """Group measures by their parameter `gains`, which changes the labels."""
+    """Group measures by their parameter `gains`, because each choice of gains needs judgments with other labels."""
     by_gains: dict[Any, list[_Computed]] = defaultdict(list)
     for measure in measures:
         parameters = dict(measure.params)
@@ -255,18 +255,18 @@ def _tasks(measures: Iterable[Any], judged: Mapping[Any, Mapping[Any, int]]) -> 
 
 
 def _computed(theirs: Any, ours: Measure) -> _Computed:
-    """Return how a measure of ir_measures is computed, where it differs from tieaware's measure of that name."""
+    """Return how to compute a measure of ir_measures, which may differ from tieaware's measure of the same name."""
     if theirs.NAME == "Judged":
-        # In ir_measures, documents with a negative label are judged.
+        # In ir_measures, documents with a negative label count as judged.
         return _Computed(theirs, ours(pool=True), None)
     if theirs.NAME == "Accuracy":
-        # In ir_measures, it has no value if no relevant document is among those that it looks at.
+        # In ir_measures, Accuracy has no value if there is no relevant document within the cut-off.
         return _Computed(theirs, ours, Success(rel=int(ours["rel"]), cutoff=ours.cutoff))
     return _Computed(theirs, ours, None)
 
 
 def _relabelled(judged: Mapping[Any, Mapping[Any, int]], gains: Mapping[int, int]) -> Mapping[Any, Mapping[Any, int]]:
-    """Return judgments with the gains in place of the labels."""
+    """Return judgments in which each label is replaced by its gain, if `gains` has one."""
     if not gains:
         return judged
     return {
@@ -278,7 +278,8 @@ def _relabelled(judged: Mapping[Any, Mapping[Any, int]], gains: Mapping[int, int
 def _as_dicts(given: Any, value: str, converter: Any) -> Any:
     """Return judgments or a run as dicts, from any form that ir_measures takes.
 
-    A data frame is read column by column; the converter of ir_measures takes longer, row by row.
+    A data frame is read here, column by column, because the converter of ir_measures reads it row by row, which takes
+    longer.
     """
     if not hasattr(given, "itertuples"):
         return converter(given).as_dict_of_dict()

@@ -1,4 +1,4 @@
-"""Tie-aware metrics for LightGBM: `metric` is for its parameters ``feval`` and ``eval_metric``."""
+"""Tie-aware metrics for LightGBM: pass a `metric` as ``feval`` or ``eval_metric``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tieaware.runtime.extras import load
 class Metric(BoostingMetric):
     """Measures that LightGBM computes after every round.
 
-    An instance is for ``feval`` of ``lightgbm.train`` and ``lightgbm.cv``, and for ``eval_metric`` of
-    ``LGBMRanker.fit``. Early stopping watches all measures; with ``first_metric_only`` it watches the first.
+    Pass an instance as ``feval`` to ``lightgbm.train`` or ``lightgbm.cv``, or as ``eval_metric`` to
+    ``LGBMRanker.fit``. Early stopping uses all measures, or only the first one with ``first_metric_only``.
 
-    Parameters as for `BoostingMetric`.
+    The parameters are as for `BoostingMetric`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Metric(BoostingMetric):
 
 
 def _mean_weights(weights: Any, sizes: Any) -> Any:
-    """Return the mean weight of the rows of each query."""
+    """Return the weight of each query: the mean of the weights of its rows."""
     queries = np.repeat(np.arange(len(sizes)), sizes)
     return np.bincount(queries, weights, minlength=len(sizes)) / np.maximum(sizes, 1)
 

@@ -1,8 +1,8 @@
 """Evaluation of link prediction: each positive edge is ranked among negative edges.
 
 If g negatives score higher than a positive and e negatives tie with it, OGB and PyKEEN report 1 / (1 + g + e/2), the
-reciprocal of its mean rank. The functions here return the mean of its reciprocal ranks, (1/(g+1) + … + 1/(g+e+1)) /
-(e+1), which is never less.
+reciprocal of the positive's mean rank. The functions here return the mean of its reciprocal ranks, (1/(g+1) + … +
+1/(g+e+1)) / (e+1), which is never less than the reciprocal of the mean rank.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measures
 from tieaware.ties import RULES, TieRule
 
-# The tie rules that need scores only. Negatives have no identifiers, and their order means nothing.
+# The tie rules that need only scores: negatives have no identifiers, and their order in the input is arbitrary.
 _RULES = {name: rule for name, rule in RULES.items() if rule.by_score_alone}
 
-# The number of scores that are copied and evaluated together: they fit in the second-level cache of the processor.
+# The number of scores that are copied and evaluated together. So many fit in the processor's second-level cache.
 _SCORES_AT_ONCE = 1 << 15
 
 
@@ -45,14 +45,15 @@ def evaluate(
     Parameters
     ----------
     positive : real numbers, shape (n,)
-        The score of each positive, in any form of scores that `tieaware.Evaluator` takes.
+        The score of each positive, in any form that `tieaware.Evaluator` accepts.
     negatives : real numbers, shape (n, m) or (m,), or a sequence of n arrays
-        The scores of each positive's negatives; of m negatives that all positives share; or lists of different lengths.
+        The scores of each positive's negatives, a row or list for each positive; or of m negatives that all positives
+        share.
     measures : sequence of str or Measure
         The measures to compute. With one relevant document, R, Success and Hits are the same measure, and AP is RR.
     exclude : bools, shape (n, m), optional
-        The negatives to leave out, as in the filtered setting, where they are known to be true. Their scores may be
-        NaN.
+        True for the negatives to leave out; their scores may be NaN. In the filtered setting, these are the negatives
+        that are known to be true edges.
     ties : str
         "average": the mean over all orders of the positive and the negatives that tie with it. "optimistic": the
         positive is first among them. "pessimistic": the positive is last.
@@ -60,7 +61,7 @@ def evaluate(
     Returns
     -------
     float64[n, n_measures]
-        One row for each positive, with the same bits as the values of an `Evaluator`.
+        One row for each positive; the values have the same bits as those of a `tieaware.Evaluator`.
 
     Raises
     ------
@@ -102,12 +103,12 @@ def _have_different_lengths(negatives: Any) -> bool:
         return False
     with suppress(ValueError):
         return len({len(each) for each in negatives if hasattr(each, "__len__") and np.ndim(each) == 1}) > 1
-    # An element is itself a list of lists of different lengths, for which np.ndim raises ValueError.
+    # np.ndim raises ValueError for an element that is itself a list of lists of different lengths.
     return False
 
 
 def _mask(exclude: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Return the excluded negatives as an array of bools."""
+    """Check `exclude`, the mask of negatives to leave out, and return it as an array of bools."""
     mask = as_array(exclude, "exclude")
     if mask.dtype != np.bool_ or mask.shape != shape:
         raise unexpected("exclude", f"bools of shape {shape}, as the negatives", f"{mask.dtype} of shape {mask.shape}")
@@ -115,7 +116,7 @@ def _mask(exclude: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
 
 
 class _Matrix(NamedTuple):
-    """A sparse matrix in CSR form, with the attributes that `Evaluator.from_sparse` reads."""
+    """A sparse matrix in CSR form, with the attributes that `tieaware.Evaluator.from_sparse` reads."""
 
     indptr: Integers
     indices: Integers
@@ -130,7 +131,7 @@ def _evaluate_rows(
     measures: Sequence[Measure],
     ties: str,
 ) -> Values:
-    """Evaluate lists of equal length, some rows at a time. The first document of each list is the positive."""
+    """Evaluate lists of equal length, a few lists at a time. The first document of each list is the positive."""
     n, width = len(negatives), negatives.shape[1] + 1
     step = max(1, _SCORES_AT_ONCE // width)
     scores = np.empty((min(step, n), width), np.result_type(positive, negatives))
@@ -147,7 +148,7 @@ def _evaluate_rows(
         try:
             evaluator(chunk, out=values[rows])
         except InputError:
-            # Name the argument that has a NaN, and its index there, instead of the index in the chunk.
+            # This error names an index in the chunk. Raise an error with the index in the argument that holds the NaN.
             check_no_nan(positive, "positive")
             check_no_nan(negatives if exclude is None else np.where(exclude, 0.0, negatives), "negatives")
             raise
@@ -157,7 +158,7 @@ def _evaluate_rows(
 def _evaluator(
     n: int, width: int, exclude: npt.NDArray[np.bool_] | None, measures: Sequence[Measure], ties: str
 ) -> tieaware_evaluator.Evaluator:
-    """Prepare n lists in which only the first document is relevant."""
+    """Return an evaluator of n lists in which only the first document, the positive, is relevant."""
     relevant = _Matrix(np.arange(n + 1), np.zeros(n, np.int64), np.ones(n, np.int8), (n, width))
     excluded = None
     if exclude is not None:
@@ -168,7 +169,7 @@ def _evaluator(
 
 
 def _evaluate_lists(positive: Scores, negatives: Any, measures: Sequence[Measure], ties: str) -> Values:
-    """Evaluate lists of different lengths."""
+    """Evaluate positives whose lists of negatives have different lengths."""
     if len(negatives) != len(positive):
         raise unexpected("negatives", f"{len(positive)} lists, one for each positive", f"{len(negatives)}")
     others = [as_scores(each, f"negatives[{i}]", flat=True) for i, each in enumerate(negatives)]
@@ -190,15 +191,15 @@ _METRICS = {
 
 
 class Evaluator:
-    """An evaluator with the interface of ``ogb.linkproppred.Evaluator``, and exact values under ties.
+    """A replacement of ``ogb.linkproppred.Evaluator`` that averages exactly over ties.
 
     Parameters
     ----------
     name : str
         A data set of OGB, such as "ogbl-citation2".
     ties : str
-        The tie rule, as for `evaluate`. OGB itself computes hits@K of shared negatives as if the rule were
-        "pessimistic", and MRR and hits of other negatives by mean ranks.
+        The tie rule, as for `evaluate`. Where all positives share the negatives, OGB itself computes hits@K
+        as if the rule were "pessimistic". Otherwise, it computes MRR and hits from mean ranks.
 
     Attributes
     ----------
@@ -231,7 +232,8 @@ class Evaluator:
         ----------
         input_dict : mapping
             ``y_pred_pos``: the scores of the positives, of shape (n,). ``y_pred_neg``: for "mrr" the scores of each
-            positive's negatives, of shape (n, m); otherwise of the negatives that all positives share, of shape (m,).
+            positive's negatives, of shape (n, m); otherwise the scores of the negatives that all positives share, of
+            shape (m,).
 
         Returns
         -------
@@ -269,7 +271,7 @@ def _like(given: Any, values: Values) -> Any:
 
 
 class _Shared(NamedTuple):
-    """For each positive, the numbers of shared negatives that are ranked above it, and that tie with it."""
+    """For each positive, how many of the shared negatives rank above it, and how many tie with it."""
 
     above: Integers
     tied: Integers
@@ -277,7 +279,7 @@ class _Shared(NamedTuple):
 
     @classmethod
     def of(cls, positive: Scores, negatives: Scores, rule: TieRule) -> _Shared:
-        """Count negatives; under the rules optimistic and pessimistic, ties count as lower or higher scores."""
+        """Count the negatives. Ties count as below the positive if the rule is optimistic, as above if pessimistic."""
         ascending = np.sort(negatives)
         end = np.searchsorted(ascending, positive, side="right")
         above, tied = len(negatives) - end, end - np.searchsorted(ascending, positive, side="left")
@@ -286,14 +288,14 @@ class _Shared(NamedTuple):
         return cls(above, tied if rule.averages else np.zeros_like(tied), len(negatives))
 
     def mean_hits(self, k: int) -> float:
-        """Return the mean of Hits@k: min(1, max(0, (k - above) / (tied + 1)))."""
+        """Return the mean over the positives of Hits@k, which is min(1, max(0, (k - above) / (tied + 1))) for each."""
         return float(means(np.clip((k - self.above) / (self.tied + 1.0), 0.0, 1.0)[:, None], _MEAN)[0])
 
     def roc_area(self) -> float:
-        """Return the area under the ROC curve: the mean share of negatives below a positive; a tie counts one half."""
+        """Return the area under the ROC curve: the mean share of negatives below a positive; a tied one counts half."""
         below = (self.n_negatives - self.above - 0.5 * self.tied) / self.n_negatives
         return float(means(below[:, None], _MEAN)[0])
 
 
-# `means` needs a measure, which says that the mean is arithmetic.
+# The function `means` needs a measure, from which it knows that the mean is arithmetic. Any such measure will do.
 _MEAN = parse_measures("Hits")

@@ -1,4 +1,4 @@
-"""Tie-aware metrics for mteb: functions with the names and signatures of those in its module ``retrieval_metrics``.
+"""Tie-aware metrics for mteb. The functions have the names and signatures of those in mteb's ``retrieval_metrics``.
 
 After `install`, ``mteb.evaluate`` uses these functions. The rest of mteb does not change, including rounding and nAUC.
 """
@@ -24,8 +24,8 @@ def install(ties: str = "average") -> None:
     """Replace the metrics of mteb's retrieval and reranking tasks by the functions of this module.
 
     The replacement lasts until `uninstall` or the end of the process. Installing again changes the tie rule. Functions
-    are replaced in all modules of mteb, because tasks with metrics of their own import the functions by name, as those
-    of LMEB import ``recall_cap``.
+    are replaced in all modules of mteb, because some tasks import the functions by name; e.g. the tasks of LMEB import
+    ``recall_cap``.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def install(ties: str = "average") -> None:
 
 
 def uninstall() -> None:
-    """Put the functions of mteb back in place.
+    """Restore the original metrics of mteb.
 
     Examples
     --------
@@ -69,7 +69,7 @@ _installed: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 
 
 def _replace(functions: Mapping[int, Callable[..., Any]]) -> None:
-    """Replace functions in all modules of mteb; `functions` has the replacements by the ids of the functions."""
+    """Replace functions in all modules of mteb; `functions` is {id(function): replacement}."""
     for module in [each for name, each in list(sys.modules.items()) if name.partition(".")[0] == "mteb"]:
         for name, value in list(getattr(module, "__dict__", {}).items()):
             if id(value) in functions:
@@ -95,8 +95,8 @@ def calculate_retrieval_scores(
     k_values : sequence of int
         The cut-offs.
     skip_first_result : bool
-        Whether to leave out the first document of each query, which is usually the query itself. As in mteb, among
-        documents that tie for the highest score it is the first in the dict, under all tie rules.
+        Whether to leave out the first document of each query, which is usually the query itself. As in mteb, if
+        several documents tie for the highest score, the first of them in the dict is left out, under all tie rules.
     ties : str
         The tie rule, one of `tieaware.ties.RULES`.
 
@@ -145,7 +145,7 @@ def calculate_retrieval_scores(
 def mrr(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str = "average") -> dict[str, list[float]]:
     """Compute the reciprocal rank of the first relevant document.
 
-    Parameters and errors as for `calculate_retrieval_scores`.
+    Parameters and errors are as for `calculate_retrieval_scores`.
 
     Returns
     -------
@@ -163,15 +163,15 @@ def mrr(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str = 
 def top_k_accuracy(
     qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str = "average"
 ) -> dict[str, list[float]]:
-    """Compute the probability that a relevant document is among the first k.
+    """Compute the probability that a relevant document is among the first k, over the orders of tied documents.
 
-    Parameters and errors as for `calculate_retrieval_scores`.
+    Parameters and errors are as for `calculate_retrieval_scores`.
 
     Returns
     -------
     dict of str to list of float
         "Accuracy@k": one value for each query, in the order of the results. The function of mteb leaves out queries
-        with the value 0, so that its mean is always 1.
+        with the value 0, so the mean of the remaining values is always 1.
 
     Examples
     --------
@@ -184,9 +184,9 @@ def top_k_accuracy(
 def recall_cap(
     qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str = "average"
 ) -> dict[str, list[float | None]]:
-    """Compute capped recall: the hits among the first k documents, divided by k or the number of relevant documents.
+    """Compute capped recall: the hits among the first k documents, divided by min(k, number of relevant documents).
 
-    The divisor is the smaller of these two. Parameters and errors as for `calculate_retrieval_scores`.
+    Parameters and errors are as for `calculate_retrieval_scores`.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def recall_cap(
 def hole(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str = "average") -> dict[str, list[float]]:
     """Compute the share of the first k documents that are not judged for any query.
 
-    Parameters and errors as for `calculate_retrieval_scores`.
+    Parameters and errors are as for `calculate_retrieval_scores`.
 
     Returns
     -------
@@ -227,8 +227,8 @@ def hole(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str =
     {'Hole_at_1': [0.5], 'Hole_at_4': [0.25]}
     """
     annotated = {document for labels in qrels.values() for document in labels}
-    # Precision counts relevant documents, so documents without a judgment take the label 1. The judgment of the empty
-    # name makes sure that every query is judged.
+    # Compute the hole as precision, which counts relevant documents: documents without a judgment get the label 1. An
+    # added judgment, of a document with an empty name, makes sure that every query is judged.
     holes = {
         query: {"": 0, **{document: 1 for document in documents if document not in annotated}}
         for query, documents in results.items()
@@ -239,13 +239,13 @@ def hole(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str =
 def _by_cutoff(
     key: str, measure: str, qrels: Qrels, results: Results, k_values: Sequence[int], ties: str
 ) -> dict[str, list[float]]:
-    """Return the values of a measure at each cut-off k, which takes the place of {} in `key` and in `measure`."""
+    """Return {key: values} of a measure at each cut-off k. In the texts `key` and `measure`, k replaces {}."""
     values = _by_query(qrels, results, [measure.format(k) for k in k_values], ties)
     return {key.format(k): [row[i] for row in values.values()] for i, k in enumerate(k_values)}
 
 
 def _by_query(qrels: Qrels, results: Results, measures: Sequence[str], ties: str) -> dict[str, list[float]]:
-    """Return the values of each judged query, in the order of the results."""
+    """Return {measure: values of the judged queries}, with the queries in the order of `results`."""
     outcome = evaluate(qrels, {"mteb": results}, list(measures), ties=ties, queries="both", threads=1)
     rows = dict(zip(outcome.queries, outcome.values[0].tolist(), strict=True))
     return {query: rows[query] for query in results if query in rows}

@@ -1,8 +1,8 @@
 """The interface of pytrec_eval, with a choice of tie rules.
 
-Write ``from tieaware.integrations import pytrec_eval`` instead of ``import pytrec_eval``, which need not be installed.
-``ties="trec_eval"`` gives the values of the original; ``ties="average"`` gives their averages over the orders of tied
-documents.
+Write ``from tieaware.integrations import pytrec_eval`` instead of ``import pytrec_eval``. The original pytrec_eval need
+not be installed. ``ties="trec_eval"`` gives the values of the original; ``ties="average"`` gives their averages over
+the orders of tied documents.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tieaware.lists.query_lists import Lists
 from tieaware.ties import RULES
 from tieaware.trec_eval import MEASURES, NICKNAMES, OF_OTHER_INPUT, SMALLEST, Line, Request, evaluate_lines, lines
 
-# The measures that trec_eval 10 has added. pytrec_eval wraps trec_eval 9.
+# The measures that are new in trec_eval 10. They are unknown here, because pytrec_eval wraps trec_eval 9.
 _ADDED = {"rbp", "rbp_resid", "unj"}
 supported_measures = set(MEASURES) - _ADDED
 # As in the original, some nicknames are known although their measures, which need other files, are not supported.
 supported_nicknames = {nickname: set(names) - _ADDED for nickname, names in (NICKNAMES | OF_OTHER_INPUT).items()}
 
-# The tie rule of the original, which rounds scores to single precision.
+# The tie rule of the original pytrec_eval. Under this rule, scores are rounded to single precision, as in the original.
 _ORIGINAL_TIES = "trec_eval"
 
 # Numbers with commas between them, after a dot or an underscore.
@@ -115,16 +115,17 @@ def _converted(kind: Any, text: str, number: int) -> Any:
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
-    """Combine the values of the queries.
+    """Combine the values of a measure over the queries: into a sum, a geometric mean or a mean.
 
-    The original decides by the name: num_ measures are added up, gm_ measures get the geometric mean, others the mean.
+    As in the original, the name decides: num_ measures are summed, gm_ measures get the geometric mean, all others the
+    arithmetic mean.
 
     Parameters
     ----------
     measure : str
         For example "map", "num_ret" or "gm_map".
     values : sequence of float
-        The values of the queries as `RelevanceEvaluator.evaluate` returns them. Those of gm_ measures are logarithms.
+        The values of the queries, as `RelevanceEvaluator.evaluate` returns them: logarithms for gm_ measures.
 
     Returns
     -------
@@ -144,7 +145,7 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
 
 class RelevanceEvaluator:
-    """Judgments and measures, to evaluate any number of runs.
+    """An evaluator that holds judgments and measures, and evaluates any number of runs.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ class RelevanceEvaluator:
     relevance_level : int
         The smallest relevant label, at least 1.
     judged_docs_only_flag : bool
-        Whether to remove unjudged documents from a run first.
+        Whether to remove unjudged documents from a run before it is evaluated.
     ties : str
         The tie rule, one of `tieaware.ties.RULES`. "trec_eval" also rounds scores to single precision, as the original
         does; all other rules keep the scores as they are.
@@ -164,7 +165,7 @@ class RelevanceEvaluator:
     Raises
     ------
     InputError
-        A ValueError, if pytrec_eval does not have a measure, or an argument is out of range.
+        If pytrec_eval does not have a measure, or an argument is out of range. It is a subclass of ValueError.
 
     Examples
     --------
@@ -203,8 +204,8 @@ class RelevanceEvaluator:
         -------
         dict
             ``{query: {measure: value}}`` for the judged queries, in the order of the run. As in the original, the
-            values of gm_map and gm_bpref are logarithms, and those of runid and relstring are 0. A query without
-            documents has the value 0; the original crashes.
+            values of gm_map and gm_bpref are logarithms, and those of runid and relstring are 0. If a query of the run
+            has no documents, its values are 0; the original crashes.
 
         Raises
         ------
@@ -237,12 +238,12 @@ class RelevanceEvaluator:
 
 
 def _key(line: Line) -> str:
-    """Return the key that pytrec_eval gives a line: the name with cut-offs, but without other parameters."""
+    """Return the name of a line of trec_eval in the results: with its cut-off, but without other parameters."""
     return line.name if MEASURES[line.family].has_line_per_parameter else line.family
 
 
 def _combined(measures: Iterable[str]) -> list[Request]:
-    """Parse measures as the original does, and join the parameters of measures that differ only in these."""
+    """Parse measures as the original does. Requests of the same measure with different parameters are merged."""
     if isinstance(measures, str):
         raise unexpected("measures", "a list or set of names such as 'map'", repr(measures))
     asked: dict[str, set[str]] = {}
@@ -258,7 +259,7 @@ def _combined(measures: Iterable[str]) -> list[Request]:
 
 
 def _split(measure: object) -> tuple[str, list[str]]:
-    """Divide a name such as "P_5,10" into the name of trec_eval's measure and its parameters."""
+    """Divide a name such as "P_5,10" into the measure of trec_eval, "P", and its parameters, "5" and "10"."""
     for name in sorted(supported_measures):
         found = re.match(re.escape(name) + _PARAMETERS, measure) if isinstance(measure, str) else None
         if found:

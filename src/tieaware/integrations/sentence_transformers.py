@@ -1,7 +1,7 @@
-"""Tie-aware evaluators for sentence-transformers: import the evaluators from here.
+"""Tie-aware evaluators for sentence-transformers. Import the evaluators from this module.
 
 `CrossEncoderRerankingEvaluator`, `RerankingEvaluator` and `InformationRetrievalEvaluator` are subclasses of the
-evaluators of these names in sentence-transformers. They are made when they are first used, because that imports
+evaluators of the same names in sentence-transformers. Each class is created on first use, because its creation imports
 sentence-transformers. For other evaluators, such as those for sparse encoders, make a subclass with one of the mixins
 below as its first base.
 """
@@ -20,7 +20,7 @@ from tieaware.evaluator import Evaluator
 from tieaware.runtime.extras import load
 from tieaware.ties import tie_rule
 
-# The scores of a query's candidates, and the positions of these documents in the corpus.
+# The scores of the documents that are kept for a query, and the positions of these documents in the corpus.
 Candidates = tuple[npt.NDArray[Any], Integers]
 # The mean of each metric at each cut-off, as in {"mrr@k": {10: 0.5}}.
 Metrics = dict[str, dict[int, float]]
@@ -30,13 +30,13 @@ class TieAwareReranking:
     """A mixin for CrossEncoderRerankingEvaluator: reciprocal rank, nDCG and AP under the same tie rule.
 
     sentence-transformers itself treats ties in three ways: reciprocal rank keeps the order of np.argsort, nDCG averages
-    over the orders, and AP ranks all documents of a tie group at its end.
+    over the orders of tied documents, and AP ranks each document of a tie group as if it were the last of the group.
 
     Attributes
     ----------
     ties : str
         The tie rule, by default "average". Set it in a subclass or an instance. Rules that order by document identifier
-        are errors, because candidates have no identifiers.
+        raise an error, because candidates have no identifiers.
     at_k : int
         The cut-off of reciprocal rank and nDCG.
     """
@@ -77,7 +77,7 @@ class TieAwareReranking:
 
 
 class TieAwareEmbeddingReranking:
-    """A mixin for RerankingEvaluator, which evaluates encoders; attributes as for `TieAwareReranking`."""
+    """A mixin for RerankingEvaluator, which evaluates encoders. Its attributes are as for `TieAwareReranking`."""
 
     ties = "average"
 
@@ -109,7 +109,8 @@ class TieAwareEmbeddingReranking:
         reranking.ties, reranking.at_k = self.ties, self.at_k
 
         def evaluated(query: Any, documents: Any) -> Any:
-            # RerankingEvaluator calls this once for each sample, in their order. Positives come before negatives.
+            # RerankingEvaluator calls this once per sample, in the order of the samples. In each sample, the positives
+            # come before the negatives.
             scores, sample = similarity(query, documents), next(samples)
             relevant = np.repeat([1, 0], [len(sample["positive"]), len(sample["negative"])])
             values.append(reranking.compute_metrics(relevant, _as_array(scores).reshape(-1)))
@@ -128,7 +129,8 @@ class TieAwareInformationRetrieval:
     """A mixin for InformationRetrievalEvaluator: all its metrics under the same tie rule.
 
     sentence-transformers retrieves a fixed number of documents. If several documents tie for the last place, it keeps
-    those with the lowest identifiers; the mixin keeps all of them. Files with predictions do not change.
+    those with the lowest identifiers; the mixin keeps all of them. The files of predictions that sentence-transformers
+    writes do not change.
 
     Attributes
     ----------
@@ -149,7 +151,7 @@ class TieAwareInformationRetrieval:
     mrr_at_k: list[int]
     map_at_k: list[int]
 
-    # While compute_all_metrics runs: what the score functions retrieved that were not evaluated yet.
+    # While compute_all_metrics runs: the documents retrieved by the score functions that have not been evaluated yet.
     _retrieved: deque[Retrieved] | None = None
 
     def compute_all_metrics(self, model: Any, *args: Any, **kwargs: Any) -> Any:
@@ -182,7 +184,7 @@ class TieAwareInformationRetrieval:
         finally:
             self.score_functions, self._retrieved = functions, None
 
-    # sentence-transformers has the method under this name too.
+    # sentence-transformers also has the method under this misspelled name.
     compute_metrices = compute_all_metrics
 
     def compute_metrics(self, queries_result_list: Sequence[Sequence[Mapping[str, Any]]]) -> Metrics:
@@ -196,8 +198,9 @@ class TieAwareInformationRetrieval:
         Returns
         -------
         dict of str to dict of int to float
-            "accuracy@k", "precision@k", "recall@k", "ndcg@k", "mrr@k" and "map@k": for each cut-off k the mean over the
-            queries. As in sentence-transformers, AP at k is divided by at most k.
+            "accuracy@k", "precision@k", "recall@k", "ndcg@k", "mrr@k" and "map@k": for each cut-off k, the mean over
+            the queries. As in sentence-transformers, the divisor of AP at k is the number of relevant documents, but at
+            most k.
 
         Raises
         ------
@@ -232,13 +235,13 @@ class TieAwareInformationRetrieval:
         return metrics
 
     def _requested(self) -> list[tuple[_Metric, int]]:
-        """Return all metrics with their cut-offs."""
+        """Return a pair of metric and cut-off for each value that the evaluator reports."""
         return [(metric, k) for metric in _METRICS for k in getattr(self, metric.cutoffs)]
 
     def _evaluate(
         self, candidates: Sequence[Candidates], relevant: Sequence[Integers], measures: Sequence[str]
     ) -> npt.NDArray[np.float64]:
-        """Return the values, float64[n_queries, n_measures]. Relevant documents need not be among the candidates."""
+        """Return the values, float64[n_queries, n_measures]. Relevant documents may be missing from the candidates."""
         labels = [np.isin(places, judged) for (_, places), judged in zip(candidates, relevant, strict=True)]
         n_relevant = np.array([len(each) for each in relevant])
         by_document = tie_rule(self.ties).by_document is not None
@@ -254,19 +257,19 @@ class TieAwareInformationRetrieval:
 
 
 class Retrieved:
-    """A score function that also keeps the highest scores of each query, with all documents that tie with the last.
+    """A score function that also keeps the best documents of each query, and all documents that tie with the last.
 
     Parameters
     ----------
     score : callable
-        Takes embeddings of queries and of a batch of the corpus; returns a matrix of scores.
+        Takes the embeddings of queries and of a batch of documents; returns a matrix of scores, queries × documents.
     depth : int
-        The number of documents to keep for each query, without those that tie with the last.
+        The number of documents to keep for each query. Others that tie with the last of them are kept in addition.
 
     Attributes
     ----------
     candidates : list of (array, array)
-        For each query the scores, and the positions in the corpus, of the documents that are kept.
+        For each query, the scores of the kept documents, and their positions in the corpus.
 
     Examples
     --------
@@ -307,9 +310,9 @@ class Retrieved:
     def _highest(
         self, scores: npt.NDArray[Any], places: Integers, new_scores: npt.NDArray[Any], new_places: Integers
     ) -> Candidates:
-        """Return the old and new candidates that are not below the rank `depth`.
+        """Return those old and new candidates whose scores are at least the score at rank `depth`.
 
-        NaN is kept, so that the evaluation raises an error.
+        NaN scores are kept, so that the evaluation raises an error.
         """
         scores, places = np.concatenate((scores, new_scores)), np.concatenate((places, new_places))
         if len(scores) > self._depth:
@@ -319,7 +322,7 @@ class Retrieved:
 
 
 def _hits_as_arrays(hits: Sequence[Mapping[str, Any]], place: Mapping[str, int]) -> Candidates:
-    """Return the scores of hits, and the positions of the documents in the corpus."""
+    """Convert the retrieved documents of a query to arrays: their scores, and their positions in the corpus."""
     scores = np.array([hit["score"] for hit in hits], dtype=np.float64)
     return scores, np.array([place[hit["corpus_id"]] for hit in hits], dtype=np.int64)
 
@@ -338,13 +341,13 @@ class _Metric(NamedTuple):
     Parameters
     ----------
     name : str
-        Its name in the results.
+        The name of the metric in the results.
     cutoffs : str
-        The attribute of the evaluator that has its cut-offs.
+        The attribute of the evaluator that holds the cut-offs of the metric.
     measure : str
-        The measure of tieaware.
+        The measure of tieaware that computes the metric.
     divides_by_at_most_k : bool
-        Whether the metric is divided by k if there are more than k relevant documents.
+        Whether the divisor of the metric is k if there are more than k relevant documents.
     """
 
     name: str
@@ -362,7 +365,7 @@ _METRICS = (
     _Metric("map@k", "map_at_k", "AP", divides_by_at_most_k=True),
 )
 
-# The evaluators that this module makes: their mixins, and the modules of the evaluators in sentence-transformers.
+# The evaluators that this module creates: the mixin of each, and the module of sentence-transformers with its base.
 _EVALUATORS = {
     "CrossEncoderRerankingEvaluator": (TieAwareReranking, "sentence_transformers.cross_encoder.evaluation"),
     "RerankingEvaluator": (TieAwareEmbeddingReranking, "sentence_transformers.sentence_transformer.evaluation"),
@@ -374,7 +377,7 @@ _EVALUATORS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Make the tie-aware subclass of an evaluator when it is first used."""
+    """Create the tie-aware subclass of an evaluator on first use."""
     if name not in _EVALUATORS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     mixin, module = _EVALUATORS[name]

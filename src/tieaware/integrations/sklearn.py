@@ -29,7 +29,7 @@ def scorer(
     """Make a scorer that evaluates the documents of each query as a list.
 
     The scorer needs the query of each document, and raises an error without it. It requests the queries as the metadata
-    ``groups``, which ``GroupKFold`` uses too; ``set_score_request(qid=…)`` requests them under another name. The rows
+    ``groups``, which ``GroupKFold`` also uses; ``set_score_request(qid=…)`` requests them under another name. The rows
     of a query need not be contiguous. Metadata routing must be enabled in scikit-learn.
 
     Parameters
@@ -39,11 +39,12 @@ def scorer(
     ties : str
         The tie rule, one of `tieaware.ties.RULES` that does not order by document identifier.
     precision : str or Coarsening, optional
-        The precision to which scores are reduced first; see `tieaware.precision`.
+        The precision to which scores are reduced before the evaluation; see `tieaware.precision`.
     undefined : float
         The value of a query without a relevant document. NaN leaves such queries out.
     response_method : str or sequence of str
-        The method of the estimator that scores documents. From a sequence, the first method that it has is used.
+        The method of the estimator that scores documents. Of several names, the first method that the estimator has is
+        used.
 
     Returns
     -------
@@ -53,7 +54,7 @@ def scorer(
     Raises
     ------
     MissingExtraError
-        An ImportError, if scikit-learn is not installed.
+        If scikit-learn is not installed. It is a subclass of ImportError.
     InputError
         If the measure or an option is unknown, or metadata routing is not enabled.
 
@@ -79,13 +80,13 @@ def scorer(
 
 
 class _Score:
-    """A function of labels and scores that computes a measure. Its __name__ is shown by scikit-learn."""
+    """A function of labels and scores that computes a measure. scikit-learn shows its __name__."""
 
     def __init__(self, measure: str | Measure, **options: Any) -> None:
         self.measure = parse_measure(measure)
         self.__name__ = str(self.measure)
         self._options = options
-        # Check the options now, not at the first call.
+        # Check the options when the scorer is made, not when it is first called.
         Evaluator([], self.measure, **options)
 
     def __call__(self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, qid: npt.ArrayLike | None = None) -> float:

@@ -1,4 +1,4 @@
-"""Tie-aware metrics for XGBoost: `metric` is for ``custom_metric`` of ``xgboost.train``."""
+"""Tie-aware metrics for XGBoost: pass a `metric` as ``custom_metric`` to ``xgboost.train``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tieaware.runtime.extras import load
 class Metric(BoostingMetric):
     """Measures that XGBoost computes after every round.
 
-    An instance is for ``custom_metric`` of ``xgboost.train`` and ``xgboost.cv``. Also pass ``maximize=True``, because
-    XGBoost minimises metrics that it does not know by name. Early stopping watches the last measure.
+    Pass an instance as ``custom_metric`` to ``xgboost.train`` or ``xgboost.cv``. Also pass ``maximize=True``, because
+    XGBoost minimises metrics that it does not know by name. Early stopping uses the last measure.
 
-    Parameters as for `BoostingMetric`.
+    The parameters are as for `BoostingMetric`.
 
     Examples
     --------

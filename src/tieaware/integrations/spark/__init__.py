@@ -1,9 +1,11 @@
 """Evaluation of runs in data frames of Spark, of any size and on any number of machines.
 
-1. Join: Spark joins the labels to the rows of the runs.
-2. Pack: each partition's rows are packed into chunks, a few bytes per document (`packing`).
-3. Shuffle: Spark brings the chunks of a query together.
-4. Evaluate: the lists of a partition are evaluated, many in one call (`partitions`).
+The evaluation has four steps:
+
+1. Join: Spark joins the labels of the judgments to the rows of the runs.
+2. Pack: the workers pack the rows of each partition into chunks of a few bytes per document (`packing`).
+3. Shuffle: Spark brings all chunks of a query into one partition.
+4. Evaluate: the workers evaluate the lists of each partition, many lists in one call (`partitions`).
 """
 
 from __future__ import annotations
@@ -62,17 +64,18 @@ def evaluate(
     measures : sequence of str or Measure
         For example ``["AP", "nDCG@10"]``.
     ties : str
-        The tie rule, one of `tieaware.ties.RULES`. Rules that order by document shuffle the names of all documents.
-        "run_order" orders rows as ``collect`` returns them.
+        The tie rule, one of `tieaware.ties.RULES`. Under rules that order by document id, Spark must shuffle
+        the names of all documents. "run_order" keeps the order in which ``collect`` would return the rows.
     precision : str or Coarsening, optional
-        The precision to which scores are reduced first; see `tieaware.precision`.
+        The precision to which scores are reduced before the evaluation; see `tieaware.precision`.
     spread : bool
         Whether to add the columns std, min and max. Requires the tie rule "average".
     queries : str
-        "judged": every run gets a row for every judged query. "both": only for the queries that it answers.
+        "judged": every run has a value for every judged query. "both": every run has values only for the judged queries
+        that it answers.
     duplicates : str
-        Which documents to check for duplicates within a query: only "judged" ones, or "all", which shuffles the names
-        of all documents.
+        Which documents to check for duplicates within a query: "judged" documents only, or "all". For "all", Spark must
+        shuffle the names of all documents.
     broadcast : bool, optional
         Whether to collect the judgments and copy them to every executor. Otherwise Spark joins judgments and runs by
         sorting both. By default up to a million judgments are copied.
@@ -80,16 +83,16 @@ def evaluate(
     Returns
     -------
     pyspark.sql.DataFrame
-        run, query_id, measure, value and, with a spread, std, min and max: one row for each value, in no particular
-        order. The frame is lazy: values are computed when an action asks for them, and again for each action.
+        One row for each value, with the columns run, query_id, measure, value and, with a spread, std, min and max; in
+        no particular order. The frame is lazy: every action on it, such as ``show``, computes the values again.
 
     Raises
     ------
     InputError
-        A ValueError, if columns, types or options are wrong, or collected judgments have a bad value. Other bad values
-        raise pyspark.errors.SparkRuntimeException with the same message when values are computed.
+        If columns, types or options are wrong, or judgments that are collected have a bad value. Other bad values raise
+        pyspark.errors.SparkRuntimeException, with the same message, when the values are computed.
     MissingExtraError
-        An ImportError, if pyspark or Java is missing or too old.
+        If pyspark or Java is missing or too old. It is a subclass of ImportError.
 
     Examples
     --------
@@ -136,27 +139,27 @@ def evaluate(
 
 
 def means(values_df: Any) -> Any:
-    """Average the values of `evaluate` over the queries.
+    """Average the values that `evaluate` returned over the queries.
 
     Parameters
     ----------
     values_df : pyspark.sql.DataFrame
-        The frame that `evaluate` returned; the same frame written and read again; or a union of frames with different
-        queries.
+        A frame that `evaluate` returned; such a frame after it was written to files and read again; or a union of such
+        frames with different queries.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        run, measure, value and, with a spread, std, min and max, sorted by run and measure: the numbers of
-        `Results.means`, in the same bits. Counts such as NumRet are added up, and have no spread. The std is the
+        The columns run, measure, value and, with a spread, std, min and max, sorted by run and measure. The numbers
+        have the same bits as in `Results.means`: counts such as NumRet are summed, and have no spread; std is the
         standard deviation of the mean, as in `Results.mean_std`.
 
     Raises
     ------
     InputError
-        A ValueError, if the frame lacks a column.
+        If the frame lacks a column.
     MissingExtraError
-        An ImportError, if pyspark is missing.
+        If pyspark is missing. It is a subclass of ImportError.
 
     Examples
     --------
@@ -184,21 +187,21 @@ def means(values_df: Any) -> Any:
 
 
 def _chunks(joined: Any, runs: CheckedRows, all_names: bool, places: bool) -> Any:
-    """Pack rows that are joined with labels into chunks.
+    """Pack the rows of runs, to which labels have been joined, into chunks.
 
     Parameters
     ----------
     joined : pyspark.sql.DataFrame
-        The rows of the runs, with the columns label and answered, which identifies the query; both are null where
-        nothing is judged.
+        The rows of the runs with two more columns: label, null if the document is not judged; and answered, which
+        identifies the query, null if the query is not judged.
     runs : CheckedRows
     all_names : bool
-        Whether to keep the names of all documents, instead of the judged ones only.
+        Whether to keep the names of all documents; otherwise, only those of judged documents are kept.
     places : bool
         Whether to keep the order of the rows.
     """
     bad, needed = runs.is_bad(), "true" if all_names else "label is not null"
-    # The error of a bad row travels as the document's name, and is raised later, once for all rows.
+    # In a bad row, an error message replaces the name of the document. `_run_names` raises the first one later.
     name = f"case when {bad} then {runs.error()} when {needed} then cast(document as string) end as document"
     score = f"case when not {bad} then cast(score as {runs.types['score']}) end as score"
     run = ["run"] if "run" in runs.columns else []
@@ -210,10 +213,10 @@ def _chunks(joined: Any, runs: CheckedRows, all_names: bool, places: bool) -> An
 
 
 def _evaluated(chunks: Any, queries: Any, evaluation: Evaluation, runs: CheckedRows, judgments: CheckedRows) -> Any:
-    """Shuffle chunks to the judgments of their queries, and evaluate them: one row for each list."""
+    """Shuffle chunks to the judgments of their queries, and evaluate them; return a frame with a row for each list."""
     F = load("pyspark.sql.functions", EXTRA)
     together = queries.unionByName(chunks, allowMissingColumns=True).repartition("query")
-    # Rows of judgments have no run, so they get the names of all runs, and come before the chunks of their query.
+    # A row of judgments has no run. So the join adds the names of all runs to it, and it precedes its query's chunks.
     with_runs = together.join(F.broadcast(_run_names(together, runs, judgments)), F.isnull("run"), "left")
     ordered = with_runs.sortWithinPartitions("query", F.col("run").asc_nulls_first())
     numbers = ", ".join(f"{name} double" for name in evaluation.columns())
@@ -222,13 +225,14 @@ def _evaluated(chunks: Any, queries: Any, evaluation: Evaluation, runs: CheckedR
 
 
 def _run_names(together: Any, runs: CheckedRows, judgments: CheckedRows) -> Any:
-    """Return a frame of one row with the names of all runs.
+    """Return a frame whose only row holds the names of all runs.
 
-    It raises an error if a row is bad, there are no runs, or a run answers no judged query.
+    When Spark computes the frame, it raises an error if a row is bad, there are no runs, or a run answers no judged
+    query.
     """
     F = load("pyspark.sql.functions", EXTRA)
-    # hash() uses all columns. Otherwise Spark would shuffle a second time, with fewer columns, instead of reading again
-    # the rows that it shuffles for the evaluation.
+    # The hash makes this query use all columns, so that Spark reuses the rows that it shuffles for the evaluation. With
+    # fewer columns, it would shuffle a second time.
     judged = f"max(case when judged is not null then hash({', '.join(together.columns)}) end) as judged"
     error = "min(case when query is null then cast(names as string) end) as error"
     by_query = together.groupBy("query").agg(*map(F.expr, ("collect_set(run) as runs", judged, error)))
@@ -245,14 +249,14 @@ def _run_names(together: Any, runs: CheckedRows, judgments: CheckedRows) -> Any:
 
 
 def _one_row_per_value(values: Any, evaluation: Evaluation, names: tuple[str, ...]) -> Any:
-    """Turn one row for each list into one row for each value; raise the errors of workers."""
+    """Split each row, which holds all values of a list, into one row per value; raise errors that workers reported."""
     numbers = [", ".join(f"{kind}_{i} as {kind}" for kind in evaluation.kinds) for i in range(len(names))]
     rows = ", ".join(f"struct({literal(name)} as measure, {each})" for name, each in zip(names, numbers, strict=True))
     return raising(values).selectExpr("run", "query_id", f"inline(array({rows}))")
 
 
 def _map(frame: Any, work: Callable[[Iterable[Any]], Iterator[Any]], schema: str) -> Any:
-    """Map the Arrow batches of each partition with `work`, which may be a function or a method."""
+    """Apply `work`, a function or a method, to the Arrow batches of each partition of a frame."""
 
     def over(batches: Iterable[Any]) -> Iterator[Any]:
         return work(batches)

@@ -1,4 +1,4 @@
-"""Judgments that are collected and copied to every executor, and the join of the runs' rows with them.
+"""Broadcasting of judgments: they are collected and copied to every executor, and joined to the rows of the runs.
 
 Spark compares integers faster than text. So rows are joined by 64-bit hashes of names, and the names themselves are
 compared only where the hashes are equal.
@@ -19,14 +19,14 @@ from tieaware.integrations.spark.sql import raised
 from tieaware.lists.identifiers import quoted
 from tieaware.runtime.extras import load
 
-# The largest number of judgments that are broadcast by default. A million take some hundred megabytes per executor.
+# By default, at most this many judgments are broadcast. They take a few hundred megabytes per executor.
 LARGEST = 1_000_000
 
-# The hashes of a query, of a query and document, and of a document.
+# SQL expressions for the hash of a query, the hash of a query and document, and the hash of a document.
 HASHES = {"query_key": "xxhash64(query)", "key": "xxhash64(query, document)", "bit": "xxhash64(document)"}
 
-# Spark includes Arrow data of up to this many bytes in the query plan. The setting belongs to the session, so only one
-# thread at a time may change it.
+# This setting of Spark is the number of bytes up to which Arrow data become part of the query plan. All threads of a
+# session share the setting, so only one thread at a time may change it.
 _LARGEST_IN_PLAN = "spark.sql.execution.arrow.localRelationThreshold"
 _SETTING = threading.Lock()
 
@@ -41,17 +41,17 @@ class BroadcastJudgments(NamedTuple):
         judged_document and label.
     queries : pyspark.sql.DataFrame
         One row for each query: query (its hash), query_id (its name), judged (its labels) and bits (its bit filter).
-        Later steps identify the query by its hash, because an integer takes less time on its way to Python than text.
+        Later steps identify a query by its hash, because Spark sends integers to Python faster than text.
     """
 
     judged: Any
     queries: Any
 
     def joined(self, rows: Any) -> Any:
-        """Add to rows the columns label and answered (the hash of the query); both are null for unjudged rows.
+        """Add two columns to rows: label, null for unjudged documents; and answered, the hash of a judged query.
 
         A document is looked up only if the bit filter of its query says that it may be judged. The filter of one query
-        stays in the processor's cache while the rows of a list are read; the labels of all queries do not fit there.
+        stays in the processor's cache while the rows of a list are read. The labels of all queries would not fit there.
         """
         F = load("pyspark.sql.functions", EXTRA)
         queries = self.queries.selectExpr("query as query_key", "query_id as judged_query", "bits")
@@ -71,7 +71,7 @@ class BroadcastJudgments(NamedTuple):
 
 
 def broadcast_judgments(judgments: CheckedRows, broadcast: bool | None) -> BroadcastJudgments | None:
-    """Collect judgments for broadcasting.
+    """Collect judgments from a frame, so that they can be broadcast.
 
     Parameters
     ----------
@@ -82,20 +82,20 @@ def broadcast_judgments(judgments: CheckedRows, broadcast: bool | None) -> Broad
     Returns
     -------
     BroadcastJudgments or None
-        None if the judgments are not collected, or if two of them have the same hash. For a million judgments the
-        probability of that is below one in ten million.
+        None if the judgments are not collected, or if two of them have the same hash. With a million judgments, the
+        probability of two equal hashes is below one in ten million.
 
     Raises
     ------
     InputError
-        If there are no judgments, or one of them has a bad value or two labels.
+        If there are no judgments, a judgment has a bad value, or a document has two labels for a query.
     """
     table = None if broadcast is False else _collected(judgments, broadcast)
     return None if table is None else _frames(table, judgments)
 
 
 def _collected(judgments: CheckedRows, broadcast: bool | None) -> Any:
-    """Return the judgments with hashes as an Arrow table; None if there are too many."""
+    """Return the judgments with their hashes as an Arrow table; None if there are too many for broadcasting."""
     errors = load("pyspark.errors", EXTRA)
     hashes = [f"{expression} as {name}" for name, expression in HASHES.items()]
     rows = judgments.frame.selectExpr("query", "document", f"{judgments.checked('label')} as label", *hashes)
@@ -108,7 +108,7 @@ def _collected(judgments: CheckedRows, broadcast: bool | None) -> Any:
 
 
 def _frames(table: Any, judgments: CheckedRows) -> BroadcastJudgments | None:
-    """Return collected judgments as data frames; None if two queries or two judgments have the same hash."""
+    """Convert collected judgments to Spark data frames; return None if two queries or two judgments share a hash."""
     compute = load("pyarrow.compute", EXTRA)
     if table.num_rows == 0:
         raise InputError(judgments.name, "there are no judgments")
@@ -131,9 +131,9 @@ def _frames(table: Any, judgments: CheckedRows) -> BroadcastJudgments | None:
 
 
 def _outside_plan(table: Any, spark: Any) -> Any:
-    """Return a data frame whose data is not part of the query plan.
+    """Convert an Arrow table to a Spark data frame whose rows are not part of the query plan.
 
-    Spark reads all rows of data in a plan again at each step that is put on top of it.
+    If rows are part of a plan, Spark reads all of them again for each step that is added to the plan.
     """
     with _SETTING:
         largest = spark.conf.get(_LARGEST_IN_PLAN)
@@ -147,8 +147,8 @@ def _outside_plan(table: Any, spark: Any) -> Any:
 def bit_filters(lists: Any) -> Any:
     """Return a bit filter for each list of hashes, as an Arrow array of lists of 64-bit words.
 
-    Each hash sets one bit. A filter has 32 to 64 bits for each hash, so at most one in thirty other hashes finds its
-    bit set.
+    Each hash sets one bit of its list's filter. A filter has 32 to 64 bits for each hash of the list, so at most one in
+    thirty hashes that are not in the list finds its bit set.
     """
     pa = load("pyarrow", EXTRA)
     hashes = unpacked(lists, np.uint64)

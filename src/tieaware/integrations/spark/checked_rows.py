@@ -1,6 +1,7 @@
-"""Judgments and runs in data frames of Spark: their columns, and checks of the values in these columns.
+"""Judgments and runs in data frames of Spark: recognition of their columns, and checks of the values in them.
 
-Checks are part of the SQL expression of the labels or scores. So Spark checks each row once, when it needs the number.
+The checks of a row are part of the SQL expression for its label or score. So Spark checks each row once, when it
+computes this number.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tieaware.integrations.spark.installation import EXTRA
 from tieaware.integrations.spark.sql import literal, row_names
 from tieaware.runtime.extras import load
 
-# The beginnings of the names of Spark's types, and the type that a column of such a type is converted to.
+# Prefixes of the names of Spark's types, and the type that columns of these types are converted to.
 _IDENTIFIERS = {
     "string": "string", "varchar": "string", "char": "string",
     "tinyint": "bigint", "smallint": "bigint", "int": "bigint", "bigint": "bigint",
@@ -31,9 +32,9 @@ _DTYPES = {"float": "float32", "double": "float64"}
 
 
 class Fault(NamedTuple):
-    """A kind of bad value: a condition, the column that has the value, and the expected and found value.
+    """A kind of bad value: a condition that is true for it, its column, and what a message says is expected and found.
 
-    `condition` and `found` are SQL.
+    `condition` and `found` are SQL expressions.
     """
 
     condition: str
@@ -43,7 +44,7 @@ class Fault(NamedTuple):
 
 
 class CheckedRows(NamedTuple):
-    """A data frame whose columns have standard names, and the faults that its rows may have.
+    """A data frame whose columns have standard names, and the checks of its rows.
 
     Parameters
     ----------
@@ -57,6 +58,7 @@ class CheckedRows(NamedTuple):
     types : dict of str to str
         The types of Spark that the columns are converted to, by their standard names.
     faults : tuple of Fault
+        The kinds of bad values that a row is checked for.
     """
 
     frame: Any
@@ -67,15 +69,15 @@ class CheckedRows(NamedTuple):
 
     @property
     def dtype(self) -> str:
-        """NumPy's name for the type of the scores."""
+        """The NumPy name of the type of the scores, e.g. "float32"."""
         return _DTYPES[self.types["score"]]
 
     def is_bad(self) -> str:
-        """Return an SQL condition: whether a row has a fault."""
+        """Return an SQL condition that is true for a row with a bad value."""
         return f"({' or '.join(f'({fault.condition})' for fault in self.faults)})"
 
     def error(self) -> str:
-        """Return an SQL expression for the message about the first fault of a bad row."""
+        """Return an SQL expression for the message about a bad row: about the first fault that the row has."""
         cases = " ".join(f"when {fault.condition} then {self._problem(fault)}" for fault in self.faults)
         return f"concat(case {cases} end, ' for ', {row_names()})"
 
@@ -91,12 +93,12 @@ class CheckedRows(NamedTuple):
 
 
 def judgments_in(frame: Any, name: str) -> CheckedRows:
-    """Return the judgments in a data frame: the columns query, document and label."""
+    """Recognise the columns of judgments in a data frame, query, document and label, and return its checked rows."""
     names = tuple(frame.columns)
     found = judged_columns(FrameInMemory(names, []), name, None, None, None)
     columns = dict(zip(("query", "document", "label"), (names[i] for i in found), strict=True))
     types = _types(frame, name, columns, {"label": ("whole numbers", _LABELS)})
-    # The conversion to double gives null for a value that is not a number. Comparisons with null are never true.
+    # A value that is not a number becomes null when it is converted to double. Comparisons with null are never true.
     number = "cast(label as double)"
     whole = f"{number} >= -2147483648D and {number} < 2147483648D and {number} = floor({number})"
     not_whole = f"not ({whole}) or {_is_nan(frame, columns['label'], 'label')}"
@@ -109,7 +111,7 @@ def judgments_in(frame: Any, name: str) -> CheckedRows:
 
 
 def runs_in(frame: Any, name: str) -> CheckedRows:
-    """Return the runs in a data frame: the columns query, document, score and, if it has one, run."""
+    """Recognise the columns of runs in a data frame, query, document, score and maybe run; return its checked rows."""
     names = tuple(frame.columns)
     held = FrameInMemory(names, [])
     found = run_columns(held, name, None, None, None)
@@ -130,7 +132,7 @@ def runs_in(frame: Any, name: str) -> CheckedRows:
 
 
 def check_identifier_types(runs: CheckedRows, judgments: CheckedRows) -> None:
-    """Raise InputError if queries or documents are text in one frame, and integers in the other."""
+    """Raise InputError if queries or documents are text in one of the two frames, but integers in the other."""
     words = {"string": "text", "bigint": "integers"}
     for column in ("query", "document"):
         own, wanted = words[runs.types[column]], words[judgments.types[column]]
@@ -156,7 +158,7 @@ def distinct_judgments(judgments: CheckedRows) -> Any:
 def _types(
     frame: Any, name: str, columns: dict[str, str], numbers: dict[str, tuple[str, dict[str, str]]]
 ) -> dict[str, str]:
-    """Return the types that columns are converted to. Columns that are not in `numbers` hold identifiers."""
+    """Return the type that each column is converted to. Columns that are not in `numbers` hold identifiers."""
     found = dict(frame.dtypes)
     types = {}
     for column, own_name in columns.items():
@@ -172,7 +174,7 @@ def _standard(frame: Any, columns: dict[str, str], types: dict[str, str]) -> Any
     """Return the columns under their standard names, with identifiers converted to their types."""
     chosen = []
     for column, own_name in columns.items():
-        # In backticks, a name may have any characters.
+        # Backticks allow any characters in the name of a column.
         value = "`" + own_name.replace("`", "``") + "`"
         chosen.append(f"{value if column in ('score', 'label') else f'cast({value} as {types[column]})'} as {column}")
     return frame.selectExpr(*chosen)

@@ -19,7 +19,7 @@ _LEAST_JAVA = 17
 
 
 def check_frames(**frames: Any) -> None:
-    """Raise an error unless a recent pyspark is installed and all arguments are its data frames.
+    """Raise an error unless a recent pyspark is installed and all arguments are pyspark data frames.
 
     Raises
     ------
@@ -39,12 +39,13 @@ def check_frames(**frames: Any) -> None:
 
 
 def check_java() -> None:
-    """Raise MissingExtraError unless there is a Java version that Spark supports.
+    """Raise MissingExtraError unless a version of Java that Spark supports is installed.
 
     Raises
     ------
     MissingExtraError
-        An ImportError whose message says which version is installed, and which one Spark needs.
+        If Java is missing or too old. The message names the installed version of Java, and the version that Spark
+        needs.
     """
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=os.path.join(home, "bin")) if home else shutil.which("java")

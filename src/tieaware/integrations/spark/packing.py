@@ -1,8 +1,8 @@
-"""Packing of a partition's rows into chunks of lists, and unpacking of these chunks.
+"""Packing of the rows of a partition into chunks, and unpacking of these chunks.
 
-A chunk holds some documents of one list. It is one row of a data frame; each of its columns holds an array, as bytes. A
-list whose rows are far apart is packed into several chunks. Spark shuffles chunks, which are fewer and smaller than
-rows; they arrive in any order.
+A chunk holds documents of one list. It is one row of a data frame, in which each column holds an array as bytes. A list
+whose rows are far apart is packed into several chunks. Spark shuffles the chunks instead of the original rows, because
+the chunks are fewer and smaller. They arrive in any order.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from tieaware.integrations.spark.installation import EXTRA
 from tieaware.lists.identifiers import Identifiers
 from tieaware.runtime.extras import load
 
-# The number of rows that are packed together. The rows of a list need not be contiguous within them.
+# About this many rows are packed in one call. Among them, the rows of a list need not be contiguous.
 ROWS_AT_ONCE = 1 << 18
 
-# The largest number of documents in a chunk. Spark hands ten thousand chunks at a time to Python, so chunks must be
-# small for a worker to hold that many.
+# The largest number of documents in a chunk. Spark passes ten thousand chunks at a time to Python, so chunks must be
+# small enough for the memory of a worker.
 LONGEST_CHUNK = 1 << 12
 
-# The columns of a chunk besides its run and its query. Only tie rules that keep the order of the rows need `places`.
+# The columns of a chunk besides its run and query. Only tie rules that keep the order of the run need `places`.
 CHUNK_COLUMNS = ("scores", "positions", "labels", "lengths", "names", "places")
 
 
@@ -38,14 +38,15 @@ def packed(batches: Iterable[Any]) -> Iterator[Any]:
     batches : iterable of pyarrow.RecordBatch
         The columns run (if there are several runs), query (null if the query is not judged), score, label (null if the
         document is not judged), document (null if its name is not needed) and place (if the order of the rows is
-        needed). A bad row has a null score, and an error message in place of the document's name.
+        needed). A bad row has no score (null), and an error message in place of the document's name.
 
     Yields
     ------
     pyarrow.RecordBatch
-        One row for each chunk: run, query, the scores of its documents, the positions and labels of the judged ones,
-        the length and the bytes of each name that is needed, and the places. Unjudged queries give one row for each
-        run, with the run only. Bad rows give one row without a query, with the error message as the name.
+        One row for each chunk: run, query, the scores of the documents, the positions and labels of the judged
+        documents, the length and the bytes of each name that is needed, and the places. If a run has unjudged queries,
+        all of them together become one row that holds only the run. Bad rows become one row without a query, with the
+        error message as the name.
     """
     for table in _joined_batches(batches):
         good, bad = _split(table, "score")
@@ -129,7 +130,7 @@ def _packed(table: Any) -> Any:
 
 
 def identifier_column(array: Any) -> Column:
-    """Convert an Arrow array of identifiers to a column of the library."""
+    """Convert an Arrow array of identifiers to a `Column` of the library."""
     pa = load("pyarrow", EXTRA)
     frame = arrow_of(pa.RecordBatch.from_arrays([array], ["identifiers"]), "identifiers")
     for batch in frame.batches([0]):
@@ -150,7 +151,7 @@ def numbered(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers]:
     Returns
     -------
     starts : int64[n_stretches]
-        The first row of each stretch of rows that have the same identifiers.
+        The first row of each stretch. A stretch is a series of successive rows with the same identifiers.
     numbers : int64[n_stretches]
         The number of each stretch. Stretches with the same identifiers have the same number.
     """
@@ -166,7 +167,7 @@ def numbered(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers]:
 
 
 def _grouped(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers | None, Offsets]:
-    """Group n rows by list.
+    """Group the rows of a table by list.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ def _grouped(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers | None, 
     firsts : int64[n_lists]
         The first row of each list.
     order : int64[n] or None
-        The rows, list by list; None if the rows already have this order.
+        The rows, list by list; None if the rows of each list are contiguous.
     offsets : int64[n_lists + 1]
     """
     starts, numbers = numbered(arrays, n)
@@ -195,7 +196,7 @@ def _grouped(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers | None, 
 
 
 def _divided(list_offsets: Offsets) -> tuple[Integers, Offsets]:
-    """Divide lists into chunks of at most LONGEST_CHUNK documents; return the list and the offsets of each chunk."""
+    """Divide lists into chunks of at most LONGEST_CHUNK documents; return the list of each chunk, and the offsets."""
     n_chunks = -(-np.diff(list_offsets) // LONGEST_CHUNK)
     lists = np.repeat(np.arange(len(n_chunks)), n_chunks)
     number_in_list = np.arange(len(lists)) - np.repeat(np.cumsum(n_chunks) - n_chunks, n_chunks)
@@ -214,27 +215,27 @@ def _as_bytes(values: npt.NDArray[Any], offsets: Offsets) -> Any:
 
 
 class Unpacked(NamedTuple):
-    """The values of all rows of a column of arrays, one row after another, and the number of values of each row."""
+    """A column whose rows are arrays: the values of all rows, one row after another, and the number in each row."""
 
     values: npt.NDArray[Any]
     sizes: Integers
 
     @property
     def offsets(self) -> Offsets:
-        """The start of each row's values, and the end of the last row's."""
+        """The start of each row in `values`, followed by the end of the last row."""
         offsets = np.zeros(len(self.sizes) + 1, np.int64)
         np.cumsum(self.sizes, out=offsets[1:])
         return offsets
 
 
 def unpacked(column: Any, dtype: npt.DTypeLike) -> Unpacked:
-    """Read a column of byte strings, or of lists of numbers, as arrays of a type. A null is read as an empty array.
+    """Read a column of byte strings, or of lists of numbers, as arrays of a dtype. A null is read as an empty array.
 
     Parameters
     ----------
     column : pyarrow.ChunkedArray
-        Its chunks are read one by one: Arrow cannot join them if they hold more than 2 GB, because the offsets have 32
-        bits.
+        The column. Its chunks are read one by one: Arrow cannot join chunks of more than 2 GB, because their offsets
+        have 32 bits.
     dtype : NumPy dtype
     """
     found = [_unpacked(chunk, np.dtype(dtype)) for chunk in column.chunks]
@@ -252,7 +253,8 @@ def _unpacked(chunk: Any, dtype: np.dtype[Any]) -> Unpacked:
         return Unpacked(np.zeros(0, dtype), np.zeros(len(chunk), np.int64))
     bounds = np.frombuffer(buffers[1], np.int64 if has_large_offsets else np.int32)
     bounds = bounds[chunk.offset : chunk.offset + len(chunk) + 1]
-    # Byte strings have three buffers, and offsets in bytes. Lists have more buffers, and offsets in values.
+    # An array of byte strings has three buffers, and offsets in bytes. An array of lists has more buffers, and offsets
+    # in values.
     are_bytes = len(buffers) == 3
     data = np.zeros(0, np.uint8) if buffers[-1] is None else np.frombuffer(buffers[-1], np.uint8)
     start, stop = (int(bounds[i]) * (1 if are_bytes else dtype.itemsize) for i in (0, -1))
@@ -261,7 +263,7 @@ def _unpacked(chunk: Any, dtype: np.dtype[Any]) -> Unpacked:
 
 
 def unpacked_names(lengths: Any, names: Any) -> tuple[Identifiers, Integers]:
-    """Return the names in the columns `lengths` and `names` of chunks, and the number of names in each chunk.
+    """Return all names that the columns `lengths` and `names` of chunks hold, and the number of names in each chunk.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Evaluation of a partition's chunks, in the workers that Spark has shuffled them to."""
+"""Evaluation of the chunks of a partition, in the worker that Spark has shuffled them to."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tieaware.measures import Measure
 from tieaware.runtime.extras import load
 from tieaware.ties import TieRule
 
-# The number of documents that are evaluated together. It is larger if a single list is longer.
+# About this many documents are evaluated in one call; more if a single list is longer.
 DOCUMENTS_AT_ONCE = 1 << 18
 
 
@@ -36,13 +36,13 @@ class Evaluation:
     ----------
     measures : tuple of Measure
     view : View
-        The tie rule, the precision, and whether there is a spread.
+        The tie rule, the score precision, and whether to compute the spread.
     unanswered : bool
-        Whether a run gets a row for each judged query that it does not answer.
+        Whether the results include a row for each judged query that a run does not answer.
     dtype : str
         The type of the scores: float32 or float64.
     runs_name : str
-        The name of the runs' frame in messages.
+        The name of the data frame of the runs, for messages.
     """
 
     measures: tuple[Measure, ...]
@@ -57,14 +57,16 @@ class Evaluation:
         Parameters
         ----------
         batches : iterable of pyarrow.RecordBatch
-            Rows sorted by query and run: for each query a row of its judgments, whose run is null (the query's name,
-            all labels, the names of all runs), then the chunks of its lists. Rows whose query is null are skipped.
+            Rows sorted by query and run. For each query, the first row holds the judgments (the query's name, all
+            labels, and the names of all runs), and its run is null. Then follow the chunks of the query's lists. Rows
+            whose query is null are skipped.
 
         Yields
         ------
         pyarrow.RecordBatch
-            One row for each list: run, query_id, the columns of `columns`, and error, which is null. If the input is
-            wrong, the last batch has one row with the message in the column error, and null in all other columns.
+            One row for each list, with the columns run, query_id, those of `columns`, and error, which is null. If the
+            input is wrong, the last batch has a single row, which holds the message in the column error, and null in
+            all other columns.
         """
         pa = load("pyarrow", EXTRA)
         partition = _Partition(self)
@@ -96,23 +98,23 @@ class Evaluation:
         return pa.RecordBatch.from_pydict({**names, **values, "error": pa.array([message])})
 
     def columns(self) -> list[str]:
-        """Return the names of the columns of values: value_0, value_1 … by measure; then std, min and max likewise."""
+        """Return the names of the columns of values: value_0, value_1 … for the measures; then std_0 and so on."""
         return [f"{kind}_{i}" for kind in self.kinds for i in range(len(self.measures))]
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of values for each measure: the value; with a spread also std, min and max."""
+        """The kinds of values of each measure: "value", and with a spread also "std", "min" and "max"."""
         return VALUE_COLUMNS[: self.view.n_outputs]
 
 
 class _Rows(NamedTuple):
-    """Numbers for the rows of a table of judgments and chunks."""
+    """The structure of a table of judgments and chunks: which rows belong to the same query and list."""
 
-    # The number of each row's query.
+    # For each row, the number of its query.
     queries: Integers
     # True for the rows that hold the judgments of a query.
     are_judgments: npt.NDArray[np.bool_]
-    # The first row of each list's chunks, and the rows of judgments.
+    # The first row of the chunks of each list, and each row of judgments.
     starts: Integers
 
     @classmethod
@@ -131,12 +133,12 @@ class _Rows(NamedTuple):
 
 @dataclass
 class _Partition:
-    """The evaluation of one partition, and what it must remember from one table of rows to the next."""
+    """The evaluation of one partition, with the state that is passed from one table of its rows to the next."""
 
     evaluation: Evaluation
-    # The names of all runs, once the first judgments were read.
+    # The names of all runs; None until the first row of judgments is read.
     runs: Any = None
-    # The runs that answer the first query of the next table, as far as was seen: bool[n_runs].
+    # If the query that ended the last table continues in the next: the runs seen so far that answer it, bool[n_runs].
     answered: npt.NDArray[np.bool_] | None = None
     _passes: Any = field(init=False)
 
@@ -144,9 +146,10 @@ class _Partition:
         self._passes = passes([self.evaluation.view])
 
     def complete(self, table: Any) -> tuple[Any, Any]:
-        """Divide rows before the last list, which may continue in the next batch.
+        """Split off the last list of a table, because it may continue in the next batch.
 
-        Returns the rows of complete lists; and the rows of the last list, after the judgments of its query.
+        Return two tables: the rows of the complete lists; and the judgments of the last list's query, followed by the
+        rows of this list.
         """
         pa = load("pyarrow", EXTRA)
         rows = _Rows.of(table)
@@ -167,7 +170,7 @@ class _Partition:
         table : pyarrow.Table
             Judgments, and the chunks of complete lists.
         rest : pyarrow.Table or None
-            The rows that follow, as far as they were read; None at the end of the partition.
+            The rows after the table that have been read already; None at the end of the partition.
         """
         rows = _Rows.of(table)
         of_judged_query = np.isin(rows.queries, rows.queries[rows.are_judgments])
@@ -198,9 +201,9 @@ class _Partition:
     def _unanswered(
         self, judgments: Any, rest: Any, queries: Integers, table: Any, firsts: Integers
     ) -> tuple[Integers, Integers]:
-        """Return the numbers of unanswered queries, and for each of them the run that does not answer it.
+        """Return the pairs of a query and a run that does not answer it, as two arrays of numbers.
 
-        The last query of the table is left for the next table if `rest` continues it.
+        If the last query of the table continues in `rest`, it is left out: the next table completes it.
         """
         if not self.evaluation.unanswered:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -221,7 +224,7 @@ class _Partition:
     def _evaluated(
         self, chunks: Any, n_chunks: Integers, n_unanswered: int, totals: Totals, names: dict[str, Any]
     ) -> Any:
-        """Evaluate lists, each of a number of chunks, and after them empty lists for unanswered queries."""
+        """Evaluate lists, of which list i has n_chunks[i] chunks; append empty lists for unanswered queries."""
         evaluation = self.evaluation
         starts = np.cumsum(n_chunks) - n_chunks
         list_of_chunk = np.repeat(np.arange(len(n_chunks)), n_chunks)

@@ -1,7 +1,7 @@
-"""SQL expressions that raise errors, and the conversion of these errors to InputError.
+"""SQL expressions that raise errors in Spark, and the conversion of these errors to InputError.
 
-Conditions and messages are SQL text, because a text goes to Java in one message. An expression of pyspark's functions
-takes dozens of messages.
+Conditions and error messages are built as SQL text, because pyspark sends a text to Java in one message. An expression
+built from pyspark's functions would take dozens of messages.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _PREFIX, _SUFFIX = "[USER_RAISED_EXCEPTION] ", " SQLSTATE: P0001"
 
 
 def literal(text: str) -> str:
-    """Return a text as an SQL literal, in hexadecimal, so that no character needs an escape."""
+    """Return an SQL literal for a text. It is written in hexadecimal, so that no character needs an escape."""
     return f"cast(X'{text.encode().hex()}' as string)"
 
 
 def row_names() -> str:
-    """Return an SQL expression for the document and query of a row, for messages: printable, and not too long."""
+    """Return an SQL expression that names the document and the query of a row in messages: printable, and shortened."""
 
     def shown(column: str) -> str:
         printable = f"regexp_replace(cast({column} as string), {literal(_UNPRINTABLE)}, '?')"
@@ -34,14 +34,14 @@ def row_names() -> str:
 
 
 def raising(frame: Any) -> Any:
-    """Return a frame that raises the text in its column `error` where that column is not null."""
+    """Return a frame that raises an error with the text in its column `error` for a row where that is not null."""
     return frame.filter("case when error is not null then cast(raise_error(error) as boolean) else true end")
 
 
 def raised(error: Exception, where: str) -> InputError | None:
-    """Return an error that `raise_error` raised as InputError; None if it is another error.
+    """Convert an error that the SQL function raise_error raised to InputError; return None for any other error.
 
-    `where` is the place that the message begins with.
+    `where` is the place with which the message begins, such as "runs_df".
     """
     line = str(error).partition("\n")[0]
     if not line.startswith(_PREFIX):

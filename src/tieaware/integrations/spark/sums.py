@@ -1,7 +1,7 @@
-"""Means of the values in a data frame: partial sums of each partition, and their combination.
+"""Means of the values in a Spark data frame: each partition is summed, and the partial sums are merged.
 
-A sum has a high and a low part, which together have twice the precision of float64. So means do not depend on how rows
-are partitioned.
+A partial sum has a high and a low part, which together have twice the precision of float64. So the means do not depend
+on how the rows are partitioned.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tieaware.kernels import _means
 from tieaware.measures import Measure, parse_measure
 from tieaware.runtime.extras import load
 
-# The columns of values; all but the first only with a spread.
+# The columns of values in a frame. Only frames with a spread have the columns after the first.
 VALUE_COLUMNS = ("value", "std", "min", "max")
 
-# The number of values that are added up together.
+# The least number of rows whose values are summed in one call.
 ROWS_AT_ONCE = 1 << 20
 
 
@@ -32,12 +32,13 @@ def partial_sums(batches: Iterable[Any]) -> Iterator[Any]:
     Parameters
     ----------
     batches : iterable of pyarrow.RecordBatch
-        run, measure, value and, if there is a spread, std, min and max.
+        The columns run, measure, value and, if there is a spread, std, min and max.
 
     Yields
     ------
     pyarrow.RecordBatch
-        run, measure, and for each column of values the high and the low part of its sum, and the number of values.
+        The columns run and measure, and for each column of values the high part of the sum, its low part, and the
+        number of values.
     """
     for table in _joined_batches(batches):
         groups, firsts = _groups(table)
@@ -45,7 +46,7 @@ def partial_sums(batches: Iterable[Any]) -> Iterator[Any]:
         found = {name: table.column(name).take(firsts).combine_chunks() for name in ("run", "measure")}
         for kind in value_columns(table.schema.names):
             values = table.column(kind).to_numpy().astype(np.float64)
-            # The variance of a sum of independent values is the sum of their variances.
+            # Sum variances: the variance of a sum of independent values is the sum of their variances.
             terms = values**2 if kind == "std" else values
             sums, counts = _means.sums(terms, groups, geometric if kind != "std" else np.zeros_like(geometric))
             found.update({f"{kind}_high": sums[:, 0].copy(), f"{kind}_low": sums[:, 1].copy(), f"{kind}_n": counts})
@@ -63,7 +64,7 @@ def merged_means(batches: Iterable[Any]) -> Iterator[Any]:
     Yields
     ------
     pyarrow.RecordBatch
-        run, measure, value and, if there is a spread, std, min and max.
+        The columns run, measure, value and, if there is a spread, std, min and max.
     """
     pa = load("pyarrow", EXTRA)
     held = [batch for batch in batches if batch.num_rows]
@@ -81,15 +82,15 @@ def merged_means(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def value_columns(names: Iterable[str]) -> list[str]:
-    """Return the columns of values that a frame with columns of these names has."""
+    """Return those of the given column names that are columns of values, in the order of VALUE_COLUMNS."""
     present = set(names)
     return [name for name in VALUE_COLUMNS if name in present]
 
 
 def _summary(kind: str, measures: list[Measure], sums: Values, counts: Integers) -> Values:
-    """Return the numbers that `Results.means` shows for each run and measure: sums of counts, means of all else.
+    """Return the summary of a column for each run and measure: the sum of a count, the mean of any other measure.
 
-    Counts have no spread, and geometric means have no standard deviation: NaN.
+    The result is NaN for the spread of a count, and for the standard deviation of a geometric mean.
     """
     geometric = _are_geometric(measures)
     is_count = np.array([measure.definition.is_count for measure in measures])
@@ -120,7 +121,7 @@ def _joined_batches(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _groups(table: Any) -> tuple[Integers, Integers]:
-    """Number the pairs of run and measure; return the number of each row, and the first row of each number."""
+    """Number the pairs of run and measure; return the number of each row's pair, and the first row of each pair."""
     n = table.num_rows
     starts, numbers = numbered([table.column(name).combine_chunks() for name in ("run", "measure")], n)
     _, firsts, groups = np.unique(numbers, return_index=True, return_inverse=True)
