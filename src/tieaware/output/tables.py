@@ -155,7 +155,7 @@ class Table:
         return as_markdown(self.columns, self.rows, self.starts_left())
 
     def to_html(self) -> str:
-        """Return the table and its notes in HTML, without the title. Numbers have four decimals."""
+        """Return the table and its notes in HTML, without the title. Numbers are shown as for `to_markdown`."""
         import html
 
         left = self.starts_left()
@@ -172,7 +172,7 @@ class Table:
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n{notes}"
 
     def to_latex(self) -> str:
-        """Return the table as a LaTeX tabular for the package booktabs. Numbers have four decimals.
+        """Return the table as a LaTeX tabular for the package booktabs. Numbers are shown as for `to_markdown`.
 
         Title and notes precede the tabular as comments.
         """
@@ -231,19 +231,19 @@ class Table:
         return dict(zip(self.columns, map(list, values), strict=True))
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return a pyarrow.Table with the columns of `to_dict`. All data frames need `tieaware[arrow]`."""
+        """Return a pyarrow.Table; its columns are as for `to_dict`. All data frames need `tieaware[arrow]`."""
         return data_frames.as_arrow(self.to_dict())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a pandas.DataFrame with the columns of `to_dict`."""
+        """Return a pandas.DataFrame; its columns are as for `to_dict`."""
         return data_frames.as_pandas(self.to_dict())
 
     def to_polars(self) -> polars.DataFrame:
-        """Return a polars.DataFrame with the columns of `to_dict`."""
+        """Return a polars.DataFrame; its columns are as for `to_dict`."""
         return data_frames.as_polars(self.to_dict())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns of `to_dict` to a Parquet file; path as for `to_csv`. Needs `tieaware[arrow]`."""
+        """Write a Parquet file; columns as for `to_dict`, path and errors as for `to_csv`. Needs `tieaware[arrow]`."""
         data_frames.write_parquet(self.to_dict(), path)
 
     def starts_left(self) -> list[bool]:

@@ -135,7 +135,7 @@ class Results:
     def mean_std(self) -> Values:
         """Return the standard deviation of the means over the orders of tied documents. Needs ``spread=True``.
 
-        The orders of different queries are independent, so their variances add up. See `mean` for an example.
+        The orders of different queries are independent, so their variances add up. The example is as for `mean`.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class Results:
         return summaries.std_of_means(self.std, self.values, self.measures)
 
     def summary(self) -> Values:
-        """Summarise the queries as trec_eval does: sum counts, average all other measures. See `mean` for an example.
+        """Summarise the queries as trec_eval does: sum counts, average all other measures. Example as for `mean`.
 
         Returns
         -------
