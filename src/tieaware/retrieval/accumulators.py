@@ -1,4 +1,8 @@
-"""Scoring of all documents in posting lists, or of given candidates, and selection of the top K."""
+"""Term-at-a-time scoring of documents, and selection of the K documents with the highest scores.
+
+`accumulate` scores all documents in the posting lists of a query. `score` scores only given candidates. `top` selects
+the K best of documents that already have scores.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +15,22 @@ from tieaware.kernels import _accumulators, _top
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 
-# The number of documents whose accumulators are in use at a time: 128 KB, which fit in the second-level cache.
+# The number of documents that are scored at a time. Their accumulators take 128 KB, which fit in the second-level
+# cache.
 _CHUNK = 1 << 14
 
 
-# Adding a row of weights is faster than adding a posting list if the list has at least a quarter of all documents, and
-# the collection at least 4096.
+# A posting list also gets a dense form if it contains at least a quarter (1 / _DENSE) of all documents, and the
+# collection has at least 4096 documents (_LEAST). Adding a whole row of weights is then faster than adding posting by
+# posting.
 _DENSE, _LEAST = 4, 1 << 12
 
 
 class DenseLists(NamedTuple):
-    """The longest posting lists in dense form: row ``i`` of `weights` is the list from ``starts[i]`` to ``stops[i]``.
+    """The longest posting lists in dense form: as rows with a weight for each document of the collection.
 
-    A row has a weight for each document of the collection, 0 for a document that is not in the list.
+    Row ``i`` of `weights` stands for the postings from ``starts[i]`` to ``stops[i]``. A document without a posting has
+    weight 0.
     """
 
     starts: Integers
@@ -52,8 +59,9 @@ class DenseLists(NamedTuple):
 class TermLists(NamedTuple):
     """The posting lists of a query's terms.
 
-    List ``i`` has the documents ``documents[starts[i]:stops[i]]``, ascending, and their weights in the same range. If
-    `dense` has a list with the same start and stop, that row of weights may be used instead.
+    List ``i`` has the documents ``documents[starts[i]:stops[i]]``, ascending, with the weights
+    ``weights[starts[i]:stops[i]]``. If `dense` has a row with the same start and stop, that row may be used instead of
+    the list.
     """
 
     starts: Integers
@@ -65,7 +73,10 @@ class TermLists(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The top documents of a query, best first, tied ones in ascending order of number; and the costs of the search."""
+    """The top documents of a query with their scores, and the costs of the search.
+
+    Documents are in descending order of score. Tied documents are in ascending order of number.
+    """
 
     documents: Numbers
     scores: Values
@@ -79,9 +90,9 @@ def accumulate(
     bounds: Values | None = None, floor: float = 0.0, whole_ties: bool = False, heap_of_all: bool = False,
     chunk_size: int = _CHUNK,
 ) -> Found:  # fmt: skip
-    """Score every document of the lists, term at a time, and return the top k of those with a score above 0.
+    """Score every document of the lists, term at a time, and return the k documents with the highest scores above 0.
 
-    A score is summed in float64, in the order of the lists, and then the base is added.
+    A score is a sum in float64 over the lists, in their order. The base, if there is one, is added last.
 
     Parameters
     ----------
@@ -89,26 +100,26 @@ def accumulate(
         A number that is added to each document's sum, such as its static quality. With a base, documents with a score
         of 0 or less are also found.
     at_least : int, default: 1
-        The number of lists that a document must be in.
+        The smallest number of lists that a document must be in to be found.
     bounds : float64[n_lists], optional
-        An upper bound of what each list adds to a score. With bounds, lists that cannot lift a document above the k-th
-        best score so far are read only for documents of other lists. Not allowed with `base` or `at_least`, nor with
-        negative weights.
+        An upper bound of what each list adds to a score. If the bounds of some lists add up to less than the k-th best
+        score so far, these lists are read only for documents that also occur in other lists. Not allowed with `base` or
+        `at_least`, nor with negative weights.
     floor : float, default: 0
-        A score that at least k documents are known to reach. Documents below it are skipped. Not allowed with `base`
-        or `at_least`.
+        A score that at least k documents are known to reach. Documents with a lower score are skipped. Not allowed with
+        `base` or `at_least`.
     heap_of_all : bool, default: False
         How to select the top k. True builds a heap of all documents with a score and draws the top k from it, as
         textbooks do. False keeps the best k so far, and compares every other document with the worst of them.
     chunk_size : int
-        The number of documents whose accumulators are in use at a time; at least `n_documents` if the documents of a
-        list are not in ascending order.
+        The number of documents to score at a time; at least `n_documents` if the documents of a list are not in
+        ascending order.
 
     Returns
     -------
     Found
-        The top documents, and as costs the number of postings read, of documents with a score above 0 (with a base:
-        with any score), and of comparisons between two scores.
+        The top documents with three costs: the number of postings read, the number of documents with a score above 0
+        (with a base: with any score), and the number of comparisons between two scores.
     """
     rows = dense_weights = None
     if lists.dense is not None:
@@ -123,10 +134,10 @@ def accumulate(
 def score(
     candidates: Numbers, lists: TermLists, k: int, *, base: Values | None = None, whole_ties: bool = False
 ) -> Found:
-    """Score only the candidates, in ascending order, and return the top k of those with a score above 0.
+    """Score only the candidates, which must ascend, and return the k of them with the highest scores above 0.
 
-    Parameters as for `accumulate`. Only the postings of candidates count as read, not those that the galloping search
-    for the candidates skips.
+    Parameters as for `accumulate`. With a base, scores need not be above 0. Only postings of candidates count as read;
+    postings that the galloping search skips do not.
     """
     sums = np.zeros(len(candidates))
     n_postings = _accumulators.score(

@@ -1,4 +1,4 @@
-"""Text analysis: splitting text into lower-case words, removing stop words, stemming."""
+"""Text analysis: splitting a text into lower-case words, removing stop words, and stemming the other words."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Analyzer:
         The name of a stemmer of PyStemmer (``pip install 'tieaware[retrieval]'``), such as "english" or "porter"; None
         for no stemming.
     stop_words : "lucene", "scikit-learn", sequence of str or None
-        The words to remove before stemming: Lucene's 33 English stop words, the 318 of scikit-learn (which must be
-        installed), the given words, or none.
+        The words to remove before stemming: Lucene's 33 English stop words, the 318 stop words of scikit-learn (which
+        must be installed), the words of the sequence, or, for None, no words.
 
     Raises
     ------

@@ -30,7 +30,9 @@ class TermDocuments(NamedTuple):
 
 
 def best_documents(postings: Postings, values: NDArray[np.floating | np.integer], sizes: Integers) -> TermDocuments:
-    """Return the documents with the largest values for each term; if values tie, those with the lowest numbers.
+    """Return, for each term, the documents whose postings have the largest values.
+
+    If values tie, the documents with the lowest numbers are returned.
 
     Parameters
     ----------
@@ -50,7 +52,10 @@ def best_documents(postings: Postings, values: NDArray[np.floating | np.integer]
 
 
 def _largest(values: NDArray[np.floating | np.integer], size: int) -> NDArray[np.bool_]:
-    """Mark the `size` largest values, fewer than there are; if values tie with the smallest of them, the first."""
+    """Return a mask of the `size` largest values; of the values that tie for the last places, the first are marked.
+
+    `size` must be smaller than the number of values.
+    """
     if size == 0:
         return np.zeros(len(values), bool)
     least = np.partition(values, len(values) - size)[len(values) - size]
@@ -63,28 +68,25 @@ def _largest(values: NDArray[np.floating | np.integer], size: int) -> NDArray[np
 class Champions(Method):
     """Score only the union of the query terms' champion lists, which hold the best documents of each term.
 
-    The best documents of a term are those in which it has the largest weight; if weights tie, those with the lowest
-    numbers. The documents of the union are scored by all terms of the query. A document that is good for the query, but
-    not among the best for any single term, is missed.
+    The best documents of a term are those in which it has the largest weight; if weights tie, the documents with the
+    lowest numbers. The documents of the union are scored by all terms of the query. A document that is good for the
+    query, but not among the best for any single term, is missed.
+
+    See Introduction to Information Retrieval, section 7.1.3. With `r` equal to the number of documents, or a share of
+    1, the result is that of `Exact`, bit for bit. The costs count two kinds of postings as read: those of the champion
+    lists, and those that score the documents of the union. `GlobalChampions` makes the lists by static quality and
+    weight.
 
     Parameters
     ----------
     r : int, default: 100
         The length of a champion list; shorter if the term has fewer documents.
     share : float, default: 0
-        A list holds at least this share of the term's documents, rounded up, so that frequent terms have longer lists.
+        The smallest share of a term's documents that its list contains, rounded up. A share gives frequent terms longer
+        lists.
     fallback : bool, default: False
-        Whether to search exactly if the union has fewer than K documents. Without this, fewer documents are found.
-
-    See Also
-    --------
-    GlobalChampions : Champion lists by static quality and weight.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.1.3. With `r` equal to the number of documents, or a share of 1,
-    the result is that of `Exact`, bit for bit. The postings read are those of the champion lists, and those that score
-    the documents of the union.
+        Whether to search exactly if the union has fewer than K documents. If False, the search then finds fewer than K
+        documents.
 
     Examples
     --------
@@ -135,7 +137,8 @@ def among(
     fallback : bool
         Whether to search exactly if there are fewer than k candidates.
     at_least : int
-        The number of champion lists that a candidate must be in; all lists if the query has fewer terms.
+        The smallest number of champion lists that a candidate must be in. If the query has fewer terms, the candidate
+        must be in the lists of all terms.
     """
 
     def find(query: Query) -> Found:

@@ -79,15 +79,16 @@ def _products(index: Index, weights: Weights, terms: Integers, own: Weights) -> 
 
 
 def _insert(leader: int, products: Values, nearest: Numbers, cosines: Values) -> None:
-    """Insert a leader into the nearest leaders of all documents, after leaders that are equally near.
+    """Insert a leader into each document's list of nearest leaders, after leaders that are equally near.
 
-    Each column of `nearest` and `cosines` belongs to a document, and is in descending order of cosine. Dot products
-    replace the cosines: they are not divided by the document's length, which does not change their order.
+    Each column of `nearest` and `cosines` belongs to one document, and has its nearest leaders with their cosines, the
+    largest first. Dot products are compared instead of cosines. A cosine would also be divided by the length of the
+    document's vector; this length is the same for all leaders, so it does not change their order.
     """
     inserted = np.zeros(len(products), bool)
     moved = np.full(len(products), leader, np.int32)
     for near, cosine in zip(nearest, cosines, strict=True):
-        # Below the row where the leader is inserted, each row takes the values of the row above.
+        # Below the row where the leader is inserted, each row takes the values of the row above it.
         inserted |= products > cosine
         near[inserted], moved[inserted] = moved[inserted], near[inserted]
         cosine[inserted], products[inserted] = products[inserted], cosine[inserted]
@@ -98,8 +99,12 @@ class ClusterPruning(Method):
     """Score only the followers of the leaders that are nearest to the query.
 
     Leaders are documents chosen at random. Each other document follows the leaders that are nearest to it by the cosine
-    of the weighted vectors; if cosines tie, those with the lowest numbers. Followers are scored by all terms of the
-    query.
+    of the weighted vectors; if cosines tie, the leaders with the lowest numbers. Followers are scored by all terms of
+    the query.
+
+    See Introduction to Information Retrieval, section 7.1.6. With `b2` equal to the number of leaders, the result is
+    that of `Exact`, bit for bit. The costs include those of finding the nearest leaders. Preparing the clusters takes
+    as long as an exact search with each leader as the query.
 
     Parameters
     ----------
@@ -111,12 +116,6 @@ class ClusterPruning(Method):
         The number of leaders; by default the square root of the number of documents, rounded up.
     seed : int, default: 0
         The seed of the random choice of leaders. A seed chooses the same leaders on every machine.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.1.6. With `b2` equal to the number of leaders, the result is that
-    of `Exact`, bit for bit. The costs include those of finding the nearest leaders. Preparing the clusters takes as
-    long as an exact search with each leader as the query.
 
     Examples
     --------
@@ -161,7 +160,8 @@ class ClusterPruning(Method):
                 ),
                 len(leaders.documents), self.b2,
             )  # fmt: skip
-            # Leaders without a term of the query are all equally far; those with the lowest numbers come next.
+            # Leaders that contain no term of the query are all equally far from it. Those with the lowest numbers are
+            # visited after the matching leaders.
             unmatched = np.setdiff1d(np.arange(len(leaders.documents)), nearest.documents)
             visited = np.append(nearest.documents, unmatched[: self.b2 - len(nearest.documents)])
             found = score(np.unique(followers.of(visited)), lists(query), k, whole_ties=whole_ties)

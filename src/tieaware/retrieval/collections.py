@@ -35,7 +35,7 @@ Document: TypeAlias = tuple[str, str | dict[str, str]]
 
 FORMATS = ("trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm")
 
-# The largest size of a line or a document: a malicious file could have a line that never ends.
+# The largest size of a line or a document in bytes. A malicious file could have a line that never ends.
 _LONGEST = 1 << 26
 # Cranfield's labels, 1 for the best, converted to labels where higher is better.
 _CRANFIELD = {"1": 4, "2": 3, "3": 2, "4": 1, "5": 0, "-1": 0}
@@ -251,7 +251,7 @@ def _trec_documents(text: _Text) -> Iterator[Document]:
 
 
 def _trec_topics(text: _Text) -> Iterator[Document]:
-    """Yield TREC topics, whose inner tags need not be closed, or which have the form of documents."""
+    """Yield TREC topics, whose inner tags need not be closed. Topics that have a <DOCNO> are read as documents."""
     if re.search(rb"<DOCNO>", text.file.peek(), re.IGNORECASE):
         yield from _trec_documents(text)
         return
@@ -298,7 +298,7 @@ def _tsv(text: _Text) -> Iterator[Document]:
 
 
 def _smart_documents(text: _Text) -> Iterator[Document]:
-    """Yield records of fields, each of which begins with a line that has a dot and a letter."""
+    """Yield the records. Each field of a record begins with a line of a dot and a letter: ".T" for the title."""
     name, fields, letter = "", dict[str, list[str]](), ""
     for line in text:
         found = _SMART_FIELD.fullmatch(line)
@@ -320,7 +320,7 @@ def _smart_documents(text: _Text) -> Iterator[Document]:
 
 
 def _zones(fields: dict[str, list[str]]) -> dict[str, str]:
-    """Return the title and the text of a record; a title that the text repeats at its beginning is removed there."""
+    """Return the title and the text of a record. If the text begins with the title, the title is removed from it."""
     title, body = (" ".join(" ".join(fields.get(letter, ())).split()) for letter in "TW")
     return {"title": title, "body": body.removeprefix(title).strip() if title else body}
 

@@ -22,19 +22,17 @@ class HighIdf(Method):
     The terms that are used keep the weights that they have in the complete query. If no term is used, no document is
     found.
 
+    See Introduction to Information Retrieval, section 7.1.2. The defaults use all terms, and then the result is that of
+    `Exact`, bit for bit.
+
     Parameters
     ----------
     min_idf : float, default: 0
         Terms of lower idf are left out. The idf is log10(N / df) for every weighting: 1 for a term that is in a tenth
         of the documents.
     share : float, default: 1
-        The share of the query's terms to use, rounded up: those of highest idf, and all terms that tie with the last of
-        them. Terms that are not in the index do not count.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.1.2. With the defaults, which use all terms, the result is that of
-    `Exact`, bit for bit.
+        The share of the query's terms to use, rounded up: the terms with the highest idf. Terms that tie with the last
+        of these are also used. Terms that are not in the index do not count.
 
     Examples
     --------
@@ -53,7 +51,7 @@ class HighIdf(Method):
         number("share", self.share, 0, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the weights, and return the search function."""
+        """Compute the idf and the weights of all terms, and return the search function."""
         lists = weighted(index, self.weighting)
         idf = np.log10(len(index) / np.maximum(index.postings.document_frequencies, 1))
 
@@ -69,7 +67,7 @@ class HighIdf(Method):
         return find
 
     def _kept(self, idf: Values) -> NDArray[np.bool_]:
-        """Mark the terms to use, given the idf of each term of a query."""
+        """Return a mask of the terms to use, given the idf of each term of a query."""
         n = int(share_of(len(idf), self.share))
         nth = np.sort(idf)[len(idf) - n] if n else np.inf
         return idf >= max(self.min_idf, nth)
@@ -81,17 +79,16 @@ class AtLeast(Method):
 
     Distinct terms are counted; terms that are not in the index do not count.
 
+    See Introduction to Information Retrieval, section 7.1.2. With `m` = 1, the result is that of `Exact`, bit for bit.
+    The method reads the same postings as `Exact`, but makes fewer comparisons.
+
     Parameters
     ----------
     m : int, default: 1
-        The number of the query's terms that a document must contain; all terms if the query has fewer.
+        The number of the query's terms that a document must contain. If the query has fewer terms, the document must
+        contain all of them.
     share : float, default: 0
         The share of the query's terms that a document must contain, rounded up; 1 means all terms.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.1.2. With `m` = 1, the result is that of `Exact`, bit for bit. The
-    method reads the same postings as `Exact`, but makes fewer comparisons.
 
     Examples
     --------
@@ -110,7 +107,7 @@ class AtLeast(Method):
         number("share", self.share, 0, 1)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the weights, and return the search function."""
+        """Prepare the posting lists with their weights, and return the search function."""
         lists = weighted(index, self.weighting)
 
         def find(query: Query) -> Found:

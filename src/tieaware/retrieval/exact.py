@@ -1,4 +1,4 @@
-"""Exact search for the top K documents: by reading all postings, or only those that can change the result."""
+"""Exact search for the top K documents: `Exact` reads all postings, `MaxScore` those that can change the result."""
 
 from __future__ import annotations
 
@@ -18,20 +18,17 @@ from tieaware.retrieval.method import Method, posting_weights, weighted
 class Exact(Method):
     """Read all postings of the query's terms, term at a time, with an accumulator for each document.
 
-    A document is found if its score is above 0. The other methods are compared with this one.
+    A document is found if its score is above 0. The other methods are compared with this one. `MaxScore` finds the same
+    documents, and reads fewer postings.
 
     Parameters
     ----------
     heap : "all" or None
         How to select the top K of the J documents that have a score. None keeps the best K so far, and compares each
-        further document with the worst of these, or with a score that K documents are known to reach. "all" builds a
+        further document with the worst of the K, or with a score that K documents are known to reach. "all" builds a
         heap of all J documents and draws the top K from it, as in the book. The results are the same, but the number of
         comparisons is not: a heap of all documents takes at most 2J comparisons to build, and 2 log2 J to draw one
         document.
-
-    See Also
-    --------
-    MaxScore : Finds the same documents, and reads fewer postings.
 
     Notes
     -----
@@ -80,10 +77,6 @@ class MaxScore(Method):
     documents that also contain an essential term, beginning with the term that can add most, and only as long as the
     document can still reach the threshold.
 
-    See Also
-    --------
-    Exact : Reads all postings.
-
     Notes
     -----
     Turtle and Flood, Query evaluation: strategies and optimizations, Information Processing & Management 31(6), 1995.
@@ -110,7 +103,8 @@ class MaxScore(Method):
         def find(query: Query) -> Found:
             term_lists = lists(query)
             weights = term_lists.query_weights
-            # The largest weight of a term is no upper bound if the query's own weight of the term is negative.
+            # The largest weight of a term gives no upper bound of a score if the query's own weight of the term is
+            # negative.
             bounds = weights * largest[query.terms] if (weights >= 0).all() else None
             floor = _floor(weights, kth_largest[query.terms])
             return accumulate(term_lists, n, k, bounds=bounds, floor=floor, whole_ties=whole_ties)

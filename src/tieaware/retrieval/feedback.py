@@ -44,7 +44,7 @@ class _Vectors(NamedTuple):
         return index.prepared(("vectors", weighting), prepare)
 
     def size(self, documents: Integers | Numbers) -> int:
-        """Return the total number of distinct terms of some documents."""
+        """Return the total length of some vectors: the number of distinct terms of each document, added up."""
         return int((self.starts[documents + 1] - self.starts[documents]).sum())
 
     def summed(self, documents: Integers | Numbers, shares: Values) -> tuple[Numbers, Values]:
@@ -57,12 +57,16 @@ class _Vectors(NamedTuple):
 
 
 def _sums(places: Integers, values: Values, n: int) -> Values:
-    """Return n sums; each value is added to the sum with the index in `places`, in order."""
+    """Return n sums: each values[i] is added to the sum with index places[i], in ascending order of i."""
     return np.bincount(places, values, n).astype(np.float64)
 
 
 class _Rocchio(NamedTuple):
-    """Rocchio's formula with its parameters: the weights of the query and of relevant and nonrelevant documents."""
+    """Rocchio's formula and its parameters: three weights, and the largest number of terms to add to a query.
+
+    `alpha` is the weight of the query, `beta` that of the relevant documents, `gamma` that of the nonrelevant
+    documents.
+    """
 
     alpha: float
     beta: float
@@ -80,10 +84,11 @@ class _Rocchio(NamedTuple):
         self, query: Query, weights: Values, vectors: _Vectors, relevant: tuple[Integers | Numbers, Values],
         nonrelevant: Integers,
     ) -> Query:  # fmt: skip
-        """Return α q + β centroid(relevant) - γ centroid(nonrelevant), without the terms where this is not positive.
+        """Return α q + β centroid(relevant) - γ centroid(nonrelevant), without the terms whose weight is not positive.
 
-        Each relevant document has a share: the probability that it is relevant. The shares add up to the expected
-        number of relevant documents.
+        q is the vector of the query's weights. `relevant` has document numbers, and the probability that each of these
+        documents is relevant. The probabilities add up to the expected number of relevant documents, by which the
+        centroid is divided.
         """
         documents, shares = relevant
         terms, sums = vectors.summed(documents, shares)
@@ -111,10 +116,12 @@ def rocchio(
     be positive are left out. An evaluation of these queries with the same judgments is optimistic, because the queries
     were made from the judgments.
 
+    See Introduction to Information Retrieval, section 9.1.1, equation 9.3.
+
     Parameters
     ----------
     index : Index
-        The index whose documents have the vectors.
+        The index that contains the documents.
     queries : mapping
         Queries by id, as `Method.search` takes them.
     qrels : Qrels, or any input of `tieaware.evaluate`
@@ -127,8 +134,8 @@ def rocchio(
     rel : int, default: 1
         The smallest label of a relevant document. Documents with a negative label are unjudged.
     n_terms : int, optional
-        The largest number of terms to add to a query: those with the largest weights; if weights tie, those with the
-        lowest numbers. By default, all terms are added.
+        The largest number of terms to add to a query: the terms with the largest weights; if weights tie, the terms
+        with the lowest numbers. By default, all terms are added.
 
     Returns
     -------
@@ -139,14 +146,6 @@ def rocchio(
     ------
     InputError
         A parameter is out of its range, or the queries or judgments have an unknown form.
-
-    See Also
-    --------
-    BlindFeedback : Feedback without judgments: assumes that the top documents of a first search are relevant.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 9.1.1, equation 9.3.
 
     Examples
     --------
@@ -178,29 +177,23 @@ def rocchio(
 
 @dataclass(frozen=True, kw_only=True)
 class BlindFeedback(Method):
-    """Search, move the query towards the top documents as if they were relevant, and search again.
+    """Search, move the query towards the top documents as if these were relevant, and search again.
 
     If the top ends inside a tie group, the centroid does not depend on which documents of the group come first. Each
     document counts by the probability that it is in the top if tied documents are in random order, so that the query
     moves as it does on average over all orders.
 
-    Other parameters as for `rocchio`.
+    Other parameters as for `rocchio`, which gives feedback from judgments.
+
+    See Introduction to Information Retrieval, sections 9.1.1 and 9.1.6. If t documents rank above a tie group of n
+    documents, each document of the group is among the top `depth` with probability min(1, max(0, (depth - t) / n)).
+    With `beta` = 0, the result is that of `Exact`, bit for bit. The costs are those of both searches; the terms of the
+    top documents count as postings read.
 
     Parameters
     ----------
     depth : int, default: 10
         The number of top documents.
-
-    See Also
-    --------
-    rocchio : Feedback from judgments.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, sections 9.1.1 and 9.1.6. Each document of a tie group of n documents that
-    follows t others is in the top K with probability min(1, max(0, (K - t) / n)). With `beta` = 0, the result is that
-    of `Exact`, bit for bit. The costs are those of both searches; the terms of the top documents count as postings
-    read.
 
     Examples
     --------
@@ -246,7 +239,7 @@ class BlindFeedback(Method):
 def _inclusion(scores: Values, k: int) -> Values:
     """Return the probability of each document to be in the top k if tied documents are in random order.
 
-    Scores are in descending order, and contain the complete tie group of the k-th.
+    `scores` are in descending order, and include all scores that tie with the k-th.
     """
     shares = np.ones(len(scores))
     if len(scores) > k:

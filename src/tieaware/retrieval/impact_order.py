@@ -1,6 +1,6 @@
 """Impact ordering: reading the postings that add most to a score first, and stopping early.
 
-In the literature on impact-ordered indexes, a segment is a run of postings of one term that have equal impact.
+In the literature on impact-ordered indexes, a segment is a sequence of postings of one term that have equal impact.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from tieaware.retrieval.weighting import Weights
 
 # If the segments are shorter than this on average, each term is read as one list instead of segment by segment.
 _SHORT = 16
-# The number of documents whose accumulators are in use at a time when segments are read: 512 KB, which still fit in the
-# second-level cache. It is larger than for complete lists because there are many segments to go through for each chunk.
+# The number of documents that are scored at a time when segments are read. Their accumulators take 512 KB, which still
+# fit in the second-level cache. Chunks are larger here than for complete lists, because each chunk has to go through
+# many segments.
 _CHUNK = 1 << 16
 # A limit on the number of postings that no query reaches.
 _ALL = 2**63 - 1
 
 
 class _Segments(NamedTuple):
-    """The postings of each term in descending order of weight; within a segment of equal weight, documents ascend."""
+    """The postings of each term in descending order of weight; documents ascend within a segment of equal weights."""
 
     documents: Numbers
     weights: Weights
@@ -43,7 +44,8 @@ class _Segments(NamedTuple):
     @classmethod
     def of(cls, postings: Postings, weights: Weights) -> _Segments:
         """Sort the postings of each term by weight."""
-        # NumPy sorts in ascending order, so reverse the order of the weights; unsigned ones have no negative.
+        # NumPy sorts in ascending order, so reverse the order of the weights. Unsigned weights cannot be negated, but
+        # inverting all their bits also reverses their order.
         reversed_weights = np.invert(weights) if weights.dtype.kind == "u" else -weights
         order = np.arange(len(weights))
         for term in np.flatnonzero(postings.document_frequencies > 1):
@@ -59,7 +61,7 @@ class _Segments(NamedTuple):
     def lists(self, terms: Integers, starts: Integers, stops: Integers, query_weights: Values) -> TermLists:
         """Return each segment as a list of its own, for the postings of each term from its start to its stop.
 
-        The stop may be inside a segment, of which the list then has the first documents only.
+        If a stop is inside a segment, the list of that segment has only the documents before the stop.
         """
         first = self.term_starts[terms]
         sizes = np.searchsorted(self.starts, stops) - first
@@ -81,7 +83,7 @@ class ImpactOrdered(Method):
     ----------
     postings : int, float or None, default: None
         The number of postings to read for a query, or the share of the query's postings, rounded up; None for no limit.
-        The last segment may be read in part, its first documents only.
+        If the limit falls inside a segment, only the first documents of the segment are read.
     floor : float, default: 0
         Postings are not read if their impact is below this share of the largest impact of the query.
     order : "impact" or "idf"
@@ -90,16 +92,16 @@ class ImpactOrdered(Method):
 
     Notes
     -----
-    Introduction to Information Retrieval, section 7.1.5. The order by impact over all terms, with a budget of postings
-    that limits the time, is that of JASS: Lin and Trotman, Anytime ranking for impact-ordered indexes, ICTIR 2015. If
-    some postings of a document are read and others are not, its score is too low; such scores tie more often. If the
-    limits leave no postings out, the result is that of `Exact`, bit for bit.
+    Introduction to Information Retrieval, section 7.1.5. The search engine JASS also reads the segments of all terms in
+    order of impact, and limits the number of postings to limit the time: Lin and Trotman, Anytime ranking for
+    impact-ordered indexes, ICTIR 2015. If some postings of a document are read and others are not, its score is too
+    low; such scores tie more often. If the limits leave no postings out, the result is that of `Exact`, bit for bit.
 
-    Impacts of 8 bits are summed in 16 bits. At least K documents reach the K-th largest impact of a list. So low
-    impacts are added only to documents that also have a higher impact, because other documents cannot reach that score:
-    the idea of `MaxScore`, with segments instead of terms. Fewer documents then have a score. The best of them are
-    selected by counting the documents with each sum: each document is compared once, with the lowest sum that may be
-    among the best.
+    Impacts of 8 bits are summed in 16 bits. At least K documents have a score that is as high as the K-th largest
+    impact of a term. A document that has only low impacts cannot reach this score, so low impacts are added only to
+    documents that also have a higher impact. This is the idea of `MaxScore`, with segments instead of terms; it leaves
+    fewer documents with a score. To select the top K, the documents with each score are counted. Each document is
+    compared once, with the lowest score that may be among the top K.
 
     Examples
     --------
@@ -144,7 +146,8 @@ class ImpactOrdered(Method):
             )
             lists, chunk_size = segments.lists(query.terms, starts, stops, own_weights), _CHUNK
             if len(lists.starts) * _SHORT > (stops - starts).sum():
-                # Read each term as one list. Its documents do not ascend, so all need an accumulator at the same time.
+                # Read each term as one list. The documents of such a list do not ascend, so all documents need an
+                # accumulator at the same time.
                 lists = lists._replace(starts=starts, stops=stops, query_weights=own_weights)
                 chunk_size = max(len(index), 1)
             return accumulate(lists, len(index), k, whole_ties=whole_ties, chunk_size=chunk_size)
@@ -154,7 +157,7 @@ class ImpactOrdered(Method):
     def _in_16_bits(
         self, index: Index, segments: _Segments, k: int, whole_ties: bool, limits: tuple[float, int, float, bool]
     ) -> Callable[[Integers, Values], Found | None]:
-        """Return a search function for impacts of 8 bits.
+        """Return a search function for impacts of 8 bits, which it sums in 16 bits.
 
         The function returns None if the query's weights are not small integers, so that sums may not fit in 16 bits.
         """

@@ -92,7 +92,7 @@ class Index:
         Parameters
         ----------
         documents : iterable of (id, str) or of (id, {zone: str})
-            Read once. Either all documents have zones, or none has.
+            The documents with their ids. The iterable is read once. Either all documents have zones, or none has.
         analyzer : callable, optional
             Takes a text and returns its terms, in their order. The default is an `Analyzer`, which stems English and
             needs `tieaware[retrieval]`.
@@ -106,13 +106,13 @@ class Index:
         Returns
         -------
         Index
-            A posting takes 8 bytes, without positions.
+            The index. It takes 8 bytes for each posting, besides the positions.
 
         Raises
         ------
         InputError
-            A document has another form, an unknown zone or the id of another document, or a quality is missing or
-            outside 0 to 1. The message names the document.
+            A document has neither of the two forms, has an unknown zone, or has the id of an earlier document; or a
+            quality is missing or outside 0 to 1. The message names the document.
 
         Examples
         --------
@@ -145,15 +145,11 @@ class Index:
             The term numbers of each document; or the term numbers of all documents in one array, and the offset at
             which each document begins.
         terms : iterable of str
-            The distinct terms with the numbers 0, 1, ….
+            The distinct terms. The first has the number 0.
         documents : iterable of str, bytes or int, optional
             The ids of the documents; by default 0, 1, ….
         analyzer : callable, optional
             Takes the text of a query and returns its terms. Without an analyzer, queries must be sequences of terms.
-
-        Returns
-        -------
-        Index
 
         Examples
         --------
@@ -172,7 +168,7 @@ class Index:
         cls, matrix: Any, *, documents: Iterable[object] | None = None, terms: Iterable[str] | None = None,
         analyzer: Analysis | None = None, quality: ArrayLike | Mapping[Any, float] | None = None,
     ) -> Index:  # fmt: skip
-        """Build an index without positions from a matrix of documents × terms, such as CountVectorizer of scikit-learn.
+        """Build an index without positions from a matrix of documents × terms, as of scikit-learn's CountVectorizer.
 
         Other parameters as for `from_tokens`.
 
@@ -184,15 +180,11 @@ class Index:
         terms : iterable of str, optional
             The distinct terms of the columns; by default "0", "1", ….
 
-        Returns
-        -------
-        Index
-
         Raises
         ------
         InputError
-            The matrix is not in CSR form, has an entry twice or an entry that is no count, or has another number of
-            rows or columns than there are documents or terms.
+            The matrix is not in CSR form, has two entries for one cell, has an entry that is not a count, or does not
+            have one row for each document and one column for each term.
 
         Examples
         --------
@@ -327,9 +319,9 @@ class Index:
         Parameters
         ----------
         name : hashable
-            The name of the object in the cache, with all parameters that it depends on.
+            The name of the object in the cache. It must include all parameters on which the object depends.
         make : callable
-            Makes the object if the cache lacks it. It is called at most once for each name.
+            The function that makes the object if the cache lacks it. It is called at most once for each name.
 
         Returns
         -------
@@ -436,7 +428,7 @@ def _checked_zones(zones: Any) -> tuple[str, ...]:
 
 
 def _documents(names: Iterable[object], n: int | None = None) -> Identifiers:
-    """Check that the ids of documents are distinct and as many as there are documents, and return them."""
+    """Return the ids of documents; raise InputError if two are equal, or if n is given and there are not n ids."""
     documents = Identifiers.from_sequence(list(names), "documents")
     if n is not None and len(documents) != n:
         raise unexpected("documents", f"{n} ids, one for each document", f"{len(documents)}")
@@ -448,7 +440,7 @@ def _documents(names: Iterable[object], n: int | None = None) -> Identifiers:
 
 
 def _terms(terms: Iterable[str], n: int | None = None) -> list[str]:
-    """Check that terms are distinct and as many as there are columns, and return them."""
+    """Return the terms as a list; raise InputError if two are equal, or if n is given and there are not n terms."""
     listed = list(terms)
     if n is not None and len(listed) != n:
         raise unexpected("terms", f"{n} terms, one for each column", f"{len(listed)}")
@@ -477,7 +469,7 @@ def _flat(tokens: Any) -> tuple[Any, Any]:
 
 
 def _counts(matrix: Any, entries: Entries) -> Integers:
-    """Return the matrix's values in the order of the entries, after a check that they are counts."""
+    """Return the values of the matrix in the order of the entries; raise InputError if a value is not a count."""
     counts = as_integers(_whole(matrix.data), "matrix.data")
     if len(counts) != len(entries.columns):
         raise unexpected("matrix.data", f"{len(entries.columns)} counts, one for each index", f"{len(counts)}")

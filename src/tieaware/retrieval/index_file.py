@@ -1,7 +1,7 @@
 """The file format of an index: a JSON header, then the arrays as they are in memory, so that they can be memory-mapped.
 
-Files are written atomically. `read` verifies a checksum, and that all numbers are in their range, because a kernel that
-is given a damaged or malicious file must not access memory outside the arrays.
+Files are written atomically. `read` verifies a checksum and the range of all numbers. The file may be damaged or
+malicious, and no number in it may lead a kernel to access memory outside the arrays.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from tieaware.runtime.atomic_files import whole_file
 _MAGIC = b"tieaware index\n\0"
 # The version of the format. A reader rejects later versions.
 _VERSION = 1
-# Each array begins at a multiple of the length of a cache line.
+# In the file, each array begins at a multiple of this number of bytes, the length of a cache line.
 _ALIGNMENT = 64
 _TYPES = ("uint8", "int32", "int64", "float64")
 
 
 class Content(NamedTuple):
-    """The content of an index file: the arguments of `Index`."""
+    """The content of an index file: the arguments of the constructor of `Index`."""
 
     documents: Identifiers
     terms: list[str]
@@ -102,7 +102,8 @@ def read(path: str | os.PathLike[str]) -> Content:
     except (
         InputError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError
     ) as error:  # fmt: skip
-        # The header of a damaged or malicious file can have any content, so parsing it can raise any of these errors.
+        # A damaged or malicious file can have anything in its header, so parsing the header can raise any of the errors
+        # listed above.
         problem = " ".join(f"{type(error).__name__}: {error}".split())[:80]
         raise InputError(name, f"not a complete and undamaged file of Index.save: {problem}") from None
     raise InputError(name, f"{written_by}; tieaware {__version__} reads version {_VERSION} or earlier")
@@ -128,7 +129,7 @@ def _arrays(index: Content) -> dict[str, NDArray[Any]]:
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> int:
-    """Return the checksum of the arrays and of the header without its checksum."""
+    """Return the checksum of the arrays and of the header, where the entry for the checksum itself is left out."""
     digest = zlib.crc32(json.dumps({name: header[name] for name in header if name != "digest"}).encode())
     for array in arrays.values():
         digest = zlib.crc32(np.ascontiguousarray(array).data, digest)

@@ -1,4 +1,4 @@
-"""The base class of all retrieval methods, and the functions that these share.
+"""The base class of all retrieval methods, and functions that several methods use.
 
 A subclass of `Method` implements `searcher`. The base class searches many queries with it, counts the costs, and builds
 the run.
@@ -49,10 +49,11 @@ class Costs:
 
 @dataclass(frozen=True, kw_only=True)
 class Method(ABC):
-    """A retrieval method with its parameters: the base class of all methods.
+    """The base class of all retrieval methods. An instance is a method with its parameters.
 
-    All methods take `weighting`, raise InputError for a parameter out of its range, and have `search`, `counted` and
-    `searcher`. Their own docstrings say only what is different. ``str()`` gives the name, such as "Champions(r=100)".
+    This docstring describes what all methods share: the parameter `weighting`, the error for a parameter out of its
+    range, and the functions `search`, `counted` and `searcher`. The docstring of a method describes only its own
+    parameters. ``str(method)`` gives its name, such as "Champions(r=100)".
 
     Parameters
     ----------
@@ -77,8 +78,8 @@ class Method(ABC):
         weighting_of(self.weighting)
 
     def __str__(self) -> str:
-        # The name shows the method's first own parameter and all values that differ from the default. The weighting,
-        # which every method has, comes last.
+        # The name shows the first parameter of the method itself, and all parameters whose values differ from their
+        # defaults. The weighting, which every method has, comes last.
         weighting, *own = fields(self)
         named = [each for each in (*own, weighting) if getattr(self, each.name) != each.default or each in own[:1]]
         values = [(each.name, getattr(self, each.name)) for each in named]
@@ -102,7 +103,7 @@ class Method(ABC):
             What to do if rank K falls inside a tie group: True returns the whole group, so more than K documents;
             False keeps the documents of the group that come first in the index, as most engines do.
         threads : int or None
-            The number of queries to search at a time; None for one per core. The result does not depend on it.
+            The number of queries to search at a time; None for one per core. The result does not depend on this number.
 
         Returns
         -------
@@ -188,7 +189,7 @@ def share_of(n: int | Integers, share: float) -> Integers:
 
 
 def document_numbers(index: Index, documents: ArrayLike) -> Numbers:
-    """Check that these are document numbers of the index, and return them as int32."""
+    """Convert document numbers to int32; raise InputError if the index has no document with one of these numbers."""
     numbers = np.asarray(documents)
     if numbers.ndim != 1 or not (numbers.dtype.kind in "iu" or numbers.size == 0):
         raise unexpected("documents", "whole numbers in one dimension", f"{numbers.dtype} of shape {numbers.shape}")
@@ -237,7 +238,7 @@ def _names(queries: Any) -> Identifiers:
 
 
 def run_of(name: str, index: Index, queries: Identifiers, found: list[Found]) -> Run:
-    """Combine the documents found for each query into a run."""
+    """Build a run from the documents found for each query."""
     offsets = np.zeros(len(found) + 1, np.int64)
     np.cumsum([len(each.documents) for each in found], out=offsets[1:])
     rows = np.concatenate([np.empty(0, np.int64), *(each.documents for each in found)])

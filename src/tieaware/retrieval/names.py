@@ -12,14 +12,15 @@ from tieaware.retrieval.method import Method
 
 
 def parse_method(text: str, **usual: Any) -> Method:
-    """Return the method with a name; the inverse of ``str()``.
+    """Return the retrieval method with this name; ``str(method)`` gives the name of a method.
 
     Parameters
     ----------
     text : str
-        The name, such as "Champions(r=100)". Parameters that it lacks have their defaults: "Champions" is enough.
+        The name, such as "Champions(r=100)". Parameters that are not in the name have their defaults, so "Champions" is
+        a name, too.
     **usual
-        Other defaults, for parameters that the name does not give.
+        Values to use instead of the defaults for parameters that are not in the name.
 
     Returns
     -------

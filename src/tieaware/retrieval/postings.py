@@ -15,7 +15,7 @@ from tieaware.kernels import _postings
 
 Numbers: TypeAlias = NDArray[np.int32]
 
-# Documents and tokens have numbers of 32 bits, so this is the largest of them.
+# The largest number of a document, term or token: all of these numbers are stored as int32.
 LARGEST = 2**31 - 1
 
 
@@ -34,8 +34,9 @@ class Postings:
     lengths : int32[n_documents]
         The number of tokens of each document.
     positions : int32[n_tokens] or None
-        The positions of the term in the document, from 0, ascending. Each posting has as many as its frequency, and the
-        positions of one posting follow those of the previous one. None if the index was built without positions.
+        The positions of the term in the document, counted from 0, ascending. Each posting has as many positions as its
+        frequency, and the positions of one posting follow those of the previous posting. None if the index was built
+        without positions.
     """
 
     starts: Offsets

@@ -20,10 +20,12 @@ from tieaware.retrieval.postings import Numbers
 
 
 def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents: ArrayLike) -> Numbers:
-    """Return the width of the smallest window of each document that contains all terms of a query.
+    """Return, for each document, the width of its smallest window that contains all terms of a query.
 
-    The width is a number of tokens. Stop words that the analyzer removes do not count. If a term occurs several times
-    in the query, the window must contain it as often.
+    A window is a sequence of consecutive tokens, and its width is the number of its tokens. Stop words that the
+    analyzer removes do not count. If a term occurs several times in the query, the window must contain it as often.
+
+    See Introduction to Information Retrieval, section 7.2.2.
 
     Parameters
     ----------
@@ -43,10 +45,6 @@ def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents
     ------
     InputError
         The index has no positions, or a number is not that of a document.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.2.2.
 
     Examples
     --------
@@ -87,6 +85,9 @@ def learn_alpha(scores: ArrayLike, windows: ArrayLike, relevant: ArrayLike) -> f
     A least-squares fit predicts relevance, 1 or 0, from a constant, the score and 1/ω. The ranking depends only on the
     ratio of the coefficient of 1/ω to that of the score; this ratio is `alpha`.
 
+    Introduction to Information Retrieval, section 7.2.3, leaves the combination of score and proximity to machine
+    learning. A least-squares fit is the simplest method, and has a closed form.
+
     Parameters
     ----------
     scores : float[n]
@@ -99,18 +100,14 @@ def learn_alpha(scores: ArrayLike, windows: ArrayLike, relevant: ArrayLike) -> f
     Returns
     -------
     float
-        The ratio; 0 if it would be negative, because documents with smaller windows are less relevant.
+        The ratio. A negative ratio, which means that documents with smaller windows are less relevant, is replaced by
+        0.
 
     Raises
     ------
     InputError
         The arrays have different lengths, or the fit has no useful solution: scores or windows do not vary, 1/ω is a
         linear function of the score, or higher scores do not mean more relevance.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.2.3, leaves the combination to machine learning. This is the
-    simplest method, and has a closed form.
 
     Examples
     --------
@@ -134,7 +131,7 @@ def learn_alpha(scores: ArrayLike, windows: ArrayLike, relevant: ArrayLike) -> f
 
 
 def _over(alpha: float, windows: Values | Numbers) -> Values:
-    """Return alpha/ω for each window; 0 for a document without a window."""
+    """Return alpha/ω for each window width ω; 0 for a document without a window, whose width is given as 0."""
     return np.divide(alpha, windows, out=np.zeros(len(windows)), where=windows > 0)
 
 
@@ -142,23 +139,19 @@ def _over(alpha: float, windows: Values | Numbers) -> Values:
 class Proximity(Method):
     """Rerank the top documents of an exact search by score plus alpha/ω, where ω is the width of the smallest window.
 
-    A document that lacks a term of the query keeps its score, as if its window were infinitely wide.
+    A document that lacks a term of the query keeps its score, as if its window were infinitely wide. `smallest_windows`
+    defines a window.
+
+    See Introduction to Information Retrieval, section 7.2.2. With `alpha` = 0, the result is that of `Exact`, bit for
+    bit. For each reranked document, the posting of each query term counts as read once more.
 
     Parameters
     ----------
     alpha : float, default: 1
         The weight of proximity; `learn_alpha` learns it.
     depth : int, optional
-        The number of top documents to rerank, by default K. All documents that tie with the last one are also reranked.
-
-    See Also
-    --------
-    smallest_windows : Computes ω, and defines a window.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.2.2. With `alpha` = 0, the result is that of `Exact`, bit for bit.
-    For each reranked document, the posting of each query term counts as read once more.
+        The number of top documents to rerank, by default K. All documents that tie with the last of them are also
+        reranked.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from tieaware.retrieval.weighting import Weights
 
 
 def quality_of(index: Index) -> Values:
-    """Return the static quality of the documents; raise InputError if the index has none."""
+    """Return the static quality of each document; raise InputError if the index was built without static quality."""
     if index.quality is None:
         raise InputError("index", "has no static quality; build it with a quality from 0 to 1 for each document")
     return index.quality
@@ -57,12 +57,15 @@ class _ByQuality(NamedTuple):
         return cls(order, quality[order], documents[rows], weights[rows], bounds)
 
     def bound(self, query: Query, weights: Values) -> float:
-        """Return an upper bound of the query's scores, summed in the same order so that rounding cannot break it."""
+        """Return an upper bound of the scores of a query.
+
+        The bound is summed in the same order as a score, so no score can exceed it because of rounding.
+        """
         return float(np.cumsum(np.append(0.0, weights * self.bounds[query.terms]))[-1])
 
 
 def _edges(n: int) -> list[int]:
-    """Return the limits of chunks of documents; each chunk has a quarter as many documents as all before it."""
+    """Return the limits of chunks: each has 256 documents or, if more, a quarter as many as all chunks before it."""
     edges = [0]
     while edges[-1] < n:
         edges.append(min(n, edges[-1] + max(256, edges[-1] // 4)))
@@ -70,7 +73,10 @@ def _edges(n: int) -> list[int]:
 
 
 def _descend(by_quality: _ByQuality, lists: TermLists, edges: list[int], k: int, bound: float) -> Found:
-    """Score chunk after chunk until no further document can enter the top k; return the top k with whole ties."""
+    """Score chunk after chunk until no further document can enter the top k.
+
+    The result is the top k, with all documents that tie with the k-th.
+    """
     best = Found(np.empty(0, np.int32), np.empty(0), 0, 0, 0)
     for first, last in pairwise(edges):
         if len(best.documents) >= k and best.scores[k - 1] > bound + by_quality.quality[first]:
@@ -90,7 +96,7 @@ def _documents_by_list(lists: TermLists) -> list[Numbers]:
 
 
 def _merged(best: Found, found: Found, k: int) -> Found:
-    """Return the top k of both results with whole ties, and the sum of their costs."""
+    """Return the top k of two results, with all documents that tie with the k-th, and the sum of both costs."""
     documents = np.concatenate([best.documents, found.documents])
     rows = np.argsort(documents)
     merged = top(documents[rows], np.concatenate([best.scores, found.scores])[rows], 0, k, whole_ties=True)
@@ -109,21 +115,15 @@ class NetScore(Method):
     quality of the next document plus the sum of the query terms' largest weights. This does not change the result. With
     weightings other than cosine, scores can be much larger than quality, which is from 0 to 1.
 
+    See Introduction to Information Retrieval, section 7.1.4. If all documents have quality 0, the result is that of
+    `Exact`, bit for bit, except that documents with score 0 are also found. Documents are processed in chunks, each
+    with a quarter as many documents as all chunks before it. The search can stop only at the end of a chunk, so all
+    postings of a chunk count as read.
+
     Parameters
     ----------
     share : float, default: 1
-        The share of all documents after which the search stops at the latest, rounded up.
-
-    See Also
-    --------
-    GlobalChampions, HighLow : Other methods that use static quality.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.1.4. If all documents have quality 0, the result is that of
-    `Exact`, bit for bit, and documents with score 0 besides. Documents are processed in chunks, each with a quarter as
-    many documents as all chunks before it. The search can stop only at the end of a chunk, so all postings of a chunk
-    count as read.
+        The largest share of all documents to read, rounded up: the search stops there at the latest.
 
     Examples
     --------
@@ -162,8 +162,12 @@ class NetScore(Method):
 class GlobalChampions(Method):
     """Rank by net score only the union of the query terms' global champion lists.
 
-    The global champion list of a term has its documents with the largest sum of quality and weight; if sums tie, those
-    with the lowest numbers.
+    The global champion list of a term has its documents with the largest sum of quality and weight; if sums tie, the
+    documents with the lowest numbers. `Champions` makes its lists by weight alone.
+
+    See Introduction to Information Retrieval, section 7.1.4. With `r` equal to the number of documents, the result is
+    that of `NetScore`, bit for bit. For a query of one term with weight 1, lists of length K are long enough for the
+    same result.
 
     Parameters
     ----------
@@ -171,15 +175,6 @@ class GlobalChampions(Method):
         The length of a list.
     fallback : bool, default: False
         Whether to rank all documents that contain a query term if the union has fewer than K documents.
-
-    See Also
-    --------
-    Champions : Lists by weight alone.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.1.4. With `r` equal to the number of documents, the result is that
-    of `NetScore`, bit for bit. For a query of one term with weight 1, lists of length K are long enough.
 
     Examples
     --------
@@ -213,23 +208,22 @@ class GlobalChampions(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class HighLow(Method):
-    """Rank by net score the documents in the query terms' high lists, and all others only if those are too few.
+    """Rank the documents in the query terms' high lists by net score, and other documents only if these are too few.
 
     The high list of a term is its champion list, as in `Champions`; its low list has the other documents. If the high
     lists give fewer than K documents, all documents that contain a query term are ranked.
+
+    See Introduction to Information Retrieval, section 7.1.4. With `r` equal to the number of documents and `m` = 1, the
+    result is that of `NetScore`, bit for bit. If the low lists are needed, the postings of the high lists count as read
+    twice.
 
     Parameters
     ----------
     r : int, default: 100
         The length of a high list.
     m : int, default: 1
-        The number of high lists that a document must be in; all high lists if the query has fewer terms.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.1.4. With `r` equal to the number of documents and `m` = 1, the
-    result is that of `NetScore`, bit for bit. If the low lists are needed, the postings of the high lists count as read
-    twice.
+        The number of high lists that a document must be in. If the query has fewer terms, the document must be in the
+        high lists of all terms.
 
     Examples
     --------

@@ -24,30 +24,23 @@ class Tiers(Method):
     """Search a first tier of the postings, and further tiers only as long as fewer than K documents are found.
 
     A tier has all postings whose value, a weight or term frequency, is at least the tier's threshold; the last tier has
-    all postings. A score is the sum over the postings of the last tier searched, so that it depends on how many tiers a
-    query needs.
+    all postings. A score is the sum over the postings of the last tier that is searched, so it depends on how many
+    tiers a query needs.
+
+    See Introduction to Information Retrieval, section 7.2.1. With one tier, the result is that of `Exact`, bit for bit.
+    A tier is stored with all postings of the tiers above it. A query that needs a further tier reads these postings
+    again, and they count as read again.
 
     Parameters
     ----------
     thresholds : sequence of float, default: ()
-        The thresholds of all tiers but the last, in descending order.
+        The thresholds of all tiers but the last, in descending order. Must not be given together with quantiles.
     quantiles : sequence of float, default: ()
         The thresholds as quantiles of the values of all postings of the index, from 0 to 1, in descending order. For
         example, 0.9 makes a tier of the highest tenth, and of all postings that tie with the lowest of them. Without
         thresholds and quantiles, there is one tier.
     by : "weight" or "tf"
         The value of a posting: its weight or its term frequency.
-
-    Raises
-    ------
-    InputError
-        Thresholds and quantiles are both given, are not in descending order, or are out of their range.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 7.2.1. With one tier, the result is that of `Exact`, bit for bit. A
-    tier is stored with all postings of the tiers above it. A query that needs a further tier reads these postings
-    again, and they count as read again.
 
     Examples
     --------
@@ -106,7 +99,7 @@ class Tiers(Method):
 
 
 def _quantiles(values: NDArray[np.floating | np.integer], quantiles: tuple[float, ...]) -> list[float]:
-    """Return quantiles of the values; empty if there are no values."""
+    """Return these quantiles of the values as a list, which is empty if there are no values."""
     if not len(values):
         return []
     places = [min(int(quantile * len(values)), len(values) - 1) for quantile in quantiles]

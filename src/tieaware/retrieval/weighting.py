@@ -56,9 +56,11 @@ class TfIdf(Weighting):
     d    1 + log(1 + log tf)
     ===  ==============================  ===  =====================  ===  ===============
 
-    Logarithms are to the base 10 (Introduction to Information Retrieval, figure 6.15), except in s, which is natural
-    and no letter of SMART: "nsc.nsc" is what scikit-learn's TfidfVectorizer computes. The largest and the mean tf are
-    those of the document. The book's normalisations u (by unique terms) and b (by bytes) are not supported.
+    tf is the term's frequency in the document; its maximum and mean are over the terms of the document. df is the
+    number of documents that contain the term, N the number of all documents, and w a weight before normalisation.
+    Logarithms are to the base 10, as in figure 6.15 of Introduction to Information Retrieval. The letter s, which uses
+    a natural logarithm, is not part of SMART; with it, "nsc.nsc" computes the same weights as scikit-learn's
+    TfidfVectorizer. The normalisations u (by unique terms) and b (by bytes) of the book are not supported.
     """
 
     def __init__(self, name: str) -> None:
@@ -66,7 +68,7 @@ class TfIdf(Weighting):
         self._documents, self._queries = name[:3], name[4:]
 
     def of_postings(self, postings: Postings) -> Weights:
-        """Return the weight of every posting."""
+        """Return tf times idf times the normalisation for every posting."""
         tf, idf, normalisation = tuple(self._documents)
         documents, n = postings.documents, len(postings.lengths)
         frequencies = postings.frequencies.astype(np.float64)
@@ -82,13 +84,13 @@ class TfIdf(Weighting):
         weights *= np.repeat(_idf(idf, df, n), df)
         if normalisation == "c":
             norms = np.sqrt(np.bincount(documents, weights * weights, minlength=n))
-            # If all terms of a document have weight 0, they must keep it: avoid 0/0.
+            # If all weights of a document are 0, divide by 1 instead of 0, so that the weights stay 0.
             norms[norms == 0] = 1
             weights /= norms[documents]
         return weights.astype(np.float32)
 
     def of_query(self, postings: Postings, query: Query) -> Values:
-        """Return the weight of every term of a query."""
+        """Return tf times idf times the normalisation for every term of a query."""
         tf, idf, normalisation = tuple(self._queries)
         if not len(query.terms):
             return np.empty(0)
@@ -97,7 +99,7 @@ class TfIdf(Weighting):
         weights = _term_frequency(tf, frequencies, frequencies.max(), frequencies.mean())
         weights *= _idf(idf, df, len(postings.lengths))
         norm = float(np.sqrt((weights * weights).sum())) if normalisation == "c" else 1.0
-        # If all terms have weight 0, they must keep it: avoid 0/0.
+        # If all weights are 0, divide by 1 instead of 0, so that the weights stay 0.
         weights /= norm or 1.0
         return weights
 
@@ -133,9 +135,10 @@ def _idf(letter: str, df: Integers, n: int) -> Values:
 
 
 class BM25(Weighting):
-    """BM25 in Lucene's variant: ln(1 + (N - df + 0.5)/(df + 0.5)) · tf / (tf + k1 (1 - b + b length / mean length)).
+    """BM25 in Lucene's variant: ln(1 + (N - df + 0.5)/(df + 0.5)) · tf / (tf + k1 (1 - b + b · length / mean length)).
 
-    The weight of a term in a query is its frequency there.
+    N is the number of documents, df the number of documents that contain the term, and tf its frequency in the
+    document. The weight of a term in a query is its frequency in the query.
     """
 
     def __init__(self, k1: float = 1.5, b: float = 0.75) -> None:
@@ -145,7 +148,7 @@ class BM25(Weighting):
         self.name = "bm25" + (f":{','.join(given)}" if given else "")
 
     def of_postings(self, postings: Postings) -> Weights:
-        """Return the weight of every posting."""
+        """Return the BM25 weight of every posting."""
         n, df = len(postings.lengths), postings.document_frequencies
         idf = np.log1p((n - df + 0.5) / (df + 0.5))
         lengths = postings.lengths / max(postings.lengths.sum() / max(n, 1), 1e-300)
@@ -155,20 +158,21 @@ class BM25(Weighting):
         return weights
 
     def of_query(self, postings: Postings, query: Query) -> Values:
-        """Return the weight of every term of a query."""
+        """Return the frequency of each term in the query."""
         return query.frequencies.astype(np.float64)
 
     def of_terms(self, postings: Postings) -> Values:
-        """Return 1 for every term."""
+        """Return 1 for every term: its frequency in a query of this term alone."""
         return np.ones(postings.n_terms)
 
 
 class Impacts(Weighting):
     """Impacts: the weights of another weighting, quantised to integers from 1 to 2^bits - 1.
 
-    Quantised as by PISA's linear quantiser, with the largest weight of all postings: round(w (2^bits - 2) / max) + 1,
-    in float32, with halves rounded upwards. An impact includes the term's weight in a query, without its frequency
-    there and without normalisation; the weight of a term in a query is then its frequency. So scores are integers.
+    The formula is that of PISA's linear quantiser: round(w (2^bits - 2) / max) + 1 in float32, where w is the weight of
+    a posting, max is the largest weight of all postings, and halves are rounded upwards. The weight w includes the
+    weight that the term has in a query of this term alone, without normalisation. The weight of a term in a query is
+    then only its frequency in the query, so scores are integers.
     """
 
     def __init__(self, bits: int, of: Weighting) -> None:
@@ -188,22 +192,19 @@ class Impacts(Weighting):
         return (np.floor(weights.astype(np.float64) + 0.5) + 1).astype(dtype)
 
     def of_query(self, postings: Postings, query: Query) -> Values:
-        """Return the weight of every term of a query."""
+        """Return each term's frequency in the query."""
         return query.frequencies.astype(np.float64)
 
     def of_terms(self, postings: Postings) -> Values:
-        """Return 1 for every term."""
+        """Return 1 for all terms, as for BM25."""
         return np.ones(postings.n_terms)
 
 
 @lru_cache(maxsize=64)
 def weighting_of(name: str) -> Weighting:
-    """Return the weighting with a name: SMART notation, "bm25" or "impact:8", with parameters.
+    """Return the weighting with a name such as "lnc.ltc" (SMART notation), "bm25:k1=0.9" or "impact:8".
 
-    Raises
-    ------
-    InputError
-        The weighting is unknown, or a parameter is out of its range.
+    An unknown weighting, or a parameter out of its range, raises InputError.
     """
     kind, _, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind == "bm25":

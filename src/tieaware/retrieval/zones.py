@@ -27,23 +27,17 @@ class WeightedZones(Method):
     There are few distinct scores, at most two to the power of the number of zones, so most documents tie. The parameter
     `weighting` has no effect.
 
+    See Introduction to Information Retrieval, section 6.1. All postings of the query's terms are read, in the zones
+    with a weight above 0.
+
     Parameters
     ----------
     weights : mapping of str to float, or sequence of pairs, optional
         The weight of each zone, from 0 to 1; the weights must add up to 1. A zone that is not named has weight 0. By
-        default, all zones of the index have equal weights.
+        default, all zones of the index have equal weights. `learn_zone_weight` learns the weights of two zones.
     match : "all" or "any"
-        Whether a zone matches if it contains all terms of the query, or any of them. Terms that are not in the index
-        are ignored.
-
-    See Also
-    --------
-    learn_zone_weight : Learns the weights of two zones.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 6.1. All postings of the query's terms are read, in the zones with a
-    weight above 0.
+        Which zones match: those that contain all terms of the query, or those that contain at least one of them. Terms
+        that are not in the index are ignored.
 
     Examples
     --------
@@ -108,7 +102,7 @@ def _zones_of(index: Index) -> dict[str, Postings]:
 
 
 def _matching(postings: Postings, query: Query, match: str) -> Numbers:
-    """Return the documents that contain all terms of the query, or any of them, in ascending order."""
+    """Return the documents that contain all terms of the query (or, with `match` "any", any of them), ascending."""
     terms = query.terms[query.frequencies > 0]
     lists = [postings.documents[postings.starts[term] : postings.starts[term + 1]] for term in terms]
     documents, times = np.unique(np.concatenate([np.empty(0, np.int32), *lists]), return_counts=True)
@@ -141,10 +135,6 @@ def zone_matches(
     InputError
         The index has no zones, a number is not that of a document, or `match` is neither "all" nor "any".
 
-    See Also
-    --------
-    zone_scores : The scores of such matches.
-
     Examples
     --------
     >>> documents = [("d1", {"title": "tie", "body": "no rank"}), ("d2", {"title": "rank", "body": "the tie"})]
@@ -164,6 +154,8 @@ def zone_scores(matches: ArrayLike, weights: ArrayLike) -> Values:
 
     `tieaware.Evaluator.columns` evaluates all sets in one call, which makes a sweep over the weights fast.
 
+    See Introduction to Information Retrieval, section 6.1.
+
     Parameters
     ----------
     matches : bool[n_docs, n_zones]
@@ -180,10 +172,6 @@ def zone_scores(matches: ArrayLike, weights: ArrayLike) -> Values:
     ------
     InputError
         Matches and weights are not two-dimensional, or have different numbers of zones.
-
-    Notes
-    -----
-    Introduction to Information Retrieval, section 6.1.
 
     Examples
     --------
@@ -224,7 +212,12 @@ def learn_zone_weight(first: ArrayLike, second: ArrayLike, relevant: ArrayLike) 
     """Learn the weights of two zones from judged documents: the weights with the least squared error, in closed form.
 
     Only documents in which exactly one zone matches have an influence. The weight of the first zone is the share of
-    these that are relevant if the first zone matches, or nonrelevant if the second does.
+    these documents for which the first zone is right: it matches and the document is relevant, or it does not match and
+    the document is nonrelevant.
+
+    See Introduction to Information Retrieval, section 6.1.2: the weight is (n10r + n01n) / (n10r + n10n + n01r + n01n),
+    where n10 counts the documents in which only the first zone matches, n01 those in which only the second matches, r
+    means relevant and n means nonrelevant.
 
     Parameters
     ----------
@@ -243,13 +236,10 @@ def learn_zone_weight(first: ArrayLike, second: ArrayLike, relevant: ArrayLike) 
     InputError
         The arrays have different lengths.
 
-    Notes
-    -----
-    Introduction to Information Retrieval, section 6.1.2: g = (n10r + n01n) / (n10r + n10n + n01r + n01n).
-
     Examples
     --------
-    The book's examples. The documents in which only the body matches tie, although some are relevant and some are not:
+    The book's examples. All documents in which only the body matches have the same score, although some of them are
+    relevant and others are not:
 
     >>> title = [1, 0, 0, 0, 1, 0, 1]
     >>> body = [1, 1, 1, 0, 1, 1, 0]
