@@ -1,4 +1,4 @@
-"""Accumulators: sums of the weights of a query's postings, document by document.
+"""Accumulators: for each document, the sum of the weights of the query's postings.
 
 List i of a query has the postings from starts[i] to stops[i], and adds query_weights[i] times the weight of each
 posting to the score of its document. The lists are in the order of their terms, and a score is summed in this order in
@@ -27,7 +27,8 @@ cdef extern from "retrieval/accumulators.h":
 cnp.import_array()
 
 cdef enum:
-    # The number of words of accumulators to survey at a time: they must fit in the first-level cache.
+    # The number of words to survey at a time. A word stands for 64 accumulators, and all of these accumulators must fit
+    # in the first-level cache.
     SURVEYED_WORDS = 64
     # A chunk is dense if a list contains at least one in eight of its documents.
     DENSE = 8
@@ -41,7 +42,7 @@ ctypedef fused Weight:
     uint16_t
 
 
-# The posting lists of a query; `next` has the first unread posting of each list.
+# The posting lists of a query. `next` has the index of the first unread posting of each list.
 cdef struct Lists:
     Py_ssize_t n
     int64_t* next
@@ -62,7 +63,8 @@ cdef struct Lists:
 
 
 # The accumulators of a chunk of documents, from the document `first` on. Documents with a posting are marked, except in
-# a dense chunk. The occurrences of documents in lists are counted only if the array is allocated.
+# a dense chunk. `occurrences` has the number of lists that contain each document; it is counted only if the array is
+# allocated.
 cdef struct Chunk:
     uint32_t first
     uint32_t size
@@ -75,7 +77,10 @@ cdef struct Chunk:
 cdef inline int64_t add(
     const int32_t* documents, const Weight* weights, int64_t i, int64_t stop, double query_weight, Chunk* chunk
 ) noexcept nogil:
-    """score[d] += query weight · weight for the postings from i on in this chunk; return the first posting after it."""
+    """scores[d] += query_weight · weight for the postings from i on in this chunk.
+
+    Return the index of the first posting after the chunk.
+    """
     cdef uint32_t first = chunk.first, size = chunk.size, at
     cdef double* scores = chunk.scores
     cdef uint64_t* marks = chunk.marks
@@ -104,11 +109,11 @@ cdef inline Py_ssize_t words_of(Py_ssize_t size) noexcept nogil:
 
 
 cdef int64_t add_list(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
-    """Add the postings of list i in this chunk; return the first posting after the chunk."""
+    """Add the postings of list i in this chunk; return the index of the list's first posting after the chunk."""
     cdef int64_t before = lists.next[i], j
     cdef double q = lists.query_weights[i]
     if before < lists.stops[i] and lists.documents[before] < <int32_t>chunk.first:
-        # The list was optional in earlier chunks, so some of its postings were not read: skip them.
+        # The list was optional in earlier chunks, so some of its postings there were not read: skip these.
         before = lists.next[i] = gallop(lists.documents, before, lists.stops[i], <int32_t>chunk.first)
     if lists.rows != NULL and lists.rows[i] >= 0 and chunk.occurrences == NULL and isfinite(q):
         add_row(lists, i, chunk)
@@ -126,7 +131,7 @@ cdef int64_t add_list(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
 
 
 cdef void add_row(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
-    """Add a list in dense form, several documents at a time. Weights of 0 for missing postings do not change a sum."""
+    """Add a list in dense form, several documents at a time. Adding 0 for a missing posting does not change a sum."""
     cdef Py_ssize_t at = lists.rows[i] * lists.n_documents + chunk.first
     cdef double q = lists.query_weights[i]
     chunk.is_dense = True
@@ -236,7 +241,7 @@ cdef void take_counted(Chunk* chunk, Best* best, const double* base, uint32_t at
 # The state of skipping, which avoids reading some lists. bounds[i] is an upper bound of what list i adds to a score;
 # `order` has the lists in ascending order of bounds. The bounds of the first `light` lists in this order have the sum
 # `all_light`, which is too low to lift a document above the bound of the best. Optional lists are light lists that are
-# read only for documents that other lists have lifted; the sum of their bounds is `rest`.
+# read only for documents that have a score from other lists; the sum of the bounds of the optional lists is `rest`.
 cdef struct Skipping:
     const double* bounds
     Py_ssize_t* order
@@ -244,10 +249,11 @@ cdef struct Skipping:
     double all_light
     uint8_t* is_optional
     double rest
-    # The first posting of each list in this chunk, and the first posting after it.
+    # The index of the first posting of each list in this chunk, and of the first posting after the chunk.
     int64_t* begins
     int64_t* ends
-    # The documents of the chunk that may be among the best, and their sums; the number of them in the previous chunk.
+    # The documents of the chunk that may be among the best, and their sums. n_candidates is an estimate of how many of
+    # them the next chunk will have.
     int32_t* candidates
     double* sums
     int64_t n_candidates
@@ -321,12 +327,12 @@ cdef void take_candidates(Lists* lists, Chunk* chunk, Best* best, Skipping* skip
 
 
 cdef inline double needed(Best* best, double rest) noexcept nogil:
-    """Return the sum that a document must exceed to enter the best if further lists add at most `rest`."""
+    """Return the sum that a document must exceed to be among the best if the remaining lists add at most `rest`."""
     return max(0.0, best.bound / ROUNDING - rest * ROUNDING)
 
 
 cdef int64_t lifted(Chunk* chunk, Best* best, Skipping* skipping) noexcept nogil:
-    """Collect the candidates from the accumulators, clear these, and return the number of candidates."""
+    """Collect the candidates from the accumulators, clear the accumulators, and return the number of candidates."""
     cdef Py_ssize_t n_words = words_of(chunk.size), word, i
     cdef double least = needed(best, skipping.rest), score
     cdef int64_t n = 0
@@ -353,7 +359,7 @@ cdef int64_t lifted(Chunk* chunk, Best* best, Skipping* skipping) noexcept nogil
 
 
 cdef int64_t kept(Skipping* skipping, int64_t n, double least) noexcept nogil:
-    """Keep the candidates whose sum is above `least`; return how many there are."""
+    """Drop the candidates whose sum is not above `least`; return the number of the other candidates."""
     cdef int64_t i, m = 0
     cdef double sum
     for i in range(n):
@@ -431,7 +437,8 @@ def accumulate(
     query_weights : float64[n_lists]
         The weight of each list's term in the query.
     documents, weights : int32[n_postings], and float32[n_postings], uint8[n_postings] or uint16[n_postings]
-        The document and the weight of each posting. The documents of a list must ascend, unless one chunk contains all.
+        The document and the weight of each posting. The documents of a list must ascend, unless there is only one
+        chunk.
     n_documents, k : int
         The number of documents in the collection, and the number of documents to find, at least 1.
     base : float64[n_documents] or None
@@ -450,7 +457,7 @@ def accumulate(
     rows, dense_weights : int64[n_lists], and weights[n_rows, n_documents], or None
         The row of each list in dense_weights, or -1. A row has a weight for each document, 0 for a missing posting.
     chunk_size : int
-        The number of documents whose accumulators are in use at a time.
+        The number of documents of a chunk, which are scored at a time.
 
     Returns
     -------
@@ -501,7 +508,8 @@ def accumulate(
                 chunk.first = first
                 chunk.size = min(chunk_size, n_documents - first)
                 if skipping.bounds != NULL:
-                    # Begin with a small chunk, because nothing can be skipped in it, and double the size each time.
+                    # Begin with a small chunk, because nothing can be skipped in the first chunk. Double the size each
+                    # time.
                     chunk.size = min(chunk.size, max(first, FIRST_CHUNK))
                 if skipping.bounds != NULL and choose_optional(&lists, &chunk, &skipping, best.bound, n_documents):
                     take_candidates(&lists, &chunk, &best, &skipping)
@@ -515,7 +523,8 @@ def accumulate(
                         take(&chunk, &best)
                     else:
                         take_counted(&chunk, &best, added, at_least)
-                # Raise the bound, which allows more skipping, unless few documents were added since the last time.
+                # Raise the bound, so that more can be skipped, unless few documents were added since it was last
+                # raised.
                 if skipping.bounds != NULL and best.heap.size >= max(best.k, bounded + 1 + best.k // 8):
                     leave_out(&best)
                     bounded = best.k

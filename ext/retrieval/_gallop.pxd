@@ -10,7 +10,7 @@ cdef inline int64_t gallop(const int32_t* values, int64_t i, int64_t stop, int32
         step *= 2
     stop = min(stop, i + step)
     i += 1
-    # Invariant: all values before i are smaller than `sought`, and none from stop on.
+    # Invariant: all values before i are smaller than `sought`, and no value from `stop` on is.
     while i < stop:
         middle = (i + stop) >> 1
         if values[middle] < sought:

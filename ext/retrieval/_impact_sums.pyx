@@ -1,9 +1,10 @@
 """Impact order: sums of integer impacts in 16 bits, and the top k documents.
 
 Sums of small integers do not depend on the order, so they are computed chunk by chunk of documents, and within a chunk
-segment by segment (a segment is a run of postings of a term with equal impact). Some segments lead: only documents in a
-leading segment can be among the best and have a score. The other segments are added only to these documents. The
-scores of a chunk are never accessed outside their array, even if the postings are invalid.
+segment by segment (a segment is a sequence of postings of one term that have equal impact). Some segments lead: they
+are chosen so that only documents in a leading segment can be among the best. Other documents get no score, so the
+segments that do not lead are added only to documents in leading segments. The scores of a chunk are never accessed
+outside their array, even if the postings are invalid.
 """
 cimport numpy as cnp
 import numpy as np
@@ -40,7 +41,7 @@ cdef struct Entry:
 
 
 cdef class Accumulators:
-    """The memory of a search: the scores of a chunk of documents, and arrays for those that may be among the best.
+    """The memory of a search: an array for the scores of a chunk, and two for documents that may be among the best.
 
     The scores are 0 before and after each search. Reusing the memory is faster, because it is still in the cache.
     """
@@ -79,8 +80,8 @@ cdef class Accumulators:
         return 0
 
 
-# A segment: its unread postings are those from i to stop, and each adds `impact`. The postings from `start` to i were
-# read for the current chunk.
+# A segment. Its unread postings are those from i to stop, and each of them adds `impact` to a score. The postings from
+# `start` to i were read for the current chunk.
 cdef struct Segment:
     int64_t start
     int64_t i
@@ -92,7 +93,7 @@ cdef int64_t lay_out(
     int64_t i, int64_t stop, int64_t s, int64_t last, const int64_t* starts, const uint8_t* weights, uint16_t q,
     Segment* segments
 ) noexcept nogil:
-    """Write the segments of the postings of a list from i to stop, without those of impact 0; return how many.
+    """Write the segments of a list's postings from i to stop, except those with impact 0; return how many are written.
 
     The list's segments are those from s to last.
     """
@@ -101,15 +102,15 @@ cdef int64_t lay_out(
         s += 1
         segments[n].i = i
         segments[n].impact = <uint16_t>(q * weights[i])
-        # Clamp, because another thread may change the starts after they were checked.
+        # Clamp the index, because another thread may change the starts after they were checked.
         i = min(stop, max(i + 1, starts[s]))
         segments[n].stop = i
         n += segments[n].impact > 0
     return n
 
 
-# The segments of a list with an impact above 0, in descending order of impact. The first `leads` segments lead; the
-# highest impact of the others is `passed_over`.
+# The segments of a list with an impact above 0, in descending order of impact. The first `leads` segments lead.
+# `passed_over` is the highest impact of the other segments.
 cdef struct TermList:
     Segment* segments
     int64_t n
@@ -118,11 +119,12 @@ cdef struct TermList:
 
 
 cdef void choose_leads(TermList* lists, int64_t n, int64_t reached) noexcept nogil:
-    """Choose the leading segments, given a score that at least k documents reach.
+    """Choose the leading segments, given a score `reached` that at least k documents reach.
 
-    Invariant: a document in no leading segment has at most the sum of `passed_over` of all lists, which is below that
-    score. Passing over as many postings as possible is a knapsack problem. The greedy solution passes over the segments
-    with the most postings per unit of impact first.
+    Invariant: a document that is in no leading segment has at most the sum of `passed_over` of all lists as its score,
+    and this sum is below `reached`. A segment that does not lead is passed over. Passing over as many postings as
+    possible is a knapsack problem, which is solved greedily: the segments with the most postings per unit of impact are
+    passed over first.
     """
     cdef int64_t slack = reached - 1, i, s, which, until, n_postings, cost
     cdef double gain, most
@@ -210,9 +212,10 @@ cdef int64_t gather(
     return n_entries
 
 
-# The state of the selection: the number of entries, which are documents that may be among the best, chunk after chunk
-# and in any order within a chunk; and counts[s], the number of entries with score s. Scores are small integers, so the
-# counts give the score that k documents have reached, and sort the best without comparisons.
+# The state of the selection. The entries are documents that may be among the best; they are stored chunk after chunk,
+# and in any order within a chunk. `size` is the number of entries, counts[s] the number of entries with score s. Scores
+# are small integers, so the counts show which score k documents have reached, and they sort the best documents without
+# comparisons.
 cdef struct Best:
     int64_t size
     int64_t* counts
@@ -237,7 +240,8 @@ cdef int open_best(Best* best, int64_t k, int64_t highest, bint whole_ties) exce
 cdef inline uint16_t lowest_let_in(const Best* best) noexcept nogil:
     """Return the lowest score that an entry of the next chunk needs to be among the best.
 
-    Chunks ascend, so documents that tie with the k-th come after it, and enter only with whole ties.
+    Documents ascend from chunk to chunk, so a document of the next chunk that ties with the k-th comes after it, and is
+    needed only with whole ties.
     """
     return <uint16_t>min(<int64_t>65535, max(1, best.least - 1 if best.whole_ties else best.least))
 
@@ -281,9 +285,9 @@ cdef void sort_by_digit(const Entry* entries, Entry* into, int64_t n, int shift)
 
 
 cdef int64_t last_of_the_tied(const Best* best, const Entry* entries, int64_t n_tied, int shift) noexcept nogil:
-    """Return a limit for the upper bits of document numbers: at least n_tied tied entries are within the limit.
+    """Return the smallest limit of the upper bits of document numbers that at least n_tied tied entries do not exceed.
 
-    Tied entries are those that tie with the k-th.
+    A tied entry has the same score as the k-th. The upper bits are those from `shift` on.
     """
     cdef int32_t[DIGITS] n_same
     cdef int64_t i, digit
@@ -320,7 +324,7 @@ cdef const Entry* leave_out(Best* best, Entry* entries, Entry* spare, int64_t n_
             if n_tied == 0:
                 continue
             n_tied -= 1
-        # A chunk can be longer than the rest of the collection, so invalid document numbers can have entries.
+        # The last chunk can extend beyond the collection, so an invalid document number can have an entry.
         if entries[i].document < n_documents:
             entries[best.size] = entries[i]
             best.size += 1
@@ -339,7 +343,7 @@ cdef tuple found(Best* best, Accumulators accumulators, int64_t n_documents):
     cdef int32_t[::1] d = documents
     cdef double[::1] s = scores
     with nogil:
-        # Change the counts to the index where the next document with each score is written.
+        # Replace each count by the index where the next document with this score is written.
         for score in range(best.highest, best.least - 2, -1):
             n = best.counts[score]
             best.counts[score] = at
@@ -351,7 +355,7 @@ cdef tuple found(Best* best, Accumulators accumulators, int64_t n_documents):
                 d[at] = entry.document
                 s[at] = <double>entry.score
             best.counts[entry.score] = at + 1
-    # Each document scored was compared once with the lowest score that can enter.
+    # Each document that has a score was compared once, with the lowest score that can be among the best.
     return documents, scores, best.documents, best.documents
 
 

@@ -1,8 +1,8 @@
-"""Impact order: the choice of the postings to read of each term.
+"""Impact order: the choice of how many postings of each term to read for a query.
 
 The postings of a term are in descending order of weight. A segment, as the literature on impact-ordered indexes calls
-it, is a run of postings of a term with equal weight, whose documents ascend. The postings to read of a term are always
-the first ones. The impact of a posting is its weight times the term's weight in the query.
+it, is a sequence of postings of one term that have equal weight; its documents ascend. The postings that are read of a
+term are always its first postings. The impact of a posting is its weight times the term's weight in the query.
 """
 cimport numpy as cnp
 import numpy as np
@@ -19,8 +19,8 @@ ctypedef fused Weight:
     uint16_t
 
 
-# The next segment of a list, and its place in the reading order: by `first`, then by `second`, then by the list's
-# number `which`.
+# The next segment of list number `which`, with its impact. Segments are read in ascending order of `first`; if these
+# are equal, of `second`; if these are also equal, of `which`.
 cdef struct Next:
     double first
     double second
@@ -55,9 +55,11 @@ cdef void read_in_order(
     Next* heap, int64_t n, int64_t* segment, const int64_t* last, const int64_t* starts, const Weight* weights,
     const double* query_weights, int64_t limit, double share, bint by_term, int64_t* stops
 ) noexcept nogil:
-    """Read segment after segment, in the order of the heap, until `limit` postings are read; write each list's stop.
+    """Choose segment after segment, in the order of the heap, until `limit` postings are chosen.
 
-    Segments with an impact below `share` of the largest are left out.
+    stops[i] becomes the index after the last chosen posting of list i.
+
+    Segments with an impact below `share` times the largest impact are left out.
     """
     cdef int64_t size = 0, i, s, take
     cdef double least = 0.0
@@ -83,7 +85,7 @@ cdef void read_in_order(
             stops[i] = starts[s] + take
             segment[i] = s + 1
         if heap[0].impact < least or segment[i] >= last[i]:
-            # Further segments of the list have lower impacts, or there are none.
+            # Remove the list from the heap: its further segments have lower impacts, or it has no further segments.
             size -= 1
             heap[0] = heap[size]
         else:
@@ -101,9 +103,10 @@ cdef bint ascend(const int64_t* starts, int64_t first, int64_t last) noexcept no
 
 
 cdef inline void set_order(Next* entry, bint by_term) noexcept nogil:
-    """Set the order: by impact, then the rarer term first; or with `by_term`, the rarer term first, then by impact.
+    """Set the keys `first` and `second` of the reading order: the highest impact first, then the rarest term.
 
-    `first` and `second` are both the number of postings before the call.
+    With `by_term`, the keys are exchanged: the rarest term first, then the highest impact. Before the call, both keys
+    must be the number of postings of the term; the call replaces one of the keys by the negative impact.
     """
     if by_term:
         entry.second = -entry.impact

@@ -1,8 +1,8 @@
 """Building and checking of postings: for each term, its documents in ascending order, with frequencies and positions.
 
-The postings of term t are those from starts[t] to starts[t + 1]. The tokens are read document after document, so the
-last posting of a term shows whether the current document is new for the term. Nothing has to be sorted, and only the
-returned arrays grow with the collection.
+The postings of term t are those from starts[t] to starts[t + 1]. The tokens are read document after document, so
+comparing the current document with the last posting of a term shows whether the term needs a new posting. Nothing has
+to be sorted, and only the returned arrays grow with the collection.
 """
 cimport numpy as cnp
 import numpy as np
@@ -17,8 +17,8 @@ cdef enum:
     CHUNK = 1 << 16
 
 
-# The state of a term: one more than the last document that contained it, and the indices where its next posting and its
-# next position are written.
+# The state of a term. `last` is one more than the number of the last document that contained the term. `posting` and
+# `position` are the indices where the next posting and the next position of the term are written.
 cdef struct Term:
     int64_t last
     int64_t posting
@@ -61,7 +61,7 @@ def build(const int32_t[::1] tokens, const int64_t[::1] offsets, Py_ssize_t n_te
 
 cdef Py_ssize_t count(const int32_t* tokens, const int64_t* offsets, Py_ssize_t n_documents, Term* terms,
                       Py_ssize_t n_terms, Interruption* interruption) noexcept nogil:
-    """Count the postings and the tokens of each term; return the index of the first invalid token, or -1.
+    """Count the postings and the tokens of each term; return the index of the first invalid token, or -1 for none.
 
     Invariant: terms[t].last is one more than the last document so far that contains term t, or 0.
     """
@@ -156,7 +156,7 @@ def transposed(const int64_t[::1] offsets, const int32_t[::1] columns, const int
 
 def first_disorder(const int64_t[::1] starts, const int32_t[::1] documents, const int32_t[::1] frequencies,
                    Py_ssize_t n_documents):
-    """Return the index of the first invalid posting, or -1.
+    """Return the index of the first invalid posting, or -1 if all postings are valid.
 
     The documents of a term must ascend from 0 to at most n_documents - 1, with frequencies of at least 1. The starts
     must ascend from 0 to the number of postings.

@@ -1,15 +1,17 @@
 """Selection of the top k documents, by a heap of all documents or by keeping the best so far; comparisons are counted.
 
 A document comes before another if its score is higher or, if the scores tie, its number is lower. In a heap, entry i is
-above the entries 2i + 1 and 2i + 2; the root is the first document or, with `down`, the last. An entry that sinks moves
-down to the bottom, each time past the upper of two entries, and then up to its place. This takes one comparison a level
-and mostly one or two more, instead of two a level, because the entry came from the bottom and belongs near it.
+above its children, the entries 2i + 1 and 2i + 2. The root is the first of all documents or, with `down`, the last. To
+sink an entry, move it down to the bottom, always past the child that belongs above the other child, and then up to its
+place. This takes one comparison a level and usually one or two more, because an entry that came from the bottom belongs
+near the bottom. Looking for its place on the way down would take two comparisons a level.
 """
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 
-# A document and its score, as an integer in the same order as the score: integers can be compared without a branch.
+# A document and its score. The score is stored as an integer, score_bits, because integers can be compared without a
+# branch. The order of these integers is that of the scores.
 cdef struct Entry:
     uint64_t score_bits
     int32_t document
@@ -89,8 +91,9 @@ cdef inline Entry draw(Heap* heap, bint down) noexcept nogil:
     return root
 
 
-# The best documents so far, in no order. With `all`, these are all documents. Otherwise they are the first k and up to
-# about k more: when the array of `room` entries is full, all but the first k are dropped.
+# The best documents so far, in no particular order. With `all`, the entries are all documents offered. Otherwise they
+# are the best k documents and about k others at most: when the array of `room` entries is full, all but the best k are
+# dropped.
 cdef struct Best:
     Heap heap
     int64_t k
@@ -98,11 +101,12 @@ cdef struct Best:
     bint all
     # Whether documents are offered in ascending order of number.
     bint ascending
-    # With whole ties: the dropped documents that tie with the k-th.
+    # With whole ties: the dropped documents that tie with the k-th, their number, and their score as bits.
     int32_t* tied
     int64_t n_tied
     uint64_t tied_bits
-    # Only scores above the bound can enter. The first n_unbounded documents are not compared with it.
+    # Only documents with a score above the bound are kept. The first n_unbounded documents count as not compared with
+    # the bound, because nothing can be dropped before the array is full.
     double bound
     int64_t n_unbounded
     # The number of documents that have a score.
@@ -112,7 +116,7 @@ cdef struct Best:
 cdef inline void offer(Best* best, int32_t document, double score) noexcept nogil:
     """Add a document to the best if its score is above the bound.
 
-    Invariant: the entries contain the first k of all documents offered. With whole ties, all further documents that tie
+    Invariant: the entries contain the best k of all documents offered. With whole ties, all other documents that tie
     with the k-th are in the entries or in `tied`.
     """
     if not score > best.bound:
@@ -129,7 +133,7 @@ cdef int open_best(Best* best, int64_t k, int64_t most, bint whole_ties, bint al
 # Admit only documents with at least this score; at least k documents must be known to reach it.
 cdef void bound_by(Best* best, double score) noexcept nogil
 
-# Drop all entries but the first k.
+# Drop all entries but the best k.
 cdef void leave_out(Best* best) noexcept nogil
 
 cdef void close_best(Best* best) noexcept

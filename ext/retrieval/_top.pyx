@@ -9,7 +9,8 @@ from tieaware.kernels._interruption cimport Interruption, check_interruption, in
 
 
 cdef enum:
-    # The least number of entries beyond the best k: with fewer, entries would be dropped too often.
+    # The smallest number of entries for which there is room beyond the best k. With less room, entries would have to be
+    # dropped too often.
     LEAST_ROOM = 64
     # At most this many entries are sorted by insertion.
     FEW = 12
@@ -19,7 +20,8 @@ cdef int open_best(Best* best, int64_t k, int64_t most, bint whole_ties, bint al
     """Allocate memory for the best k of at most `most` documents."""
     best.k = min(k, most)
     best.all = all_in_heap
-    # Either no `most` documents fill this room, so that no entry is dropped, or about as many are dropped as are kept.
+    # Either all documents fit, so that no entry is ever dropped, or each time about as many entries are dropped as are
+    # kept.
     best.room = most + 1 if all_in_heap else min(2 * best.k + LEAST_ROOM, most + 1)
     best.n_unbounded = best.room
     best.heap.entries = <Entry*>malloc(<size_t>best.room * sizeof(Entry))
@@ -36,13 +38,13 @@ cdef void close_best(Best* best) noexcept:
 
 
 cdef void bound_by(Best* best, double score) noexcept nogil:
-    """Admit only documents with at least this score, which at least k documents must reach."""
+    """Admit only documents with at least this score; at least k documents must be known to reach it."""
     best.bound = max(best.bound, nextafter(score, -INFINITY))
     best.n_unbounded = 0
 
 
 cdef void leave_out(Best* best) noexcept nogil:
-    """Drop all entries but the first k, and raise the bound to the score of the k-th."""
+    """Drop all entries but the best k, and raise the bound to the score of the k-th."""
     cdef Heap* heap = &best.heap
     cdef Entry worst
     cdef double score
@@ -59,7 +61,8 @@ cdef void leave_out(Best* best) noexcept nogil:
                 best.n_tied += 1
     heap.size = best.k
     score = score_of(worst)
-    # If documents ascend, those that tie with the k-th come after it, so they enter only with whole ties.
+    # If documents are offered in ascending order, further documents that tie with the k-th come after it, so they are
+    # needed only with whole ties.
     best.bound = score if best.ascending and best.tied == NULL else nextafter(score, -INFINITY)
 
 
@@ -104,7 +107,8 @@ cdef int64_t divide(Heap* heap, int64_t start, int64_t stop) noexcept nogil:
     cdef Entry pivot, entry
     cdef int64_t i, m = start
     swap_if(low, last, is_above(last[0], low[0], False))
-    # First sort out which of the three comes first. The median is then the one that comes first of the other two.
+    # The entry that comes last of the three is at `middle` now. The other two are put in order, so that the median is
+    # at `last`.
     swap_if(middle, last, is_above(middle[0], last[0], False))
     swap_if(low, last, is_above(last[0], low[0], False))
     heap.comparisons += stop - start + 2
@@ -146,7 +150,7 @@ cdef void sort_by_insertion(Heap* heap, int64_t start, int64_t stop) noexcept no
 
 
 cdef void sort_by_heap(Heap* heap, int64_t start, int64_t stop) noexcept nogil:
-    """Sort by a heap of the remaining entries, whose root is the last; slower on average, but never quadratic."""
+    """Sort by a heap whose root is the entry that comes last. This is slower on average, but never quadratic."""
     cdef Heap rest
     cdef Entry root
     rest.entries, rest.size, rest.comparisons = heap.entries + start, stop - start, 0
@@ -158,7 +162,7 @@ cdef void sort_by_heap(Heap* heap, int64_t start, int64_t stop) noexcept nogil:
 
 
 cdef int64_t draw_best(Best* best, bint whole_ties) noexcept nogil:
-    """Draw the best documents from a heap of all, and return how many there are.
+    """Draw the best documents from a heap of all documents, and return how many were drawn.
 
     The drawn entries are stored after the heap, in reverse order.
     """
@@ -217,7 +221,7 @@ cdef tuple found(Best* best, bint whole_ties):
 
 
 def top(const int32_t[::1] documents, const double[::1] scores, int64_t k, bint whole_ties, bint all_in_heap):
-    """Find the top k of distinct documents, given in any order; the result is that of `accumulate` without postings."""
+    """Find the top k of distinct documents, given in any order; return what `found` returns."""
     cdef Best best
     cdef Py_ssize_t i
     cdef Interruption interruption = no_interruption()

@@ -16,8 +16,8 @@ cdef int64_t LARGEST = 2147483647
 
 
 cdef struct Places:
-    # The indices of a term's positions in a document: the first that the current window uses, and the last index at
-    # which the positions that a window needs can begin.
+    # The positions of a term in a document. `next` is the index of the first position that the current window uses. A
+    # window needs `needed` consecutive positions; `last` is the greatest index at which they can begin.
     int64_t next
     int64_t last
     # The number of occurrences of the term that a window needs.
@@ -28,7 +28,7 @@ def smallest_windows(
     const int64_t[::1] starts, const int64_t[::1] stops, const int32_t[::1] needed, const int32_t[::1] documents,
     const int64_t[::1] position_starts, const int32_t[::1] positions, const int32_t[::1] candidates,
 ):
-    """Return the width of each candidate's smallest window that contains all terms as often as needed; 0 for none.
+    """Return the width of each candidate's smallest window that contains all terms as often as needed, or 0.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ cdef inline int64_t clamped(int64_t index, int64_t n) noexcept nogil:
 cdef inline int64_t find(const int32_t* documents, int64_t start, int64_t stop, int32_t document) noexcept nogil:
     """Return the index of a document in a sorted range, or -1.
 
-    Invariant: all documents before start are smaller, and none from stop on.
+    Invariant: all documents before `start` are smaller than the document sought, and no document from `stop` on is.
     """
     cdef int64_t end = stop, middle
     while start < stop:
@@ -101,11 +101,11 @@ cdef inline int64_t find(const int32_t* documents, int64_t start, int64_t stop, 
 cdef int64_t smallest(
     Places* places, Py_ssize_t n_terms, const int32_t* positions, Interruption* interruption
 ) noexcept nogil:
-    """Minimise, over all windows, (the largest last position of a term) - (the smallest first position) + 1.
+    """Return the smallest width of a window: its greatest last position of a term - its smallest first position + 1.
 
-    Invariant: no window that begins before the current first positions of all terms is smaller than the best so far.
-    The term with the smallest first position moves on to its next position: with later positions of the other terms,
-    windows that begin there would only be wider.
+    Invariant: no window that begins before the current first positions of all terms is smaller than the best so far. In
+    each step, the term with the smallest first position moves on to its next position. Windows that begin at the old
+    position need not be looked at again, because later positions of the other terms would only make them wider.
     """
     cdef int64_t first, last, begin, end, best = LARGEST
     cdef Py_ssize_t t, earliest

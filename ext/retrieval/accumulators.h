@@ -1,6 +1,6 @@
 /* Loops over the accumulators of a chunk of documents.
  *
- * They are compiled for several instruction sets, and give the same bits on all of them.
+ * The loops are compiled for several instruction sets, and compute the same bits with each of them.
  */
 #ifndef TIEAWARE_ACCUMULATORS_H
 #define TIEAWARE_ACCUMULATORS_H
@@ -58,8 +58,9 @@ TIEAWARE_ADD(tieaware_add_uint16, uint16_t)
 
 /* lead: scores[d] += impact.    follow: scores[d] += impact if scores[d] > 0.
  *
- * Both read the documents of a list that are in the chunk from `first` on; its size must be a power of two. They stop
- * at the first document outside the chunk, and return the number of documents read.
+ * lead and follow read the documents of a list that are in a chunk, which has the documents from `first` to
+ * first + size - 1; the size must be a power of two. They stop at the first document outside the chunk, and return the
+ * number of documents read.
  */
 #define TIEAWARE_LEAD(AT) scores[AT] = (uint16_t)(scores[AT] + impact)
 #define TIEAWARE_FOLLOW(AT) \
@@ -71,7 +72,7 @@ TIEAWARE_ADD(tieaware_add_uint16, uint16_t)
         for (; n - i >= 4; i += 4) {                                                                                   \
             const uint32_t a = (uint32_t)documents[i] - first, b = (uint32_t)documents[i + 1] - first;                 \
             const uint32_t c = (uint32_t)documents[i + 2] - first, d = (uint32_t)documents[i + 3] - first;             \
-            /* The size is a power of two, so the bitwise or reaches it only if one of the four does. */               \
+            /* The size is a power of two, so a | b | c | d reaches the size only if one of the four does. */          \
             if ((a | b | c | d) >= size) break;                                                                        \
             ADD(a);                                                                                                    \
             ADD(b);                                                                                                    \
