@@ -1,4 +1,4 @@
-"""The comparison of runs: tests as in SciPy, and effects of ties as in an enumeration of all orders."""
+"""The comparison of runs: its tests equal SciPy's, and its effects of ties equal an enumeration of all orders."""
 
 from itertools import permutations, product
 
@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib")
 
 
 def _values_of_all_orders(scores, labels):
-    """Return the values of RR of a list in all orders that its scores allow."""
+    """Return the values that RR of a list has in any order that its scores allow."""
     n = len(scores)
     found = set()
     for order in permutations(range(n)):
@@ -29,7 +29,7 @@ def _values_of_all_orders(scores, labels):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_flips_agree_with_an_enumeration_of_all_orders(seed):
-    """Two runs on four queries: the signs and verdicts that occur in any order of the ties are found."""
+    """For two runs on four queries, all signs and verdicts are found that some order of the ties gives."""
     rng = np.random.default_rng(seed)
     n_topics, n_docs, alpha = 4, 4, 0.25
     labels = np.eye(n_docs, dtype=int)[rng.integers(0, n_docs, n_topics)]
@@ -60,7 +60,7 @@ def test_flips_agree_with_an_enumeration_of_all_orders(seed):
 
 
 def test_few_verdicts_stay_open():
-    """The test above skips verdicts that are open, so there must be few."""
+    """If it is unknown whether ties can flip a verdict, the test above skips it; this must be rare."""
     rng = np.random.default_rng(1)
     n_open = 0
     for _ in range(200):
@@ -137,7 +137,7 @@ def test_the_command_compares_runs(collection, capfd):
 
 @pytest.mark.slow
 def test_the_command_prints_who_beats_whom(covid, capfd):
-    """The 861 pairs are too many to print; --all, --format csv and --out include them."""
+    """The 861 pairs of runs are too many to print by default; --all, --format csv and --out include them."""
     command = ["compare", str(covid.qrels), *map(str, covid.runs)]
     assert main(command) == 0
     printed = capfd.readouterr().out
@@ -183,7 +183,7 @@ def test_the_verdict_in_special_cases():
 
 
 def test_figures_show_the_most_contested_pairs_with_their_corrected_p():
-    """With more than 36 pairs, the figure names those with a verdict that ties can flip or a p near the level."""
+    """Of more than 36 pairs, the figure shows 36: verdicts that ties can flip, and p values nearest to the level."""
     rng = np.random.default_rng(3)
     values = rng.random((12, 8, 1)) * 0.5 + np.linspace(0, 0.4, 12)[:, None, None]
     names = tuple(f"_run {i} $x_1$" for i in range(12))
@@ -198,7 +198,8 @@ def test_figures_show_the_most_contested_pairs_with_their_corrected_p():
     assert sum(text.get_text().endswith("×") for text in ax.texts) == min(flips.sum(), 36)
     shown = {float(text.get_text().split()[0]) for text in ax.texts[1:]}
     assert min(abs(p - np.log(0.05)) for p in np.log(list(shown))) < 2.0
-    # In the square of verdicts, the best run is first. A row has blue cells where its run wins, orange where it loses.
+    # In the square of verdicts, the best run is first. A row has blue cells where its run wins, and orange cells where
+    # it loses.
     ax = figures["verdicts-AP"].plot()
     cells = np.asarray(ax.images[0].get_array())
     order = [int(tick.get_text().split()[1]) for tick in ax.get_yticklabels()]
@@ -232,7 +233,7 @@ def test_the_command_compares_the_systems_of_a_matrix(tmp_path, capfd, matrix):
 
 
 def test_a_matrix_holds_one_measure(tmp_path, capfd):
-    """A second -m is an error: it was silently ignored once."""
+    """A matrix has the values of one measure, so a second -m is an error. It was once silently ignored."""
     (tmp_path / "ap.csv").write_text("a,b\n0.5,0.25\n0.75,0.5\n")
     matrix = ["compare", "--matrix", str(tmp_path / "ap.csv")]
     assert main([*matrix, "-m", "AP", "-m", "RR"]) == 2
@@ -242,7 +243,7 @@ def test_a_matrix_holds_one_measure(tmp_path, capfd):
 
 
 def test_bounds_where_less_is_better():
-    """The best order of a tie gives the least expected search length, 0."""
+    """A lower expected search length (ESL) is better: the best order of a tie group gives 0, the lowest value."""
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     tied = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 1.0, "b": 1.0}}
     clear = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
@@ -257,7 +258,7 @@ def test_measures_with_unknown_extremes_are_refused():
 
 
 def test_columns_have_different_names(tmp_path, monkeypatch, capfd):
-    """Their names also differ without spaces: two columns were once named `to` and `to `."""
+    """Column names must differ by more than spaces: two columns were once named `to` and `to `."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
     for name in "xy":

@@ -32,7 +32,7 @@ def test_interpolated_points_are_those_of_the_measure():
 
 
 def test_the_area_under_the_roc_curve_is_the_auc():
-    """The areas agree if all relevant documents are retrieved and each rank is a point of the curve."""
+    """The area and AUC are equal if all relevant documents are retrieved and each rank is a point of the curve."""
     rng = np.random.default_rng(1)
     labels, scores = rng.integers(0, 2, 18), rng.integers(0, 5, 18) / 4
     qrels = {"q": {f"d{i}": int(label) for i, label in enumerate(labels)}}
@@ -57,7 +57,7 @@ def test_the_command_traces_runs(collection, tmp_path, capfd, kind):
     assert plot.stat().st_size > 10_000
     lines = capfd.readouterr().out.splitlines()
     assert f"{kind} curves of 3 runs, averaged over {len(read_qrels(collection.qrels))} queries" in lines
-    # The printed table has one row per run; the CSV has all points.
+    # The printed table has one row per run. The CSV file has all points of the curves.
     assert [sum(line.startswith(f"{run.stem} ") for line in lines) for run in runs] == [1, 1, 1]
     assert main(["curve", str(collection.qrels), *map(str, runs), "--kind", kind, "--format", "csv"]) == 0
     rows = capfd.readouterr().out.splitlines()[1:]
@@ -65,7 +65,7 @@ def test_the_command_traces_runs(collection, tmp_path, capfd, kind):
 
 
 def test_the_printed_table_has_a_few_points_of_each_curve():
-    """The points are those of the first and the last rank, and of the greatest ranks up to 10 and up to 100."""
+    """The table has the first and the last rank, the greatest rank up to 10, and the greatest rank up to 100."""
     run = {"q1": {f"d{i}": -float(i) for i in range(150)}}
     outcome = curves({"q1": {"d0": 1, "d9": 1}}, run)
     table = outcome.tables()["points"]
@@ -78,12 +78,12 @@ def test_the_printed_table_has_a_few_points_of_each_curve():
 
 
 def test_each_run_has_a_figure_of_its_queries(tmp_path):
-    """Runs have different figures even if their names give the same file name."""
+    """Each run has a file of its own, even if two names of runs are converted to the same file name."""
     outcome = curves(QRELS, {"a/b": RUN, "a_b": RUN}, "roc")
     outcome.write(tmp_path / "out")
     assert {"curves.png", "queries-1-a_b.svg", "queries-2-a_b.png"} <= {p.name for p in (tmp_path / "out").iterdir()}
     lines = outcome.drawings()["queries-1-a_b"].plot().get_lines()
-    # Two queries, the average, and the diagonal.
+    # The figure has four lines: two queries, the average, and the diagonal.
     assert len(lines) == 4
     np.testing.assert_allclose(lines[0].get_ydata()[1:], outcome.y[0, 0])
     np.testing.assert_allclose(lines[2].get_ydata()[1:], outcome.y[0].mean(axis=0))
@@ -91,7 +91,7 @@ def test_each_run_has_a_figure_of_its_queries(tmp_path):
 
 
 def many(n_runs, n_queries=3):
-    """Return judgments and runs, each better than the one before; the first two runs have the same order."""
+    """Return judgments, and runs of increasing quality; the first two runs rank the documents in the same order."""
     rng = np.random.default_rng(5)
     noise = rng.random((n_queries, 60))
     qrels = {f"q{q}": {f"d{i}": 1 for i in range(20)} for q in range(n_queries)}
@@ -128,7 +128,7 @@ def test_the_area_of_a_single_query_is_its_auc():
     run = {"q": dict(zip("abcdef", (4.0, 4.0, 3.0, 2.0, 2.0, 1.0), strict=True))}
     qrels, runs = {"q": {"a": 1, "d": 1}}, {"r": run}
     assert curves(qrels, runs, "roc").areas[0] == pytest.approx(tieaware.evaluate(qrels, runs, "AUC").values.item())
-    # Before its first point, the curve has the precision of that point.
+    # From recall 0 to its first point, the curve has the precision of its first point.
     outcome = curves(qrels, runs)
     x, y = outcome.average(0)
     assert (x[0], y[0]) == (0.0, y[1])

@@ -32,7 +32,7 @@ def outcome(collection, index):
 
 
 def test_values_agree_with_evaluate(collection, index, outcome):
-    """Their spread agrees, too. The run includes the whole tie group at the cut."""
+    """The values and their spread equal those of a run that includes the whole tie group at the cut-off."""
     run = retrieval.Champions(r=5).search(index, collection.topics, K, whole_ties=True)
     alone = tieaware.evaluate(collection.qrels, run, ["AP", "nDCG@10"], spread=True)
     place = outcome.methods.index("Champions(r=5)")
@@ -55,7 +55,7 @@ def test_longer_champion_lists_cost_more_and_lose_less(outcome):
 
 
 def test_overlap_is_averaged_over_tie_orders():
-    """After the first document, three documents tie for two places: the overlap is that of independent orders."""
+    """Three documents tie for two ranks. The overlap is an expectation: both runs order the ties independently."""
     texts = [("d1", "tie"), ("d2", "tie"), ("d3", "tie"), ("d4", "tie tie tie")]
     index = retrieval.Index.build(texts, analyzer=str.split)
     qrels = {"q1": {"d4": 1}, "q2": {"d2": 1}}
@@ -124,7 +124,7 @@ def test_the_command_reads_documents_or_an_index(collection, tmp_path, capsys):
     for given in (documents, tmp_path / "index"):
         options = ["--method", "Champions(r=2)", "--weighting", "bm25", "-k", "10", "-m", "RR", "--format", "csv"]
         assert main(["inexact", str(given), str(topics), str(qrels), *options]) == 0
-        # The column of times differs from call to call.
+        # Leave out the column of times, because times differ from call to call.
         table = csv.DictReader(io.StringIO(capsys.readouterr().out))
         printed.append([{name: row[name] for name in row if name != "time"} for row in table])
     assert printed[0] == printed[1]

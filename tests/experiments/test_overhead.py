@@ -15,7 +15,7 @@ def test_ratios_are_positive_and_plain_python_is_slower(tmp_path):
     outcome = overhead(["AP", "RR"], n_queries=50, rounds=3)
     assert outcome.ratios.shape == (2, 3)
     assert (outcome.ratios > 0.0).all()
-    # Plain Python is so much slower that noise cannot reverse the comparison.
+    # Plain Python is so much slower that noise in the times cannot reverse the comparison.
     assert (outcome.ratios[:, 2] > 3.0).all()
     assert [row[0] for row in outcome.table().rows] == ["AP", "RR"]
     assert "seed 2008" in outcome.table().notes[0]

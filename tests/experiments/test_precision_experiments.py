@@ -31,7 +31,7 @@ def banded(collection):
 
 
 def test_values_agree_with_evaluate():
-    """All bands share one pass over a run; `evaluate` with each single precision gives the same values."""
+    """The experiment computes all bands in one pass over a run; `evaluate` gives the same values one by one."""
     wanted = ["bands:2", "decimals:0", "bands:1.5", "levels:2"]
     outcome = precision(QRELS, RUNS, wanted, ["AP", "nDCG@2"])
     for p, name in enumerate(wanted):
@@ -72,7 +72,7 @@ def test_verdicts_can_vanish_and_flip():
 
 
 def test_a_verdict_can_appear():
-    """Mean RR 1 and 0.975 do not differ significantly; when the first run ties, 0.75 and 0.975 do."""
+    """The mean RRs 1 and 0.975 do not differ significantly. With ties in the first run, 0.75 and 0.975 do."""
     qrels = {f"q{i}": {"d1": 1} for i in range(20)}
     first = {f"q{i}": {"d1": 0.52, "d2": 0.51} for i in range(20)}
     second = {f"q{i}": {"d1": 0.8 if i else 0.1, "d2": 0.2} for i in range(20)}
@@ -81,7 +81,7 @@ def test_a_verdict_can_appear():
 
 
 def test_the_one_sided_test_is_about_the_kept_share():
-    """Its p values are those of SciPy's test of coarsened − kept · original."""
+    """The p values equal those of SciPy's one-sided t-test of the differences coarsened − kept · original."""
     outcome = banding(QRELS, RUNS, ["2"], ["RR"], kept=0.5)
     tested = outcome.values[0, :, :, 0] - 0.5 * outcome.originals[0][:, :, 0]
     from scipy import stats
@@ -92,7 +92,7 @@ def test_the_one_sided_test_is_about_the_kept_share():
 
 
 def test_a_run_without_a_changed_value_is_kept():
-    """The one-sided test alone does not show it, because the run's own mean is not significantly above 0."""
+    """The one-sided test alone would not show that it is kept: the run's mean is not significantly above 0."""
     qrels = {f"q{i}": {"d1": 1} for i in range(8)}
     run = {q: {("d1" if q == "q0" else "d2"): 2.0, "d3": 1.0} for q in qrels}
     outcome = precision(qrels, {"run": run}, ["bands:1", "levels:1"], ["RR"])
@@ -111,7 +111,7 @@ def test_a_run_without_a_changed_value_is_kept():
 
 
 def test_the_bound_of_the_loss_agrees_with_the_one_sided_test(generated):
-    """The bound is below 1 - kept exactly if the test shows that the share `kept` is kept."""
+    """The bound of the loss is below 1 - kept if and only if the test shows that the run keeps the share `kept`."""
     arguments = generated.qrels, list(generated.runs), ["bands:1", "bands:1.5", "levels:3"], ["AP", "RR"]
     by_share = {kept: precision(*arguments, kept=kept) for kept in (0.5, 0.9, 0.99)}
     kinds = set()
@@ -120,7 +120,7 @@ def test_the_bound_of_the_loss_agrees_with_the_one_sided_test(generated):
         shown = (outcome.most_lost < 1.0 - kept) & changed
         np.testing.assert_array_equal(shown, (outcome.not_kept < 0.05) & changed)
         np.testing.assert_array_equal(outcome.keeps == 1, shown | ~changed)
-        # Where the test shows that a run lost more, its mean did fall below the share.
+        # If the test shows that a run lost more than 1 - kept, the run's mean did fall below the share `kept`.
         ratios = outcome.values.mean(axis=2) / np.stack(outcome.originals).mean(axis=2)
         assert (ratios[outcome.keeps == -1] < kept).all()
         kinds |= set(outcome.keeps.ravel().tolist())
@@ -132,7 +132,7 @@ def test_the_verdict_in_special_cases():
     assert one == "No value of AP changes with bands:1, decimals:9: the run keeps its on every query."
     both = precision(QRELS, RUNS, ["bands:1"], ["AP"]).verdict()
     assert both.endswith("all 2 runs keep theirs on every query. All 1 verdicts between pairs of runs stay.")
-    # Relevant documents are near the top in a and near the end in b, so a loses and b gains if all scores tie.
+    # Relevant documents are near the top of run a and near the end of run b. So a loses and b gains if all scores tie.
     lost, gained = (precision(QRELS, RUNS[name], ["levels:1"], ["RR"]).verdict() for name in "ab")
     assert "levels:1 changes RR: the run loses" in lost
     assert "levels:1 changes RR: the run gains" in gained
@@ -156,7 +156,7 @@ def test_a_precision_that_changes_nothing_keeps_all_bits(collection, identity):
 
 
 def test_no_observed_loss_exceeds_the_worst_case(banded):
-    """The bounds hold also for graded labels, and if relevant documents are not retrieved."""
+    """The bounds of the loss also hold for graded labels, and if relevant documents are not retrieved."""
     for (p, m), (loss, gain) in banded.worst.items():
         differences = banded.differences[p, :, :, m]
         assert differences.max() <= loss + 1e-12

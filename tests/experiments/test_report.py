@@ -96,7 +96,7 @@ def test_the_report_loads_nothing_and_runs_only_its_own_script(tmp_path):
 
 
 def test_the_answer_comes_first(tmp_path):
-    """The page has the verdict, its figure, the contents, the tables and the method, in this order."""
+    """The page has the verdict first, then its figure, the contents, the tables and the method, in this order."""
     _Lines().write(tmp_path, "tieaware")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     order = ['class="verdict"', "<figure>", "<nav ", "<table>", 'id="how"', "<script>"]
@@ -136,7 +136,7 @@ def test_a_page_stays_small_and_links_to_the_files_it_leaves_out(tmp_path):
     text = (tmp_path / "report.html").read_bytes()
     assert 500_000 < len(text) < 2_000_000
     page = _Page(text.decode())
-    # Each figure is shown or linked; a table that is too long shows its first rows.
+    # Each figure is shown or linked. Of a table that is too long, the first rows are shown.
     n_images = page.tags.count("img")
     assert 1 <= n_images < 4
     assert {f"lines-{i}.svg" for i in range(n_images, 4)} <= set(page.values("href"))
@@ -201,7 +201,7 @@ def test_no_file_is_written_if_one_cannot_be_written(tmp_path):
 
 
 def test_an_interrupted_report_changes_nothing(tmp_path, monkeypatch):
-    """The interrupt comes after the tables are written, but before they are moved to their places."""
+    """An interrupt after the tables are written, but before they are moved to their folder, changes no file there."""
     monkeypatch.setattr(Drawing, "save", _killed)
     (tmp_path / "lines.csv").write_text("old")
     with pytest.raises(KeyboardInterrupt):
@@ -221,7 +221,7 @@ def test_a_plot_is_saved_in_the_format_of_its_suffix(tmp_path):
 
 
 def test_a_plot_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    """An existing file, or the target of a symbolic link, stays as it was; a device gives an error."""
+    """If writing is interrupted, an existing file stays as it was, also if it is the target of a symbolic link."""
     drawing = _Lines().drawings()["crossing"]
     (tmp_path / "old.svg").write_text("old")
     (tmp_path / "link.svg").symlink_to("old.svg")
@@ -245,7 +245,7 @@ def _killed(*_):
 
 
 def test_unfinished_files_of_killed_processes_are_removed(tmp_path):
-    """Unfinished files of running processes stay, and so do all other files."""
+    """Unfinished files of running processes are kept, and so are all other files."""
     (tmp_path / ".mine").mkdir()
     (tmp_path / ".unfinished-link").symlink_to(".mine")
     code = (

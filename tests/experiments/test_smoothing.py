@@ -27,7 +27,11 @@ def test_tau_ties_rounding_errors_in_any_unit(unit):
 
 
 def test_scores_follow_the_design_written_as_loops():
-    """Loops over the same draws: priors are from Qa or Qb, standardized over the half that was measured there."""
+    """The scores equal those of loops over the same random draws.
+
+    The prior of a system is its mean on the topics of Qa or Qb. Standardized scores have a prior that is standardized
+    over the half of the systems that was measured on these topics.
+    """
     values = some_values()
     values[:6, 3] = 0.25
     alphas, topics, repeats = (0.0, 0.3, 1.0), 4, 5

@@ -19,7 +19,8 @@ from tieaware.statistics import count_ties
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
-# q1: groups of 1, 3 and 2 documents; q2: distinct scores, of which two tie as float32; q3: one document.
+# Query q1 has tie groups of 1, 3 and 2 documents. The scores of q2 are distinct, but two of them tie as float32. q3 has
+# one document.
 RUN = {
     "q1": {"a": 5.0, "b": 4.0, "c": 4.0, "d": 4.0, "e": 1.0, "f": 1.0},
     "q2": {"a": 1.0, "b": 1.0 - 2**-40, "c": 0.5},
@@ -54,11 +55,12 @@ def test_values_agree_with_evaluate_under_each_tie_rule():
         alone = tieaware.evaluate(QRELS, {"one": RUN, "two": {"q1": {"b": 1.0, "a": 1.0}}}, ["AP", "RR"], ties=rule)
         np.testing.assert_array_equal(outcome.values[i], alone.values)
     rules = {(row[0], row[1]): row for row in outcome.tables()["rules"].rows}
-    # RR on q1, in run order and on average: 1 and 3/4 for run two; 1/2 and the mean of 1/2, 1/3, 1/4 for run one.
+    # RR on q1: for run two, 1 in run order and 3/4 on average over all orders; for run one, 1/2 in run order, and on
+    # average the mean of 1/2, 1/3 and 1/4.
     assert rules["RR", "run_order"][4] == pytest.approx(0.25)
     assert rules["RR", "run_order"][5] == "two, q1"
     assert rules["RR", "average"][3:8] == (0.0, 0.0, None, 0.0, None)
-    # The bias of RR, averaged over both runs and three queries.
+    # The bias of RR in run order, averaged over two runs and three queries.
     assert rules["RR", "run_order"][3] == pytest.approx((0.25 + 0.5 - (1 / 2 + 1 / 3 + 1 / 4) / 3) / 6)
     bias = {row[:2]: row[2:] for row in outcome.tables()["bias"].rows}
     one = np.array([1 / 2, 1 / 3, 1 / 4])
@@ -85,7 +87,8 @@ def test_the_verdict_in_special_cases():
     assert cut == f"{one} A cut-off at 2 divides a group of tied documents in 1 list."
     assert tie_prevalence(RUN, cutoffs=[]).verdict() == f"{one} The largest group of equal scores has 3 documents."
     assert tie_prevalence(RUN, {"q1": {"a": 1}}, ["RR"]).verdict() == f"{one} Their order changes no run's mean RR."
-    # RR on the only query: 1/2, 1/3 or 1/4 for the run tied; 1 or 1/2 for ahead; 1/3 for inside.
+    # The possible values of RR on the only query: 1/2, 1/3 or 1/4 for the run "tied"; 1 or 1/2 for the run "ahead"; 1/3
+    # for the run "inside".
     runs = {"tied": RUN, "ahead": {"q1": {"b": 1.0, "a": 1.0}}, "inside": {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}}}
     verdict = tie_prevalence(runs, {"q1": {"b": 1, "f": 1}}, ["RR"]).verdict()
     assert verdict.endswith(
@@ -111,7 +114,7 @@ def test_measures_without_a_spread_have_no_deviation():
 
 
 def test_lists_that_end_inside_a_tie_at_a_common_length_cause_a_warning():
-    """The order of the input, ties elsewhere in a list and ties in shorter lists have no effect."""
+    """The order of the input, ties before the end of a list, and ties in shorter lists cause no warning."""
     lists = {
         "cut": {"a": 1.0, "b": 2.0, "c": 1.0},
         "untied at its end": {"a": 3.0, "b": 3.0, "c": 1.0},
@@ -122,7 +125,7 @@ def test_lists_that_end_inside_a_tie_at_a_common_length_cause_a_warning():
         outcome = tie_prevalence(lists)
     assert (outcome.ties[0].common_length, outcome.ties[0].cut_lists) == (3, 2)
     assert outcome.table().rows[0][-1] == 2
-    # The greatest length is a common length only if several lists, and at least a tenth of all, have it.
+    # The greatest length is a common length only if several lists have it, and these are at least a tenth of all lists.
     for n_long, n_short, expected in ((1, 1, None), (2, 18, 2), (2, 19, None)):
         sizes = [2] * n_long + [1] * n_short
         counted = count_ties(np.zeros(sum(sizes)), np.append(0, np.cumsum(sizes)))
@@ -178,7 +181,7 @@ def test_the_rank_column_of_a_large_compressed_file_is_read(tmp_path):
 
 
 def test_the_rank_column_is_read_without_comments_and_empty_lines(tmp_path, capfd):
-    """The byte order mark of UTF-8 is skipped, too, as when the run is read."""
+    """Like the reader of runs, the reader of ranks also skips the byte order mark of UTF-8."""
     lines = "q1 Q0 a 1 3 t\n# all of them\n\n  #\n \nq1 Q0 b 2 2 t\n#"
     (tmp_path / "a.run").write_bytes(b"\xef\xbb\xbf" + lines.encode())
     column = read_ranks(tmp_path / "a.run")
@@ -206,7 +209,7 @@ def test_pipes_and_standard_input_are_opened_only_once(tmp_path, monkeypatch):
 
 
 def test_runs_without_documents_have_no_ties(tmp_path):
-    """Their shares are 0, without a division by zero."""
+    """The shares of tied documents and lists are 0; there is no division by zero."""
     outcome = tie_prevalence({"one": {"q1": {}}, "two": {"q2": {}}}, {"q1": {"a": 1}, "q2": {"a": 1}}, ["RR"])
     assert outcome.table().rows[0] == ("one", 1, 0.0, 0, 0.0, None, None, None, 0.0, 0, None, None, None)
     assert outcome.tables()["group-sizes"].rows == [("1", 0, 0, 0.0)]
@@ -215,7 +218,7 @@ def test_runs_without_documents_have_no_ties(tmp_path):
 
 
 def test_shares_of_ties_in_generated_runs(generated):
-    """The scorers range from one without ties to one that gives all documents the same score."""
+    """The generated scorers range from one without ties to one that gives all documents the same score."""
     found = ties_of(generated)
     shares = [ties.tied_documents / ties.documents for ties in found.ties]
     assert dict(zip(found.runs, shares, strict=True)) == pytest.approx(
@@ -230,7 +233,7 @@ def test_shares_of_ties_in_generated_runs(generated):
 
 @pytest.mark.slow
 def test_round_1_of_trec_covid(covid):
-    """The counts agree with the facts in the README of the collection."""
+    """The counts of ties equal those in the README of the collection."""
     real = ties_of(covid)
     ties = dict(zip(real.runs, real.ties, strict=True))
     assert ties["BERT"].tied_documents == 0

@@ -11,5 +11,5 @@ queries = st.lists(st.sampled_from((*WORDS, "unknown")), max_size=5)
 
 
 def named(texts):
-    """Return documents with these words, with ids in descending order."""
+    """Return a document (id, text) for each list of words, with ids in descending order."""
     return [(f"d{len(texts) - i}", " ".join(text)) for i, text in enumerate(texts)]

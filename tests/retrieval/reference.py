@@ -91,7 +91,7 @@ def at_least(c: Collection, m: int, share: float) -> Scores:
 
 
 def best(values: Scores, r: int) -> set[int]:
-    """Return the r documents with the largest values; if values tie, the first documents."""
+    """Return the r documents with the largest values; if values tie, the documents with the lowest numbers."""
     return set(sorted(values, key=lambda d: (-values[d], d))[:r])
 
 
@@ -150,7 +150,7 @@ def cluster_pruning(c: Collection, n_leaders: int | None, b1: int, b2: int, seed
 
 
 def tiers(c: Collection, k: int, thresholds: tuple[float, ...], quantiles: tuple[float, ...], by: str) -> Scores:
-    """Search the postings with the largest values, and further tiers until there are k documents."""
+    """Search the tier of the postings with the largest values, and then further tiers until k documents are found."""
     values = c.weights if by == "weight" else term_frequencies(c)
     ascending = sorted(v for by_document in values.values() for v in by_document.values())
     n = len(ascending)
@@ -177,7 +177,7 @@ def smallest_window(needed: Counter[int], text: list[int]) -> int:
 
 
 def proximity(c: Collection, k: int, needed: Counter[int], alpha: float, depth: int | None) -> Scores:
-    """Add alpha, divided by the width of the smallest window, to the scores of the top documents."""
+    """Rerank the top documents: add alpha, divided by the width of the smallest window, to their scores."""
     scores = {}
     for d, s in top(exact(c), max(k, depth or 0), True):
         window = smallest_window(needed, c.texts[d])
@@ -197,14 +197,14 @@ def zone_matches(query: set[str], zones: dict[str, list[str]], match: str) -> di
 
 
 def inclusion(ranked: list[tuple[int, float]], k: int) -> dict[int, float]:
-    """Return the probability of each document to be in the top k if tied documents are in random order."""
+    """Return, for each document, the probability that it is in the top k if tied documents are in random order."""
     sizes = Counter(s for _, s in ranked)
     above = {s: sum(n for other, n in sizes.items() if other > s) for s in sizes}
     return {d: min(1.0, max(0, k - above[s]) / sizes[s]) for d, s in ranked}
 
 
 def centroid(c: Collection, p: dict[int, float]) -> Scores:
-    """Return the weighted mean of the vectors of some documents."""
+    """Return the mean of the vectors of some documents, weighted by p."""
     n = round(total(p.values())) or 1
     return {t: total(p[d] * w[d] for d in sorted(p) if d in w) / n for t, w in c.weights.items()}
 

@@ -76,8 +76,9 @@ def _search(seed: int) -> Search:
 
 
 def searches() -> st.SearchStrategy[Search]:
-    """Draw searches, including empty documents and queries, unknown and repeated terms, one document, and K beyond N.
+    """Draw searches, some with special cases: empty documents or queries, unknown or repeated terms, a large K.
 
-    Hypothesis draws only a seed, because it would draw a single document most of the time.
+    Hypothesis draws only the seed of a random generator. If it drew the documents itself, most collections would have a
+    single document.
     """
     return st.integers(0, 2**20).map(_search)

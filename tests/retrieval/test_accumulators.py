@@ -79,7 +79,7 @@ def test_results_equal_plain_python_for_any_chunk_size(n, shares, k, dtype):
             for at_least, added in ((2, None), (1, base), (2, base)):
                 found_among = accumulate(each, n, k, **options, at_least=at_least, base=added)
                 assert pairs(found_among) == ranked(plain(lists, added, at_least), k, whole_ties)
-    # The costs do not depend on the size of the chunks; only the comparisons differ with whole ties.
+    # The costs do not depend on the size of the chunks. Only the number of comparisons depends on `whole_ties`.
     assert {each[:2] for each in counts} == {(len(lists.documents), len(plain(lists)))}
     assert len(counts) <= 2
 
@@ -116,12 +116,14 @@ def test_comparisons_stay_within_the_textbook_limits(j):
         lists = TermLists(starts, np.array([j]), np.ones(1), documents, weights.astype(np.float32))
         ks = sorted({k for k in (1, 2, 10, j // 2, j) if 1 <= k <= j})
         counts = [accumulate(lists, j, k, heap_of_all=True).n_comparisons for k in ks]
-        # The heap takes at most 2J comparisons to build, and 2 log2 J to draw one document.
+        # Building a heap of J documents takes at most 2J comparisons, and drawing one document from it at most 2 log2
+        # J.
         draw = 2 * int(math.log2(j)) if j > 1 else 0
         assert counts[0] <= 2 * j + draw
         for (k, count), (next_k, next_count) in pairwise(zip(ks, counts, strict=True)):
             assert next_count - count <= (next_k - k) * draw
-        # Each document is compared with the worst of the best so far. When there are 2k of these, half are dropped.
+        # Each document is compared with a bound, and kept if it may be among the best k. When about 2k documents are
+        # kept, half of them are dropped.
         for k in ks:
             found = accumulate(lists, j, k)
             assert found.n_documents == j

@@ -31,7 +31,7 @@ def test_first_tied_documents_are_champions_and_all_reads_count():
     index = Index.build([(i, "tie") for i in range(9)] + [(9, "tie tie rank")], analyzer=str.split)
     run, costs = Champions(weighting="nnn.nnn", r=3).counted(index, {"q": "tie rank", "r": "no"}, k=5)
     assert run.documents.to_list() == [9, 0, 1]
-    # The two champion lists have four entries, and the three documents have four postings.
+    # The two champion lists have four entries, and the three documents in them have four postings of the query's terms.
     assert costs.postings.tolist() == [8, 0]
     assert costs.documents.tolist() == [3, 0]
     # Three champions are enough for the top three, but too few for the top five.

@@ -29,7 +29,7 @@ def test_visiting_all_leaders_equals_exact_search(search: Search, b1, seed):
 
 
 def test_the_nearest_leaders_equal_a_stable_sort():
-    """Draw products from few values, so that leaders are inserted among tied ones."""
+    """Leaders that are inserted one by one must end in the order of a stable sort, also where their products tie."""
     rng = np.random.default_rng(8)
     products = rng.integers(0, 4, (9, 50)).astype(float)
     nearest, cosines = np.full((3, 50), -1, np.int32), np.full((3, 50), -1.0)

@@ -22,7 +22,8 @@ def tar(pages):
             member = tarfile.TarInfo(name)
             member.size = len(page)
             archive.addfile(member, io.BytesIO(page))
-    # Leave out the modification time, so that parallel test processes collect tests with the same names.
+    # A modification time would make the bytes differ from process to process. They are test parameters, and parallel
+    # test processes must collect the same tests.
     return gzip.compress(file.getvalue(), mtime=0)
 
 

@@ -22,7 +22,8 @@ LIMITS = st.sampled_from((None, 0, 1, 2))
 @settings(max_examples=100, deadline=None)
 def test_expanded_queries_equal_the_reference(search: Search, labels, alpha, beta, gamma, n_terms, rel):
     c = search.collection()
-    # Judge the documents d0 to d11, some of which may not be in the index; x becomes a negative label: unjudged.
+    # Judge the documents d0 to d11, some of which may not be in the index. The label x becomes -1, which means
+    # unjudged.
     judged = {d: -1 if label == "x" else int(label) for d, label in enumerate(labels)}
     qrels = {"q": {f"d{d}": label for d, label in judged.items()}, "another": {"d0": 1}}
     expanded = rocchio(
@@ -51,11 +52,11 @@ def test_results_of_blind_feedback_equal_the_reference(search: Search, depth, al
 
 
 def test_blind_feedback_gives_the_mean_score_over_all_orders_of_ties():
-    """Scores are linear in the query, so the expected centroid must give the mean score over all orders of the ties."""
+    """Scores are linear in the query, so the expected centroid must give the mean of the scores over all tie orders."""
     texts = ["tie tie a", "tie b b", "tie c", "tie a c", "b", "c c", "a"]
     index = Index.build(enumerate(texts), analyzer=str.split)
     exact = Exact(weighting="nnn.nnn")
-    # Document 0 is first, and documents 1 to 3 tie for the next ranks; the top three has two of these.
+    # Document 0 is first, and documents 1 to 3 tie for ranks 2 to 4. The top three contains two of the tied documents.
     orders = [(0, *order)[:3] for order in permutations((1, 2, 3))]
     scores = np.zeros(len(texts))
     for order in orders:
@@ -92,7 +93,8 @@ def test_first_tied_terms_are_added():
 def test_costs_of_blind_feedback():
     index = Index.build([(1, "tie rank"), (2, "tie rank list"), (3, "rank")], analyzer=str.split)
     costs = BlindFeedback(depth=1, weighting="nnn.nnn").counted(index, {"q": "tie", "r": "no"})[1]
-    # The first search reads two postings, the two tied documents have five terms, the second search reads six postings.
+    # The first search reads two postings, the two documents that tie for the top rank have five terms, and the second
+    # search reads six postings.
     assert costs.postings.tolist() == [2 + 5 + 6, 0]
     assert costs.documents.tolist() == [2 + 3, 0]
 

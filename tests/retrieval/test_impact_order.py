@@ -18,7 +18,7 @@ WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25", "impact:1", "impact:3", "impact:8", 
 
 
 def expected(search, postings, floor, order):
-    """Sort all postings, read them up to the limits, and rank the sums; return the ranking and how many were read."""
+    """Sort all postings, and add them to sums up to the limits; return the ranking and the number of postings read."""
     collection = search.collection()
     kept = [(q * w, len(collection.weights[t]), t, d)
             for t, q in collection.query.items() for d, w in collection.weights[t].items()]  # fmt: skip
@@ -133,7 +133,7 @@ def test_segments_beyond_the_postings_are_refused():
         )  # fmt: skip
 
     assert [each.tolist() for each in found()[:2]] == [[0], [9.0]]
-    # Numbers that are not those of documents are ignored.
+    # Postings with a document number outside the collection are ignored.
     for invalid, (term, most) in product((-5, 2, 2**31 - 1), ((0, 1), (0, 9), (1, 9))):
         assert not len(found(term, most, documents=np.full(3, invalid, np.int32))[0])
     for changed in (

@@ -129,7 +129,7 @@ def test_load_takes_an_analyzer_that_the_file_cannot_store(tmp_path):
 
 
 def test_a_truncated_or_changed_file_is_refused(tmp_path):
-    """Truncate a file at each byte, and flip a bit of every third byte; only the padding between arrays may change."""
+    """A file cut at any byte is refused, and so is one with a flipped bit, except in the padding between arrays."""
     path = tmp_path / "i"
     index = Index.build([("d1", "a b a"), ("d2", "b")], analyzer=str.split, quality=[0.5, 1])
     index.save(path)
@@ -173,7 +173,7 @@ def save_forged(path, change):
     ],
 )  # fmt: skip
 def test_a_malicious_file_is_refused(tmp_path, name, at, value):
-    """The checksum is correct, but a number points outside the arrays."""
+    """The file has a correct checksum, but one of its numbers points outside the arrays."""
 
     def change(arrays):
         arrays[name][at] = value

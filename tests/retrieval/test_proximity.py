@@ -44,7 +44,7 @@ def test_the_textbook_example():
 
 
 def test_windows_of_long_documents():
-    """Compare with all combinations of positions, for two terms, and for three terms where one is needed twice."""
+    """Windows equal the best of all combinations of positions, for two terms, and for three with one needed twice."""
     rng = np.random.default_rng(3)
     words = rng.choice(list("abcdefghij"), 3000, p=[0.005, 0.005, 0.01, *[0.14] * 7])
     index = Index.build([("d", " ".join(words))], analyzer=str.split)
@@ -71,7 +71,7 @@ def test_the_learned_weight_is_that_of_least_squares():
 
 
 def test_the_kernel_stays_inside_its_arrays_for_any_content():
-    """Pass invalid numbers, as from a malicious file or a racing thread; any result of the right shape is correct."""
+    """A malicious file or a racing thread may pass any numbers to the kernel; only the result's shape must be right."""
     rng = np.random.default_rng(5)
     for _ in range(300):
         n_terms, n_postings, n_tokens = rng.integers(0, 4), rng.integers(0, 6), rng.integers(0, 8)

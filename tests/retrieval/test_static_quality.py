@@ -37,7 +37,7 @@ def test_results_of_high_low_equal_the_reference(search: Search, r, m):
 @given(searches())
 @settings(max_examples=30, deadline=None)
 def test_methods_agree_with_lists_of_all_documents(search: Search):
-    """With lists of all documents, the three methods agree; with quality 0, they also agree with exact search."""
+    """With lists of all documents, the three methods find the same; with quality 0, they also equal exact search."""
     n = len(search.index)
     for quality in (search.index.quality, np.zeros(n)):
         index = Index.build(
@@ -52,7 +52,7 @@ def test_methods_agree_with_lists_of_all_documents(search: Search):
 
 
 def test_net_score_stops_early_with_the_same_result():
-    """The quality of 20,000 documents falls so fast that the first chunks contain the top ten."""
+    """The quality of 20,000 documents falls so fast that the search can stop after the first chunks."""
     rng = np.random.default_rng(1)
     words = rng.choice(list("abcdefgh"), (20_000, 5))
     quality = np.round(rng.random(20_000) ** 8, 3)

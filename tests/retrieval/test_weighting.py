@@ -75,7 +75,8 @@ def test_tf_idf_equals_scikit_learn(index):
     expected = (documents @ query.T).toarray().ravel()
     run = Exact(weighting="nsc.nsc").search(index, {"q": QUERY})
     np.testing.assert_allclose(run.scores, expected[run.documents.to_list()], rtol=1e-6)
-    # Subtract the 1 that scikit-learn adds to each idf. The base of the logarithm does not change a cosine.
+    # Subtract the 1 that scikit-learn adds to each idf. scikit-learn uses natural logarithms, but the base does not
+    # change a cosine.
     counts = np.array([[text.split().count(t) for t in index.terms] for text in TEXTS])
     plain = TfidfTransformer(smooth_idf=False).fit(counts)
     plain.idf_ = plain.idf_ - 1
@@ -107,7 +108,8 @@ def test_impacts_equal_the_linear_quantizer_of_pisa(index, bits, of):
     if of == "lnc.ltc":
         df = np.diff(index.postings.starts)
         weights = (weights * np.repeat(np.log10(len(index) / df), df)).astype(np.float32)
-    # PISA's source code: a scale in float32, then std::round, which rounds halves away from zero, then plus 1.
+    # PISA's source code multiplies by a scale in float32, applies std::round, which rounds halves away from zero, and
+    # adds 1.
     scale = np.float32((1 << bits) - 2) / weights.max()
     expected = [math.floor(float(np.float32(w * scale)) + 0.5) + 1 for w in weights]
     impacts = weighting.of_postings(index.postings)

@@ -10,7 +10,7 @@ from tieaware import Evaluator, InputError
 from tieaware.retrieval import Index, WeightedZones, learn_zone_weight, zone_matches, zone_scores
 
 ZONES = ("title", "body", "end")
-# The textbook's examples: whether the title matches, whether the body matches, and whether the document is relevant.
+# The textbook's judged documents: whether the title matches, whether the body matches, and whether it is relevant.
 EXAMPLES = np.array([(1, 1, 1), (0, 1, 0), (0, 1, 1), (0, 0, 0), (1, 1, 1), (0, 1, 1), (1, 0, 0)]).T
 WEIGHTS = ({"title": 0.3, "body": 0.5, "end": 0.2}, {"body": 0.1, "title": 0.9}, {"end": 1, "body": 0}, None)
 
