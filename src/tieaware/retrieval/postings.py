@@ -78,7 +78,7 @@ def postings_of(tokens: Numbers, offsets: Offsets, n_terms: int, *, positions: b
     """
     lengths = np.diff(offsets)
     if len(lengths) > LARGEST or lengths.max(initial=0) > LARGEST:
-        raise InputError(where, f"there may be at most {LARGEST:,} documents, and as many tokens in each")
+        raise InputError(where, f"there may be at most {LARGEST:,} documents, and at most as many tokens in a document")
     built = _postings.build(tokens, offsets, n_terms, positions)
     if isinstance(built, int):
         raise unexpected(f"{where}[{built}]", f"a term number from 0 to {n_terms - 1}", str(tokens[built]))
