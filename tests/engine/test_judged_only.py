@@ -56,7 +56,7 @@ def test_values_are_those_of_the_list_without_unjudged_documents(some, ties, pre
 @pytest.mark.parametrize(("ties", "precision"), [("optimistic", "bands:2"), ("average", "levels:3")])
 def test_precisions_that_need_the_whole_list_are_refused(some, ties, precision):
     """Levels and bands depend on unjudged documents too, so they cannot be computed after these are removed."""
-    found = "depends on the whole list, which judged_only shortens; with judged_only, use .*"
+    found = "cannot be used with judged_only, because it coarsens .*"
     with pytest.raises(InputError, match=f"^precision={precision}: {found}$"):
         evaluator(some, ["AP(judged_only=True)"], ties=ties, precision=precision)
     with pytest.raises(InputError, match=f"^precision=bands:2: {found}$"):

@@ -202,7 +202,7 @@ def test_errors_are_those_of_the_call():
     with pytest.raises(InputError, match=r"scores: expected shape \(2,\)"):
         Evaluator([1, 0], ["RR"]).spread([1.0])
     for rule in ("run_order", "optimistic"):
-        message = f"^ties: '{rule}' leaves one order only; a spread needs 'average'$"
+        message = f"^ties: '{rule}' gives tied documents one order; a spread requires 'average'$"
         with pytest.raises(InputError, match=message):
             Evaluator([1, 0], ["RR"], ties=rule).spread([1.0, 2.0])
         with pytest.raises(InputError, match=message):

@@ -438,7 +438,7 @@ def test_an_invalid_matrix_is_refused(change, message):
         ({"undefined": "no"}, "undefined: expected .*, found 'no'"),
         (
             {"measures": ["AP(judged_only=True)"], "precision": "levels:2"},
-            "precision=levels:2: depends on the whole list, which judged_only shortens; .*",
+            "precision=levels:2: cannot be used with judged_only, .*",
         ),
     ],
 )  # fmt: skip
