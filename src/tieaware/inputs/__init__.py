@@ -1,4 +1,4 @@
-"""Judgments and runs, read from any form in which callers pass them."""
+"""Judgments and runs, read from files, dicts, columns and tables."""
 
 from tieaware.inputs.matching import Matched, differing, match
 from tieaware.inputs.qrels import Qrels

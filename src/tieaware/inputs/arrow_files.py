@@ -1,4 +1,4 @@
-"""Tables in files that pyarrow reads: Parquet, and both IPC formats of Arrow."""
+"""Tables in files that pyarrow reads: Parquet files, Arrow IPC files and Arrow IPC streams."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tieaware.inputs.files import ByteStream, reason
 from tieaware.inputs.frames import ArrowFrame, Batches, Frame
 from tieaware.runtime.extras import MissingExtraError, load
 
-# The number of rows of a batch of a Parquet file.
+# The largest number of rows in a batch from a Parquet file.
 _BATCH_ROWS = 1 << 17
 
 
 class _PyarrowFile(Frame, ABC):
-    """A file whose schema and batches pyarrow reads. Pyarrow opens the file itself, by its path."""
+    """A table file that pyarrow opens by its path, and from which it reads the schema and the batches."""
 
     MAGIC: ClassVar[bytes]
 
     @classmethod
     def recognise(cls, stream: ByteStream) -> Frame | None:
-        """Return the table in an open file, or None if the file has another format."""
+        """Return the table in an open file; None if the file has another format or cannot be opened again."""
         if not stream.reopenable or not stream.start.startswith(cls.MAGIC):
             return None
         assert isinstance(stream.path, str | os.PathLike)
@@ -36,11 +36,11 @@ class _PyarrowFile(Frame, ABC):
 
     @abstractmethod
     def _schema(self) -> Any:
-        """Return the schema as a pyarrow object."""
+        """Return the schema of the file as a pyarrow object."""
 
     @abstractmethod
     def _batches(self, names: list[str]) -> Iterable[Any]:
-        """Return the batches of these columns as pyarrow objects."""
+        """Yield the batches of the file as pyarrow objects, restricted to the columns with these names."""
 
     def _try(self, read: Callable[[], Any]) -> Any:
         try:
@@ -51,7 +51,7 @@ class _PyarrowFile(Frame, ABC):
             raise InputError(self._source_name, f"the file cannot be read: {reason(error)}") from None
 
     def _validated(self, batch: Any) -> Any:
-        """Return a batch after checking that its buffers are consistent."""
+        """Return a batch unchanged. A subclass checks first that the buffers of the batch are consistent."""
         return batch
 
     def batches(self, columns: Sequence[int]) -> Batches:
@@ -66,7 +66,7 @@ class _PyarrowFile(Frame, ABC):
 
 
 class ParquetFile(_PyarrowFile):
-    """A Parquet file. Its batches do not depend on its row groups."""
+    """A Parquet file. It is read in batches of a fixed number of rows, however its row groups divide it."""
 
     MAGIC = b"PAR1"
 
@@ -92,7 +92,8 @@ class ArrowFile(_PyarrowFile):
         return self._reader().schema
 
     def _validated(self, batch: Any) -> Any:
-        # The kernels read the buffers of the file directly: invalid offsets would make them read other memory.
+        # The kernels read the buffers of the file without copying them. Invalid offsets in a corrupt file would make
+        # the kernels read beyond these buffers.
         if batch is not None:
             batch.validate(full=True)
         return batch

@@ -1,4 +1,4 @@
-"""The usual names of the columns of judgments and runs, and the search for columns by name."""
+"""Recognition of the columns of judgments and runs, by the names that they usually have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tieaware.errors import InputError
 from tieaware.inputs.frames import Frame
 
-# The names that publishers of judgments and runs, and other evaluators, give to the columns.
+# The usual names of each column: those in published judgments and runs, and in data frames of other evaluation tools.
 QUERIES = ("query_id", "qid", "q_id", "query", "query-id", "user_id", "user")
 DOCUMENTS = ("doc_id", "docno", "did", "doc", "corpus-id", "item_id", "item")
 _SCORES = ("score", "rating", "prediction", "sim")
@@ -26,12 +26,12 @@ def run_columns(
     source_name : str
         The name of the table in messages.
     query, doc, score : str or None
-        The names of the columns; None for the usual names.
+        The names of the columns. If a name is None, the column is recognised by its usual names.
 
     Raises
     ------
     InputError
-        A column is missing, or several columns have usual names.
+        A column is missing, or several columns have a usual name of the same column.
     """
     wanted = [("query", query, QUERIES), ("doc", doc, DOCUMENTS), ("score", score, _SCORES)]
     return tuple(_required(frame.names, source_name, *each) for each in wanted)
@@ -40,13 +40,13 @@ def run_columns(
 def judged_columns(
     frame: Frame, source_name: str, query: str | None = None, doc: str | None = None, label: str | None = None
 ) -> tuple[int, ...]:
-    """Return the indices of the query, document and label columns of judgments. All else as for `run_columns`."""
+    """Return the indices of the query, document and label columns of judgments. Parameters as for `run_columns`."""
     wanted = [("query", query, QUERIES), ("doc", doc, DOCUMENTS), ("label", label, _LABELS)]
     return tuple(_required(frame.names, source_name, *each) for each in wanted)
 
 
 def run_column(frame: Frame, source_name: str, run: str | None = None) -> int | None:
-    """Return the index of the column with the names of the runs; None if there is none."""
+    """Return the index of the column that contains the name of each row's run; None if the table has no such column."""
     return _found(frame.names, source_name, "run", run, _RUNS)
 
 
@@ -61,7 +61,10 @@ def _required(names: Sequence[str], source_name: str, argument: str, given: str 
 def _found(
     names: Sequence[str], source_name: str, argument: str, given: str | None, usual: Sequence[str]
 ) -> int | None:
-    """Return the index of the column with the given name or a usual name; None if no column has a usual name."""
+    """Return the index of the column named `given`, or, if that is None, of the only column with a usual name.
+
+    Return None if `given` is None and no column has a usual name.
+    """
     wanted = (given,) if given is not None else usual
     found = [i for i, name in enumerate(names) if name in wanted]
     if len(found) > 1:

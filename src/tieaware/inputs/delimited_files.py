@@ -22,9 +22,9 @@ from tieaware.kernels._buffers import BadCell
 from tieaware.kernels._trec import LONGEST_LINE
 from tieaware.lists.identifiers import Identifiers
 
-# The largest number of rows of a batch.
+# The largest number of rows in a batch.
 _BATCH_ROWS = 1 << 17
-# Rows are read a few at a time, until they fill a batch or their text reaches the limit.
+# A batch is filled with FEW_ROWS rows at a time, until it has _BATCH_ROWS rows or their text has LONGEST_BATCH bytes.
 FEW_ROWS = 64
 LONGEST_BATCH = FEW_ROWS * LONGEST_LINE
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -37,14 +37,14 @@ class DelimitedFile(Frame):
     Parameters
     ----------
     stream : ByteStream
-        The file, opened at its beginning. It is read on from the header as long as it stays open, and opened again
-        later.
+        The file, opened at its beginning. The header is read at once. The first call of `batches` reads on from there
+        if the stream is still open; every other call opens the file again.
     delimiter : str
     """
 
     @classmethod
     def recognise(cls, stream: ByteStream) -> Frame | None:
-        """Return the table in an open file, or None if the file has another format."""
+        """Return the table in an open file; None if the suffix is not .csv or .tsv, or a .tsv file has no header."""
         delimiter = _DELIMITERS.get(suffix_of(stream.path))
         if delimiter is None or (delimiter == "\t" and not _has_header(stream)):
             return None
@@ -59,7 +59,7 @@ class DelimitedFile(Frame):
         self.names = self._records.header
 
     def batches(self, columns: Sequence[int]) -> Batches:
-        """Read the rest of the open file, or the whole file again; yield batches."""
+        """Yield the batches of the file, which is opened again if it was read before or is closed."""
         records, self._records = self._records, None
         if records is not None and not records.stream.closed:
             yield from self._batches(records, columns)
@@ -82,9 +82,9 @@ class DelimitedFile(Frame):
 
 
 def _has_header(stream: ByteStream) -> bool:
-    """Return whether the first line names a query and a document column.
+    """Return whether the first line of a TSV file names a query column and a document column.
 
-    Without a header, the file may be a TREC file whose fields are separated by tabs.
+    A file without such a header may be a TREC file whose fields are separated by tabs.
     """
     line = _LINE_END.split(stream.peek_line(), maxsplit=1)[0].decode("utf-8-sig", "surrogateescape")
     names = {name.strip() for row in csv.reader([line], delimiter="\t") for name in row}
@@ -92,7 +92,11 @@ def _has_header(stream: ByteStream) -> bool:
 
 
 class _Cells(Objects):
-    """A column of text without a declared type. Its identifiers match text and integers; its values may be numbers."""
+    """A column of a CSV or TSV file, whose cells are text.
+
+    As identifiers, the cells match text and integers: the cell "7" matches both "7" and 7. As scores or labels, the
+    cells are converted to numbers.
+    """
 
     def identifiers(self, start: int, stop: int) -> Identifiers:
         found = super().identifiers(start, stop)
@@ -115,7 +119,7 @@ class _Cells(Objects):
                 except ValueError:
                     raise BadCell(row, shown(cell) if cell else "an empty field") from None
             raise
-        # Rounding could make two large integers equal, and so create a tie.
+        # Two different integers from 2^53 on could be rounded to the same float64, which would create a tie.
         for i in np.flatnonzero(np.abs(numbers) >= 2.0**53):
             if cells[i].strip().lstrip("+-").isdecimal() and int(cells[i]) != int(numbers[i]):
                 raise BadCell(start + int(i), f"{cells[i]}, which float64 cannot represent")
@@ -146,7 +150,7 @@ class _Records:
         self.header = tuple(name.strip() for row in self.read(1) for name in row)
 
     def read(self, n_rows: int) -> list[list[str]]:
-        """Return the next rows, at most `n_rows`: fewer if they are long, because memory must stay bounded.
+        """Return at most `n_rows` of the next rows. If the rows are long, fewer are returned to bound the memory.
 
         Raises
         ------
@@ -165,7 +169,8 @@ class _Records:
         rows: list[list[str]] = []
         longest = self._raw.n_read + LONGEST_BATCH
         while len(rows) < n_rows and self._raw.n_read < longest:
-            # A quoted field may contain line ends, so one row may consist of many lines.
+            # A row may consist of many lines, because a quoted field may contain line ends. So `last` limits the number
+            # of bytes of these rows, in addition to the limit on the length of a line.
             self._raw.last = self._raw.n_read + 2 * LONGEST_BATCH
             few = list(islice(self._reader, min(FEW_ROWS, n_rows - len(rows))))
             if not few:
@@ -175,23 +180,23 @@ class _Records:
 
 
 class _LongLineError(Exception):
-    """A line is longer than the limit. The caller knows the number of the line."""
+    """A line or a row is longer than the limit. The CSV reader, not this error, knows the number of the line."""
 
 
 class _LimitedLines(RawFile):
-    """A byte stream as a raw file, which limits the length of lines.
+    """A byte stream as a raw file of the standard library, with a limit on the length of a line.
 
     Attributes
     ----------
     n_read : int
-        How many bytes were read.
+        The number of bytes read so far.
     last : int
-        An error is raised if more bytes than this are read.
+        The largest allowed value of `n_read`. Reading more bytes raises _LongLineError.
     """
 
     def __init__(self, stream: ByteStream) -> None:
         super().__init__(stream)
-        # The length of the line that has not ended yet.
+        # The number of bytes read so far of the line whose end has not been read.
         self._length = 0
         self.n_read = 0
         self.last = 2 * LONGEST_BATCH

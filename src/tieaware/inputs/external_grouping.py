@@ -1,4 +1,4 @@
-"""Grouping of rows by query in a temporary file, for runs whose queries are not contiguous."""
+"""Grouping of rows by query in a temporary file, for runs in which the rows of a query are not contiguous."""
 
 from __future__ import annotations
 
@@ -18,39 +18,43 @@ from tieaware.kernels._seen import hashes
 from tieaware.lists.identifiers import Identifiers, Kind
 from tieaware.lists.query_lists import Lists, grouped
 
-# The number of rows that are added at a time.
+# The number of rows that callers pass to `ExternalGrouping.add` at a time.
 BATCH_ROWS = 1 << 18
-# The number of bytes that are held in memory before a file is written, and the number that are grouped at a time,
-# unless one query has more.
+# The largest number of bytes of all rows that stay in memory: more rows are written to a file. It is also the largest
+# number of bytes that are grouped at a time, unless a single query has more.
 HELD = 1 << 26
-# Eight bits of the hash of a query select one of 256 buckets. Neighbouring buckets are read together up to this size.
+# Eight bits of the hash of a query select one of 256 buckets. Neighbouring small buckets are read together, as long as
+# their total size is at most SMALL bytes.
 BUCKETS = 256
 SMALL = 1 << 21
 _KINDS: tuple[Kind, ...] = ("text", "integer", "any")
 
 
 class ExternalGrouping:
-    """Batches of rows in a temporary file, from which whole queries are read. A context manager.
+    """A temporary file to which batches of rows are written, and from which whole queries are read.
 
-    Rows are distributed to buckets by the hashes of their queries, and read bucket by bucket. A bucket of too many
-    bytes is distributed again by further bits of the hash, unless it contains only one query. Memory is therefore
-    bounded by `BATCH_ROWS`, `HELD` and the longest query, for any number of rows. The file has no name, so the
-    operating system removes it even if the process is killed.
+    The hash of its query assigns each row to one of `BUCKETS` buckets, and the file is read bucket by bucket. The rows
+    of a bucket of more than `HELD` bytes are distributed again by eight further bits of the hash, unless the bucket
+    contains only one query. Memory is therefore bounded by `BATCH_ROWS`, `HELD` and the query with most rows, for any
+    number of rows. The file has no name, so the operating system removes it even if the process is killed.
+
+    Use the object in a with statement, which closes the file.
 
     Parameters
     ----------
     level : int
-        Which eight bits of the hash select the bucket.
+        Selects the eight bits of the hash that select the bucket: bits 8 level to 8 level + 7.
     """
 
     def __init__(self, level: int = 0) -> None:
         self._level = level
-        # Imported here: most evaluations need no temporary file.
+        # tempfile is imported here because most evaluations need no temporary file.
         import tempfile
 
         self._file: Any = tempfile.SpooledTemporaryFile(max_size=HELD)  # noqa: SIM115 (closed by __exit__)
         self._end = 0
-        # The offsets of the buckets of each batch in the file, and the smallest and largest hash of each bucket.
+        # For each batch, the offsets of its buckets in the file. For each bucket, the smallest and the largest hash of
+        # its queries, which are equal if the bucket contains only one query.
         self._edges: list[Integers] = []
         self._least = np.full(BUCKETS, np.iinfo(np.uint64).max, np.uint64)
         self._most = np.zeros(BUCKETS, np.uint64)
@@ -59,12 +63,13 @@ class ExternalGrouping:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # Closing tries again to write what could not be written before.
+        # Closing tries again to write buffered rows. If an earlier write failed, this write fails too, and the earlier
+        # error must not be replaced.
         with suppress(OSError):
             self._file.close()
 
     def add(self, lists: Lists, rows: Integers) -> None:
-        """Add a batch of lists; `rows` are the rows of the input from which its rows come."""
+        """Write a batch of lists to the file. `rows` are the numbers that the rows of the batch have in the input."""
         found = hashes(lists.queries.data, lists.queries.offsets)
         buckets = (found >> np.uint64(8 * self._level) & np.uint64(BUCKETS - 1)).astype(np.int64)
         np.minimum.at(self._least, buckets, found)
@@ -87,19 +92,20 @@ class ExternalGrouping:
         self._edges.append(ends)
 
     def runs(self, make: Callable[[Lists], tuple[Run, Ignored]], warn: Callable[[Ignored], None]) -> Iterator[Run]:
-        """Yield a run for each chunk of whole queries, and warn about ignored duplicates at the end.
+        """Yield a run for each chunk of whole queries. At the end, call `warn` with the duplicates that were ignored.
 
         Parameters
         ----------
         make : callable
-            Makes a run from lists, and returns it with the duplicates that it ignored.
+            Makes a run from lists; returns the run and the duplicates that were ignored.
         warn : callable
+            Warns about all duplicates that were ignored.
 
         Raises
         ------
         InputError
-            The error of `make` for the first query of the input that has a duplicate, as if the input had been read in
-            order.
+            `make` raised an error because of a duplicate. If several queries have duplicates, this is the error for the
+            query that comes first in the input, because the order of the buckets must not affect the message.
         """
         found = []
         chunks = self.lists()
@@ -118,7 +124,7 @@ class ExternalGrouping:
         warn(sum((each for _, each in sorted(found, key=lambda pair: pair[0])), Ignored()))
 
     def lists(self) -> Iterator[Lists]:
-        """Yield chunks of whole queries. The sources of their rows are the rows of the input."""
+        """Yield chunks of whole queries. The `sources` of a chunk are the numbers that its rows have in the input."""
         edges = np.stack(self._edges) if self._edges else np.zeros((0, BUCKETS + 1), np.int64)
         sizes = np.diff(edges).sum(axis=0)
         first = 0
@@ -139,7 +145,7 @@ class ExternalGrouping:
             first = last
 
     def _batches(self, edges: Integers, first: int, last: int) -> Iterator[Lists]:
-        """Read the buckets `first` … `last` - 1 of each batch, in the order in which the batches were added."""
+        """Yield the rows in the buckets `first` … `last` - 1, batch by batch in the order in which these were added."""
         for start, stop in zip(edges[:, first].tolist(), edges[:, last].tolist(), strict=True):
             if stop > start:
                 with _file_errors():
@@ -169,9 +175,9 @@ def _file_errors() -> Iterator[None]:
 
 
 def _packed(lists: Lists, start: int, stop: int) -> bytes:
-    """Return the bytes of the queries `start` … `stop` - 1: the sizes of all columns, and the columns.
+    """Return the queries `start` … `stop` - 1 as bytes, which `_unpacked` reads: a header, and then the columns.
 
-    Every column is padded to a multiple of eight bytes.
+    The header contains the sizes and types of the columns. Every column is padded to a multiple of eight bytes.
     """
     begin, end = int(lists.offsets[start]), int(lists.offsets[stop])
     queries, documents = lists.queries, lists.documents
@@ -191,7 +197,7 @@ def _packed(lists: Lists, start: int, stop: int) -> bytes:
 
 
 def _unpacked(data: bytes, at: int) -> tuple[Lists, int]:
-    """Return the lists that `_packed` wrote at an offset, and the offset after them."""
+    """Return the lists that `_packed` wrote at offset `at` of the data, and the offset at which these lists end."""
 
     def column(dtype: Any, n: int) -> NDArray[Any]:
         nonlocal at
@@ -211,12 +217,12 @@ def _unpacked(data: bytes, at: int) -> tuple[Lists, int]:
 
 
 def _length_type(n_bytes: int) -> type[np.unsignedinteger[Any]]:
-    """Return a type that can hold the lengths of documents whose identifiers have `n_bytes` in total."""
+    """Return a type for the lengths of identifiers that have `n_bytes` in total."""
     return np.uint32 if n_bytes < 1 << 32 else np.uint64
 
 
 def _merged(batches: Sequence[Lists]) -> Lists:
-    """Merge batches into one list per query, with the rows in the order of the batches."""
+    """Merge the lists of each query in all batches into one list, whose rows are in the order of the batches."""
     starts, n = [], 0
     for batch in batches:
         starts.append(batch.offsets[:-1] + n)
@@ -231,6 +237,6 @@ def _merged(batches: Sequence[Lists]) -> Lists:
 
 
 def _first_duplicate(lists: Lists) -> int:
-    """Return the first input row of the query whose list contains the first duplicate."""
+    """Return the number in the input of the first row of the query that contains the first duplicate."""
     row = int(lists.duplicates(first_only=True)[0, 0])
     return lists.source(int(lists.offsets[np.searchsorted(lists.offsets, row, side="right") - 1]))

@@ -1,4 +1,4 @@
-"""Chunks of whole queries of a TREC run file, for several threads."""
+"""Division of a TREC run file into chunks of whole queries, which several threads can parse."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from tieaware.lists.query_lists import grouped
 
 
 class NotParallel(Exception):  # noqa: N818 (not an error: the file can be read in order)
-    """The file must be read in order: a document appears twice, or the lines of a query are not contiguous."""
+    """The file cannot be read in parallel chunks: a query has a document twice, or its lines are not contiguous."""
 
 
 class Malformed(Exception):  # noqa: N818 (reading in order raises the error that names the line)
-    """A line is malformed. Its number is unknown, because chunks do not count the lines before them."""
+    """A line is malformed. Its line number is unknown, because the lines before a chunk are not counted."""
 
 
 class FileChunk(NamedTuple):
-    """Lines of whole queries in the buffer of a parser, not parsed yet.
+    """The text of whole queries in the buffer of a parser, which has not parsed it yet.
 
     Parameters
     ----------
     parser : _trec.Parser
     size : int
-        The number of bytes in the buffer.
+        The number of bytes of text in the buffer.
     """
 
     parser: _trec.Parser
@@ -37,16 +37,17 @@ class FileChunk(NamedTuple):
 
 
 class FileChunks:
-    """The chunks of a run file. One thread at a time can take the next chunk, and any thread can parse a chunk.
+    """An iterable of the chunks of a run file. Only one thread at a time may take the next chunk.
 
-    Taking a chunk reads its text, so one thread decompresses the file while others parse and evaluate their chunks.
+    Several threads may call `parse` at the same time. Taking a chunk reads its text, so one thread decompresses the
+    file while other threads parse and evaluate their chunks.
 
     Parameters
     ----------
     stream : ByteStream
         The file, opened at its beginning.
     size : int
-        The number of bytes of a chunk, unless its first query needs more.
+        The number of bytes that are read for a chunk, unless a single query has more.
     score_dtype : "float64" or "float32"
         The type to which scores are rounded.
     """
@@ -71,7 +72,7 @@ class FileChunks:
             buffer[: len(rest)] = rest
             filled = self._filled(buffer, len(rest))
             if filled < len(buffer):
-                # This is the end of the file.
+                # The buffer is not full because the file has ended.
                 yield FileChunk(parser, filled)
                 return
             cut = _trec.last_query(buffer)
@@ -82,12 +83,15 @@ class FileChunks:
                 continued = True
                 size = self._size
             else:
-                # One query fills the whole buffer: the next buffer is twice as large.
+                # One query fills the whole buffer. The next buffer has room for this text and as much again.
                 size = len(buffer)
             rest = buffer[cut:].tobytes()
 
     def _filled(self, buffer: memoryview, filled: int) -> int:
-        """Read until the buffer is full or the file ends; return the number of bytes in the buffer."""
+        """Append text to the first `filled` bytes of the buffer until it is full or the file ends.
+
+        Return the number of bytes in the buffer.
+        """
         while filled < len(buffer):
             size = self._stream.read_into(buffer[filled:])
             if size == 0:
@@ -101,9 +105,9 @@ class FileChunks:
         Raises
         ------
         Malformed
-            A line is malformed, or there is none.
+            A line is malformed, or the chunk contains no row.
         NotParallel
-            The file must be read in order.
+            A query of the chunk has a document twice, or is also in another chunk.
         """
         parser, size = chunk
         if not parser.parse(size, final=True) or parser.n_rows == 0:

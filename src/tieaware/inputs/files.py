@@ -1,4 +1,4 @@
-"""Byte streams from plain or compressed files, and the names and states of files."""
+"""Reading of plain and compressed files as streams of bytes, and the names, sizes and modification times of files."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from tieaware.runtime.progress import stage
 
 Path = str | os.PathLike[str] | BinaryIO
 
-# How many bytes of a compressed file are read at a time.
+# The number of bytes of a compressed file that are read at a time.
 COMPRESSED_BUFFER = 1 << 18
-# A decompressor's first input is this short, because it copies the bytes after the end of its member, and a file may
-# consist of many short members.
+# The number of bytes that a decompressor gets first. A compressed file consists of one or more members, and a
+# decompressor copies the bytes of its input that follow the end of its member. In a file of many short members, a
+# longer first input would therefore be copied many times.
 _FIRST_STEP = 1 << 10
 _PADDING = re.compile(rb"\0*")
-# Every format is recognised by its first 10 bytes.
+# The first 10 bytes of a file are enough to recognise every format.
 _LONGEST_START = 10
-# The largest dictionary that an xz file may require, in bytes: xz -9 needs 64 MB, but a malicious file could require
-# 4 GB. zstd has a limit of its own.
+# The largest amount of memory that decompressing an xz file may need, in bytes: a file made by xz -9 needs 64 MB, but a
+# malicious file could require 4 GB. zstd decompressors have a limit of their own.
 _LARGEST_WINDOW = 1 << 28
 _MB = 1_000_000
 _COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
@@ -40,22 +41,22 @@ _SUFFIXES = (
 
 
 class _Decompressor(Protocol):
-    """A decompressor of one member of a compressed file, with the interface of those in bz2 and lzma."""
+    """A decompressor of one member of a compressed file, with the interface of the decompressors in bz2 and lzma."""
 
     @property
     def eof(self) -> bool:
-        """Whether the member has ended."""
+        """Whether the end of the member has been decompressed."""
 
     @property
     def unused_data(self) -> bytes:
-        """The bytes after the end of the member."""
+        """The bytes of the input after the end of the member."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Return at most `max_length` bytes, and keep the input that was not needed yet."""
+        """Return at most `max_length` decompressed bytes. Input that was not needed yet is kept for the next call."""
 
 
 class _Gzip:
-    """An adapter that gives a gzip decompressor of a zlib-like module the interface of `_Decompressor`."""
+    """An adapter that gives the gzip decompressor of zlib or isal_zlib the interface of `_Decompressor`."""
 
     def __init__(self, module: Any) -> None:
         self._zlib = module.decompressobj(wbits=31)
@@ -73,9 +74,10 @@ class _Gzip:
 
 
 class _Zstandard:
-    """An adapter that gives a decompressor of the package `zstandard` the interface of `_Decompressor`."""
+    """An adapter that gives the decompressor of the package `zstandard` the interface of `_Decompressor`."""
 
-    # The package has no limit on its output, and 4 bytes can expand to 128 KB: 512 bytes of input give at most 16 MB.
+    # The number of bytes that are decompressed at a time. The package cannot limit the size of its output, and 4 bytes
+    # can expand to 128 KB, so that STEP bytes give at most 16 MB.
     STEP = 512
 
     def __init__(self, module: Any) -> None:
@@ -102,7 +104,7 @@ class _Zstandard:
 
 
 def gzip_module() -> Any:
-    """Return the fastest installed module with the interface of zlib."""
+    """Return the module isal_zlib if it is installed, which is faster than zlib and has its interface; else zlib."""
     try:
         return importlib.import_module("isal.isal_zlib")
     except ImportError:
@@ -110,7 +112,7 @@ def gzip_module() -> Any:
 
 
 def _zstd_decompressor(source_name: str) -> Callable[[], _Decompressor]:
-    """Return a factory of zstd decompressors, from the standard library or an installed package."""
+    """Return a function that makes zstd decompressors, from the standard library or an installed package."""
     for name in ("compression.zstd", "backports.zstd"):
         try:
             return cast(Callable[[], _Decompressor], importlib.import_module(name).ZstdDecompressor)
@@ -125,7 +127,16 @@ def _zstd_decompressor(source_name: str) -> Callable[[], _Decompressor]:
 
 
 class Format(NamedTuple):
-    """A compression format: its name, the factory of its decompressors, and the errors they raise on corrupt data."""
+    """A compression format.
+
+    Parameters
+    ----------
+    name : str
+    make : callable
+        Makes a decompressor of one member.
+    errors : tuple of exception types
+        The errors that the decompressor raises for corrupt data.
+    """
 
     name: str
     make: Callable[[], _Decompressor]
@@ -133,13 +144,13 @@ class Format(NamedTuple):
 
 
 def _compression(start: bytes, source_name: str) -> Format | None:
-    """Recognise the compression format of a file by its first bytes; None for a plain file."""
-    # Each module is imported only when a file needs it: most files are plain, or use one format.
+    """Return the compression format of a file with these first bytes; None for a plain file."""
+    # A module is imported only when a file needs it, because most files are plain.
     if start.startswith(b"\x1f\x8b\x08"):
         module = gzip_module()
         return Format("gzip", lambda: _Gzip(module), (module.error, EOFError))
-    # Plain text may start with BZh. Six more bytes of a bzip2 file are fixed: the digits of pi before its first block,
-    # or those of the square root of pi if the file is empty.
+    # Plain text may start with BZh, so bytes 4 to 9 are tested too. In a bzip2 file they are the first digits of pi,
+    # which mark a block, or, if the file is empty, the first digits of the square root of pi.
     if start.startswith(b"BZh") and start[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
         import bz2
 
@@ -150,13 +161,15 @@ def _compression(start: bytes, source_name: str) -> Format | None:
         make = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, memlimit=_LARGEST_WINDOW)
         return Format("xz", make, (lzma.LZMAError, EOFError))
     if start.startswith(b"\x28\xb5\x2f\xfd") or (start[1:4] == b"\x2a\x4d\x18" and start[0] >> 4 == 5):
-        # Each zstd module has an exception class of its own.
+        # Any Exception means corrupt data, because each of the three zstd modules has an exception class of its own.
         return Format("zstd", _zstd_decompressor(source_name), (Exception,))
     return None
 
 
 class ByteStream:
-    """The decompressed bytes of a file. A context manager that closes the file if it opened it.
+    """The decompressed bytes of a file, as a context manager.
+
+    Leaving the context closes a file that the stream opened by its path, but not a file object of the caller.
 
     Parameters
     ----------
@@ -171,9 +184,9 @@ class ByteStream:
     run_name : str
         The base name of the file without the suffixes of compression and of run formats.
     start : bytes
-        The first bytes of the file as it is stored, by which formats are recognised.
+        The first bytes of the stored (possibly compressed) file, by which formats are recognised.
     reopenable : bool
-        Whether the file can be read again from its beginning.
+        Whether the file can be opened again and read from its beginning.
     closed : bool
 
     Raises
@@ -187,7 +200,8 @@ class ByteStream:
         self.closed = False
         self.reopenable = False
         self._member: _Decompressor | None = None
-        # The input of the decompressors: a buffer, how much of it they have received, and how much comes next.
+        # The input of the decompressors: a buffer, the number of its bytes that decompressors have received, and the
+        # number of bytes that the decompressor gets next.
         self._input = b""
         self._taken = 0
         self._step = _FIRST_STEP
@@ -204,7 +218,7 @@ class ByteStream:
         except BaseException:
             self.close()
             raise
-        # The bytes of a plain file that were read before anybody asked for them.
+        # The bytes of the stream that were read from the file, but not yet returned by `read_into`.
         self._ahead = b"" if self._format else self.start
         if self._format:
             self._input = self.start
@@ -265,7 +279,7 @@ class ByteStream:
         return bytes(data)
 
     def read_into(self, buffer: memoryview) -> int:
-        """Fill the beginning of `buffer`; return the number of bytes, 0 at the end of the file.
+        """Write the next bytes to the beginning of `buffer`; return their number, which is 0 at the end of the file.
 
         Raises
         ------
@@ -291,7 +305,9 @@ class ByteStream:
         return len(data)
 
     def peek_line(self, limit: int = 1 << 16) -> bytes:
-        """Return the next bytes without consuming them: at least the next line, unless it is longer than `limit`.
+        """Return the bytes up to the end of the next line, and possibly more, without consuming them.
+
+        If the line is longer than `limit` bytes, at least `limit` of its bytes are returned.
 
         Raises
         ------
@@ -303,7 +319,7 @@ class ByteStream:
         buffer = memoryview(bytearray(1 << 12))
         while b"\n" not in ahead and b"\r" not in ahead and len(ahead) < limit and (n := self.read_into(buffer)):
             ahead += bytes(buffer[:n])
-            # A file object may have returned more than was asked for.
+            # A file object may return more bytes than requested: `read_into` then keeps the excess in `_ahead`.
             ahead, self._ahead = ahead + self._ahead, b""
         self._ahead = ahead
         return ahead
@@ -311,11 +327,11 @@ class ByteStream:
     def _decompressed(self, size: int) -> bytes:
         assert self._format is not None
         name, make, errors = self._format
-        # The first call gets no input, because the member may still hold output.
+        # The decompressor is first called without input, because it may still hold output from earlier input.
         data = b""
         while True:
             if self._member is None:
-                # Members follow one another, with zeros as padding between them.
+                # The previous member has ended. Another member may follow, after zero bytes as padding.
                 data = self._more_input(padded=True)
                 if not data:
                     return b""
@@ -336,7 +352,7 @@ class ByteStream:
                     raise InputError(self.source_name, f"truncated {name} data: the file ends before its end marker")
 
     def _more_input(self, *, padded: bool = False) -> bytes:
-        """Return the next input of a decompressor, after any padding if there may be some; b"" at the end of file."""
+        """Return the next bytes for a decompressor, b"" at the end of the file. If `padded`, skip zero bytes first."""
         while True:
             if padded and (zeros := _PADDING.match(self._input, self._taken)):
                 self._taken = zeros.end()
@@ -351,13 +367,13 @@ class ByteStream:
         return data
 
     def check_rest(self) -> None:
-        """Read a compressed file to its end, and raise the InputError of corruption that shows only there."""
+        """Read the rest of a compressed file, and raise InputError if it is corrupt or truncated. Skip a plain file."""
         buffer = memoryview(bytearray(COMPRESSED_BUFFER))
         while self._format and self.read_into(buffer):
             pass
 
     def close(self) -> None:
-        """Close the file, if this stream opened it."""
+        """Close the stream, and the file if this stream opened it."""
         self.closed = True
         self._reading.__exit__(None, None, None)
         if self._opened:
@@ -371,7 +387,7 @@ class ByteStream:
 
 
 class RawFile(io.RawIOBase):
-    """A byte stream as a raw file of the standard library. Closing it does not close the stream."""
+    """A byte stream as a raw file of the standard library. Closing the raw file does not close the byte stream."""
 
     def __init__(self, stream: ByteStream) -> None:
         self.stream = stream
@@ -381,12 +397,12 @@ class RawFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the beginning of `buffer`; return the number of bytes, 0 at the end of the file."""
+        """Write the next bytes to the beginning of `buffer`; return their number, which is 0 at the end of the file."""
         return self.stream.read_into(memoryview(buffer).cast("B"))
 
 
 def state_of(path: object) -> tuple[int, int] | None:
-    """Return the stored size in bytes and the modification time in ns of a regular file; None for anything else."""
+    """Return the size in bytes and the modification time in ns of a regular file, as stored; None for anything else."""
     if not isinstance(path, str | os.PathLike) or os.fsdecode(path) == "-":
         return None
     try:
@@ -403,7 +419,7 @@ def stored_size(path: Path) -> int:
 
 
 def source_name(path: Path) -> str:
-    """Return a file's name for messages: its path, with escapes for control characters and bytes that are not UTF-8."""
+    """Return the name of a file for messages: its path, with control characters and invalid UTF-8 escaped."""
     if isinstance(path, str | os.PathLike):
         text = os.fsdecode(path)
         return "<stdin>" if text == "-" else printable(text)
@@ -412,13 +428,16 @@ def source_name(path: Path) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return the message of an exception on one line."""
+    """Return the message of an exception as a single line."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(text).split())
 
 
 def suffix_of(path: Path) -> str:
-    """Return the suffix of a path before any suffix of compression, in lower case; "" for a file object."""
+    """Return the suffix of a path in lower case, without a suffix of compression: ".csv" for "A.CSV.gz".
+
+    Return "" for a file object.
+    """
     if not isinstance(path, str | os.PathLike):
         return ""
     text = os.fsdecode(path)
@@ -428,9 +447,10 @@ def suffix_of(path: Path) -> str:
 
 
 def files_at(path: str) -> list[str]:
-    """Return the files of a folder or those that match a pattern, sorted; [path] if it is neither or nothing matches.
+    """Return the sorted paths of the files in a folder, or of the files that match a pattern such as "runs/*.run".
 
-    Hidden files of a folder are left out.
+    Hidden files in a folder are left out. If the path is not a folder and matches no file, return [path], so that
+    opening it reports the error.
 
     Raises
     ------
@@ -451,11 +471,14 @@ def files_at(path: str) -> list[str]:
 
 
 def _is_run(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a file or a broken link: a run must not be lost silently because its link broke."""
+    """Return whether an entry of a folder is a file or a broken link.
+
+    A broken link counts, so that opening it raises an error: otherwise a run would silently be missing.
+    """
     try:
         return entry.is_file() or not os.path.exists(entry.path)
     except OSError:
-        # A link to itself: opening the file reports that.
+        # The entry may be a link to itself. It counts as a run, so that opening it reports the error.
         return True
 
 

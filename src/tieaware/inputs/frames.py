@@ -1,7 +1,8 @@
-"""Tables as batches of columns: data frames of pandas and polars, and objects with the Arrow PyCapsule interface.
+"""Reading of tables in batches: data frames of pandas and polars, and objects with the Arrow PyCapsule interface.
 
-A column converts a range of its rows to identifiers or numbers, without one Python object per row where possible, and
-raises `BadCell` at a row that it cannot convert. A frame yields the batches of the columns that it is asked for.
+A `Frame` is a table. It yields batches, which contain only the columns that the caller requests. A `Column` of a batch
+converts a range of its rows to identifiers or numbers. Where possible, it creates no Python object per row. It raises
+`BadCell` for a row that it cannot convert.
 """
 
 from __future__ import annotations
@@ -25,40 +26,54 @@ from tieaware.kernels._arrow import BadStream
 from tieaware.kernels._buffers import BadCell
 from tieaware.lists.identifiers import Identifiers, Kind, encoded
 
-# The number of rows that polars is asked for at a time.
+# The number of rows in a batch that is requested from polars.
 _BATCH_ROWS = 1 << 20
-# A polars frame whose chunks have fewer rows on average is read in larger batches instead.
+# A polars frame is read chunk by chunk if its chunks have at least this number of rows on average, and otherwise in
+# batches of _BATCH_ROWS rows.
 _LEAST_ROWS = 1 << 12
 
 
 class Column(Protocol):
-    """A column of a batch. Its methods convert rows `start` to `stop`, and raise BadCell at the first invalid row."""
+    """A column of a batch.
+
+    The methods convert the rows `start` … `stop` - 1, and raise BadCell for the first of these rows that is invalid.
+    """
 
     @property
     def type(self) -> str:
-        """The name of the column's type in messages."""
+        """The name of the column's type, for messages."""
 
     @property
     def holds(self) -> str:
-        """The kind of values: "text", "integer", "number" (not an identifier), "null", "object" or "other"."""
+        """The kind of the column's values.
+
+        "text" and "integer" can be identifiers, "integer" and "number" can be scores, "null" has only missing values,
+        "object" must be tested value by value, and "other" cannot be read.
+        """
 
     def __len__(self) -> int:
         """Return the number of rows."""
 
     def sections(self, start: int, stop: int) -> Integers:
-        """Return the first row of each section of consecutive rows with equal values.
+        """Divide the rows into sections of consecutive rows with equal values; return the first row of each section.
 
         Two adjacent sections may have the same value.
         """
 
     def identifiers(self, start: int, stop: int) -> Identifiers:
-        """Return the identifiers in a range of rows."""
+        """Return the identifiers in the rows `start` … `stop` - 1."""
 
     def identifiers_at(self, rows: Integers) -> Identifiers:
-        """Return the identifiers in these rows."""
+        """Return the identifiers in the rows with these indices."""
 
     def numbers(self, start: int, stop: int) -> NDArray[Any]:
-        """Return a copy of the numbers in a range of rows, or raise TypeError if the column does not hold numbers."""
+        """Return a copy of the numbers in the rows `start` … `stop` - 1.
+
+        Raises
+        ------
+        TypeError
+            The column does not hold numbers.
+        """
 
 
 class Batch(NamedTuple):
@@ -68,11 +83,11 @@ class Batch(NamedTuple):
     ----------
     columns : sequence of Column
     start, stop : int
-        The range of rows of the columns that belong to the batch.
+        The rows `start` … `stop` - 1 of the columns belong to the batch.
     first : int
-        The row of the table that is the first row of the columns.
+        The row number in the table of row 0 of the columns.
     rows : int64[n_rows] or None
-        The row of the table that each row of the columns is; None if they are consecutive from `first` on.
+        The row number in the table of each row of the columns; None if these numbers are `first`, `first` + 1, ….
     """
 
     columns: Sequence[Column]
@@ -83,11 +98,11 @@ class Batch(NamedTuple):
 
     @classmethod
     def of(cls, columns: Sequence[Column], first: int = 0) -> Batch:
-        """Make a batch of all rows of the columns."""
+        """Make a batch that contains all rows of the columns."""
         return cls(columns, 0, len(columns[0]), first)
 
     def row(self, i: int) -> int:
-        """Return the row of the table from which a row of the columns comes."""
+        """Convert a row number of the columns to the row number in the table."""
         return self.first + i if self.rows is None else int(self.rows[i])
 
 
@@ -95,7 +110,7 @@ Batches: TypeAlias = Iterator[Batch]
 
 
 class Frame:
-    """A table. Each kind of table is a subclass.
+    """A table: the base class of all kinds of tables, such as a pandas frame or a CSV file.
 
     Attributes
     ----------
@@ -109,16 +124,16 @@ class Frame:
     rereadable = True
 
     def batches(self, columns: Sequence[int]) -> Batches:
-        """Yield the batches of the columns with these indices."""
+        """Yield the rows of the table in batches, restricted to the columns with these indices."""
         raise NotImplementedError
 
     def where(self, source_name: str, column: str, row: int | None = None) -> str:
-        """Return the place of a column, or of a value in it, for a message about this table."""
+        """Describe a column, or a value in a row of the column, for a message: "run: score" or "run: score[3]"."""
         return f"{source_name}: {column}" if row is None else f"{source_name}: {column}[{row}]"
 
 
 class _Buffers:
-    """A column of numbers, text or categories, read by a kernel."""
+    """A column of numbers, text or categories, whose memory a kernel reads without Python objects."""
 
     def __init__(self, column: _buffers.Column, kind: Kind | None = None) -> None:
         self.column = column
@@ -149,15 +164,15 @@ class Objects:
         return len(self._array)
 
     def sections(self, start: int, stop: int) -> Integers:
-        """Compare values that are str or bytes. Any other value is a section of its own."""
+        """Return the first row of each section. Objects of other types than str and bytes are not compared by value."""
         return _dicts.object_sections(self._array, start, stop)
 
     def identifiers(self, start: int, stop: int) -> Identifiers:
-        """Convert str, bytes and integers."""
+        """Convert the str, bytes and integers in a range of rows to identifiers."""
         found = _dicts.object_identifiers(self._array, start, stop)
         if found is not None:
             return Identifiers.of(*found, "text")
-        # The kernel reads only bytes and text that has a UTF-8 form.
+        # The kernel found a value other than bytes and text with a UTF-8 form: the value may be an integer or invalid.
         values = self._array[start:stop].tolist()
         try:
             return Identifiers.from_sequence(values)
@@ -168,14 +183,14 @@ class Objects:
             raise
 
     def identifiers_at(self, rows: Integers) -> Identifiers:
-        """Convert str, bytes and integers."""
+        """Convert the str, bytes and integers in the rows with these indices to identifiers."""
         try:
             return type(self)(self._array[rows]).identifiers(0, len(rows))
         except BadCell as bad:
             raise BadCell(int(rows[bad.args[0]]), bad.args[1]) from None
 
     def numbers(self, start: int, stop: int) -> NDArray[Any]:
-        """Return a copy of the objects: the checks of scores and labels convert them."""
+        """Return a copy of the objects, which the caller converts to scores or labels."""
         return self._array[start:stop].copy()
 
 
@@ -193,9 +208,9 @@ def of_identifiers(identifiers: Identifiers) -> Column:
 
 
 def of_array(array: NDArray[Any]) -> Column:
-    """Make a column from a one-dimensional array."""
+    """Make a column from a one-dimensional NumPy array."""
     if array.dtype.kind == "b":
-        # True counts as the label or score 1.
+        # True is the label or score 1, and False is 0. float16 columns, unlike bool columns, are read by the kernel.
         array = array.astype(np.float16)
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8):
         return _Buffers(_buffers.Column.of_array(array))
@@ -213,7 +228,7 @@ class FrameInMemory(Frame):
     names : tuple of str
     held : sequence of Batch
     origin : Frame, optional
-        The table from which the batches come, for the places of its rows in messages.
+        The table from which the batches were read. Messages describe the place of a row in this table.
     """
 
     def __init__(self, names: tuple[str, ...], held: Sequence[Batch], origin: Frame | None = None) -> None:
@@ -222,12 +237,12 @@ class FrameInMemory(Frame):
         self._origin = origin
 
     def where(self, source_name: str, column: str, row: int | None = None) -> str:
-        """Return the place in the table from which the batches come."""
+        """Describe a column or a value for a message by its place in the table from which the batches were read."""
         place = super().where if self._origin is None else self._origin.where
         return place(source_name, column, row)
 
     def batches(self, columns: Sequence[int]) -> Batches:
-        """Yield the batches that are held."""
+        """Yield the batches in memory, restricted to the columns with these indices."""
         for batch in self._held:
             yield batch._replace(columns=[batch.columns[i] for i in columns])
 
@@ -236,7 +251,7 @@ _one_result = Lock()
 
 
 def _forget_lock() -> None:
-    """Replace the lock after a fork: a thread of the parent may hold it, and does not exist in the child."""
+    """Replace the lock in a forked child, where a thread of the parent that holds the lock does not exist."""
     global _one_result
     _one_result = Lock()
 
@@ -246,19 +261,21 @@ if hasattr(os, "register_at_fork"):
 
 
 class ArrowFrame(Frame):
-    """An object with the Arrow PyCapsule interface: a stream of batches, or one array."""
+    """A table that exports a stream of batches, or a single array, through the Arrow PyCapsule interface."""
 
     def __init__(self, data: Any, source_name: str) -> None:
         self._data = data
         self._source_name = source_name
-        # An object that knows its number of rows can be read again; a stream can be read only once.
+        # An object that has a length or exports an array can be read again. Any other object is taken for a stream,
+        # which can be read only once.
         self.rereadable = hasattr(data, "__len__") or hasattr(data, "num_rows") or hasattr(data, "__arrow_c_array__")
         self._stream: _arrow.Stream | None = None
         with self._alone():
             stream = self._opened()
             self.names = stream.names
             if self.rereadable:
-                # The stream is closed because a lazy query must not hold a result open.
+                # Only the names of the columns are needed now. The stream is closed because a lazy query must not keep
+                # its result open until the table is read.
                 del stream
             else:
                 self._stream = stream
@@ -275,7 +292,7 @@ class ArrowFrame(Frame):
         return InputError(self._source_name, f"the table cannot be read: {reason(error)}")
 
     def batches(self, columns: Sequence[int]) -> Batches:
-        """Read the stream, or the array as one batch."""
+        """Yield the batches of the stream, or the array as one batch, with only the columns that have these indices."""
         with self._alone():
             stream, self._stream = self._opened() if self.rereadable else self._stream, None
             if stream is None:
@@ -287,19 +304,20 @@ class ArrowFrame(Frame):
                 except BadStream as error:
                     raise self._unreadable(error) from error
                 if batch is None:
-                    # The stream is closed first, because the next consumer may run a query on the same connection.
+                    # The stream is closed before the iterator ends, because the caller may then run another query on
+                    # the same database connection.
                     del stream
                     return
                 yield Batch.of([_Buffers(column) for column in batch], first)
                 first += len(batch[0])
 
     def _alone(self) -> AbstractContextManager[Any]:
-        """Return a lock for DuckDB, whose connections can hold only one result at a time; no lock for others."""
+        """Return a lock if DuckDB made the table, since its connections can have only one open result; else no lock."""
         return _one_result if _package(self._data) in ("duckdb", "_duckdb") else nullcontext()
 
 
 class _PandasFrame(Frame):
-    """A pandas frame. Each column is read by its storage type, with or without pyarrow."""
+    """A pandas frame. A column that pandas stores in Arrow arrays is read through pyarrow, any other through NumPy."""
 
     def __init__(self, data: Any, source_name: str) -> None:
         self._data = data
@@ -313,7 +331,7 @@ class _PandasFrame(Frame):
         dtype = series.dtype
         if getattr(dtype, "storage", None) == "pyarrow" or type(dtype).__name__ == "ArrowDtype":
             array = series.array.__arrow_array__()
-            # Each column may be divided into chunks of its own.
+            # The chunks are combined because columns of one frame may be divided into chunks at different rows.
             array = array.combine_chunks() if hasattr(array, "combine_chunks") else array
             column = _arrow.Stream(*array.__arrow_c_array__()).read([0])
             assert column is not None
@@ -337,7 +355,7 @@ class _PandasFrame(Frame):
 
 
 class _PolarsFrame(Frame):
-    """A polars frame, or a lazy one, of which only the needed columns are computed."""
+    """A polars DataFrame or LazyFrame. Only the requested columns of a LazyFrame are computed."""
 
     def __init__(self, data: Any, source_name: str) -> None:
         self._data = data
@@ -354,8 +372,9 @@ class _PolarsFrame(Frame):
     def _frames(self, names: Sequence[str]) -> Iterable[Any]:
         data = self._data.select(names)
         if hasattr(data, "iter_slices"):
-            # Polars exports a frame of several chunks as one array, which takes a copy. It exports one chunk without a
-            # copy, and a range of rows with a small copy.
+            # Polars copies a frame of several chunks into one array when it exports the frame, but it exports a single
+            # chunk without a copy. So the frame is sliced at the ends of its chunks, or, if the chunks are very short,
+            # into batches, each of which is copied.
             edges = sorted({0}.union(*(accumulate(column.chunk_lengths()) for column in data.iter_columns())))
             if len(edges) * _LEAST_ROWS > len(data) + 2 * _LEAST_ROWS:
                 return cast(Iterable[Any], data.iter_slices(_BATCH_ROWS))
@@ -366,12 +385,12 @@ class _PolarsFrame(Frame):
 
 
 def is_frame(data: Any) -> bool:
-    """Return whether `frame_of` accepts an object."""
+    """Return whether an object is a table that `frame_of` can wrap."""
     return _is_pandas(data) or _is_polars(data) or _is_arrow(data)
 
 
 def frame_of(data: Any, source_name: str) -> Frame:
-    """Wrap a data frame of pandas or polars, or an object with the Arrow PyCapsule interface."""
+    """Wrap a data frame of pandas or polars, or an object with the Arrow PyCapsule interface, as a Frame."""
     if _is_pandas(data):
         return _PandasFrame(data, source_name)
     if _is_polars(data):
@@ -380,7 +399,7 @@ def frame_of(data: Any, source_name: str) -> Frame:
 
 
 def arrow_of(data: Any, source_name: str) -> Frame:
-    """Wrap an object with the Arrow PyCapsule interface."""
+    """Wrap an object with the Arrow PyCapsule interface as a Frame."""
     if not _is_arrow(data):
         problem = "must be a table with the Arrow PyCapsule interface (__arrow_c_stream__)"
         raise InputError(source_name, f"{problem}, not {type(data).__name__}")
@@ -400,12 +419,12 @@ def _is_polars(data: Any) -> bool:
 
 
 def _package(data: Any) -> str:
-    """Return the package that defines an object's type, without importing the package."""
+    """Return the name of the package that defines an object's type. The package is not imported."""
     return type(data).__module__.partition(".")[0]
 
 
 def joined(columns: Iterable[Identifiers]) -> Identifiers:
-    """Concatenate columns of identifiers."""
+    """Concatenate several columns of identifiers into one."""
     several = list(columns)
     if len(several) == 1:
         return several[0]

@@ -1,4 +1,4 @@
-"""Tables in JSON Lines files: one object per line, whose keys are the columns."""
+"""Tables in JSON Lines files. Every line is a JSON object and a row; the keys of the object are the columns."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tieaware.inputs.files import ByteStream, RawFile, reason, suffix_of
 from tieaware.inputs.frames import Batch, Batches, Column, Frame, Objects, of_array
 from tieaware.kernels._trec import LONGEST_LINE
 
-# The largest number of rows of a batch, and the number of bytes of its lines that ends a batch.
+# A batch ends when it has this number of rows, or when its lines have this number of bytes.
 _BATCH_ROWS = 1 << 16
 _BATCH_BYTES = 1 << 24
 _SUFFIXES = (".jsonl", ".ndjson")
 
 
 class _Row(NamedTuple):
-    """An object, with the number of its line and the number of bytes in it."""
+    """The object on a line, with the number of the line and the number of bytes in the line."""
 
     values: dict[str, Any]
     line: int
@@ -35,12 +35,13 @@ class JsonLinesFile(Frame):
     Parameters
     ----------
     stream : ByteStream
-        The file, opened at its beginning. It is read on as long as it stays open, and opened again later.
+        The file, opened at its beginning. The first object is read at once. The first call of `batches` reads on from
+        there if the stream is still open; every other call opens the file again.
     """
 
     @classmethod
     def recognise(cls, stream: ByteStream) -> Frame | None:
-        """Return the table in an open file, or None if the file has another suffix."""
+        """Return the table in an open file; None if the suffix of the file is not .jsonl or .ndjson."""
         return cls(stream) if suffix_of(stream.path) in _SUFFIXES else None
 
     def __init__(self, stream: ByteStream) -> None:
@@ -52,7 +53,7 @@ class JsonLinesFile(Frame):
         self.names = tuple(first[0].values) if first else ()
 
     def batches(self, columns: Sequence[int]) -> Batches:
-        """Read the rest of the open file, or the whole file again; yield batches."""
+        """Yield the batches of the file, which is opened again if it was read before or is closed."""
         names = [self.names[i] for i in columns]
         rows, self._rows = self._rows, None
         if rows is not None and not self._stream.closed:
@@ -78,7 +79,7 @@ class JsonLinesFile(Frame):
             yield Batch.of([_column(each) for each in values], first)
 
     def where(self, source_name: str, column: str, row: int | None = None) -> str:
-        """Return the file, the line and the key of a value. The file is read again to find the line."""
+        """Describe a value for a message by its file, line and key. The file is read again to find the line number."""
         if row is None or not self.rereadable:
             return super().where(source_name, column, row)
         with ByteStream(self._stream.path) as stream:
@@ -93,7 +94,7 @@ def _column(values: list[Any]) -> Column:
 
 
 def _rows_of(stream: ByteStream) -> Iterator[_Row]:
-    """Yield the objects of a file. Blank lines are ignored."""
+    """Yield the object on each line of a file. Blank lines are ignored."""
     file = io.BufferedReader(RawFile(stream))
     for number in count(1):
         line = file.readline(LONGEST_LINE + 1)

@@ -1,4 +1,4 @@
-"""Parsing of nested mappings: {query: {document: value}}."""
+"""Conversion of nested mappings {query: {document: value}} to columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,19 @@ from tieaware.lists.identifiers import Identifiers
 def flattened(
     lists: Mapping[Any, Any], argument: str
 ) -> tuple[Identifiers, Offsets, Identifiers, list[Any], Place]:
-    """Return the queries, the offsets of their rows, the documents, the values, and a function that locates a row.
+    """Convert a nested mapping {query: {document: value}} to columns, with one row per document of a query.
+
+    Parameters
+    ----------
+    lists : mapping of mappings
+    argument : str
+        The name of the mapping in messages.
+
+    Returns
+    -------
+    tuple
+        The queries; the offsets of their rows; the document of each row; the value of each row; and a function that
+        describes the place of a row for a message, such as "run['q1']['d1']".
 
     Raises
     ------
@@ -27,7 +39,7 @@ def flattened(
         raise InputError(argument, f"must be a dict {{query: {{document: value}}}}, not {type(lists).__name__}")
     keys: list[Any] = []
     values: list[Any] = []
-    # The items are taken only once, because a mapping may return other items the next time.
+    # items() is called only once, because a mapping of another library may return different items the next time.
     items = list(lists.items())
     offsets = np.zeros(len(items) + 1, np.int64)
     for row, (query, listed) in enumerate(items):

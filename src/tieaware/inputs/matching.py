@@ -1,4 +1,4 @@
-"""Matching of runs with judgments: finding the judged documents in ranked lists."""
+"""Matching of runs with judgments, which finds the judged documents in each list of a run."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tieaware.lists.judgments import JudgedLists
 
 
 class Matched(NamedTuple):
-    """A run, or a chunk of a run, matched with judgments.
+    """The judged documents of a run, or of a chunk of a run, with the scores of all its documents.
 
     Parameters
     ----------
     rows : int64[n_queries]
-        For each query of the run, its index in the judgments; -1 for a query that is not judged.
+        For each query of the run, the index of this query in the judgments; -1 if the query is not judged.
     scores : float64[n_documents] or float32[n_documents]
-        The scores, in the order of the run.
+        The scores of all documents, in the order of the run.
     lists : JudgedLists
-        The judged documents of each list. Labels may be negative.
+        The judged documents of each query of the run. Their labels may be negative.
     """
 
     rows: Integers
@@ -33,19 +33,20 @@ class Matched(NamedTuple):
 
 
 def match(qrels: Qrels, run: RunSource) -> Matched:
-    """Find the judged documents of a run or a chunk.
+    """Find the judged documents of each query in a run, or in a chunk of a run.
 
     Raises
     ------
     InputError
-        Queries or documents are integers in one of the two, and text in the other; or the run is not valid.
+        Queries or documents are integers in the run and text in the judgments, or the reverse; or the run is invalid.
     """
     if run.mapping is not None:
         walked = _join.match_dict(qrels.index, run.mapping)
         if walked is not None:
             rows, offsets, scores, judged_offsets, positions, labels = walked
             return Matched(rows, scores, JudgedLists(offsets, judged_offsets, positions, labels))
-        # The kernel reads only dicts, str and numbers: columns are made of any other type, or the error is found.
+        # The kernel found something other than dicts, str and numbers. The run is converted to columns, which either
+        # works or raises an error that names the invalid value.
     columns = run.whole()
     columns.queries.check_kind(qrels.queries, f"{columns.name}.query", qrels.name)
     columns.documents.check_kind(qrels.documents, f"{columns.name}.doc", qrels.name)
@@ -61,7 +62,11 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
 
 
 def differing(qrels: Qrels, run: RunSource, matched: Matched) -> str:
-    """Describe a document of the run and one of the judgments, for the first query that has both; "" if none has."""
+    """Show how document identifiers differ, for a message about a run none of whose documents is judged.
+
+    The first query with documents in the run and in the judgments is shown, with its first document in each of them.
+    Return "" if there is no such query.
+    """
     columns = run.whole()
     for i in np.flatnonzero((matched.rows >= 0) & (np.diff(columns.offsets) > 0)).tolist():
         row = matched.rows[i]

@@ -1,4 +1,4 @@
-"""Matrices of values in CSV files, with a column for each system and a row for each topic."""
+"""Reading of CSV files that contain the value of a measure for each system (column) and topic (row)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from tieaware.errors import InputError
 
 
 class Matrix(NamedTuple):
-    """The values of systems on topics, for any measure.
+    """The values of one measure for each system on each topic.
 
     Parameters
     ----------
     systems : tuple of str
         The names of the systems.
     values : float64[n_systems, n_topics]
+        values[s, t] is the value of system s on topic t.
     """
 
     systems: tuple[str, ...]
@@ -28,13 +29,13 @@ class Matrix(NamedTuple):
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Matrix:
-    """Read a CSV file whose first line names the systems, and whose other lines hold their values on one topic each.
+    """Read a CSV file whose first line names the systems. Each other line has the values of all systems on one topic.
 
     Raises
     ------
     InputError
         The file cannot be read, a line does not have exactly one finite number for each system, or two systems have the
-        same name. The error names the file and the line.
+        same name. The message names the file and the line.
     """
     name = os.fsdecode(path)
     try:
@@ -57,7 +58,7 @@ def read_matrix(path: str | os.PathLike[str]) -> Matrix:
 
 
 def _row(place: str, cells: list[str], systems: tuple[str, ...]) -> list[float]:
-    """Return the values of one line."""
+    """Convert the cells of one line to the values of the systems. `place` is the file and line number for messages."""
     if len(cells) != len(systems):
         raise InputError(place, f"has {len(cells)} values for {len(systems)} systems")
     values = []

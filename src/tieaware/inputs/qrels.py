@@ -22,9 +22,10 @@ from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.query_lists import Lists, from_columns, grouped
 
-# One lock serves all Qrels, because an index is built only once, and rarely by two threads at a time.
+# One lock serves all Qrels: each index is built only once, so threads rarely wait for each other.
 _LOCK = threading.Lock()
-# A fork waits for the lock: if a thread held it during the fork, the child could never acquire it.
+# A fork first acquires the lock. If another thread held the lock during the fork, the lock would stay locked in the
+# child forever, because that thread does not exist there.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
@@ -39,7 +40,7 @@ class Qrels:
     offsets : int64[n_queries + 1]
         The rows of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
     documents : Identifiers
-        The judged document of each row, each once per query.
+        The judged document of each row. A query has each document at most once.
     labels : int32[n_rows]
         The label of each row.
     name : str
@@ -48,8 +49,8 @@ class Qrels:
     Raises
     ------
     InputError
-        The columns do not fit together, a label is not a whole number of 32 bits, or a document has two labels for a
-        query.
+        The lengths of the columns are inconsistent, a label is not an integer of 32 bits, or a document has two
+        different labels for the same query.
 
     Examples
     --------
@@ -94,12 +95,12 @@ class Qrels:
 
     @classmethod
     def of(cls, lists: Lists, name: str) -> Qrels:
-        """Wrap lists that are known to be valid.
+        """Make judgments from lists that are known to be valid, without checking or copying them.
 
         Parameters
         ----------
         lists : Lists
-            The columns, with the labels as values. They are not checked again.
+            The columns. The values are the labels.
         name : str
             The name of the judgments in error messages.
 
@@ -123,8 +124,8 @@ class Qrels:
         Parameters
         ----------
         qrels : mapping
-            Queries and documents are str, bytes or int; 1 and "1" are the same. Labels are whole numbers, possibly as
-            floats or bools. Documents in a set, list or tuple have label 1.
+            Queries and documents are str, bytes or int; 1 and "1" are the same identifier. Labels are whole numbers,
+            possibly as floats or bools. Documents in a set, list or tuple have no labels, and get the label 1.
         name : str
             The name of the judgments in error messages.
 
@@ -136,8 +137,8 @@ class Qrels:
         Raises
         ------
         InputError
-            The argument has neither form, a key is not text, bytes or an integer, a label is not a whole number of 32
-            bits, two keys are the same document with different labels, or a list contains a document twice.
+            The argument has neither form, a key is not text, bytes or an integer, a label is not an integer of 32 bits,
+            two keys of a query are the same document with different labels, or a list contains a document twice.
 
         Examples
         --------
@@ -154,7 +155,8 @@ class Qrels:
             )
         if isinstance(qrels, Mapping) and any(isinstance(listed, _WITHOUT_LABELS) for listed in qrels.values()):
             return cls.from_dict({query: _labelled(query, listed) for query, listed in qrels.items()}, name=name)
-        # The kernel reads only plain dicts: this reads other mappings and values, and finds errors.
+        # The kernel reads only plain dicts with common types. The code below reads all other mappings, and raises the
+        # error if a value is invalid.
         queries, offsets, documents, values, place = flattened(qrels, "qrels")
         labels = as_flat(as_numpy(values, "qrels", place), "qrels")
         lists = grouped(queries, offsets, documents, as_labels(labels, "qrels", place))
@@ -171,8 +173,8 @@ class Qrels:
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
-            The query and the document of each row. Integers match integers of runs, but not text; the queries of
-            `Results` are then integers.
+            The query and the document of each row. Integers match only integers of runs, not text such as "7". If the
+            queries are integers, the queries of `Results` are integers too.
         label : sequence or array of int
             The label of each row. A judgment that repeats an earlier one counts once.
 
@@ -184,8 +186,8 @@ class Qrels:
         Raises
         ------
         InputError
-            The columns differ in length, a label is not a whole number of 32 bits, or a document has two labels for a
-            query.
+            The columns differ in length, a label is not an integer of 32 bits, or a document has two different labels
+            for the same query.
 
         Examples
         --------
@@ -211,8 +213,9 @@ class Qrels:
         frame : pandas.DataFrame, polars.DataFrame or LazyFrame, or table with the Arrow PyCapsule interface
             One judgment per row, in any order. A judgment that repeats an earlier one counts once.
         query, doc, label : str, optional
-            The names of the columns. By default a column called query_id, qid, q_id, query, query-id, user_id or user;
-            doc_id, docno, did, doc, corpus-id, item_id or item; relevance, label, rel or score.
+            The names of the columns. The default names are query_id, qid, q_id, query, query-id, user_id or user for
+            `query`; doc_id, docno, did, doc, corpus-id, item_id or item for `doc`; and relevance, label, rel or score
+            for `label`.
 
         Returns
         -------
@@ -222,8 +225,8 @@ class Qrels:
         Raises
         ------
         InputError
-            A column is missing or ambiguous, a value is missing, a label is not a whole number of 32 bits, or a
-            document has two labels for a query.
+            A column is missing or several columns have default names, a value is missing, a label is not an integer of
+            32 bits, or a document has two different labels for the same query.
 
         Examples
         --------
@@ -239,9 +242,9 @@ class Qrels:
         cls, table: Any, *, query: str | None = None, doc: str | None = None, label: str | None = None,
         name: str = "qrels",
     ) -> Qrels:  # fmt: skip
-        """Make judgments from a table with the Arrow PyCapsule interface, such as those of pyarrow and DuckDB.
+        """Make judgments from a table with the Arrow PyCapsule interface, such as a table of pyarrow or DuckDB.
 
-        All else as for `from_frame`.
+        Everything that is not described here is as for `from_frame`.
 
         Parameters
         ----------
@@ -261,12 +264,12 @@ class Qrels:
 
     @property
     def judgments(self) -> Judgments:
-        """The labels by query, without the documents."""
+        """The labels of each query, without the documents that have these labels."""
         return self._judgments
 
     @property
     def index(self) -> _join.Index:
-        """The index that finds judged documents in runs, built on first use."""
+        """The hash index that finds the judged documents of a run. It is built when it is first used."""
         if self._index is None:
             with _LOCK:
                 if self._index is None:
@@ -302,24 +305,27 @@ class Qrels:
 def judgments_of(
     frame: Frame, name: str, columns: tuple[str | None, str | None, str | None] = (None, None, None)
 ) -> Qrels:
-    """Make judgments from a table. `columns` are the names of the query, document and label columns, or None."""
+    """Make judgments from a table. `columns` are the names of the query, document and label columns.
+
+    A column whose name is None is recognised by its usual names.
+    """
     rows = Rows(frame, judged_columns(frame, name, *columns), name)
     chunk = rows.whole()
     return Qrels.of(without_repetitions(rows.lists(chunk, whole_labels), rows.place(chunk)), name)
 
 
-# The collections that list the relevant documents of a query without labels.
+# The types that contain the relevant documents of a query without labels.
 _WITHOUT_LABELS = (Set, list, tuple)
 
 
 def _labelled(query: object, listed: Any) -> Any:
-    """Return {document: 1} for documents without labels, and any other value unchanged."""
+    """Return {document: 1} if `listed` contains documents without labels; return any other value unchanged."""
     if not isinstance(listed, _WITHOUT_LABELS):
         return listed
     try:
         labels = dict.fromkeys(listed, 1)
     except TypeError:
-        # A value that cannot be a key of a dict is not an identifier: this raises the error that names the value.
+        # A value that cannot be a key of a dict is not an identifier. The call raises the InputError that shows it.
         Identifiers.from_sequence(listed, f"qrels[{shown(query)}]")
         raise
     if len(labels) < len(listed):
@@ -332,15 +338,20 @@ def _labelled(query: object, listed: Any) -> Any:
 
 
 def without_repetitions(lists: Lists, place: Place, first_place: Place | None = None) -> Lists:
-    """Remove judgments that repeat an earlier one, or raise InputError at the first that contradicts an earlier one.
+    """Remove judgments that repeat an earlier judgment with the same label.
 
     Parameters
     ----------
     lists : Lists
     place : callable
-        Returns the place of a row of the input, for messages.
+        Describes the place of a row of the input for messages.
     first_place : callable, optional
-        Returns the place of the earlier judgment; by default `place`.
+        Describes the place of the earlier judgment if this needs other words; by default `place`.
+
+    Raises
+    ------
+    InputError
+        A judgment repeats an earlier judgment with a different label.
     """
     found = lists.duplicates()
     if len(found) == 0:
@@ -358,7 +369,13 @@ def without_repetitions(lists: Lists, place: Place, first_place: Place | None = 
 def checked_columns(
     queries: Identifiers, offsets: Offsets, documents: Identifiers, values: NDArray[Any], argument: str
 ) -> Offsets:
-    """Return a copy of the offsets, or raise InputError unless the columns of a caller fit together."""
+    """Check that columns passed by a caller have types and lengths that fit together, and return a copy of the offsets.
+
+    Raises
+    ------
+    InputError
+        A column has the wrong type, the lengths are inconsistent, or a query appears twice.
+    """
     for name, column in (("queries", queries), ("documents", documents)):
         if not isinstance(column, Identifiers):
             raise unexpected(name, "Identifiers (from_columns takes other sequences)", type(column).__name__)

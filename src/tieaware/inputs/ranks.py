@@ -1,4 +1,4 @@
-"""The rank column of run files, which evaluation ignores."""
+"""A reader of the rank column of run files, which evaluation ignores."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ _BUFFER = 1 << 20
 
 
 class RankColumn(NamedTuple):
-    """The lines of a run file, in the order of the file.
+    """The query, rank and score on each line of a run file, in the order of the file.
 
     Parameters
     ----------
     queries : int64[n_lines]
-        The query of each line, numbered by first appearance.
+        The query of each line, as a number: queries are numbered in the order of first appearance.
     ranks : float64[n_lines]
-        The rank; NaN where the column does not contain a number.
+        The rank on each line; NaN if it is not a number.
     scores : float64[n_lines]
+        The score on each line.
     """
 
     queries: Integers
@@ -31,9 +32,9 @@ class RankColumn(NamedTuple):
 
 
 def read_ranks(path: object) -> RankColumn | None:
-    """Read the rank column of a run file that `read_run` has read.
+    """Read the rank column of a run file that `read_run` has already read, and therefore found valid.
 
-    This reader is plain Python, so that the fast reader need not store a column that evaluation ignores.
+    Evaluation ignores ranks, so the fast reader of `read_run` does not store them. This slower reader is in Python.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def read_ranks(path: object) -> RankColumn | None:
     Returns
     -------
     RankColumn or None
-        None if the argument is not the path of a regular file, because a pipe cannot be read a second time.
+        None if the argument is not the path of a regular file: a pipe, for example, cannot be read a second time.
 
     Raises
     ------
@@ -55,7 +56,7 @@ def read_ranks(path: object) -> RankColumn | None:
     batches: list[tuple[list[int], list[float], list[float]]] = []
     with ByteStream(path) as stream:  # type: ignore[arg-type]
         for lines in _batches_of_lines(stream):
-            # As in the fast reader, empty lines and comments are not rows.
+            # Empty lines and comments are skipped, as `read_run` does.
             fields = [field for field in (line.split(None, 5) for line in lines) if field and field[0][:1] != b"#"]
             batches.append(
                 (
@@ -71,7 +72,7 @@ def read_ranks(path: object) -> RankColumn | None:
 def _batches_of_lines(stream: ByteStream) -> Iterator[list[bytes]]:
     buffer = bytearray(_BUFFER)
     rest = b""
-    # Some editors write a byte order mark before UTF-8, which is not part of the first query.
+    # Some editors write a byte order mark at the beginning of a UTF-8 file. It is not part of the first query.
     mark = b"\xef\xbb\xbf"
     while size := stream.read_into(memoryview(buffer)):
         *lines, rest = (rest + bytes(buffer[:size]).removeprefix(mark)).split(b"\n")

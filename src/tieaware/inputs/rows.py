@@ -1,4 +1,4 @@
-"""The rows of a table as lists per query, read in chunks of whole queries."""
+"""Conversion of the rows of a table to one list per query, in chunks of whole queries."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from tieaware.kernels._seen import Seen
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 
-# A function that makes scores or labels from numbers. Its other arguments are the name of the numbers in messages, and
-# a function that returns the place of one number.
+# A function that converts an array of numbers to scores or labels. Its second argument is the name of the array in
+# messages. Its third argument is a function that describes the place of the number with a given index for messages.
 Convert: TypeAlias = Callable[[NDArray[Any], str, Place], NDArray[Any]]
 
-# The number of rows of a chunk, unless its last query needs more: these rows and their results fit in a cache.
+# The approximate number of rows in a chunk, unless a single query has more. The rows of a typical chunk and their
+# results fit in a cache of the processor.
 CHUNK_ROWS = 1 << 16
 
 
@@ -36,11 +37,11 @@ class BatchRange(NamedTuple):
 
     @property
     def n(self) -> int:
-        """The number of rows."""
+        """The number of rows in the range."""
         return self.stop - self.start
 
     def row(self, i: int) -> int:
-        """Return the row of the table from which a row of the batch comes."""
+        """Convert a row number of the batch to the row number in the table."""
         return self.batch.row(i)
 
 
@@ -50,10 +51,11 @@ class RowChunk(NamedTuple):
     Parameters
     ----------
     ranges : sequence of BatchRange
+        The ranges of rows, in batches, of which the chunk consists.
     queries : Identifiers
-        The query of each section: a section is a sequence of consecutive rows of one query.
+        The query of each section. A section is a sequence of consecutive rows of one query.
     starts : int64[n_sections + 1]
-        The first row of each section in the chunk, and the number of rows.
+        The first row of each section, counted from the beginning of the chunk; at the end, the number of rows.
     """
 
     ranges: Sequence[BatchRange]
@@ -63,13 +65,13 @@ class RowChunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """The query, document and value columns of a table.
+    """A table, of which only the query, document and value columns are read. The values are scores or labels.
 
     Parameters
     ----------
     frame : Frame
     columns : (int, int, int)
-        The indices of the columns in the table.
+        The indices of the query, document and value columns in the table.
     source_name : str
         The name of the table in messages.
     """
@@ -79,18 +81,18 @@ class Rows:
     source_name: str
 
     def where(self, column: int, row: int | None = None) -> str:
-        """Return the place of a column, or of one of its values, for a message."""
+        """Describe a column (0: query, 1: document, 2: value), or a row of the column, for a message."""
         return self.frame.where(self.source_name, self.frame.names[self.columns[column]], row)
 
     def chunks(self, least: int) -> Iterator[RowChunk]:
-        """Yield chunks of whole queries, each with at least `least` rows except the last.
+        """Yield chunks of whole queries. A chunk has about `least` rows, or more if a single query has more.
 
         Raises
         ------
         NotContiguous
-            A query of an earlier chunk reappears, and the table can be read again.
+            A query of an earlier chunk reappears. The table can be read again, so the caller can group its rows.
         InputError
-            A value is invalid; or a query reappears, and the table cannot be read again.
+            A value is invalid, or a query of an earlier chunk reappears in a table that cannot be read again.
         """
         seen = Seen()
         for chunk in self._cut(least):
@@ -117,7 +119,7 @@ class Rows:
         return growing.chunk()
 
     def chunks_of_any_rows(self, least: int) -> Iterator[RowChunk]:
-        """Yield chunks of at least `least` rows except the last, which may begin and end within a query."""
+        """Yield chunks that may begin and end within a query. Every chunk except the last has at least `least` rows."""
         growing = _GrowingChunk()
         for batch in self.frame.batches(self.columns):
             if batch.stop > batch.start:
@@ -132,17 +134,17 @@ class Rows:
             yield growing.chunk()
 
     def _cut(self, least: int) -> Iterator[RowChunk]:
-        """Yield chunks that end where the query changes. A later chunk may still repeat a query."""
+        """Yield chunks that end where the query changes. A query of an earlier chunk may reappear in a later chunk."""
         growing = _GrowingChunk()
         for batch in self.frame.batches(self.columns):
             if batch.start == batch.stop:
-                # An empty batch is skipped because the types of its columns are meaningless.
+                # An empty batch is skipped because the types of its columns may be wrong.
                 continue
             self.check(batch)
             start = batch.start
             while start < batch.stop:
                 stop = min(batch.stop, start + max(least - growing.n, least // 4, 1))
-                # The last query of these rows may continue after them.
+                # The last query of these rows may continue after them, so a chunk ends before its last section.
                 starts, queries = self._sections(BatchRange(batch, start, stop))
                 last = int(starts[-1])
                 if growing.n + stop - start < least:
@@ -162,7 +164,7 @@ class Rows:
             yield growing.chunk()
 
     def _sections(self, rows: BatchRange) -> tuple[Integers, Identifiers]:
-        """Return the first row of each section of consecutive rows of one query, and the queries."""
+        """Return the first row and the query of each section, which is a sequence of consecutive rows of one query."""
         column = rows.batch.columns[0]
         try:
             starts = column.sections(rows.start, rows.stop)
@@ -171,7 +173,7 @@ class Rows:
             raise self._not_identifier(0, rows, bad) from None
 
     def check(self, batch: Batch) -> None:
-        """Raise InputError unless the columns have types that can hold queries, documents and values."""
+        """Raise InputError if the type of a column cannot hold queries, documents or numbers."""
         query, doc, value = batch.columns
         for i, column in enumerate((query, doc)):
             if column.holds not in ("text", "integer", "object", "null"):
@@ -180,7 +182,7 @@ class Rows:
             raise unexpected(self.where(2), "a column of numbers", value.type)
 
     def ordered(self, batch: Batch, order: Integers) -> Batch:
-        """Return a copy of a batch with its rows in another order."""
+        """Return a copy of a batch that contains the rows `order`, in this order."""
         query, doc, value = batch.columns
         rows = BatchRange(batch, 0, len(value))
         columns: list[Column] = []
@@ -198,11 +200,11 @@ class Rows:
         return unexpected(self.where(column, rows.row(row)), "text, bytes or an integer", found)
 
     def lists(self, chunk: RowChunk, convert: Convert) -> Lists:
-        """Group the rows of a chunk by query, with converted values."""
+        """Group the rows of a chunk by query, and convert their values to scores or labels."""
         return grouped(chunk.queries, chunk.starts, self._documents(chunk.ranges), self._values(chunk.ranges, convert))
 
     def numbered_lists(self, chunk: RowChunk, convert: Convert) -> tuple[Lists, Integers]:
-        """Group the rows of a chunk by query; return the lists, and the row of the table of each of their rows."""
+        """Group the rows of a chunk by query; return the lists, and the row number in the table of each row."""
         lists = self.lists(chunk, convert)
         numbers = np.concatenate([
             rows.batch.first + np.arange(rows.start, rows.stop) if rows.batch.rows is None
@@ -237,7 +239,10 @@ class Rows:
         return np.concatenate(found) if len(found) > 1 else found[0] if found else convert(np.zeros(0), "", str)
 
     def place(self, chunk: RowChunk, column: int = 1) -> Place:
-        """Return a function that returns the place of a row of a chunk, by default in the document column."""
+        """Return a function that describes a row of the chunk for messages, by its place in a column of the table.
+
+        By default this is the document column.
+        """
         ends = np.cumsum([rows.n for rows in chunk.ranges])
 
         def place(row: int) -> str:
@@ -249,7 +254,7 @@ class Rows:
 
 
 class _GrowingChunk:
-    """A chunk to which rows are appended."""
+    """A chunk that is not complete yet, and to which rows are appended."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -264,9 +269,9 @@ class _GrowingChunk:
         ----------
         rows : BatchRange
         starts : int64[n_sections]
-            The first row of each section, in the batch.
+            The first row of each section, counted from the beginning of the batch.
         queries : Identifiers
-            The query of each section. Further queries are ignored.
+            The query of each section. If there are more queries than sections, the additional queries are ignored.
         """
         self._ranges.append(rows)
         self._starts.append(starts + (self.n - rows.start))
@@ -274,21 +279,22 @@ class _GrowingChunk:
         self.n += rows.n
 
     def last(self) -> bytes:
-        """Return the query of the last row."""
+        """Return the query of the last row appended."""
         return self._queries[-1][-1]
 
     def chunk(self) -> RowChunk:
+        """Return the complete chunk."""
         starts = np.concatenate([*self._starts, np.array([self.n])]).astype(np.int64)
         return RowChunk(self._ranges, joined(self._queries), starts)
 
 
 def exact_scores(values: NDArray[Any], where: str, place: Place) -> NDArray[Any]:
-    """Convert numbers to scores without rounding; raise InputError at the first NaN."""
+    """Convert numbers to scores without rounding. Raise InputError, which names the first NaN, if one is NaN."""
     scores = as_scores(values, where, place)
     check_no_nan(scores, where, place)
     return scores
 
 
 def whole_labels(values: NDArray[Any], where: str, place: Place) -> NDArray[Any]:
-    """Convert numbers to labels, or raise InputError at the first that is not a whole number of 32 bits."""
+    """Convert numbers to labels. Raise InputError, which names the number, if one is not an integer of 32 bits."""
     return as_labels(values, where, place)

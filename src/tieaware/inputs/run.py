@@ -1,4 +1,4 @@
-"""Runs, and the interface of all sources of runs."""
+"""The class Run, and the interface RunSource of everything from which a run can be read."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ from tieaware.lists.query_lists import Lists, from_columns, grouped
 
 
 class RunSource:
-    """The interface of everything from which a run can be read: a `Run`, a dict, a table, a file.
+    """The interface of everything from which a run can be read: a `Run`, a dict, a table or a file.
 
-    A new source is a subclass in a file of its own, listed in `tieaware.inputs.sources.SOURCES`.
+    To add a new source, write a subclass in a file of its own and list it in `tieaware.inputs.sources.SOURCES`.
 
     Attributes
     ----------
     name : str
-        The name of the run in results, unless another is given.
+        The name of the run in results, unless the caller of `evaluate` gives another name.
     path : path, binary file object or None
         The file of the run; None for a run in memory.
     mapping : dict or None
-        The run as {query: {document: score}}, if it still has this form.
+        The run as {query: {document: score}} if it was passed as a dict; otherwise None.
     score_dtype : "float64" or "float32"
         The type to which scores are rounded when they are read.
     duplicates : "error" or "first"
-        The treatment of a document that appears twice for a query: an error, or a warning that it is ignored.
+        The treatment of a document that appears twice for a query. "error" raises InputError; "first" keeps the first
+        row and warns.
     """
 
     __slots__ = ()
@@ -77,13 +78,14 @@ class RunSource:
 
     @property
     def full_name(self) -> str:
-        """The name that distinguishes sources with the same `name`: for a file, its path."""
+        """A longer name, which distinguishes sources with the same `name`. For a file it is the path."""
         return self.name
 
     def chunks(self) -> Iterator[RunSource]:
-        """Yield the run in chunks of whole queries, in order.
+        """Yield the run in chunks of whole queries, in the order of the input.
 
-        If a query reappears after its chunk was yielded, the entire run follows again, in other chunks.
+        If a query reappears after its chunk was yielded, the entire run is yielded again in other chunks, in which all
+        rows of each query are together.
 
         Yields
         ------
@@ -102,20 +104,21 @@ class RunSource:
         Parameters
         ----------
         work : callable
-            If a query reappears after its chunk was processed, this function gets the query again, with all its rows.
+            The function. If a query reappears after its chunk was processed, the function is called with this query
+            again, with all its rows.
         threads : int
-            The largest number of threads; chunks come in any order if there are several.
+            The largest number of threads. Several threads process the chunks in any order.
 
         Raises
         ------
         InputError
-            The run cannot be read. The error does not depend on the number of threads.
+            The run cannot be read. If there are several errors, the same one is raised for any number of threads.
         """
         for chunk in self.chunks():
             work(chunk)
 
     def whole(self) -> Run:
-        """Return the run as columns.
+        """Read the entire run; return it as columns.
 
         Returns
         -------
@@ -139,7 +142,7 @@ class RunSource:
         Returns
         -------
         RankColumn or None
-            None if the source has no rank column, or cannot be read again.
+            None if the source has no rank column, or cannot be read a second time.
 
         Raises
         ------
@@ -159,7 +162,7 @@ class Run(RunSource):
     offsets : int64[n_queries + 1]
         The rows of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``, in the order of the input.
     documents : Identifiers
-        The document of each row, each once per query.
+        The document of each row. A query has each document at most once.
     scores : float64[n_rows] or float32[n_rows]
         The score of each row, any number except NaN.
     name : str
@@ -168,12 +171,13 @@ class Run(RunSource):
     Attributes
     ----------
     tag : str or None
-        The tag on the first line of the file.
+        The tag, field 6, of the first line of a TREC file; None for any other input.
 
     Raises
     ------
     InputError
-        The columns do not fit together, a score is not a number or is NaN, or a document appears twice for a query.
+        The lengths of the columns are inconsistent, a score is not a number or is NaN, or a document appears twice for
+        a query.
 
     Examples
     --------
@@ -219,16 +223,16 @@ class Run(RunSource):
 
     @classmethod
     def of(cls, lists: Lists, name: str, tag: str | None = None) -> Run:
-        """Wrap lists that are known to be valid.
+        """Make a run from lists that are known to be valid, without checking or copying them.
 
         Parameters
         ----------
         lists : Lists
-            The columns, with the scores as values. They are not checked again.
+            The columns. The values are the scores.
         name : str
             The name of the run in results and error messages.
         tag : str, optional
-            The tag on the first line of the file.
+            The tag, field 6, of the first line of a TREC file.
 
         Returns
         -------
@@ -247,11 +251,12 @@ class Run(RunSource):
         Parameters
         ----------
         run : mapping
-            Queries and documents are str, bytes or int; 1 and "1" are the same.
+            Queries and documents are str, bytes or int; 1 and "1" are the same identifier.
         name : str
             The name of the run in results and error messages.
         duplicates : "error" or "first"
-            The treatment of a document that appears twice for a query: an error, or a warning that it is ignored.
+            The treatment of a document that appears twice for a query, as the keys 1 and "1". "error" raises
+            InputError; "first" keeps the first of both scores and warns.
 
         Returns
         -------
@@ -261,8 +266,8 @@ class Run(RunSource):
         Raises
         ------
         InputError
-            The argument does not have that form, a key is not text, bytes or an integer, a score is not a number or is
-            NaN, or two keys are the same document (1 and "1").
+            The argument is not a dict of dicts, a key is not text, bytes or an integer, a score is not a number or is
+            NaN, or two keys of a query are the same document (1 and "1") and `duplicates` is "error".
 
         Examples
         --------
@@ -293,10 +298,11 @@ class Run(RunSource):
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
-            The query and the document of each row; integers if those of the judgments are integers.
+            The query and the document of each row. They must be integers if the queries and documents of the judgments
+            are integers.
         score : sequence or array of real numbers
-            May be a tensor, on any device. float64 and float32 stay as they are; other types are converted to one of
-            these.
+            The score of each row, possibly in a tensor on any device. Scores of type float32 stay float32; all others
+            become float64.
 
         Returns
         -------
@@ -335,13 +341,15 @@ class Run(RunSource):
         frame : pandas.DataFrame, polars.DataFrame or LazyFrame, or table with the Arrow PyCapsule interface
             One retrieved document per row, in any order.
         query, doc, score : str, optional
-            The names of the columns. By default a column called query_id, qid, q_id, query, query-id, user_id or user;
-            doc_id, docno, did, doc, corpus-id, item_id or item; score, rating, prediction or sim.
+            The names of the columns. The default names are query_id, qid, q_id, query, query-id, user_id or user for
+            `query`; doc_id, docno, did, doc, corpus-id, item_id or item for `doc`; and score, rating, prediction or sim
+            for `score`.
         run : str, optional
-            The name of the column that contains the name of the run; by default a column called run, system or tag, if
-            there is one. All rows must have the same name in it: `evaluate` accepts frames of several runs.
+            The name of the run column, which contains the name of the run of each row. The default names are run,
+            system and tag; the column may be missing. All rows must have the same run name. (`evaluate` accepts frames
+            that contain several runs.)
         name : str, optional
-            The name of the run in results and error messages; by default the name in that column, or "run".
+            The name of the run in results and error messages; by default the name in the run column, or else "run".
 
         Returns
         -------
@@ -352,8 +360,8 @@ class Run(RunSource):
         Raises
         ------
         InputError
-            A column is missing or ambiguous, a value is missing, a score is not a number or is NaN, a document appears
-            twice for a query, or there are several runs.
+            A column is missing or several columns have default names, a value is missing, a score is not a number or is
+            NaN, a document appears twice for a query, or the frame contains several runs.
 
         Examples
         --------
@@ -371,9 +379,9 @@ class Run(RunSource):
         cls, table: Any, *, query: str | None = None, doc: str | None = None, score: str | None = None,
         run: str | None = None, name: str | None = None, duplicates: str = "error",
     ) -> Run:  # fmt: skip
-        """Make a run from a table with the Arrow PyCapsule interface, such as those of pyarrow and DuckDB.
+        """Make a run from a table with the Arrow PyCapsule interface, such as a table of pyarrow or DuckDB.
 
-        All else as for `from_frame`.
+        Everything that is not described here is as for `from_frame`.
 
         Parameters
         ----------
@@ -392,7 +400,7 @@ class Run(RunSource):
         return run_in(frame, source_name, name, duplicates, columns=(query, doc, score), column=run)
 
     def whole(self) -> Run:
-        """Return this run, as for `RunSource.whole`."""
+        """Return this run, which is already in columns."""
         return self
 
     def __len__(self) -> int:
@@ -416,7 +424,7 @@ def run_in(
     frame: Frame, source_name: str, name: str | None, duplicates: str, score_dtype: str = "float64", *,
     columns: tuple[str | None, str | None, str | None] = (None, None, None), column: str | None = None,
 ) -> Run:  # fmt: skip
-    """Read the only run of a table.
+    """Read a table that contains exactly one run.
 
     Parameters
     ----------
@@ -424,18 +432,19 @@ def run_in(
     source_name : str
         The name of the table in messages.
     name : str or None
-        The name of the run; None for the name in the run column, or else the name of the table.
+        The name of the run. If it is None, the run has the name in the run column, or else the name of the table.
     duplicates : "error" or "first"
     score_dtype : "float64" or "float32"
     columns : tuple of str or None
-        The names of the query, document and score columns; None for the usual names.
+        The names of the query, document and score columns. A column whose name is None is recognised by its usual
+        names.
     column : str or None
-        The name of the run column; None for the usual names.
+        The name of the run column. If it is None, the column is recognised by its usual names.
 
     Raises
     ------
     InputError
-        The table contains several runs, or none, or an invalid one.
+        The table contains several runs, or the run is invalid.
     """
     check_duplicates(duplicates)
     every = Rows(frame, run_columns(frame, source_name, *columns), source_name)
@@ -452,12 +461,15 @@ def run_in(
 def run_of(
     rows: Rows, chunk: RowChunk, name: str, duplicates: str, score_dtype: str = "float64"
 ) -> tuple[Run, Ignored]:
-    """Make a run from a chunk of rows; return the run and the duplicates that were ignored."""
+    """Make a run from the rows of a chunk; return the run and the duplicates that were ignored."""
     return made_run(rows.lists(chunk, exact_scores), rows.place(chunk), name, duplicates, score_dtype)
 
 
 def made_run(lists: Lists, place: Place, name: str, duplicates: str, score_dtype: str) -> tuple[Run, Ignored]:
-    """Make a run from lists, whose scores keep their type unless float32 is wanted; return the ignored duplicates."""
+    """Make a run from lists; return the run and the duplicates that were ignored.
+
+    If `score_dtype` is "float32", the scores are rounded to float32; otherwise they keep their type.
+    """
     if score_dtype == "float32":
         lists = replace(lists, values=rounded(lists.values, score_dtype))
     lists, ignored = without_duplicates(lists, place, duplicates)
@@ -465,7 +477,7 @@ def made_run(lists: Lists, place: Place, name: str, duplicates: str, score_dtype
 
 
 def _checked_scores(values: Any, where: str, place: Place | None = None) -> Scores:
-    """Return a copy of flat scores, as float32 if they are float32 and else as float64.
+    """Return a copy of the scores as a one-dimensional array: float32 scores as float32, all others as float64.
 
     Raises
     ------
@@ -480,12 +492,12 @@ def _checked_scores(values: Any, where: str, place: Place | None = None) -> Scor
 
 
 def check_dtype(score_dtype: str) -> None:
-    """Raise InputError unless scores can be rounded to this type."""
+    """Raise InputError if `score_dtype` is not "float64" or "float32"."""
     one_of("score_dtype", score_dtype, ("float64", "float32"))
 
 
 def rounded(scores: Scores, score_dtype: str) -> Scores:
-    """Round scores to a type. A score beyond its range becomes infinite, as in a conversion in C."""
+    """Round scores to the type `score_dtype`. A score beyond the range of the type becomes infinite, as in C."""
     check_dtype(score_dtype)
     with np.errstate(over="ignore", under="ignore"):
         if score_dtype == "float32":
@@ -498,7 +510,7 @@ def rounded(scores: Scores, score_dtype: str) -> Scores:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Duplicate rows that were ignored: their number, and a description of the first."""
+    """The number of duplicate rows that were ignored, and a description of the first of them for the warning."""
 
     n: int = 0
     first: str = ""
@@ -508,23 +520,34 @@ class Ignored:
 
 
 def check_duplicates(duplicates: str) -> None:
-    """Raise InputError unless the argument is a known treatment of duplicates."""
+    """Raise InputError if `duplicates` is not "error" or "first"."""
     one_of("duplicates", duplicates, ("error", "first"))
 
 
 def without_duplicates(
     lists: Lists, place: Place, duplicates: str, first_place: Place | None = None
 ) -> tuple[Lists, Ignored]:
-    """Remove the rows that repeat a document of their query, or raise InputError at the first of them.
+    """Remove rows whose document already appears in an earlier row of the same query; return the rest.
 
     Parameters
     ----------
     lists : Lists
     place : callable
-        Returns the place of a row of the input, for messages.
+        Describes the place of a row of the input for messages.
     duplicates : "error" or "first"
+        Whether to raise an error, or to keep only the first row with a document.
     first_place : callable, optional
-        Returns the place of the earlier row with the same document; by default `place`.
+        Describes the place of the earlier row if this needs other words; by default `place`.
+
+    Returns
+    -------
+    Lists, Ignored
+        The rows that are left, and the rows that were removed.
+
+    Raises
+    ------
+    InputError
+        A document appears twice for a query, and `duplicates` is "error". The message describes the first such row.
     """
     found = lists.duplicates(first_only=duplicates == "error")
     if len(found) == 0:
@@ -539,7 +562,7 @@ def without_duplicates(
 
 
 def warn_of(ignored: Ignored, name: str) -> None:
-    """Warn once about all duplicate rows that were ignored."""
+    """Raise a single warning about all duplicate rows that were ignored in the run called `name`."""
     if ignored.n:
         rows = "row is" if ignored.n == 1 else "rows are"
         warnings.warn(

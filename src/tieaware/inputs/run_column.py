@@ -1,4 +1,4 @@
-"""Tables that contain several runs, named in a column of their own."""
+"""Division of a table into the runs that it contains. A run column has the name of the run of each row."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from tieaware.lists.identifiers import Identifiers
 
 
 def runs_of(rows: Rows, run: str | None) -> dict[str, Rows]:
-    """Return the rows of each run of a table by the run's name; {"": rows} if the table has no run column.
+    """Divide a table into its runs; return {name of the run: rows of the run}, or {"": rows} without a run column.
 
-    A table with a run column but without rows has no runs. A table with several runs is held in memory, and so is a
-    table with a run column that can be read only once.
+    The result is empty if the table has a run column but no rows. A table with several runs is held in memory. A table
+    that has a run column and can be read only once is held in memory too.
 
     Parameters
     ----------
     rows : Rows
     run : str or None
-        The name of the run column; None for the usual names.
+        The name of the run column. If it is None, the column is recognised by its usual names.
 
     Raises
     ------
     InputError
-        The table cannot be read, or a run has no name.
+        The table cannot be read, or a value in the run column is not a name.
     """
     frame, source_name = rows.frame, rows.source_name
     column = run_column(frame, source_name, run)
@@ -63,7 +63,7 @@ def runs_of(rows: Rows, run: str | None) -> dict[str, Rows]:
 
 
 def _sections_of_runs(batch: Batch, where: str) -> tuple[Integers, Identifiers]:
-    """Return the first row of each section of consecutive rows of one run, and the names of the runs."""
+    """Divide a batch into sections of consecutive rows of one run; return the first row and the run of each section."""
     (column,) = batch.columns
     if column.holds not in ("text", "integer", "object", "null"):
         raise unexpected(where, "a column of text, bytes or integers", column.type)
@@ -75,7 +75,10 @@ def _sections_of_runs(batch: Batch, where: str) -> tuple[Integers, Identifiers]:
 
 
 def _by_run(rows: Rows, batch: Batch, starts: Integers, numbers: Integers) -> Iterator[tuple[int, Batch]]:
-    """Yield the number of each run, and its rows of a batch. The rows are copied if the runs alternate."""
+    """Yield, for each run in a batch, the number of the run and a batch of its rows.
+
+    The rows are copied only if the numbers of the runs do not ascend.
+    """
     batch = batch._replace(columns=batch.columns[1:])
     rows.check(batch)
     sizes = np.diff(np.append(starts, batch.stop))

@@ -1,4 +1,4 @@
-"""Runs that are still nested dicts."""
+"""Runs in nested dicts, which are evaluated without converting them to columns if possible."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from tieaware.inputs.run import Run, RunSource
 
 
 class RunDict(RunSource):
-    """A run as ``{query: {document: score}}``, from which columns are made only if they are needed.
+    """A run as a dict ``{query: {document: score}}``. The dict is converted to columns only when `whole` is called.
 
     Parameters
     ----------
     lists : mapping of mappings
+        The run.
     name : str
     """
 
@@ -24,10 +25,10 @@ class RunDict(RunSource):
 
     @classmethod
     def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
-        """Recognise a dict or another mapping."""
-        # A dict is tested first because isinstance takes a third of a microsecond for an abstract class.
+        """Wrap a dict or another mapping; return None for any other value. See `RunSource.recognise`."""
+        # A dict is tested first because a test for Mapping, an abstract class, takes a third of a microsecond.
         return [cls(value)] if isinstance(value, dict | Mapping) else None
 
     def whole(self) -> Run:
-        """Make columns from the dicts."""
+        """Convert the dicts to columns."""
         return Run.from_dict(self.lists, name=self.name)

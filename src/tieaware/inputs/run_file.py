@@ -1,4 +1,4 @@
-"""Runs in TREC files that are read during evaluation."""
+"""Runs in TREC files, which are not read before they are evaluated."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from tieaware.inputs.trec import grouped_run, read_run, stream_run
 from tieaware.lists.query_lists import NotContiguous
 from tieaware.runtime.threads import over_items
 
-# A smaller file is read before several threads have started, and a smaller chunk faster than it is evaluated.
+# The number of bytes from which a file is read by several threads, and the smallest chunk of such a file. One thread
+# reads a smaller file before other threads have started.
 SMALLEST = 1 << 20
-# The largest number of bytes that a thread reads before it evaluates them. It bounds the memory of a thread.
+# The largest number of bytes in a chunk, unless a query has more. It bounds the memory that a thread needs.
 CHUNK = 1 << 22
 
 
 class RunFile(RunSource):
-    """A run in a TREC file, which is read only when it is evaluated. Parameters as for `read_run`."""
+    """A run in a TREC file. The file is not read before the run is evaluated. Parameters as for `read_run`."""
 
     def __init__(self, path: Path, score_dtype: str = "float64", duplicates: str = "error") -> None:
         self.path: Path = path
@@ -32,7 +33,7 @@ class RunFile(RunSource):
 
     @classmethod
     def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
-        """Recognise a path or a binary file object."""
+        """Wrap a path or a binary file object; return None for any other value. See `RunSource.recognise`."""
         is_file = isinstance(value, str | os.PathLike) or hasattr(value, "read")
         return [cls(value, score_dtype, duplicates)] if is_file else None
 
@@ -42,24 +43,27 @@ class RunFile(RunSource):
         return source_name(self.path)
 
     def chunks(self) -> Iterator[Run]:
-        """Read the file in order. If a query reappears, group the lines by query in a temporary file."""
+        """Read the file from beginning to end, and yield chunks of whole queries.
+
+        If the lines of a query are not contiguous, group them by query in a temporary file and yield all queries again.
+        """
         try:
             yield from stream_run(self.path, self.score_dtype, self.duplicates)
         except NotContiguous:
             yield from grouped_run(self.path, self.score_dtype, self.duplicates)
 
     def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
-        """Read the file in parallel chunks if it is large enough, and in order otherwise."""
+        """Read chunks in several threads if the file is large; otherwise read it in order from beginning to end."""
         if threads > 1 and stored_size(self.path) >= SMALLEST:
             try:
                 self.over_parallel_chunks(work, threads)
                 return
             except NotParallel:
-                # Reading in order can ignore duplicates and group the lines of a query.
+                # Reading in order, which follows, can ignore duplicates and can group the lines of a query.
                 pass
             except (Malformed, InputError):
-                # Another thread may have met an earlier error, and chunks have no line numbers. Reading in order raises
-                # the first error of the file, so the message does not depend on the number of threads.
+                # The error may not be the first in the file, and its line number is unknown. Reading in order, which
+                # follows, raises the first error with its line number, whatever the number of threads.
                 pass
         super().over_chunks(work, threads)
 
@@ -69,10 +73,10 @@ class RunFile(RunSource):
         Raises
         ------
         NotParallel, Malformed
-            The file must be read in order, to group the lines of a query or to find the first malformed line. Some
-            chunks may have been processed.
+            The file must be read in order, to group the lines of a query or to find the first malformed line. The
+            function may already have been called with some chunks.
         InputError
-            The file cannot be read, or the function raised the error. It need not be the first error in the file.
+            The file cannot be read, or the function raised the error. The file may have another error before this one.
         """
         size = min(CHUNK, max(SMALLEST, stored_size(self.path) // (4 * threads)))
         with ByteStream(self.path) as stream:
@@ -80,9 +84,9 @@ class RunFile(RunSource):
             over_items(lambda chunk: work(chunks.parse(chunk)), chunks, threads)
 
     def whole(self) -> Run:
-        """Read the whole file."""
+        """Read the whole file as one Run."""
         return read_run(self.path, self.score_dtype, duplicates=self.duplicates)
 
     def ranks(self) -> RankColumn | None:
-        """Read the rank column of a regular file."""
+        """Read the rank column of the file; return None if it is not a regular file."""
         return read_ranks(self.path)

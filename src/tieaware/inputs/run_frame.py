@@ -1,4 +1,4 @@
-"""Runs in tables that are read during evaluation."""
+"""Runs in data frames and table files, whose rows are not read before the runs are evaluated."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from tieaware.runtime.threads import over_items
 
 
 class RunFrame(RunSource):
-    """A run in a data frame or a table file, which is read only when it is evaluated.
+    """A run in a data frame or a table file. Its rows are not read before the run is evaluated.
 
     Parameters
     ----------
     rows : Rows
+        The rows of the run.
     name : str
     score_dtype : "float64" or "float32"
-        "float32" rounds the scores; "float64" keeps the type of the column.
+        "float32" rounds the scores to float32; "float64" keeps the type of the score column.
     duplicates : "error" or "first"
     path : path, optional
-        The file of the table.
+        The file that contains the table; None for a data frame.
     """
 
     def __init__(
@@ -43,13 +44,14 @@ class RunFrame(RunSource):
 
     @classmethod
     def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
-        """Recognise a table in memory or in a regular file."""
+        """Wrap the runs of a data frame or of a table in a regular file. See `RunSource.recognise`."""
         if is_frame(value):
             return cls._all_in(frame_of(value, name), name, name, score_dtype, duplicates)
         if state_of(value) is None:
-            # Only a regular file can be read a second time: the bytes of a pipe would be lost.
+            # Only a regular file can be read again later. The bytes read here from a pipe would be lost.
             return None
-        # The file is closed again because a folder may contain more files than a process may hold open.
+        # Only the format and the column names are read now. Then the file is closed, because a folder may contain more
+        # files than a process may have open.
         with ByteStream(value) as stream:
             frame = table_in(stream)
             if frame is None:
@@ -60,24 +62,28 @@ class RunFrame(RunSource):
     def _all_in(
         cls, frame: Frame, source_name: str, name: str, score_dtype: str, duplicates: str, path: Path | None = None
     ) -> list[RunFrame]:
-        """Return all runs of a table: those that the run column names, or one."""
+        """Return all runs of a table: one for each name in the run column, or a single run without such a column."""
         runs = runs_of(Rows(frame, run_columns(frame, source_name), source_name), None)
-        # The only run of a file is named after the file, the only run of a frame after its run column.
+        # A file with a single run gives this run its name. A data frame with a single run keeps the name in its run
+        # column.
         if len(runs) == 1 and (path is not None or "" in runs):
             runs = dict.fromkeys([name], *runs.values())
         return [cls(rows, found, score_dtype, duplicates, path) for found, rows in runs.items()]
 
     @property
     def full_name(self) -> str:
-        """The path of the file, unless a column names the run."""
+        """The path of the file if the run is named after the file; otherwise the name of the run."""
         if self.path is None:
             return self.name
         path = source_name(self.path)
-        # Runs that are named by a column keep their names.
+        # Runs that have their names from the run column keep these names.
         return path if self.name == run_name(path) else self.name
 
     def chunks(self) -> Iterator[Run]:
-        """Read the table in order. If a query reappears, group the rows by query in a temporary file."""
+        """Read the table from beginning to end, and yield chunks of whole queries.
+
+        If the rows of a query are not contiguous, group them by query in a temporary file and yield all queries again.
+        """
         total = Ignored()
         try:
             for chunk in self.rows.chunks(CHUNK_ROWS):
@@ -90,7 +96,7 @@ class RunFrame(RunSource):
             warn_of(total, self.rows.source_name)
 
     def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
-        """Read the table in order, and process the chunks in several threads."""
+        """Call a function with each chunk of the table, in several threads. The chunks are read one after another."""
         def read_and_work(chunk: RowChunk) -> Ignored:
             run, ignored = self._run_of(chunk)
             work(run)
@@ -105,7 +111,7 @@ class RunFrame(RunSource):
             warn_of(sum(ignored, Ignored()), self.rows.source_name)
 
     def _grouped(self) -> Iterator[Run]:
-        """Group the rows by query in a temporary file, and yield chunks of whole queries."""
+        """Group the rows of the table by query in a temporary file, and yield chunks of whole queries from it."""
         with ExternalGrouping() as grouping:
             for chunk in self.rows.chunks_of_any_rows(BATCH_ROWS):
                 grouping.add(*self.rows.numbered_lists(chunk, exact_scores))
@@ -117,7 +123,7 @@ class RunFrame(RunSource):
             yield from grouping.runs(make, lambda ignored: warn_of(ignored, self.rows.source_name))
 
     def whole(self) -> Run:
-        """Read the whole table."""
+        """Read the whole table as one Run."""
         run, ignored = self._run_of(self.rows.whole())
         warn_of(ignored, self.rows.source_name)
         return run

@@ -1,8 +1,8 @@
-"""Recognition of judgments and runs in any form in which a caller passes them.
+"""Recognition of judgments and runs in every form in which callers can pass them: paths, files, dicts and tables.
 
-Every form of a run is a class that implements `tieaware.inputs.run.RunSource`. To support a new form, write its class
-in a file of its own, and list it in `SOURCES`; a new kind of table file is listed in
-`tieaware.inputs.table_files.TABLE_FILES` instead, and then serves judgments as well.
+Every form of a run has a class that implements `tieaware.inputs.run.RunSource`. To support a new form, write a class in
+a file of its own, and list it in `SOURCES`. To support a new kind of table file, list its class in
+`tieaware.inputs.table_files.TABLE_FILES` instead: runs and judgments can then be read from it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from tieaware.inputs.run_file import RunFile
 from tieaware.inputs.run_frame import RunFrame
 from tieaware.inputs.trec import read_qrels
 
-# The forms of runs, in the order in which they are tried. RunSource itself recognises a source, such as a Run.
+# The classes for the forms of runs, in the order in which they are tried. RunSource recognises values that are already
+# a RunSource, such as a Run.
 SOURCES: tuple[type[RunSource], ...] = (RunSource, RunDict, RunFrame, RunFile)
 
 
@@ -30,25 +31,26 @@ class _Stream(Protocol):
     """A table with the Arrow PyCapsule interface, which most data frame libraries implement."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return a capsule with a stream of batches."""
+        """Return a PyCapsule that contains a stream of batches."""
 
 
-# Pandas frames without pyarrow and lazy polars frames are accepted too, but have no common type.
+# Pandas frames without pyarrow and lazy polars frames are accepted too, but these aliases cannot include their types
+# because pandas and polars need not be installed.
 RunLike: TypeAlias = RunSource | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]] | _Stream
 _JudgedLike: TypeAlias = Mapping[str, float] | Set[str] | list[str] | tuple[str, ...]
 QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, _JudgedLike] | _Stream
 
-# dict comes first because isinstance takes a third of a microsecond for an abstract class.
+# dict comes first because a test for Mapping, an abstract class, takes a third of a microsecond.
 _MAPPINGS = (dict, Mapping)
 
 
 def as_qrels(qrels: Any) -> Qrels:
-    """Return judgments in any form as Qrels.
+    """Convert judgments in any supported form to Qrels.
 
     Raises
     ------
     InputError
-        The argument is not judgments, or the judgments are not valid.
+        The argument does not have a supported form, or the judgments are invalid.
     """
     if isinstance(qrels, Qrels):
         return qrels
@@ -61,19 +63,19 @@ def as_qrels(qrels: Any) -> Qrels:
 
 
 def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
-    """Return the sources of runs by name.
+    """Wrap each of the runs as a RunSource; return {name of the run: source}.
 
     Parameters
     ----------
     runs : run, sequence of runs, or {name: run}
-        For the forms of a run, see `SOURCES`.
+        Each run may have any form in `SOURCES`. A table or a folder may contain several runs.
     least : int
-        The smallest number of runs.
+        The smallest allowed number of runs.
 
     Raises
     ------
     InputError
-        An argument is not a run, two runs have the same name, or there are too few runs.
+        A value is not a run, two runs have the same name, or there are fewer than `least` runs.
     """
     if isinstance(runs, _MAPPINGS):
         if _is_run(runs):
@@ -95,14 +97,15 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
 def sources_at(
     run: Any, score_dtype: str = "float64", duplicates: str = "error", *, name: str = "run"
 ) -> list[RunSource]:
-    """Return the sources of all runs in a value, in a folder, or in the files that match a pattern like "runs/*.run".
+    """Wrap all runs in a value, in a folder, or in the files that match a pattern such as "runs/*.run", as RunSources.
 
     Parameters
     ----------
     run : run, or path of a file, a folder or a pattern
     score_dtype : "float64" or "float32"
+        The type to which scores are rounded.
     duplicates : "error" or "first"
-        How files are read, as for `tieaware.inputs.run.RunSource`.
+        The treatment of a document that appears twice for a query, as for `tieaware.inputs.run.RunSource`.
     name : str
         The name of the value in messages.
 
@@ -121,7 +124,7 @@ def sources_at(
 def _recognised(
     value: Any, name: str = "run", score_dtype: str = "float64", duplicates: str = "error"
 ) -> Sequence[RunSource]:
-    """Return the sources of the runs in a value that is not a folder or a pattern."""
+    """Wrap all runs in a value, which is not a folder or a pattern, as RunSources."""
     for kind in SOURCES:
         sources = kind.recognise(value, name, score_dtype, duplicates)
         if sources is not None:
@@ -131,7 +134,7 @@ def _recognised(
 
 
 def _source_named(name: Any, run: Any) -> RunSource:
-    """Return the only run in a value of {name: run}."""
+    """Wrap the run of an item of {name: run}. Raise InputError if its value contains several runs."""
     if not isinstance(name, str):
         raise unexpected("runs", "names that are strings", shown(name))
     found = sources_at(run, name=name)
@@ -142,7 +145,7 @@ def _source_named(name: Any, run: Any) -> RunSource:
 
 
 def _is_run(mapping: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping is a run {query: {document: score}}, and not {name: run}."""
+    """Return whether a mapping is a single run {query: {document: score}}; if it is not, it is {name: run}."""
     for value in mapping.values():
         if not isinstance(value, _MAPPINGS):
             return False
@@ -152,7 +155,7 @@ def _is_run(mapping: Mapping[Any, Any]) -> bool:
 
 
 def _named(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
-    """Return the sources with their names, or with their full names if files in several folders have the same name."""
+    """Return (name, source) of each source. If two sources have the same name, all have their full names instead."""
     names = [source.name for source in sources]
     if len(set(names)) < len(names):
         names = [source.full_name for source in sources]

@@ -1,7 +1,8 @@
-"""Readers of runs and judgments, and of TREC files.
+"""The functions `read_run` and `read_qrels`, which read runs and judgments from TREC files and tables.
 
-A line of a run is ``query Q0 document rank score tag``, a line of judgments ``query iteration document label``. Fields
-are separated by whitespace. Further fields are ignored, and so are empty lines and lines that begin with ``#``.
+In a TREC file, a line of a run is ``query Q0 document rank score tag``, and a line of judgments is
+``query iteration document label``. Fields are separated by whitespace. Further fields are ignored. Empty lines and
+lines that begin with ``#`` are ignored too.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from tieaware.kernels._seen import Seen
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 
-# The number of bytes that are read at a time: they and the columns made from them fit in a second-level cache.
+# The number of bytes that are read at a time. These bytes and the columns made from them fit in a second-level cache.
 BUFFER = 1 << 18
-# The number of rows of a chunk of a streamed run, unless its last query needs more.
+# `stream_run` yields a chunk as soon as the parser has at least this number of rows and more than one query.
 CHUNK_ROWS = 1 << 16
 
 _RUN_LINE = "query Q0 document rank score tag"
@@ -50,14 +51,14 @@ _NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
 
 def read_qrels(path: Path) -> Qrels:
-    r"""Read judgments.
+    r"""Read judgments from a file or a table.
 
     Parameters
     ----------
     path : str, os.PathLike, binary file object, or table
-        "-" is standard input. Files compressed with gzip, bzip2, xz or zstd are recognised by content, and so are
-        Parquet and Arrow (Feather) files; CSV, TSV and JSON Lines files are recognised by name. For the columns of
-        tables, see `Qrels.from_frame`.
+        "-" is standard input. Files compressed with gzip, bzip2, xz or zstd, Parquet files and Arrow (Feather) files
+        are recognised by their content. CSV, TSV and JSON Lines files are recognised by their suffix. For the columns
+        of tables, see `Qrels.from_frame`.
 
     Returns
     -------
@@ -67,8 +68,8 @@ def read_qrels(path: Path) -> Qrels:
     Raises
     ------
     InputError
-        The file cannot be read, is empty or is a run; a line has fewer than four fields, more than 1 MB or a label that
-        is not an integer of 32 bits; or a document has two different labels for a query.
+        The file cannot be read, is empty or contains a run; a line has fewer than four fields, more than 1 MB or a
+        label that is not an integer of 32 bits; or a document has two different labels for the same query.
 
     Examples
     --------
@@ -92,16 +93,17 @@ def read_qrels(path: Path) -> Qrels:
 
 
 def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "error") -> Run:
-    r"""Read a run.
+    r"""Read a run from a file or a table.
 
     Parameters
     ----------
     path : str, os.PathLike, binary file object, or table
         The file, as for `read_qrels`. For the columns of tables, see `Run.from_frame`.
     score_dtype : "float64" or "float32"
-        The type to which scores are rounded: float64 as in trec_eval 10, or float32 as in its earlier versions.
+        The type to which scores are rounded: float64 as in trec_eval 10, or float32 as in earlier versions of it.
     duplicates : "error" or "first"
-        The treatment of a document that appears twice for a query: an error, or a warning that it is ignored.
+        The treatment of a document that appears twice for a query. "error" raises InputError; "first" keeps the first
+        row and warns.
 
     Returns
     -------
@@ -111,12 +113,12 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     Raises
     ------
     InputError
-        The file cannot be read, is empty or is judgments; a line has fewer than six fields, more than 1 MB or a
+        The file cannot be read, is empty or contains judgments; a line has fewer than six fields, more than 1 MB or a
         score that is not a number or is NaN; or a document appears twice for a query.
 
     Examples
     --------
-    The scores tie, so the documents tie, in spite of their ranks.
+    Both documents have the same score, so they are tied, although their ranks differ.
 
     >>> import io
     >>> run = read_run(io.BytesIO(b"301 Q0 d1 1 2.5 bm25\n301 Q0 d2 2 2.5 bm25\n"))
@@ -139,13 +141,13 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
 def stream_run(path: Path, score_dtype: str = "float64", duplicates: str = "error") -> Iterator[Run]:
     """Read a TREC file in chunks of whole queries, without holding all of it in memory.
 
-    Parameters and errors as for `read_run`; an error is raised when the iterator reaches it. A file that can be read
-    only once (standard input, a pipe, a file object) is one chunk.
+    Parameters and errors as for `read_run`. An error is raised when the iterator reaches the invalid line. A file that
+    can be read only once (standard input, a pipe, a file object) is read as a single chunk.
 
     Raises
     ------
     NotContiguous
-        A query of an earlier chunk reappears: `grouped_run` can read the file.
+        A query of an earlier chunk reappears. The caller can read the file with `grouped_run` instead.
     """
     check_duplicates(duplicates)
     check_dtype(score_dtype)
@@ -162,7 +164,7 @@ def _stream_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
             reader = _Reader(stream, judgments=False)
             seen = Seen()
             for final in reader.batches():
-                # The next lines may belong to the last query.
+                # The last section is kept back unless the file has ended, because the next lines may have its query.
                 n_sections = reader.parser.n_sections - (not final)
                 if n_sections < 1 or not (final or reader.parser.n_rows >= CHUNK_ROWS):
                     continue
@@ -176,7 +178,7 @@ def _stream_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
 
 
 def grouped_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
-    """Read a TREC file in chunks of whole queries, which it groups in a temporary file."""
+    """Read a TREC file whose lines are in any order. Group them by query in a temporary file; yield whole queries."""
     with ByteStream(path) as stream, ExternalGrouping() as grouping:
         reader = _Reader(stream, judgments=False)
         for final in reader.batches():
@@ -204,7 +206,7 @@ def _whole_run(stream: ByteStream, score_dtype: str, duplicates: str) -> tuple[R
 def _made_run(
     lists: Lists, reader: _Reader, score_dtype: str, duplicates: str, place: Place, first_place: Place
 ) -> tuple[Run, Ignored]:
-    """Make a run from lists, without duplicates and with rounded scores; return it and the ignored duplicates."""
+    """Make a run from lists: remove duplicates and round the scores. Return the run and the ignored duplicates."""
     lists, ignored = without_duplicates(lists, place, duplicates, first_place)
     lists = replace(lists, values=rounded(lists.values, score_dtype))
     tag = reader.parser.tag
@@ -213,7 +215,7 @@ def _made_run(
 
 
 class _Reader:
-    """A parser that reads from a stream of bytes, and describes the first line that is malformed."""
+    """A parser of a TREC file, which reads a byte stream and raises InputError for the first malformed line."""
 
     def __init__(self, stream: ByteStream, judgments: bool) -> None:
         self.stream = stream
@@ -223,12 +225,12 @@ class _Reader:
         self._jump_lines: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def batches(self) -> Iterator[bool]:
-        """Parse the file; yield after each batch of lines whether it was the last.
+        """Parse the file in batches of lines. After each batch, yield whether it was the last batch of the file.
 
         Raises
         ------
         InputError
-            A line is malformed, or there is none.
+            A line is malformed, or the file has no row.
         """
         empty = True
         while True:
@@ -236,7 +238,8 @@ class _Reader:
             good = self.parser.parse(size, final=size == 0)
             if not good:
                 assert self.parser.bad_line is not None
-                # A corrupt file can be the cause of a malformed line, so its corruption is reported first.
+                # A malformed line may be a result of corrupt compressed data. In this case that error is raised, which
+                # may show only at the end of the file.
                 self.stream.check_rest()
                 problem = _problem(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
                 raise InputError(f"{self.stream.source_name}:{self.parser.line}", problem)
@@ -250,28 +253,28 @@ class _Reader:
         yield True
 
     def lists(self, n_sections: int) -> Lists:
-        """Take the first sections from the parser, and group their rows by query."""
+        """Take the first `n_sections` sections from the parser; return their rows, grouped by query."""
         queries, query_ends, starts, documents, ends, values, *jumps = self.parser.take(n_sections)
         self._jump_rows, self._jump_lines = jumps
         identifiers = Identifiers.of(documents, ends, "text")
         return grouped(Identifiers.of(queries, query_ends, "text"), starts, identifiers, values)
 
     def line_of(self, row: int) -> str:
-        """Return "line n", where line n contains this row of the lists taken last."""
+        """Return the text "line n", where n is the line number of a row of the result of the last call of `lists`."""
         return f"line {self.lines_of(np.array([row]))[0]}"
 
     def lines_of(self, rows: Integers) -> Integers:
-        """Return the line numbers of rows of the lists taken last."""
+        """Return the line numbers of rows of the result of the last call of `lists`."""
         jumps = np.searchsorted(self._jump_rows, rows, side="right") - 1
         return self._jump_lines[jumps] + rows - self._jump_rows[jumps]
 
     def place(self, row: int) -> str:
-        """Return the file and the line number of a row of the lists taken last."""
+        """Return "file:n" for a row of the result of the last call of `lists`, where n is its line number."""
         return f"{self.stream.source_name}:{self.line_of(row).removeprefix('line ')}"
 
 
 def _problem(line: bytes, judgments: bool, first: bool) -> str:
-    """Describe what is wrong with a line.
+    """Describe why a line is malformed.
 
     Parameters
     ----------
@@ -279,7 +282,7 @@ def _problem(line: bytes, judgments: bool, first: bool) -> str:
     judgments : bool
         Whether the file should contain judgments.
     first : bool
-        Whether this is the first line that is not empty, so that the whole file may be a run instead of judgments.
+        Whether no row precedes this line. If so, the file may contain judgments although a run was expected.
     """
     if len(line) > _trec.LONGEST_LINE:
         return f"the line is longer than {_trec.LONGEST_LINE:,} bytes"
