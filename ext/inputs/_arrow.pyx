@@ -1,10 +1,11 @@
-"""A reader of tables through the Arrow C stream interface: a schema, then batches of columns, each of a few buffers.
+"""A reader of tables that another library (the producer) exports through the Arrow C stream interface.
 
-A producer passes structures in capsules. The memory of a structure is freed by calling its `release` exactly once.
-Whoever moves a structure out of a capsule sets the `release` of the structure in the capsule to NULL.
+A stream has a schema and then batches of columns. Each column consists of a few buffers. The producer passes the stream
+as a C structure in a PyCapsule. The memory of a structure is freed by calling its `release` function exactly once. So
+code that copies a structure out of a capsule also sets `release` in the capsule to NULL.
 
-The kinds of the columns, and the numbers of buffers and rows of each batch, are checked before anything is read.
-_buffers.pyx describes the checks of values.
+The types of the columns and the numbers of buffers and rows of each batch are checked before the buffers are read.
+The docstring of _buffers.pyx describes how the values in the buffers are checked.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t, uint8_t
@@ -37,12 +38,12 @@ cdef extern from "inputs/arrow.h" nogil:
         const char *(*get_last_error)(ArrowArrayStream *) noexcept nogil
         void (*release)(ArrowArrayStream *) noexcept nogil
 
-# The largest offset or length that is accepted, so that the sum of two of them does not overflow.
+# The largest offset or length of an array that is accepted: the sum of two such numbers does not overflow.
 cdef int64_t LARGEST = <int64_t>1 << 61
 
 
 class BadStream(Exception):
-    """The producer failed, or its data does not have a layout of Arrow."""
+    """The library that exports the data failed, or its data does not have the layout that Arrow requires."""
 
 
 cdef dict KINDS = {
@@ -59,14 +60,14 @@ cdef dict NAMES = {
 
 
 cdef class Type:
-    """The type of a column, from the schema."""
+    """The type of a column, read from the schema."""
 
     cdef Kind kind
     cdef Py_ssize_t width
-    # The type of the values of a dictionary; None for any other column.
+    # The type of the dictionary values if the column is dictionary-encoded; otherwise None.
     cdef Type values
     cdef str name
-    # The kind of values: "text", "integer", "number" (not an identifier), "null" or "other".
+    # What the values are: "text", "integer", "number" (bool or float), "null" (all missing) or "other" (not readable).
     cdef str holds
     cdef bint is_signed
 
@@ -102,7 +103,7 @@ cdef Type type_of(const ArrowSchema *schema):
 
 
 cdef class Batch:
-    """The array of a batch, which its columns keep alive as long as one of them is used."""
+    """The Arrow array of a batch. Every column refers to this object, so its memory is not freed before the columns."""
 
     cdef ArrowArray array
 
@@ -116,7 +117,7 @@ cdef class Batch:
 
 
 cdef Column column_of(Batch owner, Type kind, const ArrowArray *array, int64_t skipped, int64_t n):
-    """Make a column of the rows skipped … skipped + n - 1 of an array."""
+    """Make a column from an Arrow array of type `kind`: its rows are the elements skipped … skipped + n - 1."""
     cdef Column column = Column.__new__(Column)
     cdef Layout *layout = &column.layout
     cdef int64_t wanted
@@ -143,7 +144,7 @@ cdef Column column_of(Batch owner, Type kind, const ArrowArray *array, int64_t s
     if layout.values == NULL and kind.width + wanted > 2:
         raise BadStream(f"a column of {kind.name} has no values")
     if kind.kind == VIEWS:
-        # The last buffer holds the sizes of the buffers into which the views point.
+        # A view points into one of several data buffers. The last buffer contains the sizes of these data buffers.
         layout.buffers = array.buffers
         layout.n_data = array.n_buffers - 3
         layout.sizes = <const int64_t *>array.buffers[array.n_buffers - 1]
@@ -168,19 +169,22 @@ cdef object released(bytes name):
 
 
 cdef class Stream:
-    """A reader of batches, from a capsule "arrow_array_stream", or from two, "arrow_schema" and "arrow_array".
+    """A reader of the batches of a table.
+
+    The constructor takes either a single PyCapsule with an ArrowArrayStream, or two PyCapsules with an ArrowSchema and
+    an ArrowArray, which is then the only batch.
 
     Attributes
     ----------
     names : tuple of str
-        The names of the columns. Data that is not a table is one column without a name.
+        The names of the columns. An array that is not a table is read as a table with a single column named "".
     """
 
     cdef ArrowArrayStream stream
     cdef readonly tuple names
     cdef tuple types
     cdef bint is_table, busy
-    # The only array, until it is read, if there is no stream.
+    # The only batch if the table was passed as a schema and an array; None after the batch was read.
     cdef Batch batch
 
     def __cinit__(self, *capsules):
@@ -215,7 +219,7 @@ cdef class Stream:
             self.batch = Batch.__new__(Batch)
             self.batch.array = array[0]
             array.release = NULL
-            # The destructor of the capsule releases the schema.
+            # The schema is not released here, because the destructor of its capsule does that.
             self.describe(schema)
 
     def __dealloc__(self):
@@ -249,7 +253,7 @@ cdef class Stream:
         return BadStream(" ".join(message.split()) or f"the producer failed with error {code} and no message")
 
     def read(self, columns):
-        """Read the next batch; return its chosen columns, or None at the end.
+        """Read the next batch; return the requested columns of it, or None at the end of the table.
 
         Parameters
         ----------
@@ -269,7 +273,7 @@ cdef class Stream:
             with nogil:
                 code = self.stream.get_next(&self.stream, &batch.array)
             if code:
-                # After an error, the array is invalid and must not be released.
+                # After an error the array is undefined. With NULL as `release`, the destructor does not release it.
                 batch.array.release = NULL
                 raise self.failure(code)
             return None if batch.array.release == NULL else self.columns(batch, columns)

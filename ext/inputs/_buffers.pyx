@@ -1,8 +1,12 @@
-"""Conversion of columns in the memory of another library to identifiers and numbers.
+"""Conversion of columns to identifiers and numbers, where the columns are in the memory of another library.
 
-Offsets must ascend and stay below the last, and indices and views must be within their buffers, as far as the sizes of
-these buffers are known. Most buffers do not have a known size, so the producer is trusted. Writes stay within the
-allocated memory, even if another thread changes the buffers between two reads.
+The values of a column are in buffers that the library (the producer) has allocated. Three things in the buffers are
+checked before they are used: offsets must ascend and must not exceed the last offset, indices of dictionary values must
+be less than the number of values, and views must point into a buffer of known size. The sizes of other buffers are not
+known, so the producer is trusted to make them large enough.
+
+The results are written to new arrays. No write leaves these arrays, even if another thread changes the buffers of the
+producer while they are read.
 """
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -16,11 +20,12 @@ cdef extern from "inputs/identifier.h" nogil:
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
 
 cdef enum:
+    # The largest number of characters of a 64-bit integer, such as "-9223372036854775808".
     LONGEST_NUMBER = 20
 
 
 class BadCell(Exception):
-    """A value cannot be read. The arguments are its row, and what was found there."""
+    """A value in a column cannot be read. The arguments are the row of the value and a description of the value."""
 
 
 cdef dict DTYPES = {
@@ -38,6 +43,7 @@ cdef object dtype_of(Kind kind):
 
 
 cdef str what_holds(Kind kind):
+    """Return what the values of a kind are: "text", "integer", "number", "null" or "other"."""
     if TEXT32 <= kind <= FIXED:
         return "text"
     if INT8 <= kind <= UINT64:
@@ -47,7 +53,8 @@ cdef str what_holds(Kind kind):
     return "other" if kind == OTHER else "number"
 
 
-# The bytes of one value, or its digits if it is an integer.
+# The bytes of one value, which are bytes[0] … bytes[n - 1]. For an integer they are its decimal digits, which are
+# stored in `digits`.
 cdef struct Cell:
     const uint8_t *bytes
     int64_t n
@@ -69,7 +76,7 @@ cdef inline bint is_missing(const Layout *layout, int64_t row) noexcept nogil:
 
 
 cdef inline uint64_t load(const uint8_t *p, int64_t width) noexcept nogil:
-    """Read an unsigned number of up to eight bytes, which need not be aligned."""
+    """Read an unsigned integer of 1, 2, 4 or 8 bytes at an address that need not be aligned."""
     cdef uint16_t two
     cdef uint32_t four
     cdef uint64_t eight
@@ -97,7 +104,7 @@ cdef inline int64_t load_signed(const uint8_t *p, int64_t width) noexcept nogil:
 
 
 cdef inline void write_digits(Cell *cell, uint64_t number, bint negative) noexcept nogil:
-    """Write the digits of a number, from the end of the buffer towards the front."""
+    """Set the cell to the decimal digits of an integer, which are written from the last digit to the first."""
     cdef int64_t i = LONGEST_NUMBER
     if negative:
         number = 0 - number
@@ -126,9 +133,11 @@ cdef inline Found read_offsets(const Layout *layout, int64_t i, int64_t size, Ce
 
 
 cdef inline Found read_view(const Layout *layout, int64_t i, Cell *cell) noexcept nogil:
-    """Find the bytes of a view.
+    """Set the cell to the bytes of the value in view i.
 
-    A view is its length and up to 12 bytes. If there are more, it has the first four, a buffer number and an offset.
+    A view has 16 bytes. The first four contain the length of the value. If the length is at most 12, the value follows.
+    Otherwise its first four bytes follow, then the number of the buffer that contains the value, and the offset of the
+    value in this buffer.
     """
     cdef const uint8_t *view = layout.values + 16 * i
     cdef int64_t n = load_signed(view, 4), buffer, begin
@@ -148,7 +157,7 @@ cdef inline Found read_view(const Layout *layout, int64_t i, Cell *cell) noexcep
 
 
 cdef Found read_cell(const Layout *layout, int64_t row, Cell *cell) noexcept nogil:
-    """Find the bytes of a value of text, bytes or an integer."""
+    """Set the cell to the bytes of the identifier in a row: text, bytes or the digits of an integer."""
     cdef int64_t i = layout.first + row
     cdef int64_t index
     if is_missing(layout, row):
@@ -183,7 +192,11 @@ cdef Found read_cell(const Layout *layout, int64_t row, Cell *cell) noexcept nog
 cdef int64_t fill_offsets(
     const Layout *layout, int64_t start, const int64_t *rows, int64_t n, int64_t *offsets, Found *found
 ) noexcept nogil:
-    """Set the offsets of n identifiers, in these rows or from start on; return how many precede the first bad one."""
+    """Set offsets[0] … offsets[n] to the offsets of n identifiers when they are stored one after another.
+
+    The identifiers are those in the rows rows[0] … rows[n - 1], or in start … start + n - 1 if `rows` is NULL. Return
+    the number of identifiers before the first that is missing or invalid; n if there is none.
+    """
     cdef int64_t i
     cdef Cell cell
     offsets[0] = 0
@@ -198,7 +211,11 @@ cdef int64_t fill_offsets(
 cdef int64_t fill_data(
     const Layout *layout, int64_t start, const int64_t *rows, int64_t n, const int64_t *offsets, uint8_t *data
 ) noexcept nogil:
-    """Copy n identifiers to their offsets; return how many precede the first that has changed in the meantime."""
+    """Copy the n identifiers of `fill_offsets` to their offsets in `data`.
+
+    Return the number of identifiers before the first whose length has changed since `fill_offsets`, because another
+    thread has written to the buffers; n if there is none.
+    """
     cdef int64_t i
     cdef Cell cell
     for i in range(n):
@@ -214,7 +231,11 @@ cdef int64_t fill_data(
 cdef int64_t rebase(
     const Layout *layout, int64_t start, int64_t n, int64_t size, int64_t least, int64_t most, int64_t *offsets
 ) noexcept nogil:
-    """Set the offsets of n identifiers in bytes least … most; return how many precede the first invalid offset."""
+    """Copy the offsets of n contiguous identifiers, reduced by `least`, the offset of the first identifier.
+
+    `most` is the offset at which the last identifier ends. Return the number of identifiers before the first with an
+    invalid offset; n if there is none.
+    """
     cdef const uint8_t *values = layout.values + size * (layout.first + start)
     cdef int64_t i
     offsets[0] = 0
@@ -226,7 +247,7 @@ cdef int64_t rebase(
 
 
 cdef int64_t first_missing(const Layout *layout, int64_t start, int64_t stop) noexcept nogil:
-    """Return the first row whose value is missing, or stop."""
+    """Return the first of the rows start … stop - 1 whose value is missing; `stop` if no value is missing."""
     cdef int64_t row
     if layout.valid == NULL and layout.outer == NULL and layout.kind != NULLS:
         return stop
@@ -239,13 +260,17 @@ cdef int64_t first_missing(const Layout *layout, int64_t start, int64_t stop) no
 cdef int64_t find_sections(
     const Layout *layout, int64_t start, int64_t stop, int64_t *starts, Found *found, int64_t *bad
 ) noexcept nogil:
-    """Set the first row of each section of consecutive equal values; return the number of sections."""
+    """Set starts[k] to the first row of section k; return the number of sections.
+
+    A section is a sequence of consecutive rows with equal values. If a value is missing or invalid, set `bad` to its
+    row and `found` to the reason.
+    """
     cdef int64_t n = 0, row, width = layout.width
     cdef const uint8_t *p = layout.values + layout.first * width
     cdef Cell cells[2]
     found[0] = GOOD
     if width:
-        # Values of a fixed width are compared as bytes.
+        # Values of a fixed width, including indices of dictionary values, are compared as bytes.
         bad[0] = first_missing(layout, start, stop)
         if bad[0] < stop:
             found[0] = MISSING
@@ -267,11 +292,14 @@ cdef int64_t find_sections(
 
 
 cdef class Column:
-    """A column of a batch. Its methods convert rows `start` to `stop`, and raise BadCell at the first invalid row."""
+    """A column of a batch.
+
+    The methods convert the rows start … stop - 1, and raise BadCell for the first of these rows that is invalid.
+    """
 
     @staticmethod
     def of_array(array):
-        """Wrap a one-dimensional NumPy array of numbers."""
+        """Make a column from a one-dimensional NumPy array of numbers."""
         cdef Column self = Column.__new__(Column)
         array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
         memset(&self.layout, 0, sizeof(Layout))
@@ -287,7 +315,7 @@ cdef class Column:
 
     @staticmethod
     def of_identifiers(data, offsets, str holds="text"):
-        """Wrap identifiers, given as bytes and offsets."""
+        """Make a column from identifiers: identifier i is data[offsets[i]:offsets[i + 1]]."""
         cdef Column self = Column.__new__(Column)
         data = np.ascontiguousarray(data, np.uint8)
         offsets = np.ascontiguousarray(offsets, np.int64)
@@ -303,7 +331,7 @@ cdef class Column:
 
     @staticmethod
     def of_codes(codes, Column values not None):
-        """Make a column of categories, whose rows are indices of values; -1 is a missing value."""
+        """Make a column whose row i has the value values[codes[i]], or a missing value if codes[i] is -1."""
         cdef Column self = Column.of_array(codes)
         if not INT8 <= self.layout.kind <= UINT64 or values.layout.kind == DICTIONARY:
             raise TypeError("the codes must be integers, and the values must not be a dictionary")
@@ -322,7 +350,7 @@ cdef class Column:
             raise IndexError(f"rows {start} to {stop} are out of range for {self.layout.n} rows")
 
     def sections(self, int64_t start, int64_t stop):
-        """Return the first row of each section of consecutive equal values, int64[:].
+        """Divide the rows into sections of consecutive rows with equal values; return the first row of each, int64[:].
 
         Two adjacent sections may have the same value.
         """
@@ -338,7 +366,10 @@ cdef class Column:
         return starts[:n].copy()
 
     def identifiers(self, int64_t start, int64_t stop):
-        """Return (data, offsets) of the text, bytes or integers in a range of rows."""
+        """Return the identifiers in the rows start … stop - 1 as (data, offsets).
+
+        Identifier i is data[offsets[i]:offsets[i + 1]]. An integer is converted to its decimal digits.
+        """
         cdef int64_t size = 4 if self.layout.kind == TEXT32 else 8, n = stop - start, least, most, good
         cdef const uint8_t *values = self.layout.values
         self.check(start, stop)
@@ -347,7 +378,7 @@ cdef class Column:
         good = first_missing(&self.layout, start, stop)
         if good < stop:
             raise bad_cell(good, MISSING)
-        # The bytes of these rows are contiguous, so they are copied at once.
+        # The identifiers of these rows are contiguous in the buffer, so all of them are copied at once.
         least = load_signed(values + size * (self.layout.first + start), size)
         most = load_signed(values + size * (self.layout.first + stop), size)
         if not 0 <= least <= most <= load_signed(values + size * (self.layout.first + self.layout.n), size):
@@ -367,10 +398,11 @@ cdef class Column:
         return data, offsets
 
     def identifiers_at(self, const int64_t[::1] rows not None):
-        """Return (data, offsets) of the text, bytes or integers in these rows."""
+        """Return the identifiers in the rows with these indices as (data, offsets), as for `identifiers`."""
         cdef Py_ssize_t i
         cdef int64_t n = rows.shape[0]
-        # The rows are copied because their bounds are checked only once, and the caller could change them.
+        # The indices are copied because they are checked only once, and another thread could change the array of the
+        # caller after the check.
         chosen = np.array(rows)
         cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>chosen)
         for i in range(n):
@@ -396,7 +428,7 @@ cdef class Column:
         return data, offsets
 
     def numbers(self, int64_t start, int64_t stop):
-        """Return a copy of the numbers in a range of rows, as an array of their type."""
+        """Return a copy of the numbers in the rows start … stop - 1, as an array of the same type."""
         cdef int64_t n = stop - start, i, bad
         self.check(start, stop)
         bad = first_missing(&self.layout, start, stop)

@@ -1,11 +1,13 @@
-"""Columns of identifiers, and hash indices that find an identifier.
+"""Columns of identifiers, and hash indices that find the number of an identifier in a column.
 
 Identifier i of a column is data[offsets[i]:offsets[i + 1]].
 
-The number of 64-bit entries of an index is a power of two. An entry holds the upper half of an identifier's hash and,
-below it, the identifier's number plus one; 0 is a free entry. Identifiers with equal hashes are compared by bytes.
-Invariant: no entry is free between the one where the search for an identifier begins and the one that holds it. At
-least half of the entries are free, so every search ends.
+An index is a hash table with linear probing. The number of its entries is a power of two. An entry has 64 bits: the
+upper half is the upper half of the hash of an identifier, and the lower half is the number of the identifier plus one.
+A free entry is 0. If the upper halves of two hashes are equal, the identifiers are compared byte by byte.
+
+Invariant: the entry at which the search for an identifier begins, the entry that contains the identifier, and all
+entries between them are in use. At least half of the entries are free, so every search ends.
 """
 
 from cpython.object cimport PyObject
@@ -25,7 +27,7 @@ cdef enum:
     # An entry stores the number of an identifier in 32 bits.
     LARGEST_INDEX = 0x7fffffff
 
-# A column of identifiers. The address of an empty array is never used.
+# A column of identifiers. The address of an empty array is NULL, and is never dereferenced.
 cdef struct Column:
     const uint8_t *data
     const int64_t *offsets
@@ -47,7 +49,8 @@ cdef inline Py_ssize_t size_of(Column column, Py_ssize_t i) noexcept nogil:
 
 
 cdef inline Py_ssize_t index_size(Py_ssize_t n) noexcept nogil:
-    # Return the smallest power of two, at least 2, that leaves half of the entries free.
+    # Return the number of entries of an index of n identifiers: the smallest power of two, at least 2, of which at most
+    # half are used.
     cdef Py_ssize_t size = 2
     while size < 2 * n:
         size *= 2
@@ -62,7 +65,11 @@ cdef inline Py_ssize_t find(
     const uint64_t *index, uint64_t mask, Column column, Py_ssize_t base,
     const uint8_t *p, Py_ssize_t n, uint64_t hashed, uint64_t *where
 ) noexcept nogil:
-    """Return the number, from base, of the identifier with the n bytes at p; or -1, if index[where] is free."""
+    """Find the identifier with the n bytes at p, whose hash is `hashed`.
+
+    Return i if identifier `base` + i of the column is in the index and has these bytes. Otherwise return -1 and set
+    `where` to the free entry for the identifier.
+    """
     cdef uint64_t slot = hashed & mask, entry, tag = hashed >> 32
     cdef Py_ssize_t i
     while True:
@@ -78,7 +85,10 @@ cdef inline Py_ssize_t find(
 
 
 cdef inline bint text_of(PyObject *key, const char **p, Py_ssize_t *n):
-    """Set p and n to the UTF-8 form of a str; return False if the key is not a str, or has no UTF-8 form."""
+    """Set p and n to the address and length of the UTF-8 form of a str.
+
+    Return False if the key is not a str, or has no UTF-8 form because it contains surrogates.
+    """
     if not PyUnicode_Check(key):
         return False
     if PyUnicode_IS_COMPACT_ASCII(key):

@@ -1,6 +1,7 @@
-"""Conversion of decimal text to correctly rounded doubles.
+"""Conversion of decimal numbers in text to correctly rounded doubles.
 
-A blank must follow the text of a number, and at least eight bytes before and after the text must be readable.
+The functions read the bytes [p, end). A blank must follow these bytes, and at least eight bytes before them and after
+them must be readable.
 """
 
 cimport cython
@@ -19,7 +20,8 @@ cdef extern from "engine/portable.h" nogil:
 
 cdef extern from *:
     """
-    /* The powers 10^k that doubles represent exactly, 10^k up to k = 8, and 5^k that fit in 64 bits. */
+    /* TENS: all powers of ten that doubles represent exactly. INTEGER_TENS: 10^k up to k = 8. FIVES: all powers of five
+       that fit in 64 bits. */
     static const double TENS[23] = {
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -47,33 +49,37 @@ cdef extern from *:
 cdef enum:
     # The largest number of decimal digits that always fit in 64 bits.
     DIGITS = 19
+    # The largest k for which 5^k fits in 64 bits.
     LARGEST_FIVE = 27
 
-# The outcome of reading a number. LATER: a general conversion must read it. ROUNDED: it is a whole number that double
-# does not represent, so that two such numbers could tie by rounding.
+# The outcome of reading a number. DONE: the number was converted. BAD: the text is not a number. LATER: a slower
+# conversion must read the number, because the functions here cannot round it correctly. ROUNDED: the number is an
+# integer that double does not represent. It is rejected, because rounding could make it equal to another integer and so
+# create a tie.
 cdef enum Text:
     BAD, DONE, LATER, ROUNDED
 
 
 cdef inline uint64_t eight_digits(uint64_t word) noexcept nogil:
-    # The bytes have values 0..9, the most significant digit in the lowest byte. They are combined into pairs, then into
-    # groups of four, then into one number.
+    # Return the number whose decimal digits are the bytes of the word. Each byte has a value from 0 to 9; the lowest
+    # byte is the most significant digit. Digits are combined into pairs, pairs into groups of four, and both groups
+    # into the number.
     word = (word * (10 * 256 + 1)) >> 8 & <uint64_t>0x00ff00ff00ff00ff
     word = (word * (100 * 65536 + 1)) >> 16 & <uint64_t>0x0000ffff0000ffff
     return (word * (10000 * (<uint64_t>1 << 32) + 1)) >> 32
 
 
 cdef inline uint64_t above_9(uint64_t word) noexcept nogil:
-    # The result has the top bit set in each byte that exceeds 9.
+    # Return a word in which the top bit of a byte is set if and only if this byte of the argument exceeds 9.
     return ((word & <uint64_t>0x7f7f7f7f7f7f7f7f) + <uint64_t>0x7676767676767676 | word) & <uint64_t>0x8080808080808080
 
 
 cdef inline const uint8_t *read_digits(const uint8_t *p, uint64_t *value) noexcept nogil:
-    # value := value followed by the digits at p, modulo 2^64. SLACK readable bytes follow the text.
+    # Append the decimal digits at p to those of `value`, modulo 2^64, and return the address after the digits.
     cdef uint64_t word, beyond
     cdef int n
     while True:
-        # The byte of a digit becomes the value of the digit.
+        # This turns the character of a digit into its value, and any other character into a number above 9.
         word = first_byte_lowest(load_8(p)) ^ <uint64_t>0x3030303030303030
         beyond = above_9(word)
         if beyond == 0:
@@ -82,7 +88,7 @@ cdef inline const uint8_t *read_digits(const uint8_t *p, uint64_t *value) noexce
             continue
         n = lowest_bit(beyond) >> 3
         if n:
-            # The shift puts zeros before the digits and removes the bytes after them.
+            # The shift removes the bytes after the digits, and puts zeros before the digits.
             value[0] = value[0] * INTEGER_TENS[n] + eight_digits(word << (64 - 8 * n))
         return p + n
 
@@ -90,21 +96,23 @@ cdef inline const uint8_t *read_digits(const uint8_t *p, uint64_t *value) noexce
 cdef inline bint read_plain(
     const uint8_t *p, const uint8_t *end, uint64_t *mantissa, int *exponent
 ) noexcept nogil:
-    """Read [p, end) if it is up to seven digits, a point, and more digits, at most 16 in total, like most scores.
+    """Read a number of a common form: up to seven digits, a point, and further digits; at most 16 digits in total.
 
-    If there are more than eight digits, at least eight follow the point, and the last eight are read as one word. The
-    remaining digits (all of them in a shorter number) are combined into a second word from two overlapping reads:
+    Return False if the text does not have this form; otherwise the number is mantissa times 10^exponent.
+
+    If at least eight digits follow the point, the last eight of them are read as one word. The remaining digits, at
+    most eight, are combined into another word from two overlapping reads of eight bytes:
 
         digits after the point    from the eight bytes at `last`
-        digits before the point   from the eight bytes at `last` - 1, which closes the gap of the point
+        digits before the point   from the eight bytes at `last` - 1, so that no gap is left where the point was
 
-    The other bytes of each read are cleared. Both reads depend only on the position of the point, not on each other.
+    The other bytes of each read are cleared. Neither read has to wait for the result of the other.
     """
     cdef const uint8_t *last = end - 8
     cdef uint64_t point = first_byte_lowest(load_8(p)) ^ <uint64_t>0x2e2e2e2e2e2e2e2e
     cdef uint64_t word, low = 0, behind, all_digits
     cdef Py_ssize_t n_before, n_behind
-    # The lowest set bit marks the first byte that equals the point.
+    # Now the lowest set bit is the top bit of the first byte that is a point.
     point = point - <uint64_t>0x0101010101010101 & ~point & <uint64_t>0x8080808080808080
     if point == 0:
         return False
@@ -119,7 +127,7 @@ cdef inline bint read_plain(
         n_behind -= 8
     if n_before + n_behind > 8:
         return False
-    # A shift by 64 would be undefined, so it is divided into two shifts.
+    # A shift by 64 bits would be undefined, so it is written as a shift by one (in ~1) and a shift by up to 63.
     behind = ~<uint64_t>1 << (63 - 8 * n_behind)
     all_digits = ~<uint64_t>0 << (64 - 8 * (n_before + n_behind))
     word = first_byte_lowest(load_8(last)) & behind | first_byte_lowest(load_8(last - 1)) & all_digits & ~behind
@@ -136,9 +144,10 @@ cdef inline bint read_plain(
 cdef inline double divide_exactly(uint64_t mantissa, int k) noexcept nogil:
     """Return mantissa / 10^k correctly rounded, for 0 < mantissa and 0 < k <= LARGEST_FIVE.
 
-    With both operands shifted to 64 bits, the quotient q = floor(m 2^62 / d) has 62 or 63 bits. A remainder sets the
-    lowest bit, which is below the bit that decides the rounding to 53 bits, so q rounds as the exact quotient would.
-    The remaining factor is a power of two.
+    10^k is 5^k 2^k. Let m be the mantissa and d be 5^k, both shifted left so that their top bit, bit 63, is set. The
+    quotient q = floor(m 2^62 / d) then has 62 or 63 bits. If the division has a remainder, the lowest bit of q is set.
+    This bit is below the bit that decides the rounding to 53 bits, so q is rounded as the exact quotient would be. At
+    the end, q is multiplied by a power of two, which is exact.
     """
     cdef int m_shift = leading_zeros(mantissa), d_shift = leading_zeros(FIVES[k])
     cdef uint64_t d = FIVES[k] << d_shift
@@ -162,7 +171,7 @@ cdef inline bint same_letters(const uint8_t *p, const char *lower, Py_ssize_t n)
 
 
 cdef inline Text read_parts(const uint8_t *p, const uint8_t *end, uint64_t *mantissa, int *exponent) noexcept nogil:
-    """Read [p, end) as digits, point and exponent; return LATER if there are too many digits."""
+    """Read [p, end) as mantissa times 10^exponent. Return LATER if there may be too many digits for either of them."""
     cdef const uint8_t *start = p
     cdef const uint8_t *first
     cdef const uint8_t *point
@@ -189,7 +198,7 @@ cdef inline Text read_parts(const uint8_t *p, const uint8_t *end, uint64_t *mant
         n_digits += p - first
         n_written += p - point
         if p - point > 1000:
-            # More digits could make the exponent overflow.
+            # The exponent could overflow if more digits followed the point. A slower conversion reads such a number.
             n_digits = DIGITS + 1
         else:
             exponent[0] = -<int>(p - point)
@@ -214,7 +223,7 @@ cdef inline Text read_parts(const uint8_t *p, const uint8_t *end, uint64_t *mant
 
 
 cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score) noexcept nogil:
-    """Read [p, end) as a number; return LATER if only the general conversion rounds it correctly."""
+    """Read [p, end) as a number. Return LATER if only the slower conversion by Python rounds it correctly."""
     cdef bint negative = p[0] == c"-"
     if negative or p[0] == c"+":
         p += 1
@@ -233,7 +242,7 @@ cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score)
     if mantissa == 0:
         value = 0.0
     elif mantissa <= <uint64_t>1 << 53 and -22 <= exponent <= 22:
-        # Both operands are exact, so the result is rounded only once.
+        # Doubles represent the mantissa and the power of ten exactly, so only the result of the operation is rounded.
         value = <double>mantissa
         if exponent < 0:
             value /= TENS[-exponent]
@@ -241,7 +250,7 @@ cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score)
             value *= TENS[exponent]
     elif exponent == 0:
         value = <double>mantissa
-        # The value may be rounded up to 2^64, which does not fit in 64 bits.
+        # The mantissa may have been rounded up to 2^64, which cannot be converted back to 64 bits.
         if (value == 18446744073709551616.0 or <uint64_t>value != mantissa) and read_digits(p, &mantissa) == end:
             return ROUNDED
     elif -LARGEST_FIVE <= exponent < 0:
@@ -253,7 +262,7 @@ cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score)
 
 
 cdef inline Text read_label(const uint8_t *p, const uint8_t *end, double *label) noexcept nogil:
-    """Read [p, end) as an integer of 32 bits."""
+    """Read [p, end) as a signed integer of 32 bits, which is stored as a double. Return DONE or BAD."""
     cdef bint negative = p[0] == c"-"
     if negative or p[0] == c"+":
         p += 1

@@ -1,4 +1,4 @@
-"""Conversion of Python objects to columns and back: dicts of judgments, arrays of objects, and lists of text."""
+"""Conversion of dicts of judgments and arrays of objects to columns, and of columns of identifiers to lists of str."""
 
 cimport cython
 cimport numpy as cnp
@@ -29,6 +29,7 @@ cdef extern from "Python.h":
     long PyLong_AsLongAndOverflow(PyObject *value, int *overflow) except? -1
 
 
+# A growing array of bytes: `n` of the `room` bytes allocated at `data` are used.
 cdef struct Bytes:
     uint8_t *data
     Py_ssize_t n, room
@@ -49,7 +50,10 @@ cdef bint append(Bytes *bytes, const char *p, Py_ssize_t n) except False:
 
 
 cdef bint label_of(PyObject *value, int32_t *label) except -1:
-    """Set the label from an int, a bool or a whole float within 32 bits; return False for any other value."""
+    """Convert an int, a bool or a whole float to an int32 label.
+
+    Return False if the value has another type or is outside the range of int32. The label is then undefined.
+    """
     cdef int overflow = 0
     cdef long whole
     cdef double number
@@ -60,7 +64,7 @@ cdef bint label_of(PyObject *value, int32_t *label) except -1:
     if not PyFloat_CheckExact(value):
         return False
     number = PyFloat_AS_DOUBLE(value)
-    # The comparison is false for NaN.
+    # NaN fails this comparison too.
     if not -2147483648.0 <= number <= 2147483647.0:
         return False
     label[0] = <int32_t>number
@@ -68,7 +72,11 @@ cdef bint label_of(PyObject *value, int32_t *label) except -1:
 
 
 cdef bint append_list(dict listed, Bytes *names, int64_t *offsets, int32_t *labels, Py_ssize_t room) except -1:
-    """Append the documents and labels of one query; return False for other types, or if there are not `room` items."""
+    """Append the documents and labels of one query to the columns.
+
+    Return False if a document or a label has a type that `columns_of` does not convert, or if the dict does not have
+    `room` items because another thread has changed it.
+    """
     cdef Py_ssize_t position = 0, n = 0, size = 0
     cdef PyObject *key = NULL
     cdef PyObject *value = NULL
@@ -87,6 +95,7 @@ cdef bint append_list(dict listed, Bytes *names, int64_t *offsets, int32_t *labe
 
 
 cdef object taken(Bytes *bytes):
+    """Return a copy of the bytes as an array, uint8[:]."""
     array = np.empty(bytes.n, np.uint8)
     if bytes.n > 0:
         memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), bytes.data, bytes.n)
@@ -94,15 +103,16 @@ cdef object taken(Bytes *bytes):
 
 
 def columns_of(dict judgments not None):
-    """Convert judgments {query: {document: label}} to columns, without intermediate objects.
+    """Convert judgments {query: {document: label}} to columns, without creating a Python object for each judgment.
 
     Returns
     -------
     tuple or None
         The identifiers of the queries, uint8[:], and their offsets, int64[n_queries + 1]; the offsets of the rows of
-        each query, int64[n_queries + 1]; the identifiers of the documents and their offsets; the labels, int32[n_rows].
-        None if there is anything other than dicts, str with a UTF-8 form, and labels of int, bool or float: the
-        judgments may still be valid, and the caller converts them in another way or finds the error.
+        each query, int64[n_queries + 1]; the identifiers of the documents, uint8[:], and their offsets,
+        int64[n_rows + 1]; the labels, int32[n_rows]. None if the judgments contain anything other than dicts, str with
+        a UTF-8 form, and labels that are int, bool or float. They may still be valid then, so the caller must convert
+        them in a slower way, which raises an error if they are not.
     """
     cdef Py_ssize_t n_queries = len(judgments), q = 0, position = 0, total = 0, size = 0
     cdef PyObject *key = NULL
@@ -151,7 +161,7 @@ def columns_of(dict judgments not None):
 # ---- arrays of objects ---------------------------------------------------------------------------
 
 cdef inline bint bytes_of(PyObject *value, const char **p, Py_ssize_t *n):
-    """Set p and n to the bytes of an identifier, the UTF-8 of a str or bytes; return False for any other value."""
+    """Set p and n to the address and length of bytes, or of the UTF-8 form of a str. Else return False."""
     if value != NULL and PyBytes_Check(value):
         p[0] = PyBytes_AS_STRING(value)
         n[0] = PyBytes_GET_SIZE(value)
@@ -168,10 +178,10 @@ cdef cnp.ndarray checked_objects(array, int64_t start, int64_t stop):
 
 
 def object_sections(array, int64_t start, int64_t stop):
-    """Return the first row of each section of consecutive equal values from start to stop, int64[:].
+    """Divide the rows start … stop - 1 into sections of consecutive equal values; return each first row, int64[:].
 
-    Two adjacent sections may have the same value. Most values of a query column are the same object as the value
-    before, or have the same text.
+    Two adjacent sections may have the same value, because values of other types than str and bytes are not compared.
+    In a query column, most values are the same object as the previous value, or have the same text.
     """
     cdef cnp.ndarray objects = checked_objects(array, start, stop)
     cdef PyObject **values = <PyObject **>cnp.PyArray_DATA(objects)
@@ -196,7 +206,11 @@ def object_sections(array, int64_t start, int64_t stop):
 
 
 def object_identifiers(array, int64_t start, int64_t stop):
-    """Return (data, offsets) of the str and bytes from start to stop; None if any is neither, or has no UTF-8 form."""
+    """Return the str and bytes in the rows start … stop - 1 as identifiers (data, offsets).
+
+    Identifier i is data[offsets[i]:offsets[i + 1]]. Return None if a value is not str or bytes, or is a str that has no
+    UTF-8 form.
+    """
     cdef cnp.ndarray objects = checked_objects(array, start, stop)
     cdef PyObject **values = <PyObject **>cnp.PyArray_DATA(objects)
     cdef int64_t i
@@ -221,10 +235,16 @@ def object_identifiers(array, int64_t start, int64_t stop):
         free(names.data)
 
 
-# ---- lists of text -------------------------------------------------------------------------------------
+# ---- lists of str -------------------------------------------------------------------------------------
 
 def texts(cnp.ndarray data not None, cnp.ndarray offsets not None):
-    """Return identifiers, uint8[:] and int64[n + 1], as a list of str, with surrogates for bytes that are not UTF-8."""
+    """Convert identifiers to a list of str; bytes that are not UTF-8 become surrogates (as for "surrogateescape").
+
+    Parameters
+    ----------
+    data, offsets : uint8[:], int64[n + 1]
+        Identifier i is data[offsets[i]:offsets[i + 1]].
+    """
     cdef const char *p = <const char *>cnp.PyArray_DATA(data)
     cdef const int64_t *bound = <const int64_t *>cnp.PyArray_DATA(offsets)
     cdef Py_ssize_t i

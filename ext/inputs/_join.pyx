@@ -1,7 +1,7 @@
-"""Matching of judgments and rankings by identifier.
+"""Search for equal identifiers: numbering of queries, duplicates in a list, and judged documents of a run.
 
-Identifiers are a column of bytes: identifier i is data[offsets[i]:offsets[i + 1]]. The list of query q consists of
-rows list_offsets[q] to list_offsets[q + 1].
+Identifiers are a column of bytes: identifier i is data[offsets[i]:offsets[i + 1]]. The documents of query q are in the
+rows list_offsets[q] … list_offsets[q + 1] - 1.
 """
 
 cimport cython
@@ -51,7 +51,8 @@ identifier_seed()
 
 
 cdef int check_flat(cnp.ndarray array, char kind, int size) except -1:
-    # The type number is not compared because some platforms have two types of the same kind and size.
+    # Kind and size are compared, not NumPy type numbers, because some platforms have two types with the same kind and
+    # size, such as int and long.
     if not (array.descr.kind == kind and cnp.PyArray_ITEMSIZE(array) == size
             and cnp.PyArray_NDIM(array) == 1 and cnp.PyArray_IS_C_CONTIGUOUS(array)
             and cnp.PyArray_ISALIGNED(array) and cnp.PyArray_ISNOTSWAPPED(array)):
@@ -71,12 +72,12 @@ cdef int check_lists(const int64_t *list_offsets, Py_ssize_t n_queries) except -
 # ---- identifiers ---------------------------------------------------------------------------------
 
 def number(const uint8_t[::1] data, const int64_t[::1] offsets):
-    """Number the distinct identifiers in the order of first appearance.
+    """Number the distinct identifiers of a column from 0, in the order in which they first appear.
 
     Returns
     -------
     numbers, firsts : int64[n], int64[n_distinct]
-        The number of each identifier, and the index of the first identifier with each number.
+        The number of each identifier in the column, and the index in the column at which each number first appears.
     """
     cdef Py_ssize_t n = offsets.shape[0] - 1, i, found, n_distinct = 0
     if n >= LARGEST_INDEX:
@@ -90,7 +91,7 @@ def number(const uint8_t[::1] data, const int64_t[::1] offsets):
     cdef uint64_t hashed, where = 0
     with nogil:
         for i in range(n):
-            # Consecutive identifiers are often equal.
+            # Consecutive identifiers are often equal, so each is first compared with the previous one.
             if i and size_of(column, i) == size_of(column, i - 1) and identifier_equal(
                 bytes_of(column, i), bytes_of(column, i - 1), size_of(column, i)
             ):
@@ -111,14 +112,16 @@ def number(const uint8_t[::1] data, const int64_t[::1] offsets):
 
 
 cdef enum:
-    # Up to this number of bytes, identifiers are copied without a branch on their lengths.
+    # For an identifier of up to this number of bytes, exactly this number of bytes is copied: a copy of a fixed size
+    # needs no branches that depend on the length.
     SHORT = 16
-    # Memory is prefetched for this number of identifiers ahead, because they may be anywhere in the column.
+    # While identifier i is copied, the memory of identifier i + AHEAD is prefetched, because the chosen identifiers may
+    # be anywhere in the column.
     AHEAD = 24
 
 
 def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] chosen):
-    """Return (data, offsets) of the chosen identifiers, in that order."""
+    """Return the identifiers with the indices `chosen`, in this order, as (data, offsets)."""
     cdef Py_ssize_t n = chosen.shape[0], n_all = offsets.shape[0] - 1, i, at, size
     new_offsets = np.empty(n + 1, np.int64)
     cdef int64_t[::1] begins = np.empty(n, np.int64), to = new_offsets
@@ -142,7 +145,7 @@ def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::
             if i + AHEAD < n:
                 tieaware_prefetch(&data[0] + begins[i + AHEAD])
             at, size = to[i], to[i + 1] - to[i]
-            # The next identifier overwrites the excess bytes of this one.
+            # The bytes that are copied beyond the end of this identifier are overwritten by the next identifier.
             if 0 < size <= SHORT and at + SHORT <= total and begins[i] + SHORT <= data.shape[0]:
                 memcpy(&into[at], &data[begins[i]], SHORT)
             elif size > 0:
@@ -153,10 +156,12 @@ def gather(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::
 # ---- duplicates ----------------------------------------------------------------------------------
 
 cdef enum:
-    # In a list of this length, about eight documents share one of 2^16 bits with another document.
+    # The length of the longest list that `all_distinct` tests. In such a list, about eight documents find that an
+    # earlier document has already set their bit among the 2^16 bits.
     SHORT_LIST = 1024
 
 
+# A growing array of `n` duplicates, with room for `room`: row rows[2 k] repeats the document of row rows[2 k + 1].
 cdef struct Repeats:
     int64_t *rows
     Py_ssize_t n, room
@@ -181,10 +186,11 @@ cdef bint append_repeat(Repeats *repeats, int64_t row, int64_t first) noexcept n
 cdef bint all_distinct(
     Column documents, Py_ssize_t begin, Py_ssize_t end, uint64_t *slots, uint32_t *hashes
 ) noexcept nogil:
-    """Return True if the documents of a short list are all different; False if they may not be.
+    """Return True if all documents of a short list are different; return False if two documents may be equal.
 
-    Each document sets one of 2^16 bits, without a branch that depends on the bit. The few documents whose bit was
-    already set are compared with all documents before them, by hash.
+    Each document sets one of 2^16 bits, which its hash selects. No branch depends on the value of the bit. If a
+    document finds its bit already set, its hash is compared with the hashes of all documents before it in the list.
+    Few documents need this comparison.
     """
     cdef Py_ssize_t i, j, n_same = 0, n = end - begin
     cdef uint32_t same[16]
@@ -238,7 +244,7 @@ cdef bint find_duplicates(
 
 
 def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] list_offsets, bint one=False):
-    """Find the documents that appear again within a query's rows.
+    """Find the rows whose document already appears in an earlier row of the same query.
 
     Parameters
     ----------
@@ -250,7 +256,7 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_
     Returns
     -------
     int64[n_found, 2]
-        Each row that repeats a document of its query, and the first row with that document.
+        For each such row, its index, and the index of the first row of the query with the same document.
     """
     cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, longest, q
     check_lists(&list_offsets[0], n_queries)
@@ -279,7 +285,8 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_
 
 # ---- matching ------------------------------------------------------------------------------------
 
-# The outputs of a match. The position of a document is its index in its list, from 0.
+# The positions and labels of the judged documents found so far: `n` documents, with room for `room` documents. The
+# position of a document is its index in the list of its query, from 0.
 cdef struct Found:
     int64_t *positions
     int32_t *labels
@@ -300,17 +307,19 @@ cdef class Index:
     labels : int32[n_judged]
     """
 
-    # References to the arrays whose addresses are used.
+    # References to the arrays to which the pointers below point, so that these arrays are not freed.
     cdef object arrays
     cdef Column queries, documents
     cdef const int64_t *list_offsets
     cdef const int32_t *labels
-    # The hash index of the queries, and those of each query's documents one after the other, from index_offsets[q] on.
+    # `query_index` is the hash index of the queries. `indices` contains a hash index of the documents of each query:
+    # that of query q begins at indices[index_offsets[q]].
     cdef uint64_t *query_index
     cdef uint64_t *indices
     cdef int64_t *index_offsets
-    # One word for every four entries of `indices`: each judged document sets one bit. Most documents of a run are not
-    # judged and find their bit clear, so the branch on the bit is well predicted.
+    # Bit masks that tell quickly that a document is not judged. There is one word of 64 bits for every four entries of
+    # `indices`. Each judged document sets the bit that its hash selects. Most documents of a run are not judged, and
+    # their bit is not set, so the processor predicts the branch on the bit well.
     cdef uint64_t *filters
     cdef uint64_t query_mask
     cdef readonly Py_ssize_t n_queries
@@ -322,7 +331,8 @@ cdef class Index:
         cdef Py_ssize_t q, i, size
         cdef uint64_t hashed
         cdef int64_t total = 0
-        # Acquiring six typed memoryviews would take longer than everything else for a few judgments.
+        # The arguments are not typed memoryviews: for few judgments, acquiring six memoryviews would take longer than
+        # all the rest.
         check_flat(queries, b"u", 1)
         check_flat(query_offsets, b"i", 8)
         check_flat(list_offsets, b"i", 8)
@@ -370,14 +380,14 @@ cdef class Index:
                     self.filters[word] = self.filters[word] | <uint64_t>1 << (hashed >> 58)
 
     cdef inline int64_t filter_word(self, Py_ssize_t q, uint64_t hashed) noexcept nogil:
-        # These bits of the hash are independent of those that select the entry and the bit in the word.
+        # The word is selected by bits of the hash that select neither the entry of the index nor the bit in the word.
         cdef int64_t size = self.index_offsets[q + 1] - self.index_offsets[q]
         return self.index_offsets[q] // 4 + (hashed >> 32 & (size // 4 - 1))
 
     cdef uint64_t insert(
         self, uint64_t *slots, uint64_t mask, Column column, Py_ssize_t base, Py_ssize_t i
     ) noexcept nogil:
-        """Add an identifier to an index, and return its hash."""
+        """Add identifier `base` + i of a column to an index, as number i; return the hash of the identifier."""
         cdef const uint8_t *p = bytes_of(column, base + i)
         cdef Py_ssize_t n = size_of(column, base + i)
         cdef uint64_t hashed = identifier_hash(p, n), where = 0
@@ -386,7 +396,7 @@ cdef class Index:
         return hashed
 
     cdef Py_ssize_t find_query(self, const uint8_t *p, Py_ssize_t n) noexcept nogil:
-        """Return the number of a query, or -1 if it is not judged."""
+        """Return the number that a query has in the judgments, or -1 if the query is not judged."""
         cdef uint64_t where = 0
         return find(self.query_index, self.query_mask, self.queries, 0, p, n, identifier_hash(p, n), &where)
 
@@ -396,7 +406,7 @@ cdef class Index:
     cdef inline bint look_up(
         self, Py_ssize_t q, const uint8_t *p, Py_ssize_t n, int64_t position, Found *found
     ) noexcept nogil:
-        """Append a document of query q to the found documents if it is judged; return False if the outputs are full."""
+        """Append a document to `found` if it is judged for query q. Return False if `found` has no room for it."""
         cdef uint64_t where = 0, hashed = identifier_hash(p, n)
         cdef const uint64_t *slots = self.indices + self.index_offsets[q]
         cdef uint64_t mask = self.index_offsets[q + 1] - self.index_offsets[q] - 1
@@ -418,7 +428,7 @@ def match(
     Index index not None, const uint8_t[::1] queries, const int64_t[::1] query_offsets,
     const int64_t[::1] list_offsets, const uint8_t[::1] documents, const int64_t[::1] document_offsets,
 ):
-    """Find the judged documents of a run. Its queries, and the documents of each query, must be distinct.
+    """Find the judged documents of a run, which must contain each query once, and each document once per query.
 
     Parameters
     ----------
@@ -433,9 +443,10 @@ def match(
     Returns
     -------
     found_rows : int64[n_queries]
-        For each query of the run, its number in the judgments; -1 if it is not judged.
+        For each query of the run, the number of this query in the judgments; -1 if the query is not judged.
     judged_offsets : int64[n_queries + 1]
-        The judged documents of query q are judged_offsets[q] to judged_offsets[q + 1] of the next two arrays.
+        The judged documents of query q are the elements judged_offsets[q] … judged_offsets[q + 1] - 1 of `positions`
+        and `labels`.
     positions : int64[n_found]
         The position of each judged document in its list, from 0, ascending.
     labels : int32[n_found]
@@ -476,22 +487,22 @@ def match(
 
 
 cdef bint score_of(PyObject *value, double *score):
-    """Set the score from a number; return False for NaN, for any other type, and for a number that may be rounded."""
+    """Convert a number to a float64 score. Return False for NaN, a number that may be rounded, and any other type."""
     if PyFloat_Check(value):
         score[0] = PyFloat_AS_DOUBLE(value)
     elif (
         PyUnicode_Check(value) or PyBytes_Check(value) or PyObject_TypeCheck(value, <PyTypeObject *>COMPLEX)
         or PyObject_TypeCheck(value, <PyTypeObject *>LONG_DOUBLE) or PyObject_TypeCheck(value, <PyTypeObject *>ARRAY)
     ):
-        # PyFloat_AsDouble would accept these types: it takes the real part of a complex number, rounds a long double,
-        # and ignores the mask of an array.
+        # PyFloat_AsDouble must not get these types, because it does not reject all their values: it takes the real part
+        # of a complex number, rounds a long double, and ignores the mask of a masked array.
         return False
     else:
         try:
             score[0] = PyFloat_AsDouble(value)
         except (TypeError, ValueError, OverflowError):
             return False
-        # From 2^53 on, float64 does not represent every whole number.
+        # From 2^53 on, float64 does not represent every integer, so the conversion may have rounded the number.
         if fabs(score[0]) >= 9007199254740992.0:
             return False
     return score[0] == score[0]
@@ -500,7 +511,11 @@ cdef bint score_of(PyObject *value, double *score):
 cdef Py_ssize_t walk_list(
     Index index, dict ranking, Py_ssize_t query, double *scores, Py_ssize_t room, Found *found
 ):
-    """Read the documents and scores of one query; return their number, or -1 if a value has another type."""
+    """Read the documents and scores of one query, and append its judged documents to `found`.
+
+    Return the number of documents; -1 if `match_dict` cannot convert a document or a score, or if another thread has
+    changed the dict. `query` is the number of the query in the judgments, or -1 if the query is not judged.
+    """
     cdef Py_ssize_t position = 0, n = 0, size = 0
     cdef PyObject *key = NULL
     cdef PyObject *value = NULL
@@ -515,7 +530,7 @@ cdef Py_ssize_t walk_list(
                 if scores[n] != scores[n]:
                     return -1
             else:
-                # The conversion may run code that changes the dict, so references to the key and the value are held.
+                # The conversion may call a __float__ method that changes the dict. References keep the items alive.
                 held_key = <object>key
                 held_value = <object>value
                 key = <PyObject *>held_key
@@ -530,15 +545,15 @@ cdef Py_ssize_t walk_list(
 
 
 def match_dict(Index index not None, dict run not None):
-    """Find the judged documents of a run {query: {document: score}}, without intermediate objects.
+    """Find the judged documents of a run {query: {document: score}}, without converting it to columns first.
 
     Returns
     -------
     tuple or None
-        (found_rows, list_offsets, scores, judged_offsets, positions, labels): those of `match`, and the offsets of the
-        rows of each query, int64[n_queries + 1], and the scores as float64. None if there is anything other than dicts,
-        str with a UTF-8 form, and numbers: the run may still be valid, and the caller converts it in another way or
-        finds the error.
+        (found_rows, list_offsets, scores, judged_offsets, positions, labels). `list_offsets` are the offsets of the
+        rows of each query, int64[n_queries + 1], and `scores` are float64[n_documents]; the other arrays are those of
+        `match`. None if the run contains anything other than dicts, str with a UTF-8 form, and numbers. It may still be
+        valid then, so the caller must convert it in a slower way, which raises an error if it is not.
     """
     cdef Py_ssize_t n_queries = len(run), q = 0, position = 0, total = 0, size = 0, n
     cdef PyObject *key = NULL
@@ -584,7 +599,7 @@ def match_dict(Index index not None, dict run not None):
 
 
 def in_order(cnp.ndarray rows not None, Py_ssize_t n):
-    """Return whether the rows, int64, are 0, 1 … n - 1."""
+    """Return whether the array `rows`, int64, is exactly 0, 1 … n - 1."""
     cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(rows)
     cdef Py_ssize_t i
     if rows.shape[0] != n:

@@ -1,7 +1,7 @@
-"""Sorting of documents by identifier, for the tie rules that order tied documents in this way.
+"""Sorting of documents by identifier, for the tie rules that order tied documents by identifier.
 
-Identifiers are a column of bytes: identifier i is data[offsets[i]:offsets[i + 1]]. The list of query q consists of
-rows list_offsets[q] to list_offsets[q + 1].
+Identifiers are a column of bytes: identifier i is data[offsets[i]:offsets[i + 1]]. The documents of query q are in the
+rows list_offsets[q] … list_offsets[q + 1] - 1.
 """
 
 cimport cython
@@ -18,8 +18,9 @@ cdef extern from "inputs/identifier.h" nogil:
     int identifier_compare(const uint8_t *p, size_t n, const uint8_t *q, size_t m)
 
 
-# A row, and the first eight bytes of its identifier after the prefix that is common to the whole list: most comparisons
-# need only these bytes. For the ascending order the bytes are inverted, so the greatest prefix always comes first.
+# A row with the bytes by which it is usually compared: `prefix` consists of the eight bytes of its identifier that
+# follow the common prefix of all identifiers of the list. If two rows differ in `prefix`, the row with the greater
+# `prefix` comes first. For the ascending order, the bits of `prefix` are inverted to achieve this.
 cdef struct Keyed:
     uint64_t prefix
     int64_t row
@@ -53,14 +54,14 @@ cdef Py_ssize_t common_prefix(Column column, Py_ssize_t start, Py_ssize_t stop) 
 
 @cython.cdivision(True)
 cdef Keyed *sort(Column column, Keyed *keys, Keyed *spare, Py_ssize_t n, bint descending) noexcept nogil:
-    """Sort by a stable merge sort; return the array, `keys` or `spare`, that holds the result.
+    """Sort n keys by a stable merge sort; return the array that contains the result, which is `keys` or `spare`.
 
-    Invariant: before the pass of a width, keys[i:i + width] is sorted for every multiple i of the width.
+    Invariant: before each pass, keys[i:i + width] is sorted for every multiple i of `width`. The pass doubles `width`.
     """
     cdef Py_ssize_t width = 8, start, middle, stop, i, j, k, second
     cdef Keyed key
     for i in range(1, n):
-        # Ranges of the first width are sorted by insertion.
+        # Each range of eight keys is sorted by insertion, so that the invariant holds for the first width.
         start = i - i % width
         key = keys[i]
         j = i
@@ -77,7 +78,7 @@ cdef Keyed *sort(Column column, Keyed *keys, Keyed *spare, Py_ssize_t n, bint de
             j = middle
             k = start
             while i < middle and j < stop:
-                # There is no branch on which side comes next, because the processor could not predict it.
+                # The next key is chosen by arithmetic and not by a branch, which the processor could not predict.
                 second = keys[j].prefix > keys[i].prefix
                 if keys[j].prefix == keys[i].prefix:
                     second = precedes(column, keys[j], keys[i], descending)
@@ -96,19 +97,22 @@ cdef Keyed *sort(Column column, Keyed *keys, Keyed *spare, Py_ssize_t n, bint de
 def order(
     const uint8_t[::1] data, const int64_t[::1] offsets, const int64_t[::1] list_offsets, bint descending
 ):
-    """Sort the rows of each query by the bytes of their identifiers. A proper prefix precedes the longer identifier.
+    """Sort the documents of each query by identifier, compared byte by byte.
+
+    In ascending order, an identifier that is a proper prefix of another identifier comes before it.
 
     Parameters
     ----------
     data, offsets, list_offsets : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
-        The identifiers, and the rows of each query.
+        The identifiers of the documents, and the rows of each query.
     descending : bool
         Whether the greatest identifier comes first.
 
     Returns
     -------
     int64[n_documents]
-        For each query in turn, the positions of its documents in its list (from 0), in sorted order.
+        For each query in turn, the positions of its documents in the sorted order. A position is the index of a
+        document in the list of its query, from 0.
     """
     cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, q, i, n, longest = 0, skip
     cdef Column column = column_of(data, offsets)

@@ -1,4 +1,4 @@
-"""A set of queries that were already read, which detects a query that reappears."""
+"""A set of the queries that were already read from a run, which detects that a query reappears."""
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
@@ -14,9 +14,10 @@ identifier_seed()
 
 
 cdef class Seen:
-    """A set of queries, stored as hashes: at most 32 bytes per query, however long the query is.
+    """A set of queries, which stores only their hashes. It needs at most 32 bytes per query, even for long queries.
 
-    Two queries with the same hash look equal. Among ten million queries the probability of this is three in a million.
+    Two different queries with the same 64-bit hash are taken for equal. In a run of ten million queries, the
+    probability that two queries have the same hash is three in a million.
     """
 
     cdef object slots
@@ -26,7 +27,7 @@ cdef class Seen:
         self.slots = np.zeros(1024, np.uint64)
 
     def add(self, const uint8_t[::1] data, const int64_t[::1] offsets):
-        """Add the identifiers of a column; return whether all of them are new to the set."""
+        """Add all identifiers of a column to the set; return False if any of them was already in the set."""
         cdef Py_ssize_t i
         cdef Column column = column_of(data, offsets)
         cdef uint64_t[::1] slots
@@ -40,7 +41,7 @@ cdef class Seen:
         return good
 
     def known(self, const uint8_t[::1] data, const int64_t[::1] offsets):
-        """Return the index of the first identifier of a column that is in the set, or -1."""
+        """Return the index of the first identifier of a column that is in the set; -1 if there is none."""
         cdef Py_ssize_t i
         cdef Column column = column_of(data, offsets)
         cdef uint64_t[::1] slots = self.slots
@@ -62,13 +63,13 @@ cdef class Seen:
 
 
 cdef inline uint64_t entry_of(Column column, Py_ssize_t i) noexcept nogil:
-    """Return the hash of an identifier; 1 instead of 0, because 0 marks a free slot."""
+    """Return the hash of identifier i. If the hash is 0, return 1 instead, because 0 marks a free slot."""
     cdef uint64_t hashed = identifier_hash(bytes_of(column, i), size_of(column, i))
     return hashed + (hashed == 0)
 
 
 cdef bint put(uint64_t *slots, uint64_t mask, uint64_t hashed) noexcept nogil:
-    """Add a hash to slots that are not all used; return whether the hash is new."""
+    """Add a hash to a hash table, some of whose slots must be free; return whether the hash is new."""
     cdef uint64_t slot = hashed & mask
     while slots[slot]:
         if slots[slot] == hashed:
@@ -79,7 +80,7 @@ cdef bint put(uint64_t *slots, uint64_t mask, uint64_t hashed) noexcept nogil:
 
 
 cdef bint has(const uint64_t *slots, uint64_t mask, uint64_t hashed) noexcept nogil:
-    """Return whether a hash is in slots that are not all used."""
+    """Return whether a hash is in a hash table, some of whose slots must be free."""
     cdef uint64_t slot = hashed & mask
     while slots[slot] and slots[slot] != hashed:
         slot = (slot + 1) & mask
@@ -87,12 +88,12 @@ cdef bint has(const uint64_t *slots, uint64_t mask, uint64_t hashed) noexcept no
 
 
 def hash_of(bytes identifier not None):
-    """Return the hash of an identifier. Hashes differ between processes, so no result may depend on them."""
+    """Return the hash of an identifier. It differs between processes, so results of an evaluation must not use it."""
     return identifier_hash(<const uint8_t *>identifier, len(identifier))
 
 
 def hashes(const uint8_t[::1] data, const int64_t[::1] offsets):
-    """Return the hashes of a column of identifiers, uint64[n]. No result may depend on them, as for `hash_of`."""
+    """Return the hashes of all identifiers of a column, uint64[n]. They differ between processes, as for `hash_of`."""
     cdef Py_ssize_t i, n = offsets.shape[0] - 1
     cdef Column column = column_of(data, offsets)
     found = np.empty(n, np.uint64)

@@ -1,14 +1,15 @@
-"""A parser of TREC runs and judgments, which converts buffers of text to columns.
+"""A parser of TREC runs and judgments, which converts text to columns of queries, documents and scores or labels.
 
-A line of a run is `query Q0 document rank score tag`, a line of judgments `query iteration document label`.
+A line of a run is `query Q0 document rank score tag`, and a line of judgments is `query iteration document label`.
 Fields are separated by blanks. Lines without a field and lines whose first field begins with `#` are skipped.
 
-A text is read in two passes. The first pass finds, 64 bytes at a time, where fields begin and end (`marks`) and
-where lines end (`newlines`). The second pass goes through the lines by these positions and appends to the columns.
+A text is read in two passes. The first pass writes the positions at which fields begin and end to the array `marks`,
+and the positions of newlines to the array `newlines`. The second pass goes through the lines by these positions, and
+appends each line to the columns.
 
-Invariant of `marks`: elements ascend, fields begin at the even elements and end at the odd elements. So field k of
-a line whose first mark is marks[j] is bytes [marks[j + 2k], marks[j + 2k + 1]), and the field belongs to this line if
-it begins before the newline.
+The positions in `marks` ascend. Fields begin at the even elements of `marks` and end at the odd elements. So if the
+first field of a line begins at marks[j], field k of the line, counted from 0, consists of the bytes marks[j + 2 k] …
+marks[j + 2 k + 1] - 1. The line has a field k if marks[j + 2 k] is less than the position of its newline.
 """
 
 cimport numpy as cnp
@@ -36,13 +37,15 @@ cdef extern from "engine/portable.h" nogil:
     int lowest_bit "tieaware_lowest_bit"(uint64_t word)
 
 cdef enum:
-    # Bytes beyond the used part of a buffer that may be read or written: a step of the first pass, or a copied word.
+    # The number of bytes after the used part of a buffer that may be read or written, because the first pass reads 64
+    # bytes at a time and identifiers are copied in units of 16 bytes.
     SLACK = 64
-    # The number of bytes that are parsed at a time: they and the columns made from them fit in a second-level cache.
+    # The number of bytes that both passes read at a time. They and the columns made from them fit in a second-level
+    # cache.
     STEP = 1 << 18
-    # Positions in a buffer have 32 bits.
+    # The largest number of bytes of a buffer, because positions in it are stored in 32 bits.
     LONGEST_BUFFER = 0x7fffffff
-    # The largest number of bytes of a line. It exceeds STEP, so a line of this length is parsed in a step of its own.
+    # The largest allowed number of bytes of a line. A line longer than STEP bytes is parsed alone.
     LONGEST = 1 << 20
 
 LONGEST_LINE = LONGEST
@@ -51,7 +54,7 @@ LONGEST_LINE = LONGEST
 # ---- lines ---------------------------------------------------------------------------------------
 
 cdef struct Columns:
-    # The used size of each column. A section is a maximal sequence of consecutive lines of one query.
+    # The number of used elements of each column. A section is a sequence of consecutive lines of one query.
     Py_ssize_t n_documents, n_rows, n_queries, n_sections, n_jumps, n_later
     uint8_t *documents
     int64_t *document_offsets
@@ -59,24 +62,28 @@ cdef struct Columns:
     uint8_t *queries
     int64_t *query_offsets
     int64_t *list_offsets
-    # The rows whose line does not directly follow the line of the row before, and the numbers of their lines.
+    # The line number of a row is not stored for each row, but only for the first row and after skipped lines: row
+    # jump_rows[k] is on line jump_lines[k], and the rows up to the next jump are on the lines that follow.
     int64_t *jump_rows
     int64_t *jump_lines
-    # The numbers that are converted after the second pass: (row, begin, end, line) of each.
+    # The numbers that only a slower conversion rounds correctly. They are converted after the second pass. Each number
+    # has four elements: its row, the positions where its text begins and ends, and its line number.
     int64_t *later
     uint32_t *marks
     uint32_t *newlines
-    # The number of lines read so far, and the line of the last row.
+    # The number of lines read so far, and the line number of the last row.
     Py_ssize_t line, row_line
+    # The positions where the tag of the first row and the first malformed line begin and end.
     Py_ssize_t tag_begin, tag_end, bad_begin, bad_end
 
 
 cdef Py_ssize_t find_marks(
     const uint8_t *text, Py_ssize_t stop, uint32_t *marks, uint32_t *newlines
 ) noexcept nogil:
-    """Fill marks and newlines for text[:stop] and return the number of newlines; see the top of this file.
+    """Fill `marks` and `newlines` (see the module docstring) for text[:stop]; return the number of newlines.
 
-    A mark is a place where blanks and other bytes meet: b xor (b shifted by one), as if a blank preceded the text.
+    A mark is a position where a blank follows another byte, or another byte follows a blank. The text is read as if a
+    blank preceded it. If b is the bit mask of the blanks, the marks are the bits of b xor (b shifted by one).
     """
     cdef uint64_t blanks, lines, changes, before = 1
     cdef Py_ssize_t base = 0, n_marks = 0, n_newlines = 0
@@ -93,27 +100,31 @@ cdef Py_ssize_t find_marks(
             n_newlines += 1
             lines &= lines - 1
         base += 64
-    # The last step may have found newlines after the end of the text.
+    # The last 64 bytes may extend beyond the end of the text, so newlines may have been found there.
     while n_newlines and newlines[n_newlines - 1] >= stop:
         n_newlines -= 1
-    # The second pass reads up to twelve marks of a line without checking their number.
+    # The second pass reads twelve marks of a line without checking that it has so many. After the last mark it must
+    # find positions that are beyond every newline.
     for base in range(12):
         marks[n_marks + base] = 0xffffffff
     return n_newlines
 
 
 cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bint judgments) noexcept nogil:
-    """Append the lines of text[:stop], which ends with a newline; return False at a malformed line."""
+    """Append the lines of text[:stop] to the columns. The text must end with a newline.
+
+    Stop at the first malformed line, and return False if there is one.
+    """
     cdef const uint32_t *marks = columns.marks
     cdef uint8_t *documents = columns.documents
     cdef int64_t *document_offsets = columns.document_offsets
     cdef double *values = columns.values
-    # The offset from the first mark of a line to those of the last field that the line must have.
+    # If the first field of a line begins at marks[j], its last required field begins at marks[j + last].
     cdef Py_ssize_t last = 6 if judgments else 10
     cdef Py_ssize_t n_documents = columns.n_documents, n_rows = columns.n_rows
     cdef Py_ssize_t line = columns.line, row_line = columns.row_line
     cdef Py_ssize_t n_newlines, i, j = 0, k, n, begin
-    # The query of the current section.
+    # The address and length of the query of the current section.
     cdef const uint8_t *query = columns.queries
     cdef Py_ssize_t n_query = -1
     cdef uint32_t newline
@@ -139,7 +150,8 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
         if marks[j + last] < newline:
             if judgments:
                 outcome = read_label(text + marks[j + 6], text + marks[j + 7], &values[n_rows])
-                # A line that is valid in a run is not accepted among judgments.
+                # A line that is also a valid line of a run is not accepted as a judgment, because the file is then
+                # probably a run.
                 if marks[j + 10] < newline:
                     if read_score(text + marks[j + 8], text + marks[j + 9], &other) != BAD:
                         outcome = BAD
@@ -173,8 +185,8 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
             columns.n_sections += 1
             columns.query_offsets[columns.n_sections] = columns.query_offsets[columns.n_sections - 1] + n
 
-        # Sixteen bytes are copied at once. The next document overwrites the excess bytes of this one; those of the
-        # last document are within the slack.
+        # The document is copied in units of 16 bytes. The bytes copied beyond its end are overwritten by the next
+        # document. Those of the last document are in the SLACK bytes after the column.
         begin = marks[j + 4]
         n = <Py_ssize_t>marks[j + 5] - begin
         memcpy(documents + n_documents, text + begin, 16)
@@ -198,7 +210,10 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
 # ---- the parser ----------------------------------------------------------------------------------
 
 cdef Py_ssize_t line_end(const uint8_t *text, Py_ssize_t begin, Py_ssize_t stop) noexcept nogil:
-    """Return the end of the last line that ends within a step of `begin`; else the end of the next line."""
+    """Return where to end a step that begins at `begin`: after the last newline in the next STEP bytes.
+
+    If these bytes contain no newline, the step ends after the next newline, or at `stop`.
+    """
     cdef Py_ssize_t end = min(begin + STEP, stop)
     while end > begin and text[end - 1] != c"\n":
         end -= 1
@@ -211,7 +226,8 @@ cdef Py_ssize_t line_end(const uint8_t *text, Py_ssize_t begin, Py_ssize_t stop)
 
 
 cdef Py_ssize_t count_newlines(const uint8_t *text, Py_ssize_t size) noexcept nogil:
-    # Newlines are counted in lanes of bytes, which are added up before they could overflow.
+    # Newlines are counted in 64 counters of one byte each, so that the compiler can use vector instructions. The
+    # counters are added to the result before they can overflow.
     cdef uint8_t counts[64]
     cdef Py_ssize_t i = 0, _step, lane, n = 0
     while i + 64 <= size:
@@ -229,7 +245,7 @@ cdef Py_ssize_t count_newlines(const uint8_t *text, Py_ssize_t size) noexcept no
 
 
 cdef object roomy(object column, Py_ssize_t size):
-    """Return the column, or a larger copy of it, with a capacity of at least `size` elements."""
+    """Return the column if it has at least `size` elements; otherwise enlarge it, or copy it to a larger array."""
     if size <= column.size:
         return column
     if column.size < 2:
@@ -237,19 +253,19 @@ cdef object roomy(object column, Py_ssize_t size):
         larger = np.empty(size, column.dtype)
         larger[:column.size] = column
         return larger
-    # The size grows in proportion, so that appending takes constant time per element.
+    # The size grows by at least half, so that the time for appending is constant per element on average.
     column.resize(max(size, column.size + column.size // 2), refcheck=False)
     return column
 
 
 cdef object first_elements(object column, Py_ssize_t size):
-    """Shrink the column to its first elements in place, and return it."""
+    """Shrink the column in place to its first `size` elements, and return it."""
     column.resize(size, refcheck=False)
     return column
 
 
 cdef bint rounded(bytes number, double value):
-    """Return whether a text is a whole number that its double does not represent."""
+    """Return whether a text is an integer that differs from `value`, the double to which it was converted."""
     cdef bytes digits = number.lstrip(b"+-").lstrip(b"0")
     return digits.isdigit() and (len(digits) > 309 or isinf(value) or int(digits) != int(abs(value)))
 
@@ -257,12 +273,20 @@ cdef bint rounded(bytes number, double value):
 cdef class Parser:
     """A parser of a run or of judgments, whose text arrives in several buffers.
 
-    Write text into `room(size)` and call `parse(written)`; after the last text, call `parse(0, True)`. A malformed line
-    stops the parser: `parse` returns False, `line` is the number of that line, and `bad_line` its text, of which at
-    most LONGEST_LINE + 1 bytes are kept. With `continued`, the text is not the beginning of a file, so a byte order
-    mark is not removed.
+    Repeatedly write text into the buffer that `room(size)` returns, and call `parse(n)` with the number of bytes
+    written. After the last text, call `parse(0, True)`. `take` returns the columns.
+
+    At the first malformed line, `parse` returns False and the parser stops. `line` is then the number of this line, and
+    `bad_line` its text, or the first LONGEST_LINE + 1 bytes of it.
 
     Only one thread at a time may use a parser: a second thread gets a RuntimeError.
+
+    Parameters
+    ----------
+    judgments : bool
+        Whether the text contains judgments; otherwise it contains a run.
+    continued : bool
+        Whether the text begins in the middle of a file, so that a byte order mark is not removed from its beginning.
     """
 
     cdef bint judgments, continued, busy
@@ -296,17 +320,17 @@ cdef class Parser:
 
     @property
     def n_sections(self):
-        """The number of sections in the columns. The next line may still belong to the last section."""
+        """The number of sections (sequences of consecutive rows of one query). The last section may not be complete."""
         return self.columns.n_sections
 
     @property
     def n_rows(self):
-        """The number of rows in the columns."""
+        """The number of rows that were parsed and not taken yet."""
         return self.columns.n_rows
 
     @property
     def line(self):
-        """The number of the last line read."""
+        """The line number of the last line that was parsed, from 1; 0 at the beginning."""
         return self.columns.line
 
     cdef enter(self):
@@ -315,13 +339,13 @@ cdef class Parser:
         self.busy = True
 
     def room(self, Py_ssize_t size):
-        """Return a writable memoryview of `size` bytes for the next text."""
+        """Return a memoryview of `size` bytes, into which the caller writes the next text."""
         self.enter()
         try:
             if size < 1 or size > LONGEST_BUFFER or self.n_text + size + SLACK > LONGEST_BUFFER:
                 raise OverflowError("a buffer must be smaller than 2 GiB")
             if self.text.size < self.n_text + size + SLACK:
-                # The array is not resized in place because the last memoryview may still be in use.
+                # A new array is allocated, because the caller may still use a memoryview of the old array.
                 text = np.empty(self.n_text + self.n_text // 2 + size + SLACK, np.uint8)
                 text[:self.n_text] = self.text[:self.n_text]
                 self.text = text
@@ -330,7 +354,10 @@ cdef class Parser:
             self.busy = False
 
     def parse(self, Py_ssize_t written, bint final=False):
-        """Append the complete lines, and if `final` the rest; return whether all of them are well-formed."""
+        """Parse the complete lines of the text written; keep the rest for the next call, or parse it too if `final`.
+
+        Return False if a line is malformed.
+        """
         cdef Py_ssize_t stop, begin, end
         cdef uint8_t *text
         self.enter()
@@ -345,13 +372,14 @@ cdef class Parser:
                 text[written] = c"\n"
                 written += 1
             stop = written
-            # The text before n_text, kept from the last call, contains no newline.
+            # The first n_text bytes, which were kept by the previous call, contain no newline.
             while stop > self.n_text and text[stop - 1] != c"\n":
                 stop -= 1
             if stop == self.n_text:
                 stop = 0
             elif self.columns.line == 0 and not self.continued and memcmp(text, b"\xef\xbb\xbf", 3) == 0:
-                # Some editors write a byte order mark before UTF-8; it is not part of the first query.
+                # Some editors write a byte order mark at the beginning of a UTF-8 file. It is not part of the first
+                # query, so it is replaced by blanks.
                 memset(text, c" ", 3)
             if stop:
                 self.reserve(text, stop)
@@ -377,10 +405,11 @@ cdef class Parser:
         return False
 
     cdef bint read_step(self, const uint8_t *text, Py_ssize_t size) except -1:
-        """Append lines for which `reserve` has allocated memory; return whether all of them are well-formed."""
+        """Append complete lines, for which `reserve` has allocated memory. Return False if one of them is malformed."""
         cdef bint good
         if self.marks.size < size + 2 * SLACK:
-            # The old contents are not needed, so new arrays are allocated; most of their pages may stay untouched.
+            # New arrays are allocated instead of enlarging the old arrays, whose contents are not needed. Usually only
+            # a small part of the new memory is ever written.
             self.marks = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
             self.newlines = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
         self.columns.marks = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.marks)
@@ -397,11 +426,11 @@ cdef class Parser:
         return True
 
     cdef reserve(self, const uint8_t *text, Py_ssize_t size):
-        """Allocate enough memory for any complete lines of `size` bytes, so that reading them needs no checks."""
+        """Allocate enough memory for all lines in a text of `size` bytes, so that `read_lines` needs no checks."""
         cdef Columns *columns = &self.columns
-        cdef Py_ssize_t n_lines = size // 8 + 1      # the shortest line with columns is "q 0 d 1\n"
+        cdef Py_ssize_t n_lines = size // 8 + 1      # the shortest line that makes a row is "q 0 d 1\n"
         if size > STEP:
-            # Most lines are several times as long as the shortest, and one may be very long.
+            # Lines are counted, because most lines are several times as long as the shortest possible line.
             n_lines = min(n_lines, count_newlines(text, size))
         self.later = roomy(self.later, 4 * n_lines)
         self.documents = roomy(self.documents, columns.n_documents + size + SLACK)
@@ -423,7 +452,10 @@ cdef class Parser:
         columns.jump_lines = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.jump_lines)
 
     cdef bint convert_later(self, const uint8_t *text, Py_ssize_t size) except -1:
-        """Convert the numbers that the fast exact paths left, exactly as Python does, in any locale."""
+        """Convert the numbers that `read_score` left for later, with the function that Python uses, in any locale.
+
+        Return False, and set `bad_line`, if one of them is an integer that float64 does not represent.
+        """
         cdef Py_ssize_t i, begin, end
         cdef const int64_t *later = self.columns.later
         cdef bytes number
@@ -444,15 +476,16 @@ cdef class Parser:
         return True
 
     def take(self, Py_ssize_t n_sections):
-        """Return the columns of the first sections, and keep those of the other sections.
+        """Return the columns of the first `n_sections` sections, and keep those of the other sections for a later call.
 
         Returns
         -------
         tuple of ndarray
             queries, query_offsets, list_offsets, documents, document_offsets, values, jump_rows, jump_lines.
-            Identifiers are bytes and offsets; list_offsets are the first row of each section, and the number of rows; values are
-            the scores or labels as float64; jump_rows are the rows whose line does not directly follow the line of the
-            row before, and jump_lines the numbers of their lines.
+            Query i is queries[query_offsets[i]:query_offsets[i + 1]], and document i likewise. list_offsets are the
+            first row of each section and, at the end, the number of rows. values are the scores or labels as float64.
+            jump_rows are the first row and all rows whose line does not directly follow the line of the previous row;
+            jump_lines are the line numbers of these rows.
         """
         cdef Columns *columns = &self.columns
         self.enter()
@@ -493,8 +526,8 @@ cdef class Parser:
             self.jump_rows[:n_jumps].copy(),
             self.jump_lines[:n_jumps].copy(),
         )
-        # The rows that are kept move to the front of each column. The line of the first of them follows from the last
-        # jump that is returned.
+        # The rows that are kept move to the front of each column. The line number of the first row that is kept is
+        # computed from the last jump that is returned.
         kept = columns.n_sections - n_sections
         self.list_offsets[:kept] = self.list_offsets[n_sections:n_sections + kept] - row
         self.query_offsets[:kept + 1] = self.query_offsets[n_sections:n_sections + kept + 1] - query
@@ -530,7 +563,7 @@ cdef Py_ssize_t find_last_query(const uint8_t *text, Py_ssize_t size) noexcept n
         stop -= 1
     if size - stop > LONGEST:
         return -1
-    # The loop goes from the last line upwards: text[start:stop] is a line, and text[begin:end] its first field.
+    # The loop goes from the last line to the first: text[start:stop] is a line, and text[begin:end] is its first field.
     while stop:
         start = stop - 1
         while start and text[start - 1] != c"\n":
@@ -554,10 +587,10 @@ cdef Py_ssize_t find_last_query(const uint8_t *text, Py_ssize_t size) noexcept n
 
 
 def last_query(const uint8_t[::1] text not None):
-    """Return where the lines of the last query begin, among the complete lines of a text; 0 if there is only one query.
+    """Return the position at which the lines of the last query begin; 0 if all complete lines have the same query.
 
-    Return -1 if the line at the end of the text is too long, or if a text of that length has no query: more text would
-    not help.
+    A line at the end of the text that is not complete is ignored. Return -1 if this line is longer than LONGEST_LINE
+    bytes, or if a text longer than LONGEST_LINE bytes has no query at all. More text would not help in these cases.
     """
     cdef Py_ssize_t found
     with nogil:
@@ -566,7 +599,10 @@ def last_query(const uint8_t[::1] text not None):
 
 
 def blank_masks(bytes text not None, bint portable=False):
-    """Return (blanks, newlines): masks whose bit i is set if byte i of the text is a blank, or a newline."""
+    """Return two masks of the first 64 bytes of a text: bit i is set if byte i is a blank, or a newline, respectively.
+
+    If `portable`, use the implementation without vector instructions.
+    """
     cdef uint64_t blanks, newlines
     if len(text) < 64:
         raise ValueError("the text must have at least 64 bytes")

@@ -1,7 +1,7 @@
-/* Bit masks of the blanks and newlines in a text.
+/* Bit masks of the blanks and newlines in 64 bytes of text.
  *
- * Blanks separate fields: space, \t, \n, \v, \f and \r. Every other byte belongs to a field, so identifiers may contain
- * any other byte. Bit i of a mask stands for byte i of the 64 bytes read. */
+ * Blanks separate fields. They are space, \t, \n, \v, \f and \r. Every other byte belongs to a field, so an identifier
+ * may contain every byte that is not a blank. Bit i of a mask is set if byte i is a blank, or a newline. */
 #ifndef TIEAWARE_BLANKS_H
 #define TIEAWARE_BLANKS_H
 
@@ -14,7 +14,8 @@
 #include <emmintrin.h>
 #endif
 
-/* The portable version of byte_masks: eight bytes at a time in one word, whose top bits become the mask. */
+/* A version of byte_masks without vector instructions. It tests the eight bytes of a 64-bit word at a time: the top bit
+ * of each byte becomes the result for this byte. */
 static inline void portable_masks(const uint8_t *bytes, uint64_t *blanks, uint64_t *newlines)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = UINT64_C(0x8080808080808080);
@@ -30,7 +31,7 @@ static inline void portable_masks(const uint8_t *bytes, uint64_t *blanks, uint64
         uint64_t not_newline = (low ^ ones * 0x0a) + ones * 0x7f;
         uint64_t blank = ((at_least_9 & ~at_least_14) | ~not_space) & ~word & tops;
         uint64_t newline = ~not_newline & ~word & tops;
-        /* The product moves the top bit of byte j to bit 56 + j. */
+        /* The shift moves the result for byte j to bit 8 j, and the product moves it to bit 56 + j. */
         blank_bits |= ((blank >> 7) * UINT64_C(0x0102040810204080) >> 56) << (8 * i);
         newline_bits |= ((newline >> 7) * UINT64_C(0x0102040810204080) >> 56) << (8 * i);
     }
@@ -38,6 +39,7 @@ static inline void portable_masks(const uint8_t *bytes, uint64_t *blanks, uint64
     *newlines = newline_bits;
 }
 
+/* Set the masks of the 64 bytes at `bytes`. */
 static inline void byte_masks(const uint8_t *bytes, uint64_t *blanks, uint64_t *newlines)
 {
 #if defined(TIEAWARE_SSE2)

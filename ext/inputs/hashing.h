@@ -1,8 +1,9 @@
-/* A hash of identifiers, keyed with a secret of the process.
+/* A hash function for identifiers, which depends on secret keys that are new in each process.
  *
- * Identifiers may come from an attacker, who could send many with the same hash to make searches slow. Without the keys
- * such identifiers must not be predictable. Products are folded as in foldhash and rapidhash, and no factor depends on
- * the text alone. (With SipHash-1-3, evaluating a file would take a fifth more time.) */
+ * An attacker who could predict hashes could send many identifiers with the same hash, which would make searches slow.
+ * So hashes must not be predictable without the keys. The function multiplies words of the text and folds the product
+ * as foldhash and rapidhash do. No factor depends on the text alone: each also depends on a key. (With SipHash-1-3,
+ * the evaluation of a file would take a fifth more time.) */
 #ifndef TIEAWARE_HASHING_H
 #define TIEAWARE_HASHING_H
 
@@ -13,8 +14,9 @@
 
 static uint64_t identifier_keys[4];
 
-/* Set the keys, when a module that hashes is loaded. The keys are hashes by Python, which uses SipHash with a secret
- * that is new in each process unless PYTHONHASHSEED sets it. */
+/* Set the keys. Every module that hashes calls this function when it is loaded. The keys are hashes that Python
+ * computes by SipHash with a secret, which is new in each process unless the environment variable PYTHONHASHSEED sets
+ * it. */
 static inline int identifier_seed(void)
 {
     for (int i = 0; i < 4; i++) {
@@ -28,14 +30,15 @@ static inline int identifier_seed(void)
     return 0;
 }
 
-/* Combine both halves of the product, so that each bit of the result depends on nearly every bit of a and b. */
+/* Fold the 128-bit product of a and b: combine both halves by exclusive or. Each bit of the result then depends on
+ * nearly every bit of a and b. */
 static inline uint64_t identifier_mix(uint64_t a, uint64_t b)
 {
     uint64_t high, low = tieaware_product(a, b, &high);
     return low ^ high;
 }
 
-/* The hash includes the length, so that a prefix, and an identifier with NUL bytes at its end, get other hashes. */
+/* Return the hash of the n bytes at p. It depends on n, so that an appended NUL byte changes the hash. */
 static inline uint64_t identifier_hash(const uint8_t *p, size_t n)
 {
     const uint64_t *keys = identifier_keys;

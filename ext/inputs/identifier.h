@@ -1,6 +1,6 @@
 /* Loading and comparing identifiers, which are sequences of bytes.
  *
- * No function reads a byte outside [p, p + n). */
+ * An identifier is given by its address p and its length n. No function reads bytes outside the identifiers. */
 #ifndef TIEAWARE_IDENTIFIER_H
 #define TIEAWARE_IDENTIFIER_H
 
@@ -22,7 +22,8 @@ static inline uint64_t load_4(const uint8_t *p)
     return word;
 }
 
-/* Return the first eight bytes, padded with zeros, as a number with the same order. */
+/* Return the first eight bytes of an identifier as a big-endian number; missing bytes count as zeros. If two such
+ * numbers differ, the identifiers have the same order as the numbers. */
 static inline uint64_t load_prefix(const uint8_t *p, size_t n)
 {
     uint64_t word = 0;
@@ -52,7 +53,8 @@ static inline int identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
     return 1;
 }
 
-/* Compare bytes as unsigned numbers; a proper prefix precedes the longer identifier. */
+/* Return a negative number, zero or a positive number if the first identifier is less than, equal to or greater than
+ * the second. Bytes are compared as unsigned numbers. A proper prefix of an identifier is less than the identifier. */
 static inline int identifier_compare(const uint8_t *p, size_t n, const uint8_t *q, size_t m)
 {
     size_t least = n < m ? n : m;
