@@ -22,6 +22,7 @@ from tieaware.results import exports, formats, summaries
 from tieaware.results.exports import Column, Export
 from tieaware.results.positions import position
 from tieaware.results.provenance import Provenance, title_of
+from tieaware.ties import tie_rule
 
 if TYPE_CHECKING:
     import pandas
@@ -239,7 +240,7 @@ class Results:
             if getattr(self, axis) != getattr(expectation, axis):
                 raise InputError("expectation", f"must have the same {axis} as the results")
         made = expectation.provenance
-        if made is not None and made.ties != "average":
+        if made is not None and not tie_rule(made.ties).averages:
             raise InputError("expectation", f"must be computed with the tie rule average, not {made.ties}")
         differences = self.values - expectation.values
         differences[..., summaries.geometric(self.measures)] = np.nan
