@@ -26,7 +26,7 @@ from tieaware.results import Results
 from tieaware.statistics import PairedTest, Resolutions, holm, paired_test, resolve_ties
 from tieaware.statistics.values import ROUNDING
 
-# The most pairs that are shown as an answer, and the most that are drawn by name.
+# If there are at most _FEW pairs, their table is printed by default. A figure names at most _DRAWN pairs.
 _FEW, _DRAWN = 12, 36
 
 
@@ -39,7 +39,7 @@ def comparison(
     confidence: float = 0.95,
     threads: int | None = None,
 ) -> Comparison:
-    """Test all pairs of runs on their averages over ties, and find the verdicts that an order of the ties can flip.
+    """Test the differences of all pairs of runs, averaged over ties, and find the verdicts that tie orders can flip.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def comparison(
             raise InputError("measures", f"{measure} cannot be compared: its best and worst orders are unknown")
     views = [View("average"), View("pessimistic"), View("optimistic")]
     average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads)
-    # Where less is better, the pessimistic order gives the greatest value.
+    # If less is better, the pessimistic order gives the greatest value instead of the least.
     least, greatest = np.minimum(worst.values, best.values), np.maximum(worst.values, best.values)
     return compare(average, least, greatest, alpha=alpha, confidence=confidence)
 
@@ -96,7 +96,7 @@ def compare(
     results : Results
         Results with a value for each run on each query.
     least, greatest : float64[n_runs, n_queries, n_measures], optional
-        The least and the greatest value over the tie orders; without them, the effect of ties is not reported.
+        The least and the greatest of each value over the tie orders. Without them, the effect of ties is not reported.
     alpha, confidence : float
         As in `comparison`.
 
@@ -139,7 +139,7 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Experiment):
-    """The tests of all pairs of runs.
+    """The tests of all pairs of runs, and the effect of tie orders on these tests.
 
     Attributes
     ----------
@@ -165,12 +165,12 @@ class Comparison(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """The title: the number of pairs, runs and queries."""
+        """The title, which states the number of pairs, of runs and of queries."""
         return f"{len(self.first)} pairs of {len(self.results.runs)} runs, {len(self.results.queries)} queries"
 
     @property
     def heading(self) -> str:
-        """The heading of the report."""
+        """The heading of the report: the question that the experiment answers."""
         return "Which runs are better?"
 
     def verdict(self) -> str:
@@ -205,7 +205,7 @@ class Comparison(Experiment):
         return f"{first} {second}; {self._effect_of_ties()}."
 
     def _effect_of_ties(self) -> str:
-        """Say which signs and verdicts of the first measure the order of tied documents can change."""
+        """Say how many signs and verdicts the order of tied documents can change, by the first measure."""
         if not self.resolutions:
             return "the effect of ties is unknown"
         effect = self.resolutions[0]
@@ -221,12 +221,12 @@ class Comparison(Experiment):
 
     @property
     def lowest(self) -> tuple[Values, ...]:
-        """For each measure, the least difference of each pair's means over all tie orders."""
+        """For each measure and pair, the least difference of the means over all tie orders."""
         return tuple(each.lowest for each in self.resolutions)
 
     @property
     def highest(self) -> tuple[Values, ...]:
-        """For each measure, the largest difference of each pair's means over all tie orders."""
+        """For each measure and pair, the largest difference of the means over all tie orders."""
         return tuple(each.highest for each in self.resolutions)
 
     @cached_property
@@ -236,12 +236,12 @@ class Comparison(Experiment):
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables to read first: wins, verdicts, and the pairs if they are few."""
+        """The names of the tables that a command prints by default: wins, verdicts, and pairs if they are few."""
         few = len(self.first) * len(self.tests) <= _FEW
         return ("wins", "verdicts", *(["pairs"] if few else []))
 
     def tables(self) -> dict[str, Table]:
-        """Return the tables of all pairs, of the counts of verdicts, and of the runs that each run beats.
+        """Return three tables: the tests of all pairs, the counts of verdicts, and the runs that each run beats.
 
         Returns
         -------
@@ -340,7 +340,7 @@ class Comparison(Experiment):
         return Table(f"All {self.title}", names, rows, tuple(notes))
 
     def _ties(self, m: int, i: int) -> tuple[Cell, ...]:
-        """Return the cells on the effect of tie orders on a pair: two bounds, and whether sign and verdict flip."""
+        """Return the cells of pair i about ties: least and largest difference, and whether sign and verdict flip."""
         if not self.resolutions:
             return (None,) * 4
         effect = self.resolutions[m]
@@ -411,7 +411,7 @@ class Comparison(Experiment):
         )  # fmt: skip
 
     def _order(self, m: int) -> Integers:
-        """Return the runs in the order of a measure, the best first."""
+        """Return the runs by position, ordered by their means of measure m, the best first."""
         means = self.results.values[:, :, m].mean(axis=1)
         less_is_better = self.results.measures[m].definition.less_is_better
         return np.argsort(means if less_is_better else -means, kind="stable")

@@ -1,4 +1,4 @@
-"""The figures of the comparison of runs."""
+"""The figures of the comparison experiment."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from tieaware.statistics import PairedTest, Resolutions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Levels of p below the significance level, and a colour for each level, if the run of the row is better or worse.
+# Levels of p below the significance level. Each has one colour if the run of the row is better, and one if it is worse.
 _LEVELS = (0.001, 0.01)
 _BETTER, _WORSE = ("#08519c", "#4292c6", "#b3d3ea"), ("#a63603", "#f08a3c", "#fdd9b5")
 _EQUAL, _SAME = "#f0f0f0", "#ffffff"
-# With more runs than this, only some runs are named along an axis.
+# If there are more runs than this, only some of them are named along an axis.
 _NAMES = 50
 
 
 @dataclass(frozen=True)
 class TestedPairs:
-    """The tests of all pairs of runs for one measure, and the effect of tie orders on them.
+    """The tests of all pairs of runs by one measure, and the effect of tie orders on these tests.
 
     Attributes
     ----------
     runs : tuple of str
     measure : str
     first, second : int64[n_pairs]
-        The runs of each pair.
+        The two runs of each pair, by position.
     test : PairedTest
     adjusted : float64[n_pairs]
-        Holm's p.
+        The p value of each pair after Holm's correction.
     resolutions : Resolutions or None
     alpha : float
     confidence : float
     order : int64[n_runs]
-        The runs, the best first.
+        The runs by position, from the best to the worst.
     less_is_better : bool
     """
 
@@ -60,7 +60,7 @@ class TestedPairs:
 
 @dataclass(frozen=True)
 class Square:
-    """Draw a square of verdicts, runs by runs, with marks where ties can flip them."""
+    """Draw the verdicts as a matrix, runs × runs, with a mark on each verdict that the order of ties can flip."""
 
     tested: TestedPairs
 
@@ -105,7 +105,7 @@ class Square:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Draw named pairs: the difference of means, its interval, its range under ties, and the corrected p."""
+    """Draw some pairs by name: the difference of means, its interval, its range over ties, and the corrected p."""
 
     tested: TestedPairs
     some: Integers
@@ -149,7 +149,7 @@ def _short(name: str) -> str:
 
 
 def contested(tested: TestedPairs, count: int) -> Integers:
-    """Return `count` pairs: first those whose verdict ties can flip, then those whose p is nearest to the level."""
+    """Return `count` pairs: first those with verdicts that ties can flip, then those with p nearest to alpha."""
     flips = np.zeros(len(tested.adjusted)) if tested.resolutions is None else tested.resolutions.verdict_flips == 1
     distance = np.abs(np.log(np.maximum(tested.adjusted, 1e-300)) - np.log(tested.alpha))
     return np.sort(np.lexsort((distance, ~flips.astype(bool)))[:count])

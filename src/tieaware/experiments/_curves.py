@@ -23,9 +23,9 @@ from tieaware.statistics.values import ROUNDING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# With more runs than this, only some curves are in colour, and the others are grey.
+# If there are more runs than this, only some of their curves are in colour, and the others are grey.
 _COLOURED = 7
-# More lines than this are rasterised, which makes smaller files.
+# If there are more lines than this, they are rasterised, so that vector files stay small.
 _MANY = 100
 
 KINDS = {
@@ -52,21 +52,21 @@ def curves(
         As in `tieaware.evaluate`.
     kind : str
         "precision-recall": recall and precision within the first k ranks, for every k up to 20 and some greater k.
-        "interpolated": the greatest precision at or above the recalls 0, 0.1 … 1.
-        "roc": within the first k ranks, the share of the nonrelevant documents that the run retrieves, and recall.
-        Across a tie the expected curve is a straight line.
+        "interpolated": at each of the recalls 0, 0.1 … 1, the greatest precision at that recall or a higher one.
+        "roc": the share of the retrieved nonrelevant documents that are within the first k ranks, and the recall there.
+        Across a tie, the expected ROC curve is a straight line.
     rel : int
         The smallest relevant label, at least 0.
 
     Returns
     -------
     Curves
-        The points of each run and query; coordinates 0 … 1.
+        The points of the curve of each run and query, with coordinates from 0 to 1.
 
     Raises
     ------
     InputError
-        As `tieaware.evaluate`; if the kind is unknown; or if "interpolated" takes too long under the average.
+        As `tieaware.evaluate`; or if the kind is unknown, or "interpolated" would take too long to average over ties.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def curves(
 
 
 def _ranks(deepest: int) -> Integers:
-    """Return ranks from 1 to deepest: all up to 20, then each a twelfth deeper than the last."""
+    """Return ranks from 1 to `deepest`: all ranks up to 20, then each about 1/12 deeper than the rank before it."""
     ranks = list(range(1, min(deepest, 20) + 1))
     while ranks[-1] < deepest:
         ranks.append(min(ranks[-1] + max(ranks[-1] // 12, 1), deepest))
@@ -106,7 +106,7 @@ def _ranks(deepest: int) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class Curves(Experiment):
-    """A curve for each run and query.
+    """The curves of runs: one for each run and query, and the average curve of each run.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Curves(Experiment):
     queries : tuple of str or of int
         The names along the first and the second axis of x and y.
     x, y : float64[n_runs, n_queries, n_points]
-        The expected coordinates, in the order of the ranks or recalls.
+        The expected coordinates of the points of each curve, in the order of the ranks or recalls.
     ranks : int64[n_points]
         The rank of each point; for "interpolated", ten times the recall.
     """
@@ -130,12 +130,12 @@ class Curves(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """The title: the kind of curve, and the number of runs and queries."""
+        """The title, which states the kind of curve, and the number of runs and of queries."""
         return f"{self.kind} curves of {len(self.runs)} runs, averaged over {len(self.queries)} queries"
 
     @property
     def heading(self) -> str:
-        """The heading of the report."""
+        """The heading of the report: the question that the experiment answers."""
         what = "rank relevant documents before others" if self.kind == "roc" else "keep precision as recall grows"
         return f"How well do the runs {what}?"
 
@@ -159,7 +159,8 @@ class Curves(Experiment):
         Returns
         -------
         x, y : float64[n_points + 1]
-            The starting point, (0, 0) for "roc" and else at recall 0, followed by the points.
+            The starting point, followed by the points of the curve. The curve starts at (0, 0) for "roc", otherwise at
+            recall 0 with the precision of the first point.
 
         Examples
         --------
@@ -170,7 +171,7 @@ class Curves(Experiment):
         return self._from_the_left(self.x[r].mean(axis=0), self.y[r].mean(axis=0))
 
     def verdict(self) -> str:
-        """Return the run with the largest area under its curve, and the coordinates of one point.
+        """Return the run with the largest area under its average curve, and some coordinates of this curve.
 
         Examples
         --------
@@ -204,11 +205,11 @@ class Curves(Experiment):
         return f"{first} Within the first {k} {whose} {what}."
 
     def _by_area(self) -> Integers:
-        """Return the runs by area, the largest first."""
+        """Return the runs by position, ordered by the area under their average curves, the largest first."""
         return np.argsort(-self.areas, kind="stable")
 
     def _chosen(self) -> list[int]:
-        """Return the runs that are drawn in colour: all, or the best, the median and the last."""
+        """Return the runs that are drawn in colour: all; or if there are many, the best 3, the median and the last."""
         order: list[int] = self._by_area().tolist()
         if len(order) <= _COLOURED:
             return order
@@ -216,11 +217,11 @@ class Curves(Experiment):
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables that are printed."""
+        """The names of the tables that a command prints by default."""
         return ("points",)
 
     def tables(self) -> dict[str, Table]:
-        """Return the average curves, the curves of each query, and a few points of the average curves.
+        """Return three tables: the average curves, the curves of each query, and a few points of the average curves.
 
         Returns
         -------
@@ -246,7 +247,7 @@ class Curves(Experiment):
         }
 
     def _points(self, notes: tuple[str, ...]) -> Table:
-        """Return a row for each run: precision at every recall, or both coordinates at a few ranks."""
+        """Return a table with a row for each run: the precision at each recall, or both coordinates at a few ranks."""
         x, y = self.x.mean(axis=1), self.y.mean(axis=1)
         if self.kind == "interpolated":
             names = [f"{recall / 10}" for recall in self.ranks.tolist()]
@@ -266,7 +267,7 @@ class Curves(Experiment):
         return [(run, *row) for run, *row in zip(self.runs, self.areas.tolist(), *values.T.tolist(), strict=True)]
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return a figure of the average curves, and for each run one of the curves of its queries.
+        """Return a figure of the average curves, and for each run a figure of the curves of its queries.
 
         Returns
         -------
@@ -279,7 +280,7 @@ class Curves(Experiment):
         if len(self.runs) > _COLOURED:
             caption += " In colour: the runs with the three largest areas, the median and the last."
         figures = {"curves": Drawing(caption, self._draw, (6.2, 4.8), "The average curves")}
-        # The number distinguishes runs with the same file name.
+        # The number distinguishes runs whose names give the same file name.
         names = [f"queries-{r + 1}-{file_name(run)}" for r, run in enumerate(self.runs)]
         for r in dict.fromkeys((*self._chosen(), *range(len(self.runs)))):
             run = display_name(self.runs[r]).replace(r"\$", "$")
@@ -303,7 +304,7 @@ class Curves(Experiment):
 
     def _draw_queries(self, r: int, ax: Axes) -> None:
         for q in range(len(self.queries)):
-            # One legend entry for all queries.
+            # Give only the first query a label, so that the legend has one entry for all queries.
             ax.plot(
                 *self._from_the_left(self.x[r, q], self.y[r, q]),
                 label="each query" if q == 0 else "_", color="#999999", linewidth=0.7, alpha=0.6,
@@ -314,7 +315,7 @@ class Curves(Experiment):
         self._finish(ax)
 
     def _from_the_left(self, x: Values, y: Values) -> tuple[Values, Values]:
-        """Add the starting point: (0, 0) for ROC, else the first precision at recall 0."""
+        """Prepend the starting point of a curve: (0, 0) for ROC, else recall 0 with the first point's precision."""
         return np.append(0.0, x), np.append(0.0 if self.kind == "roc" else y[0], y)
 
     def _finish(self, ax: Axes) -> None:

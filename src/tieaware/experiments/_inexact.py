@@ -1,4 +1,4 @@
-"""The inexact experiment: the cost and the quality of inexact retrieval methods, exact under ties."""
+"""The experiment on inexact retrieval: the cost and the quality of its methods, averaged exactly over ties."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from tieaware.retrieval import Costs, Exact, Index, Method
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
 from tieaware.statistics.values import ROUNDING
 
-# Each method is timed this many times; the shortest time counts.
+# Each method is timed this many times, and the shortest time is reported.
 _REPEATS = 3
 # The parameter p of rank-biased overlap: with 0.9, a reader looks at ten documents on average.
 _PERSISTENCE = 0.9
-# For the verdict: the share of the baseline's mean that a method may lose, and the significance level.
+# The verdict is about methods that lose at most this share of the baseline's mean. It uses this significance level.
 _LOST, _ALPHA = 0.01, 0.05
 
 
@@ -59,14 +59,14 @@ def inexact(
     qrels : Qrels, path, or {query: {document: label}}
         The judgments.
     methods : sequence of tieaware.retrieval.Method
-        At least one; each name once.
+        At least one method; no method twice.
     measures : sequence of str or Measure
         The measures to evaluate.
     baseline : tieaware.retrieval.Method, optional
         The method to compare with; by default exact search with the weighting of the first method.
     k : int
-        The number of documents to retrieve. A tie group that k divides is taken whole, so that a value is the
-        expectation over all its orders.
+        The number of documents to retrieve. If rank k lies inside a tie group, the whole group is retrieved, so that
+        values are averages over all orders of the group.
     confidence : float
         The confidence level of the intervals, between 0 and 1.
     threads : int or None
@@ -75,7 +75,7 @@ def inexact(
     Returns
     -------
     Inexact
-        Costs, overlap and values of the baseline (first) and of each method.
+        The costs, the overlap and the values: first of the baseline, then of each method.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def inexact(
 
 
 def _checked(index: Any, methods: Any, baseline: Any) -> list[Method]:
-    """Return the baseline, followed by the methods."""
+    """Check the index, the methods and the baseline; return the baseline, followed by the methods."""
     if not isinstance(index, Index):
         raise unexpected("index", "a tieaware.retrieval.Index", shown(index))
     given = sequence("methods", methods, "tieaware.retrieval's methods")
@@ -152,9 +152,9 @@ def _checked(index: Any, methods: Any, baseline: Any) -> list[Method]:
 
 
 def _seconds(index: Index, topics: Mapping[Any, Any], k: int, methods: Sequence[Method]) -> Values:
-    """Return the seconds of each method for all topics: the shortest of several times, with the methods in turns.
+    """Return the seconds that each method takes for all topics: the shortest of several times.
 
-    Preparation that does not depend on the query is not timed.
+    The methods take turns. Preparation that does not depend on the query is not timed.
     """
     taken = np.full((_REPEATS, len(methods)), np.inf)
     for repeat in progress(range(_REPEATS), "timing"):
@@ -167,14 +167,14 @@ def _seconds(index: Index, topics: Mapping[Any, Any], k: int, methods: Sequence[
 
 
 class _List(NamedTuple):
-    """A ranked list: the score of each document, and its probability of being among the first k."""
+    """A ranked list: {document: score}, and {document: probability of being among the first k} over tie orders."""
 
     scores: dict[bytes, float]
     within: dict[bytes, float]
 
 
 def _lists(run: Run, k: int) -> list[_List]:
-    """Return the lists of a run; each ends with a whole tie group."""
+    """Return the ranked lists of a run, each of which must end with a whole tie group."""
     names = list(run.documents)
     lists = []
     for a, b in pairwise(run.offsets.tolist()):
@@ -187,7 +187,7 @@ def _lists(run: Run, k: int) -> list[_List]:
 
 
 def _overlap(a: _List, b: _List) -> float:
-    """Return the expected share of the second list's first k documents among the first list's, over all tie orders."""
+    """Return the expected share of the first k documents of b that are among the first k of a, over tie orders."""
     if not b.within:
         return 1.0
     return sum(share * a.within.get(name, 0.0) for name, share in b.within.items()) / sum(b.within.values())
@@ -201,7 +201,7 @@ def _agreement(a: _List, b: _List) -> float:
 
 
 def _tied(run: Run) -> float:
-    """Return the share of a run's documents that tie with another document of the query."""
+    """Return the share of a run's documents that tie with another document of the same list."""
     if not len(run.scores):
         return 0.0
     same = run.scores[1:] == run.scores[:-1]
@@ -220,18 +220,21 @@ class Inexact(Experiment):
     k : int
         The number of documents to retrieve.
     postings, documents, comparisons : int64[n_methods, n_topics]
-        The cost of each search: postings read, documents scored, and comparisons of scores to find the first k.
+        The costs of each search: the number of postings read, of documents scored, and of comparisons of scores to find
+        the first k documents.
     seconds : float64[n_methods]
-        The time for all topics in one thread: the shortest of three.
+        The time that each method takes for all topics in one thread: the shortest of three measurements.
     overlap : float64[n_methods, n_topics]
-        The expected share of the baseline's first k documents among the method's, over independent tie orders. If k
-        divides a tie group, the baseline's overlap with itself is below 1.
+        The expected share of the baseline's first k documents that are among the first k of the method, over
+        independent tie orders of both. If rank k lies inside a tie group, even the baseline's overlap with itself is
+        below 1.
     agreement : float64[n_methods, n_topics]
-        The rank-biased overlap (p = 0.9) with the baseline's ranking, averaged over the tie orders of both.
+        The rank-biased overlap (p = 0.9) of the method's ranking with the baseline's, averaged over the tie orders of
+        both.
     tied : float64[n_methods]
-        The share of the retrieved documents that tie with another.
+        The share of the retrieved documents that tie with another document.
     results : Results
-        The values of each method, as a run with its name, with their spread over tie orders.
+        The values of each method and their spread over tie orders. Each method is a run under the name of the method.
     tests : tuple of PairedTest
         For each measure, the paired t-tests of each method against the baseline, float64[n_methods - 1].
     confidence : float
@@ -253,12 +256,12 @@ class Inexact(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """The title: the number of methods, the baseline and k."""
+        """The title, which states the number of methods, the baseline and k."""
         return f"{len(self.methods) - 1} methods of inexact retrieval against {self.methods[0]}, first {self.k:,}"
 
     @property
     def heading(self) -> str:
-        """The heading of the report."""
+        """The heading of the report: the question that the experiment answers."""
         return "What does inexact retrieval save, and what does it lose?"
 
     def verdict(self) -> str:
@@ -282,7 +285,8 @@ class Inexact(Experiment):
         n, p = len(means) - 1, self.adjusted[0]
         cheaper = [i for i in range(1, n + 1) if self.shares[i] < 1.0]
         kept = [i for i in cheaper if losses[i] <= _LOST * abs(means[0])]
-        # The cheapest method that keeps enough; else the one that loses least, preferably among those that read less.
+        # Choose the cheapest method that keeps enough; if there is none, the method that loses least, preferably among
+        # those that read fewer postings.
         i = min(kept, key=self.shares.__getitem__) if kept else min(cheaper or range(1, n + 1), key=losses.__getitem__)
         method, read = self.methods[i], f"{percent(self.shares[i])} of the postings"
         change = f"{'loses' if losses[i] > 0.0 else 'gains'} {significant(abs(losses[i]))}"
@@ -305,7 +309,7 @@ class Inexact(Experiment):
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables that are printed."""
+        """The names of the tables that a command prints by default."""
         return ("methods",)
 
     @cached_property
@@ -315,11 +319,11 @@ class Inexact(Experiment):
 
     @cached_property
     def shares(self) -> Values:
-        """The postings read by each method ÷ those of the baseline, float64[n_methods]."""
+        """The postings that each method reads ÷ the postings that the baseline reads, float64[n_methods]."""
         return _shares(self.postings)
 
     def frontier(self, m: int = 0) -> list[int]:
-        """Return the Pareto frontier: methods that no other method with at most the same postings beats.
+        """Return the Pareto frontier: the methods that no other method beats while it reads at most as many postings.
 
         Parameters
         ----------
@@ -329,7 +333,7 @@ class Inexact(Experiment):
         Returns
         -------
         list of int
-            Positions in `methods`, by ascending cost.
+            The methods on the frontier, as positions in `methods`, by ascending cost.
 
         Examples
         --------
@@ -349,7 +353,7 @@ class Inexact(Experiment):
         return frontier
 
     def tables(self) -> dict[str, Table]:
-        """Return the tables of cost and quality, of all measures, and of the costs per topic.
+        """Return three tables: cost and quality of the methods, the tests by each measure, and the costs per topic.
 
         Returns
         -------
@@ -426,7 +430,7 @@ class Inexact(Experiment):
         return Table("Cost per topic", columns, rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: each measure against the cost, with the frontier, and the overlap against the cost.
+        """Return the figures: each measure against cost, with the Pareto frontier; and the agreement against cost.
 
         Returns
         -------
@@ -458,6 +462,6 @@ class Inexact(Experiment):
 
 
 def _shares(costs: Integers) -> Values:
-    """Return the total costs divided by those of the first row; 1 if that cost is 0."""
+    """Return the total cost of each row divided by that of the first row; 1 if the first row costs nothing."""
     totals = costs.sum(axis=1, dtype=np.float64)
     return totals / totals[0] if totals[0] else np.ones(len(totals))

@@ -1,4 +1,4 @@
-"""The figures of the inexact experiment."""
+"""The figures of the experiment on inexact retrieval."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _families(methods: Sequence[str], shares: Values) -> dict[str, list[int]]:
-    """Group the methods by name, without their parameters; in each family, sort them by cost."""
+    """Group the methods into families, which differ in their parameters only; sort each family by cost."""
     families: dict[str, list[int]] = {}
     for i, method in enumerate(methods):
         families.setdefault(method.partition("(")[0], []).append(i)
@@ -35,9 +35,9 @@ class Frontier:
     shares : float64[n_methods]
         The postings read by each method ÷ those of the baseline.
     means, least, greatest : float64[n_methods]
-        The mean of the measure, and its least and greatest value over tie orders.
+        The mean of the measure for each method, and the least and the greatest mean over the tie orders.
     frontier : list of int
-        Positions of methods, by ascending cost.
+        The methods on the Pareto frontier, as positions in `methods`, by ascending cost.
     measure : str
     """
 
@@ -65,7 +65,7 @@ class Frontier:
         _legend(ax)
 
     def _name_methods(self, ax: Axes) -> None:
-        """Write the names of the frontier's methods beside their points; on the left of points near the right edge."""
+        """Write the names of methods on the frontier beside their points: to the left of points near the right edge."""
         halo = load("matplotlib.patheffects", "analysis").withStroke(linewidth=2.0, foreground="#ffffff")
         for i in self.frontier:
             share = float(self.shares[i])
@@ -78,7 +78,7 @@ class Frontier:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Draw the agreement of each method's rankings with the baseline's, float64[n_methods], against the cost."""
+    """Draw how well the rankings of each method agree with those of the baseline, against the cost of the method."""
 
     methods: Sequence[str]
     shares: Values

@@ -1,4 +1,4 @@
-"""The overhead experiment: exact values under ties, timed against tie-oblivious kernels and plain Python."""
+"""The overhead experiment: the time of exact averages over ties, against ignoring ties and against plain Python."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Tie rules under which each tied document has its own rank: run order, and relevant documents first.
 _OBLIVIOUS = ("run_order", "optimistic")
 
-# The number of lists that the reference in plain Python evaluates.
+# The reference in plain Python evaluates only this many lists.
 _PLAIN = 20
 
 
@@ -41,24 +41,25 @@ def overhead(
 ) -> Overhead:
     """Time the average over ties against tie-oblivious kernels and against the reference in Python.
 
-    The lists have power-law lengths and a discrete score, as in McSherry and Najork's paper. The values are compared
-    with the reference first. Then all contenders take turns; a ratio is the median over the rounds.
+    The lists have power-law lengths and discrete scores, as in the paper by McSherry and Najork. First, the values of
+    the kernels are checked against the reference. Then all contenders are timed in turns; each reported ratio is the
+    median over the rounds.
 
     Parameters
     ----------
     measures : sequence of str or Measure
-        Measures of the reference.
+        The measures to time; the reference must have them.
     n_queries : int
         The number of lists, at least 20.
     rounds : int
-        The number of rounds, at least 1.
+        The number of rounds in which each contender is timed once, at least 1.
     seed : int
         The seed of the lists, at least 0.
 
     Returns
     -------
     Overhead
-        Ratios of times, without a unit.
+        The cost of exact averages, as ratios of times.
 
     Raises
     ------
@@ -84,7 +85,7 @@ def overhead(
 
 
 def _ratios(measure: Measure, lists: DiscreteLists, rounds: int) -> list[float]:
-    """Return the ratios average ÷ run order, average ÷ optimistic and Python ÷ average."""
+    """Return three ratios of times: average ÷ run order, average ÷ optimistic order, and plain Python ÷ average."""
     scores, labels, offsets = lists
     n_queries = len(offsets) - 1
     out = np.empty((n_queries, 1))
@@ -114,17 +115,17 @@ def _call(evaluator: Evaluator, scores: Values, out: Values) -> Callable[[], obj
 
 @dataclass(frozen=True, eq=False)
 class Overhead(Experiment):
-    """The cost of exactness, as ratios of times taken in one run.
+    """The cost of exact averages over ties, as ratios of times that were measured in the same process.
 
     Attributes
     ----------
     measures : tuple of Measure
         The measures that were timed.
     ratios : float64[n_measures, 3]
-        The average over ties against run order; against the optimistic order; and the reference in Python against the
-        average.
+        For each measure, three ratios of times: the average over ties ÷ run order; the average ÷ the optimistic order;
+        and the reference in Python ÷ the average.
     n_queries, seed : int
-        The number of lists, and their seed.
+        The number of lists, and the seed from which they were generated.
     """
 
     measures: tuple[Measure, ...]
@@ -134,16 +135,16 @@ class Overhead(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """The title of the table."""
+        """The title, which states the number of lists."""
         return f"The cost of exactness under ties: {self.n_queries} lists with discrete scores"
 
     @property
     def heading(self) -> str:
-        """The heading of the report."""
+        """The heading of the report: the question that the experiment answers."""
         return "What does it cost to be exact under ties?"
 
     def verdict(self) -> str:
-        """Return how much longer the exact average takes than kernels that ignore ties, and how much Python takes.
+        """Return how much longer the average takes than kernels that ignore ties, and plain Python than the average.
 
         Examples
         --------
@@ -163,7 +164,7 @@ class Overhead(Experiment):
         )
 
     def tables(self) -> dict[str, Table]:
-        """Return the ratios.
+        """Return the table of the ratios.
 
         Returns
         -------
@@ -182,7 +183,7 @@ class Overhead(Experiment):
         return {"overhead": Table(self.title, columns, rows, notes)}
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figure of the two tie-oblivious ratios.
+        """Return the figure of the ratios to the two kernels that ignore ties.
 
         Returns
         -------

@@ -1,8 +1,8 @@
-"""The precision experiment: how precise do scores need to be? Runs before and after their scores are coarsened.
+"""The experiment on score precision: how precise do scores need to be? It compares runs before and after coarsening.
 
-`banding` coarsens ranks into geometric bands; `precision` takes any list of coarsenings. Both return a `Precision`,
-which answers five questions: how far values move, how many runs change, how many verdicts between runs change, how well
-the order of the runs is kept, and how close the largest observed loss is to the worst case.
+`banding` merges ranks into bands of geometrically growing width; `precision` takes any list of coarsenings. Both return
+a `Precision`, which answers five questions: how far values move, how many runs change, how many verdicts between runs
+change, how well the order of the runs is kept, and how close the largest observed loss is to the worst case.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def banding(
     kept: float = 0.99,
     threads: int | None = None,
 ) -> Precision:
-    """Average each run over geometric bands of ranks, and compare it with its own order.
+    """Treat ranks within the same geometric band as tied, and compare the averages with the run's own order.
 
     Parameters
     ----------
     qrels, runs, measures, threads
         As in `tieaware.evaluate`.
     rhos : sequence of str, Fraction, int or float
-        The growth of the bands, at least 1; see `tieaware.bands`.
+        The growth factors of the bands, each at least 1; see `tieaware.bands`.
     alpha : float
         The significance level, between 0 and 1.
     kept : float
@@ -90,9 +90,9 @@ def precision(
     kept: float = 0.99,
     threads: int | None = None,
 ) -> Precision:
-    """Coarsen the scores of each run, and compare its average over ties before and after.
+    """Coarsen the scores of each run, and compare its values, averaged over ties, before and after.
 
-    Bands are compared with the run's own order, as in `banding`.
+    Bands of ranks are compared with the run's own order, as in `banding`.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ def precision(
     Raises
     ------
     InputError
-        As `tieaware.evaluate`; or if there is no such precision or none at all, alpha or kept is out of range, or there
-        are fewer than two queries.
+        As `tieaware.evaluate`; or if a precision is unknown, `precisions` is empty, alpha or kept is out of range, or
+        there are fewer than two queries.
 
     Examples
     --------
@@ -147,12 +147,12 @@ def precision(
 
 @dataclass(frozen=True, eq=False)
 class Precision(Experiment):
-    """The effect of coarser scores on the measures.
+    """The effect of coarser scores on the values of measures.
 
     Attributes
     ----------
     precisions : tuple of Coarsening
-        The precisions, along the first axis of `values`.
+        The score precisions, along the first axis of `values`.
     runs : tuple of str
     queries : tuple of str or of int
         The names along the second and the third axis.
@@ -180,7 +180,7 @@ class Precision(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """The title: the number of runs, queries and precisions."""
+        """The title, which states the number of runs, of queries and of score precisions."""
         return (
             f"The effect of coarser scores: {len(self.runs)} runs, {len(self.queries)} queries, "
             f"{len(self.precisions)} precisions"
@@ -188,7 +188,7 @@ class Precision(Experiment):
 
     @property
     def heading(self) -> str:
-        """The heading of the report."""
+        """The heading of the report: the question that the experiment answers."""
         return "How precise do scores need to be?"
 
     def verdict(self) -> str:
@@ -252,7 +252,7 @@ class Precision(Experiment):
 
     @cached_property
     def differences(self) -> Values:
-        """Original − coarsened: float64[n_precisions, n_runs, n_queries, n_measures]; rounding errors are set to 0."""
+        """Original − coarsened values: float64[n_precisions, n_runs, n_queries, n_measures]; rounding errors are 0."""
         differences = np.stack(self.originals) - self.values
         differences[np.abs(differences) < ROUNDING] = 0.0
         return differences
@@ -264,7 +264,7 @@ class Precision(Experiment):
 
     @cached_property
     def not_kept(self) -> Values:
-        """The p value of the hypothesis that at most the share `kept` of the mean is kept; shape as for `changed`."""
+        """The p value of the hypothesis that a run keeps at most a share `kept` of its mean; shape as for `changed`."""
         surplus = self.values - self.kept * np.stack(self.originals)
         return paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="greater").p
 
@@ -273,7 +273,7 @@ class Precision(Experiment):
         """1 where a run keeps the share `kept` of its mean, -1 where it does not, 0 where undecided; as for `changed`.
 
         The value is 1 if no value of the run changes or the one-sided test shows that the share is kept; -1 if the
-        opposite test shows that it is not; and 0 if there are too few queries to show either.
+        opposite test shows that it is not kept; and 0 if there are too few queries to show either.
         """
         surplus = self.values - self.kept * np.stack(self.originals)
         less = paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="less").p < self.alpha
@@ -283,7 +283,7 @@ class Precision(Experiment):
     def most_lost(self) -> Values:
         """The largest share of its mean that each run may have lost; shape as for `changed`.
 
-        This is the upper confidence bound of a ratio of means, by Fieller. NaN if there is no bound, because the
+        This is Fieller's upper confidence bound of the ratio mean loss ÷ mean. NaN if there is no bound, because the
         run's own mean is not significantly above 0; 0 if no value changes.
         """
         original = np.stack(self.originals)
@@ -306,7 +306,7 @@ class Precision(Experiment):
 
     @cached_property
     def pairs(self) -> Verdicts:
-        """The verdicts between all pairs of runs, before and after coarsening."""
+        """The tests of all pairs of runs, before and after coarsening."""
         originals = {id(original): original for original in self.originals}
         tested = [all_pairs(values) for values in progress([*originals.values(), *self.values], "pairs of runs")]
         tests = dict(zip(originals, tested, strict=False))
@@ -315,12 +315,12 @@ class Precision(Experiment):
 
     @cached_property
     def correlations(self) -> tuple[Values, Values]:
-        """Kendall's τ_b and τ_AP,b between the orders of the runs before and after; each [n_precisions, n_measures]."""
+        """Kendall's τ_b and τ_AP,b of the orders of runs before and after coarsening: [n_precisions, n_measures]."""
         shape = len(self.precisions), len(self.measures)
         taus, taus_ap = np.full(shape, np.nan), np.full(shape, np.nan)
         if len(self.runs) > 1:
             for p, m in np.ndindex(shape):
-                # Runs with means that differ only by rounding are tied.
+                # Runs whose means differ only by rounding errors are tied.
                 before = self.originals[p][:, :, m].mean(axis=1).round(12)
                 after = self.values[p, :, :, m].mean(axis=1).round(12)
                 taus[p, m] = kendall_tau(before, after)
@@ -329,7 +329,7 @@ class Precision(Experiment):
 
     @cached_property
     def worst(self) -> dict[tuple[int, int], tuple[float, float]]:
-        """The worst-case loss and gain of a query, by precision and measure, where they are known."""
+        """The worst-case loss and gain of one query, where known, by the positions of the precision and the measure."""
         known = [
             (p, m)
             for p, each in enumerate(self.precisions)
@@ -346,7 +346,7 @@ class Precision(Experiment):
         return loss, gain
 
     def tables(self) -> dict[str, Table]:
-        """Return the summary, and one table for each question.
+        """Return the tables: a summary, the differences of values, the verdicts between runs, and each run.
 
         Returns
         -------
@@ -361,7 +361,7 @@ class Precision(Experiment):
         }
 
     def _table(self, title: str, columns: Sequence[str], cells: Iterable[Any], notes: Sequence[str]) -> Table:
-        """Return a table with a row for each measure and precision, from arrays [n_precisions, n_measures]."""
+        """Return a table: a row for each measure and precision, a column for each array [n_precisions, n_measures]."""
         rows: list[tuple[Cell, ...]] = [
             (str(measure), str(each), *(_cell(cell[p, m]) for cell in cells))
             for m, measure in enumerate(self.measures)
@@ -465,7 +465,7 @@ class Precision(Experiment):
         return Table("Each run", names, rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: differences and p values of each measure, and verdicts and orders over all measures.
+        """Return the figures: for each measure, differences and p values; for all, verdicts and orders of runs.
 
         Returns
         -------
@@ -522,7 +522,9 @@ class Verdicts:
     Attributes
     ----------
     before, after : tuple of PairTests
+        The tests with the original scores and with the coarsened scores, one for each precision.
     alpha : float
+        The significance level.
     """
 
     before: tuple[PairTests, ...]
@@ -535,18 +537,18 @@ class Verdicts:
         return int(self.after[0].p.shape[1])
 
     def shares(self) -> Values:
-        """Return the shares of CHANGES: float64[5, n_precisions, n_measures]; NaN without a pair."""
+        """Return the shares of pairs with each of CHANGES, float64[5, n_precisions, n_measures]; NaN without pairs."""
         both = zip(self.before, self.after, strict=True)
         return np.stack([shares_of_changes(*tests, self.alpha) for tests in both], axis=1)
 
 
 def _groups_ranks(precision: Coarsening) -> bool:
-    """Return whether a precision groups ranks, regardless of scores."""
+    """Return whether a coarsening groups ranks into bands, regardless of the scores."""
     return bool(getattr(precision, "groups_ranks", False))
 
 
 def _growth(precision: Coarsening) -> Fraction | None:
-    """Return the growth of geometric bands of ranks; None for other precisions."""
+    """Return the growth factor of a coarsening into geometric bands of ranks; None for any other coarsening."""
     return getattr(precision, "rho", None) if _groups_ranks(precision) else None
 
 

@@ -1,4 +1,4 @@
-"""The figures of the precision experiment."""
+"""The figures of the experiment on score precision."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Precisions:
-    """The axis of precisions: its name and its ticks."""
+    """The horizontal axis of score precisions: its name and its tick labels."""
 
     name: str
     ticks: Sequence[str]
 
     def draw(self, ax: Axes) -> None:
-        """Name the axis, and rotate long ticks."""
+        """Set the name of the axis and its tick labels, which are rotated if they are long."""
         turned = max(map(len, self.ticks)) * len(self.ticks) > 80
         places = np.arange(1, len(self.ticks) + 1)
         ax.set_xticks(places, self.ticks, rotation=35 if turned else 0, ha="right" if turned else "center")
@@ -33,7 +33,7 @@ class Precisions:
 
 @dataclass(frozen=True)
 class Boxes:
-    """Draw the differences of one measure: a box per precision, with the worst case where it is known."""
+    """Draw the differences original − coarsened of one measure: a box per precision, and the worst case if known."""
 
     precisions: Precisions
     measure: Measure
@@ -66,7 +66,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Lines:
-    """Draw a line per measure over the precisions."""
+    """Draw a line per measure against the score precisions."""
 
     precisions: Precisions
     name: str
@@ -84,7 +84,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Draw the p values of pairs of runs before and after coarsening."""
+    """Draw the p value of each pair of runs after coarsening against the p value before."""
 
     precision: str
     before: Values
@@ -94,7 +94,7 @@ class Scatter:
     def __call__(self, ax: Axes) -> None:
         smallest = 1e-8
         before, after = (np.maximum(p, smallest) for p in (self.before, self.after))
-        # Many points: rasterised, even in vector files.
+        # Rasterise the points even in vector files, because there may be many.
         ax.plot(before, after, ".", color="#0072B2", alpha=0.35, markersize=4, markeredgewidth=0, rasterized=True)
         for line in (ax.axhline, ax.axvline):
             line(self.alpha, color="#D55E00", linestyle="--", linewidth=1.0)

@@ -3,7 +3,7 @@
 In each repeat the systems are split into halves X and Y, and three disjoint sets of topics are drawn: Qa, Qb and Qc.
 The earlier scores of X are from Qa, the earlier scores of Y are from Qb, and all systems are measured on Qc. A system's
 score is α · mean(Qc) + (1-α) · mean(Qa or Qb). The baseline measures all systems on Qa and Qc. The quality of an order
-is its correlation with the order on all topics.
+of the systems is its correlation with their order on all topics.
 """
 
 from __future__ import annotations
@@ -45,31 +45,36 @@ def smoothing(
 ) -> Smoothing:
     """Order systems by smoothed scores, in a repeated split-half design.
 
+    Each repeat draws three sets of topics. Half of the systems have earlier scores from the first set, the other half
+    from the second set, and all systems are measured on the third set.
+
     Parameters
     ----------
     values : float[n_systems, n_topics], or Results
         For example the AP of each run on each topic; at least four systems.
     alphas : sequence of float
-        The weights of the measured topics, 0 … 1.
+        The weights of the scores on the third set of topics, each from 0 to 1. The earlier scores have the rest of the
+        weight.
     measure : str or Measure, optional
-        The measure of the Results; optional if there is only one.
+        The measure of the Results to use; needed only if the Results have several measures.
     repeats : int
         The number of random splits, at least 1.
     topics : int, optional
-        The size of each of the three sets of topics, at least 1; by default 25, or a third of fewer than 75 topics.
+        The size of each of the three sets of topics, at least 1; by default 25, or a third of all topics if there are
+        fewer than 75.
     seed : int
         The seed of the random splits, at least 0.
 
     Returns
     -------
     Smoothing
-        The quality of the order for each design and repeat.
+        The quality of the orders for the baseline and each alpha, in each repeat.
 
     Raises
     ------
     InputError
-        If there are too few systems or topics (3, or 3 · `topics`), a value is not finite, or an argument is out of
-        range.
+        If there are fewer than 4 systems, fewer than 3 · `topics` topics, or fewer than 3 topics; if a value is not
+        finite; or if an argument is out of range.
 
     References
     ----------
@@ -98,7 +103,7 @@ def smoothing(
     truths = np.stack([array.mean(axis=1), _mean_of_known(standardize(array))])
     random = np.random.default_rng(seed)
     taus = np.empty((len(_KINDS), 1 + len(weights), repeats))
-    # Repeats are processed in batches, to limit the memory for the values of the halves.
+    # Process the repeats in batches, to limit the memory for the values of the halves of the systems.
     step = max(1, 2**22 // (n_systems * max(topics, n_systems)))
     for start in progress(range(0, repeats, step), "smoothing"):
         n = min(step, repeats - start)
@@ -134,7 +139,7 @@ def _place(results: Results, measure: str | Measure | None) -> int:
 def _scores(
     values: Values, alphas: tuple[float, ...], topics: int, random: np.random.Generator, repeats: int
 ) -> Values:
-    """Return the scores of the systems: [raw or standardized, baseline or alpha, repeat, system]."""
+    """Return the scores of the systems; the axes are raw or standardized, baseline or alpha, repeat, and system."""
     n_systems, n_topics = values.shape
     systems = random.permuted(np.tile(np.arange(n_systems), (repeats, 1)), axis=1)
     drawn = random.permuted(np.tile(np.arange(n_topics), (repeats, 1)), axis=1)
@@ -156,12 +161,12 @@ def _scores(
 
 
 def _means(values: Values, topics: Integers) -> Values:
-    """Return the mean of each system over each set of topics: [n_sets, n_systems]."""
+    """Return the mean of each system over each set of topics, leaving out NaN: [n_sets, n_systems]."""
     return _mean_of_known(np.moveaxis(values[:, topics], 0, 1))
 
 
 def _mean_of_known(values: Values) -> Values:
-    """Return the mean over the last axis without NaN; 0.5, the middle of the range, if all are NaN."""
+    """Return the mean over the last axis without NaN. If all values are NaN, it is 0.5, the middle of their range."""
     known = ~np.isnan(values)
     count = known.sum(axis=-1)
     total = values.sum(axis=-1, where=known)
@@ -170,13 +175,13 @@ def _mean_of_known(values: Values) -> Values:
 
 
 def _taus(truth: Values, scores: Values) -> Values:
-    """Correlate one order with many; the correlation with an order that is all ties is 0."""
+    """Return Kendall's τ_b of many orders of systems with the true order; 0 for an order in which all systems tie."""
     taus = kendall_taus(_without_rounding(truth), _without_rounding(scores))
     return np.where(np.isnan(taus), 0.0, taus)
 
 
 def _without_rounding(scores: Values) -> Values:
-    """Tie scores that differ only by rounding, in any unit."""
+    """Round scores relative to the largest in a row, so that scores become equal that differ by rounding errors."""
     largest = np.abs(scores).max(axis=-1, keepdims=True)
     relative: Values = np.divide(scores, largest, out=np.zeros_like(scores), where=largest > 0.0)
     return relative.round(12)
@@ -184,14 +189,15 @@ def _without_rounding(scores: Values) -> Values:
 
 @dataclass(frozen=True, eq=False)
 class Smoothing(Experiment):
-    """The quality of the orders of systems.
+    """The quality of the orders of systems, for raw and standardized values, the baseline and each alpha.
 
     Attributes
     ----------
     alphas : tuple of float
-        The weights of the measured topics.
+        The weights of the scores on the third set of topics, on which all systems are measured.
     taus : float64[2, 1 + n_alphas, n_repeats]
-        Kendall's τ_b with the order on all topics, for raw and standardized values, the baseline and each alpha.
+        Kendall's τ_b with the order on all topics. Axes: raw or standardized values; the baseline, then each alpha;
+        repeat.
     n_systems, n_topics, topics, seed : int
         The number of systems and topics, the size of each set of topics, and the seed of the splits.
     """
@@ -205,12 +211,12 @@ class Smoothing(Experiment):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """The title: the number of systems and repeats."""
+        """The title, which states the number of systems and of repeats."""
         return f"Ordering {self.n_systems} systems with earlier scores from other topics, {self.taus.shape[2]} repeats"
 
     @property
     def heading(self) -> str:
-        """The heading of the report."""
+        """The heading of the report: the question that the experiment answers."""
         return "How much do earlier scores, from other topics, help to order systems?"
 
     def verdict(self) -> str:
@@ -236,12 +242,12 @@ class Smoothing(Experiment):
 
     @property
     def best(self) -> dict[str, float]:
-        """The alpha of the highest mean τ, for raw and for standardized values."""
+        """The alpha with the highest mean τ, for raw and for standardized values."""
         means = self.taus[:, 1:].mean(axis=2)
         return {kind: self.alphas[int(np.argmax(row))] for kind, row in zip(_KINDS, means, strict=True)}
 
     def tables(self) -> dict[str, Table]:
-        """Return the distributions of τ.
+        """Return the table of the distribution of τ for the baseline and each alpha.
 
         Returns
         -------
@@ -270,7 +276,7 @@ class Smoothing(Experiment):
         )
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figure of the distributions.
+        """Return the figure of the distributions of τ for the baseline and each alpha.
 
         Returns
         -------

@@ -29,10 +29,10 @@ from tieaware.statistics.tie_counts import added_up
 from tieaware.statistics.values import ROUNDING
 from tieaware.ties import RULES
 
-# The rule that gives the expectation over all orders of tied documents, and the rules that give the two extremes.
+# The rule that averages over all orders of tied documents, and the rules that take the best and the worst order.
 _AVERAGE = next(name for name, rule in RULES.items() if rule.averages)
 _BEST, _WORST = (next(name for name, rule in RULES.items() if rule.extreme == end) for end in ("max", "min"))
-# The rules that put tied documents into one order, regardless of their labels.
+# The rules that put tied documents into a single order that does not depend on their labels.
 _ORDERS = tuple(name for name, rule in RULES.items() if not rule.averages and rule.extreme is None)
 # The rules that the figures of ranges mark, and their names in the legend.
 _MARKED = {"run_order": "order of the file", "trec_eval": "trec_eval's order"}
@@ -62,23 +62,23 @@ def tie_prevalence(
     cutoffs : sequence of int
         The ranks within and across which ties are counted, each at least 1.
     consistent_only : bool
-        Leave out runs with a rank column or file order that puts a lower score before a higher one.
+        Whether to leave out runs whose rank column or file order puts a lower score before a higher one.
 
     Returns
     -------
     TiePrevalence
-        The counts of each run, and with judgments its values.
+        The counts of ties in each run; with judgments, also the values of each run under every tie rule.
 
     Raises
     ------
     InputError
-        As `tieaware.evaluate`; for a cut-off below 1; or if no run is left.
+        As `tieaware.evaluate`; or if a cut-off is below 1, or all runs are left out.
 
     Warns
     -----
     UserWarning
-        If lists end inside a tie at the common length of their run (see `Ties`). If they were cut there, the dropped
-        documents are missing from every average over ties.
+        If lists end inside a tie at the common length of their run (see `Ties`). They may have been cut there; then the
+        dropped documents are missing from every average over ties.
 
     Examples
     --------
@@ -131,11 +131,11 @@ def _deviations(
     queries: Sequence[str | int],
     threads: int | None,
 ) -> Values:
-    """Return the standard deviation of each value of a run over the tie orders; NaN where it is unknown."""
+    """Return the standard deviation of each value over the tie orders; NaN where it is unknown."""
     found = np.full((len(queries), len(measures)), np.nan)
     for m, measure in enumerate(measures):
         if measure.definition.has_spread:
-            # A measure raises InputError where its spread would take too long to compute.
+            # InputError means that the spread of the measure would take too long to compute.
             with contextlib.suppress(InputError):
                 (result,) = evaluate_views(judged, run, [measure], [View(_AVERAGE, spread=True)], threads=threads)
                 assert result.std is not None
@@ -144,7 +144,7 @@ def _deviations(
 
 
 def _warn_of_cuts(names: Sequence[str], ties: Sequence[Ties]) -> None:
-    """Warn once about all runs with lists that end inside a tie at a common length."""
+    """Issue one warning about all runs whose lists end inside a tie at the common length of the run."""
     cut = [(name, counts) for name, counts in zip(names, ties, strict=True) if counts.cut_lists]
     if not cut:
         return
@@ -165,15 +165,15 @@ class TiePrevalence(Experiment):
     Attributes
     ----------
     runs : tuple of str
-        The names of the counted runs.
+        The names of the runs whose ties were counted.
     ties : tuple of Ties
-        The counts of each run.
+        The counts of ties in each run.
     cutoffs : tuple of int
         The ranks within and across which ties were counted.
     left_out : tuple of str
         The runs that were left out, because their ranks or their order contradict their scores.
     rules, queries : tuple of str
-        The names of the tie rules, and of the judged queries; no queries without judgments.
+        The names of the tie rules, and of the judged queries. Without judgments, `queries` is empty.
     measures : tuple of Measure
         Empty without judgments.
     values : float64[n_rules, n_runs, n_queries, n_measures]
@@ -194,22 +194,22 @@ class TiePrevalence(Experiment):
 
     @property
     def bias(self) -> Values:
-        """The value under each tie rule − the expectation, float64[n_rules, n_runs, n_queries, n_measures]."""
+        """The value of each tie rule − the average over all orders: [n_rules, n_runs, n_queries, n_measures]."""
         bias: Values = self.values - self.values[self.rules.index(_AVERAGE)]
         return bias
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """The title: the number of runs and lists."""
+        """The title, which states the number of runs and of lists."""
         return f"Ties in {len(self.runs)} runs, {sum(ties.lists for ties in self.ties)} lists"
 
     @property
     def heading(self) -> str:
-        """The heading of the report."""
+        """The heading of the report: the question that the experiment answers."""
         return "How often do scores tie, and what does it change?" if self.measures else "How often do scores tie?"
 
     def verdict(self) -> str:
-        r"""Return the share of lists and documents with ties, and the effect of their order on the first measure.
+        r"""Return the shares of lists and documents with ties, and the effect of tie orders on the first measure.
 
         Returns
         -------
@@ -259,23 +259,23 @@ class TiePrevalence(Experiment):
         rest = int((moved > 0.0).sum()) - 1
         low, high = np.minimum(worst, best), np.maximum(worst, best)
         a, b = np.triu_indices(len(self.runs), 1)
-        # The runs' tie orders are independent: two runs can swap if their ranges overlap.
+        # The tie orders of two runs are independent. So the runs can swap places if the ranges of their means overlap.
         either = (high[a] - low[b] > ROUNDING) & (high[b] - low[a] > ROUNDING)
         others = f", and that of {_counted(rest, 'other run')} by no more" if rest else ""
         return f"{moves}{others}; {int(either.sum()):,} of {_counted(len(a), 'pair')} of runs can swap places."
 
     @property
     def contradictions(self) -> tuple[str, ...]:
-        """The runs with an order or ranks that contradict their scores."""
+        """The runs whose file order or rank column puts a lower score before a higher one."""
         return tuple(run for run, ties in zip(self.runs, self.ties, strict=True) if ties.contradicts)
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables that are printed."""
+        """The names of the tables that a command prints by default."""
         return ("ties", "rules") if self.measures else ("ties",)
 
     def tables(self) -> dict[str, Table]:
-        """Return the counts and group sizes, and with judgments the effect of the tie rules.
+        """Return the tables of tie counts and tie group sizes; with judgments, also those of the effect of tie rules.
 
         Returns
         -------
@@ -289,7 +289,7 @@ class TiePrevalence(Experiment):
         return tables
 
     def _all(self) -> list[tuple[str, Ties]]:
-        """Return the name and the counts of each run; of several runs also the sums, under the name "all"."""
+        """Return the name and the counts of each run. If there are several, append their sums under the name "all"."""
         named = list(zip(self.runs, self.ties, strict=True))
         return [*named, ("all", added_up(self.ties))] if len(named) > 1 else named
 
@@ -387,9 +387,9 @@ class TiePrevalence(Experiment):
         return Table("Means of the runs under each tie rule", ("measure", "run", *self.rules), rows)
 
     def _bias(self) -> Table:
-        """Return a row for each run: the range of its mean, and the bias of each rule that takes one order."""
+        """Return a table: for each run, the range of its mean, and the bias of each rule that takes a single order."""
         by_rule = dict(zip(self.rules, self.values.mean(axis=2), strict=True))
-        # The tie orders of different topics are independent.
+        # The tie orders of different topics are independent, so the variances of the topics add up.
         std = np.sqrt((self.std**2).sum(axis=1)) / max(len(self.queries), 1)
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
@@ -407,7 +407,7 @@ class TiePrevalence(Experiment):
         return Table("The bias of each rule", columns, rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: tied documents per run, group sizes, and with judgments the range of each run.
+        """Return the figures: tied documents per run, tie group sizes, and with judgments the range of each run's mean.
 
         Returns
         -------

@@ -22,7 +22,7 @@ DRAWN = 60
 
 @dataclass(frozen=True)
 class Shares:
-    """Draw the share of each run's documents that tie: with its scores, and with its scores as float32."""
+    """Draw the share of each run's documents that tie, with the original scores and with the scores as float32."""
 
     runs: Sequence[str]
     ties: Sequence[Ties]
@@ -41,7 +41,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Draw the share of the documents of all runs by the size of their tie group, in classes of powers of two."""
+    """Draw the share of all documents by the size of their tie group, with a bar per power of two."""
 
     ties: Sequence[Ties]
 
@@ -67,9 +67,9 @@ class Ranges:
     ----------
     runs : sequence of str
     average, worst, best : float64[n_runs]
-        The means under the average, the worst and the best order.
+        The mean of each run: averaged over all orders of ties, in the worst order, and in the best order.
     marked : mapping of str to float64[n_runs]
-        The means under other tie rules, by the name of the rule in the legend.
+        The means of the runs under other tie rules, by the name of the rule in the legend.
     quantity : str
         The name of the horizontal axis.
     """
@@ -103,5 +103,5 @@ def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
     ax.set_yticks(np.arange(len(runs)), runs, fontsize=8)
     ax.set_ylim(-0.7, len(runs) - 0.3)
     ax.grid(visible=False, axis="y")
-    # Above the axes the legend hides no bar, and may extend over the names of the runs.
+    # Put the legend above the axes, where it hides no bar and may extend over the names of the runs.
     ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)

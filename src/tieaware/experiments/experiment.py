@@ -1,4 +1,4 @@
-"""The base class of experiments' outcomes: tables, figures, and the report."""
+"""The base class of the outcomes of experiments, with their tables, figures and reports."""
 
 from __future__ import annotations
 
@@ -22,53 +22,53 @@ class Experiment(ABC):
     Attributes
     ----------
     title : str
-        The design, in one line.
+        The design of the experiment, in one line.
     heading : str
-        The question, which heads the report.
+        The question that the experiment answers; the heading of the report.
     answers : tuple of str
-        The names of the tables that are printed.
+        The names of the tables that a command prints by default.
     """
 
     title: str
 
     @property
     def heading(self) -> str:
-        """The question, which heads the report."""
+        """The question that the experiment answers; the heading of the report."""
         return self.title
 
     def verdict(self) -> str:
-        """Return the answer in two sentences, with its numbers in three significant digits.
+        """Return the answer to the question in two sentences, with numbers of three significant digits.
 
         Returns
         -------
         str
-            Plain text with names unchanged; empty if the experiment has no verdict.
+            Plain text, in which names are not escaped; empty if the experiment has no verdict.
         """
         return ""
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables that are printed."""
+        """The names of the tables that a command prints by default."""
         return (next(iter(self.tables())),)
 
     @abstractmethod
     def tables(self) -> dict[str, Table]:
-        """Return all tables by file name, the main one first.
+        """Return all tables by file name, the main table first.
 
         Returns
         -------
         dict of str to Table
-            At least one.
+            At least one table.
         """
 
     @abstractmethod
     def drawings(self) -> dict[str, Drawing]:
-        """Return all figures by file name, the main one first.
+        """Return all figures by file name, the main figure first.
 
         Returns
         -------
         dict of str to Drawing
-            At least one, not drawn yet.
+            At least one figure; each is drawn when it is needed.
         """
 
     def table(self) -> Table:
@@ -77,12 +77,12 @@ class Experiment(ABC):
         Returns
         -------
         Table
-            The first of `tables`.
+            The first table of `tables`.
         """
         return next(iter(self.tables().values()))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the main figure, the first of `drawings`, with matplotlib.
+        """Draw the main figure, which is the first of `drawings`, with matplotlib.
 
         Parameters
         ----------
@@ -111,9 +111,9 @@ class Experiment(ABC):
         Parameters
         ----------
         folder : str or os.PathLike
-            Created if missing. Files of the same names are replaced; others stay.
+            Created if it is missing. Files of the same names are replaced; other files stay.
         command : str
-            The command that made the report, shown in it.
+            The command line that made the report, which the report shows.
 
         Raises
         ------

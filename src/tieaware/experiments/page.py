@@ -1,9 +1,8 @@
 """The HTML report of an experiment: its verdict, the main figure, the tables, and how they were computed.
 
-The page loads nothing: figures are embedded images, and its content security policy allows no script but the one below,
-by its hash.
-The size of the page is limited: tables and figures that do not fit are in the files beside it, and the page links to
-them.
+The page needs no other files: figures are embedded images. Its content security policy allows only one script, the one
+below, by its hash.
+The size of the page is limited. Tables and figures that do not fit are in files beside the page, which links to them.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from dataclasses import dataclass
 from tieaware.experiments.plots import Drawing
 from tieaware.output.tables import Cell, Marked, Table, significant
 
-# The most characters of table rows and of figures on a page, so that it stays below 2 MB and can be mailed.
+# The most characters of all table rows, and of all figures, on a page, so that it stays below 2 MB and can be mailed.
 _ROOM_OF_ROWS, _ROOM_OF_FIGURES = 820_000, 1_050_000
-# Only the first _SOME rows of a table that does not fit are shown. Tables with more than _LONG rows are folded.
+# If a table does not fit, only its first _SOME rows are shown. Tables of more than _LONG rows are folded.
 _SOME, _LONG = 100, 60
-# Text of at least this length gets a wide column.
+# A column with a text of at least this length is wide.
 _WIDE = 40
-# A narrow screen may shrink figures from 96 pixels per inch to this many.
+# The pixels per inch to which a narrow screen may shrink figures, which normally have 96.
 _PIXELS = 57.0
 
 _STYLE = """
@@ -69,7 +68,8 @@ pre { background: var(--box); padding: .7rem; font-size: .85rem; white-space: pr
 }
 """
 
-# A click on the head of a column sorts the table: numbers from the largest, with the missing value "–" last.
+# A click on the head of a column sorts the table by it: numbers from the largest to the smallest, with missing
+# numbers ("–") last.
 _SCRIPT = """
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -113,13 +113,13 @@ class Report:
     Attributes
     ----------
     heading : str
-        The question.
+        The question that the experiment answers.
     title : str
-        The design, in one line.
+        The design of the experiment, in one line.
     verdict : str
         The answer in two sentences; may be empty.
     tables, drawings : dict
-        By file name, the main one first.
+        The tables and the figures, each by file name, the main table or figure first.
     command : str
         The command that made the report.
     """
@@ -133,7 +133,7 @@ class Report:
 
 
 def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
-    """Return the page of an experiment, with as many of its SVG figures as fit."""
+    """Return the HTML page of an experiment, with as many of its SVG figures as fit."""
     shown, linked = _fitting(figures)
     main, *more = shown or [""]
     room = _ROOM_OF_ROWS
@@ -171,7 +171,7 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
 
 
 def _fitting(figures: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """Return the figures that fit on the page, the main one included, and the figures to link to."""
+    """Return the names of the figures that fit on the page, including the main one, and of those to link to."""
     shown: list[str] = []
     room = _ROOM_OF_FIGURES
     for name, svg in figures.items():
@@ -183,7 +183,7 @@ def _fitting(figures: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
 
 
 def _heading(table: Table, report: Report) -> str:
-    """Return the heading of a table, without repeating the title of the page."""
+    """Return the heading of a table: its title, unless that only repeats the title of the page."""
     return "Summary" if table.title in (report.heading, report.title) else table.title
 
 
@@ -197,7 +197,7 @@ def _contents(report: Report, figures: Sequence[str], linked: Sequence[str]) -> 
 
 
 def _table(name: str, title: str, table: Table, rows: Sequence[str], *, folded: bool) -> str:
-    """Return the HTML section of a table, with the given rows."""
+    """Return the HTML section of a table, with the given rows, which may be only the first rows of the table."""
     numbers = [not text for text in table.starts_left()]
     head = "".join(
         f"<th scope=col{' class=n' if number else ''}>{html.escape(column)}</th>"
@@ -260,7 +260,7 @@ def _figure(name: str, drawing: Drawing, svg: bytes) -> str:
     """Embed a figure as an image, in which no script can run."""
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
     text = html.escape(drawing.caption)
-    # On a phone, a figure that would be too small to read scrolls.
+    # On a phone, a figure that would be too small to read scrolls instead.
     least = drawing.size[0] * _PIXELS
     files = ", ".join(f'<a href="{html.escape(name)}.{kind}">{kind.upper()}</a>' for kind in ("svg", "png"))
     return (

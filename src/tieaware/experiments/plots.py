@@ -1,4 +1,7 @@
-"""The style of figures, readable in print, in grey and by the colour-blind; matplotlib is imported on first use."""
+"""The style of figures, which can be read in print, in shades of grey, and by the colour-blind.
+
+matplotlib is imported when it is first used.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which the colour-blind can distinguish; markers and dashes distinguish lines in grey.
+# Okabe and Ito's colours, which the colour-blind can distinguish. In print without colours, markers and dashes help.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
 
-# Longer names are shortened, to leave room for the plot.
+# Names of more characters are shortened, to leave room for the plot.
 _LENGTH = 40
 
 _PATH, _DIGITS = re.compile(rb' d="[^"]*"|<use [^>]*>'), re.compile(rb"(\.\d\d)\d+")
@@ -38,13 +41,13 @@ _STYLE = {
     "legend.frameon": False,
     "legend.fontsize": 9.0,
     "lines.markersize": 5.0,
-    "svg.hashsalt": "tieaware",  # the same figure, the same bytes
+    "svg.hashsalt": "tieaware",  # fixed, so that the same figure always has the same bytes
 }
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure to be drawn: its caption, a function that draws into axes, its size in inches, and its name."""
+    """A figure that is drawn on demand: a caption, a function that draws into axes, a size in inches, and a title."""
 
     caption: str
     draw: Callable[[Axes], object]
@@ -52,7 +55,7 @@ class Drawing:
     title: str = ""
 
     def figure(self) -> Figure:
-        """Return the figure by itself, without a window."""
+        """Draw and return the figure without pyplot, so that no window opens."""
         with load("matplotlib", "analysis").rc_context(_STYLE):
             figure: Figure = load("matplotlib.figure", "analysis").Figure(figsize=self.size, layout="constrained")
             self.draw(figure.subplots())
@@ -82,7 +85,7 @@ class Drawing:
             suffix = os.path.splitext(path)[1].lower()
             if suffix[1:] not in known:
                 raise unexpected(path, f"one of .{', .'.join(known)}", suffix or "no suffix")
-            # No date, so that equal figures are equal files.
+            # Leave out the date, so that the same figure always has the same bytes.
             metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
             with load("matplotlib", "analysis").rc_context(_STYLE), whole_file(path) as file:
                 image = io.BytesIO()
@@ -91,18 +94,22 @@ class Drawing:
 
 
 def _lean(svg: bytes) -> bytes:
-    """Round the coordinates of lines to hundredths of a point: invisible, and half the size."""
+    """Round the coordinates in an SVG file to hundredths of a point. It looks the same at half the size."""
     return _PATH.sub(lambda path: _DIGITS.sub(rb"\1", path[0]), svg)
 
 
 def style(i: int) -> dict[str, Any]:
-    """Return the colour, marker and dashes of line i."""
+    """Return the colour, the marker and the dashes that distinguish line i of a figure from the others."""
     n = len(COLOURS)
     return {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % n], "linestyle": DASHES[(i + i // n) % n]}
 
 
 def display_name(name: str) -> str:
-    """Return a name as figures show it: shortened, printable, not read as a formula or hidden for its underscore."""
+    """Return a name in the form that figures show: shortened, and without non-printable characters.
+
+    matplotlib would read text between dollar signs as a formula, and would leave a name that begins with an underscore
+    out of legends. The returned name is shown as it is.
+    """
     short = name if len(name) <= _LENGTH else f"{name[: _LENGTH - 1]}…"
     shown = short.encode("utf-8", "replace").decode().replace("$", r"\$")
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
@@ -110,5 +117,5 @@ def display_name(name: str) -> str:
 
 
 def file_name(shown: object) -> str:
-    """Return a text, such as a measure's notation, as a part of a file name: short, without special characters."""
+    """Convert a text, such as a measure's notation, to a part of a file name: short, without special characters."""
     return "".join(c if c.isalnum() or c in ".-" else "_" for c in str(shown)[:50]).strip("_")

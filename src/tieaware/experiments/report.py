@@ -1,4 +1,4 @@
-"""Writing an experiment: CSV tables, PNG and SVG figures, and an HTML report."""
+"""Writing the outcome of an experiment to files: CSV tables, PNG and SVG figures, and an HTML report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tieaware.runtime.extras import load
 
 
 def write(report: Report, folder: str | os.PathLike[str]) -> None:
-    """Write an experiment's files into a folder: all of them, or none after an error."""
+    """Write the files of a report into a folder. After an error, none of them is written."""
     if not os.fspath(folder) or "\0" in os.fsdecode(folder):
         raise InputError("folder", f"{os.fspath(folder)!r} is not the name of a folder")
     target = Path(folder)

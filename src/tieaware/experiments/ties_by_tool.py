@@ -1,4 +1,4 @@
-"""How evaluation tools order ties: the tie rule of each tool, for the version that was tested.
+"""How other evaluation tools order ties: the tie rule of each tool, in the version that was tested.
 
 ``tieaware ties`` and docs/tie_rules.md show this list. A test runs each tool on a run with many ties, and compares its
 values with those of every tie rule.
@@ -13,7 +13,7 @@ from tieaware.ties import RULES
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A tool, or the part of a tool that orders ties in the same way.
+    """A tool, or a part of a tool: the measures or functions that order ties in the same way.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Tool:
     computes : str
         The measures or functions of the tool that this part computes.
     rule : str or None
-        The tie rule of `tieaware.ties.RULES` that gives the same values; None if no rule does.
+        The tie rule of `tieaware.ties.RULES` that gives the same values as the tool; None if no rule does.
     how : str
         The order of ties, in a few words.
     """
@@ -120,7 +120,7 @@ def tools_by_rule() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The last line names the tools that follow no rule.
+        The last line names the tools that follow none of the rules.
     """
     lines = []
     for rule in (*RULES, None):
