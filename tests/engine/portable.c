@@ -1,4 +1,5 @@
-/* Prints what portable.h, counting.h and blanks.h make of numbers at the edges, and of many others: test_portable.py */
+/* Print the results of the functions in portable.h, counting.h and blanks.h for edge cases and for many random numbers.
+   test_portable.py compares them with Python's integers. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,7 +9,7 @@
 
 static uint64_t state = 42;
 
-/* SplitMix64; of as many bits as one number in turn says, so that small ones come too. */
+/* Return a random number (SplitMix64) whose number of bits varies from call to call, so that small numbers occur too. */
 static uint64_t any_word(void)
 {
     uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
