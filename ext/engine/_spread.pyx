@@ -265,13 +265,18 @@ cdef inline void fall_by(Falls* f, double x, double fall) noexcept nogil:
 cdef double variance_of(const Falls* f, double last) noexcept nogil:
     """Return r u/(n(n-1)) Σ (α_x - ᾱ)² + r(r-1) u(u-1)/(n(n-1)(n-2)(n-3)) Σ_{y<x} D_yx², where u = n - r.
 
-    The sum whose variance is wanted is c Σ w_x X_x + Σ_{y<x} w_x X_y X_x. A pair of slots y < x has the weight
-    H_yx = w_x, and the pairs of slot x have the total weight h_x = Σ_y H_yx. Each H_yx is the mean weight of a pair,
-    plus a deviation (h_x - h̄)/(n-2) for each of its two slots, plus a rest D_yx whose rows sum to 0. Since r is fixed,
-    slot x contributes α_x = c w_x + (r-1)/(n-2) h_x, and the rest is uncorrelated with every single slot. Slots below
-    the cut-off have the weight 0. The weight of each other slot is split into the weight of the last slot within the
-    cut-off, `last`, and the excess over `last`. No term is negative even if r or u is small, and each difference keeps
-    a good part of its minuend.
+    A group of n tied documents, r of them relevant, fills n slots (ranks) in random order. X_x is 1 if slot x holds a
+    relevant document, else 0. Slot x has the weight w_x, which is 0 below the cut-off, and c is a constant. The
+    variance returned is that of the sum c Σ w_x X_x + Σ_{y<x} w_x X_y X_x.
+
+    A pair of slots y < x has the weight H_yx = w_x, and the pairs of slot x have the total weight h_x = Σ_y H_yx. Each
+    H_yx is the mean weight of a pair, plus a deviation (h_x - h̄)/(n-2) for each of its two slots, plus a rest D_yx
+    whose rows sum to 0. Since r is fixed, slot x contributes α_x = c w_x + (r-1)/(n-2) h_x, and the rest is
+    uncorrelated with every single slot.
+
+    To avoid cancellation, the weight of each slot within the cut-off is split into `last`, the weight of the last of
+    these slots, and the excess over `last`. Then no term is negative even if r or u is small, and no difference is much
+    smaller than its minuend.
     """
     cdef double n = f.n, m = f.m, below = f.below, r = f.r, u = f.others, pairs, varied
     cdef double mean = last * (f.c + f.a * (m - 1.0)) + f.added / m

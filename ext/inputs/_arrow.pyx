@@ -38,7 +38,7 @@ cdef extern from "inputs/arrow.h" nogil:
         const char *(*get_last_error)(ArrowArrayStream *) noexcept nogil
         void (*release)(ArrowArrayStream *) noexcept nogil
 
-# The largest offset or length of an array that is accepted: the sum of two such numbers does not overflow.
+# The largest accepted offset or length of an array. The sum of two numbers within this limit does not overflow int64.
 cdef int64_t LARGEST = <int64_t>1 << 61
 
 

@@ -22,7 +22,8 @@ cdef struct Layout:
     const uint8_t *valid
     const uint8_t *outer
     int64_t outer_first
-    # The values themselves if they have a fixed width or are bits; otherwise the offsets or the views of the values.
+    # The contents depend on `kind`. For TEXT32 and TEXT64, they are the offsets of the texts in `data`; for VIEWS, the
+    # Arrow views; for DICTIONARY, indices in `dictionary`; for all other kinds, the values of the column themselves.
     const uint8_t *values
     # `data` contains the bytes into which offsets point. The buffers into which views point are buffers[2] to
     # buffers[2 + n_data - 1], and `sizes` are their sizes.
@@ -30,8 +31,8 @@ cdef struct Layout:
     const void **buffers
     const int64_t *sizes
     int64_t n_data
-    # For kind DICTIONARY, `dictionary` contains the distinct values, and `values` contains indices of these values as
-    # integers of `width` bytes. `is_signed` tells whether integers are signed.
+    # For kind DICTIONARY, `dictionary` is a column of the distinct values, and each index in it is an integer of `width`
+    # bytes, signed if `is_signed`.
     bint is_signed
     const Layout *dictionary
 

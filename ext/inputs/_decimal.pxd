@@ -112,7 +112,7 @@ cdef inline bint read_plain(
     cdef uint64_t point = first_byte_lowest(load_8(p)) ^ <uint64_t>0x2e2e2e2e2e2e2e2e
     cdef uint64_t word, low = 0, behind, all_digits
     cdef Py_ssize_t n_before, n_behind
-    # Now the lowest set bit is the top bit of the first byte that is a point.
+    # Afterwards, the lowest set bit is the top bit of the first byte that is a decimal point ('.').
     point = point - <uint64_t>0x0101010101010101 & ~point & <uint64_t>0x8080808080808080
     if point == 0:
         return False

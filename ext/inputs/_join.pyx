@@ -249,7 +249,8 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_
     Parameters
     ----------
     data, offsets, list_offsets : uint8[:], int64[n_documents + 1], int64[n_queries + 1]
-        The documents, and the rows of each query.
+        The documents as bytes and byte offsets. Those of query q are the rows list_offsets[q] …
+        list_offsets[q + 1] - 1.
     one : bool
         Whether to stop at the first duplicate.
 
@@ -299,12 +300,13 @@ cdef class Index:
     Parameters
     ----------
     queries, query_offsets : uint8[:], int64[n_queries + 1]
-        The identifiers of the queries, each once.
+        The identifiers of the queries, each once, as bytes and byte offsets.
     list_offsets : int64[n_queries + 1]
-        The rows of each query.
+        The judgments of query q are the rows list_offsets[q] … list_offsets[q + 1] - 1 of `documents` and `labels`.
     documents, document_offsets : uint8[:], int64[n_judged + 1]
-        The identifiers of the judged documents, each once per query.
+        The identifiers of the judged documents, each once per query, as bytes and byte offsets.
     labels : int32[n_judged]
+        The relevance label of each judgment.
     """
 
     # References to the arrays to which the pointers below point, so that these arrays are not freed.
@@ -434,11 +436,11 @@ def match(
     ----------
     index : Index
     queries, query_offsets : uint8[:], int64[n_queries + 1]
-        The queries of the run.
+        The queries of the run, as bytes and byte offsets.
     list_offsets : int64[n_queries + 1]
-        The rows of each query.
+        The documents of query q are the rows list_offsets[q] … list_offsets[q + 1] - 1 of `documents`.
     documents, document_offsets : uint8[:], int64[n_documents + 1]
-        The document of each row.
+        The document of each row, as bytes and byte offsets.
 
     Returns
     -------

@@ -41,7 +41,7 @@ cdef class Seen:
         return good
 
     def known(self, const uint8_t[::1] data, const int64_t[::1] offsets):
-        """Return the index of the first identifier of a column that is in the set; -1 if there is none."""
+        """Return the index of the first identifier in a column that the set contains; -1 if it contains none."""
         cdef Py_ssize_t i
         cdef Column column = column_of(data, offsets)
         cdef uint64_t[::1] slots = self.slots

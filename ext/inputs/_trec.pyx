@@ -339,7 +339,11 @@ cdef class Parser:
         self.busy = True
 
     def room(self, Py_ssize_t size):
-        """Return a memoryview of `size` bytes, into which the caller writes the next text."""
+        """Return a memoryview of `size` bytes, into which the caller writes the next text.
+
+        Each view is for one call of `parse`. After the next call of `room` or `parse`, do not write into it: the buffer
+        may have been replaced, or that part of it may hold other text.
+        """
         self.enter()
         try:
             if size < 1 or size > LONGEST_BUFFER or self.n_text + size + SLACK > LONGEST_BUFFER:
@@ -599,9 +603,10 @@ def last_query(const uint8_t[::1] text not None):
 
 
 def blank_masks(bytes text not None, bint portable=False):
-    """Return two masks of the first 64 bytes of a text: bit i is set if byte i is a blank, or a newline, respectively.
+    """Return two masks of the first 64 bytes of a text: one of the blanks and one of the newlines.
 
-    If `portable`, use the implementation without vector instructions.
+    Bit i of a mask belongs to byte i. The blanks are space, tab, newline, vertical tab, form feed and carriage return,
+    so a newline is in both masks. If `portable`, use the implementation without vector instructions.
     """
     cdef uint64_t blanks, newlines
     if len(text) < 64:

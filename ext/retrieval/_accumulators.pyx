@@ -53,7 +53,8 @@ cdef struct Lists:
     const void* weights
     # The size of a weight in bytes: 4 for float32, 1 for uint8, 2 for uint16.
     int kind
-    # The row of each list in dense_weights, or -1. A row has a weight for each of n_documents documents.
+    # For each posting list, its row in dense_weights, or -1 if it has none. A row has a weight for each of the
+    # n_documents documents.
     const int64_t* rows
     const void* dense_weights
     Py_ssize_t n_documents

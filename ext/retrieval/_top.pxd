@@ -42,7 +42,7 @@ cdef inline double score_of(Entry entry) noexcept nogil:
 
 
 cdef inline bint is_above(Entry a, Entry b, bint down) noexcept nogil:
-    """Return whether a comes before b or, with `down`, after it."""
+    """Return whether a comes before b, or, with `down`, after it: in the order by score and then by document."""
     return ((a.score_bits > b.score_bits) | ((a.score_bits == b.score_bits) & (a.document < b.document))) ^ down
 
 

@@ -26,7 +26,7 @@ def _sixty_digits():
 
 
 def listed(t, labels):
-    """Return scores: t distinct ones in descending order, followed by a lower score for all documents in `labels`."""
+    """Return scores: t distinct ones in descending order, then one lower score that all documents in `labels` share."""
     return np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(len(labels))))
 
 

@@ -151,7 +151,7 @@ def test_the_first_relevant_document_of_deep_groups(t, n, r):
 @pytest.mark.parametrize(("t", "k"), [(0, None), (3, 7), (1000, None), (1000, 1004), (10**5, None), (10**6, None)])
 @pytest.mark.parametrize("grades", [(1,), (1, 1, 1), (3, 1, 2)])
 def test_the_q_measure_of_deep_groups(t, k, grades):
-    """The variance is exact, compared with fractions over all places of the relevant documents."""
+    """The variance agrees with exact fractions, computed over all placements of the relevant documents."""
     n = 7
     scores, labels = deep(t, n, len(grades))
     labels[t : t + len(grades)] = grades
@@ -172,7 +172,7 @@ def test_the_q_measure_of_deep_groups(t, k, grades):
 
 
 def test_discounted_gains_of_a_deep_group():
-    """The variance of DCG is exact, compared with discounts of fifty digits."""
+    """The variance of DCG agrees with a computation in fifty digits."""
     mpmath = pytest.importorskip("mpmath")
     scores, labels = deep(20_000, 10, 4)
     labels[20_001] = 3

@@ -37,10 +37,10 @@ def test_the_examples_in_docstrings_run(name):
     assert doctest.testmod(module, globs={**vars(tieaware), **vars(module)}).failed == 0
 
 
-# Pages that need torch are run by tests/tools/test_pages.py,
+# Pages that need torch are run by tests/tools/test_pages.py.
 TORCH = ("mteb.md", "pyterrier.md", "sentence_transformers.md")
 TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrations/*.md") if path.name not in TORCH)
-# and tests/spark/test_spark.py the one that needs Spark.
+# The page that needs Spark is run by tests/spark/test_spark.py.
 TOOLS.remove("docs/integrations/spark.md")
 PAGES = ("data.md", "index.md", "precision.md", "retrieval.md", "scaling.md", "tie_rules.md", "ties.md")
 GUIDES = [path for name in ("start", "coming_from") for path in ROOT.glob(f"docs/{name}/*.md")]

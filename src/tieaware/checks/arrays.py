@@ -37,7 +37,8 @@ _NOT_SCORE_TYPES = (str, bytes, bytearray, complex, np.complexfloating, np.ndarr
 
 # float64 represents every whole number up to this one exactly.
 _LARGEST_EXACT = 2.0**53
-# The limit for integers: no list is so long, and the sum or difference of two such numbers does not overflow int64.
+# The largest absolute value of an integer. No list is as long as this limit, and the sum or difference of two integers
+# below it does not overflow int64.
 _LARGEST_OFFSET = 2**62
 
 

@@ -1,4 +1,8 @@
-"""The comparison experiment: differences and tests of all pairs of runs, and the verdicts that tie orders can flip."""
+"""The comparison experiment: differences and tests of all pairs of runs, and the effect of ties on the verdicts.
+
+A verdict says whether run A is better than run B, and whether the difference is significant. The experiment finds the
+verdicts that depend on the order of tied documents.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,7 @@ def comparison(
     confidence: float = 0.95,
     threads: int | None = None,
 ) -> Comparison:
-    """Test the differences of all pairs of runs, averaged over ties, and find the verdicts that tie orders can flip.
+    """Test the differences of all pairs of runs, averaged over ties, and find verdicts that depend on tie orders.
 
     Parameters
     ----------
@@ -54,7 +58,7 @@ def comparison(
     Returns
     -------
     Comparison
-        The tests of all pairs, and the verdicts that an order of tied documents can flip.
+        The tests of all pairs, and the verdicts that depend on the order of tied documents.
 
     Raises
     ------

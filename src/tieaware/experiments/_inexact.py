@@ -33,7 +33,8 @@ from tieaware.statistics.values import ROUNDING
 _REPEATS = 3
 # The parameter p of rank-biased overlap: with 0.9, a reader looks at ten documents on average.
 _PERSISTENCE = 0.9
-# The verdict is about methods that lose at most this share of the baseline's mean. It uses this significance level.
+# A method keeps the quality of the baseline if its mean is worse by at most the share _LOST of the baseline's mean. A
+# difference is significant if its p value, after Holm's correction, is below _ALPHA.
 _LOST, _ALPHA = 0.01, 0.05
 
 

@@ -33,7 +33,7 @@ class Matched(NamedTuple):
 
 
 def match(qrels: Qrels, run: RunSource) -> Matched:
-    """Find the judged documents of each query in a run, or in a chunk of a run.
+    """Return the judged documents of each query in a run, or in a chunk of a run, and the scores of all documents.
 
     Raises
     ------

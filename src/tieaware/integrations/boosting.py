@@ -132,7 +132,7 @@ class BoostingMetric:
         """Average values over the queries with the weights of the queries, leaving out NaN values."""
         for measure in self.measures:
             if measure.definition.is_geometric:
-                raise InputError("weight", f"must not be given for {measure}, which has a geometric mean")
+                raise InputError("weight", f"has no meaning for {measure}, whose mean over queries is geometric")
         counted = np.where(np.isnan(values), np.nan, np.asarray(weights, np.float64)[:, None])
         return means(values * counted, self.measures) / means(counted, self.measures)
 

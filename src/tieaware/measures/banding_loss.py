@@ -86,9 +86,9 @@ def _normalised_gain(measure: Measure, edges: Integers, gain: bool) -> tuple[flo
 
 
 def _band_across(cutoff: int, edges: Integers) -> tuple[int, int, int]:
-    """Find the band that the cut-off divides; return its start, the number of its ranks within the cut-off, its size.
+    """Return the start, the number of ranks within the cut-off, and the size of the band that contains rank `cutoff`.
 
-    The last two numbers are equal if the cut-off divides no band.
+    If the cut-off divides no band, the last two numbers are equal; they are 0 if no band contains the rank.
     """
     band = int(np.searchsorted(edges, cutoff, side="left")) - 1
     if cutoff >= edges[-1]:

@@ -199,8 +199,8 @@ def _converter(package: str) -> Callable[[Any], Measure | None] | None:
     name = f"tieaware.integrations.{package}"
     if package == "builtins" or not package.isidentifier() or find_spec(name) is None:
         return None
-    # Import the integration only now, so that tieaware does not depend on it. The tool itself is already imported,
-    # because the caller has an object of it.
+    # Import the integration here and not at the top, so that tieaware does not require the other library (e.g.
+    # ir_measures). That library is already imported: the caller passed one of its objects.
     return getattr(import_module(name), "as_measure", None)
 
 

@@ -122,8 +122,9 @@ def _narrowed(widths: Sequence[int], least: Sequence[int], width: int) -> list[d
 
 
 def _panels(widths: Sequence[int], least: Sequence[int], n_names: int, width: int) -> list[dict[int, int]]:
-    """Distribute the columns over panels that fit, each {column: width}; the columns of names begin every panel."""
-    # The columns of names, which identify a row, get half of the width. If they need more, only the first is repeated.
+    """Split a table that is too wide into panels, each {column: width}; every panel begins with names."""
+    # The columns of names identify a row. They are repeated in each panel and may take half of the width; if they need
+    # more, only the first is repeated.
     first = {0: min(widths[0], max(width // 2, _SHORT))}
     names = next(iter(_narrowed(widths[:n_names], least[:n_names], width // 2)), first)
     panels = [dict(names)]

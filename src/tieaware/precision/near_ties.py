@@ -94,7 +94,8 @@ class Gap(Precision):
         with np.errstate(invalid="ignore", over="ignore"):
             distance = -np.diff(ranked)
             near = distance <= self.atol + self.rtol * np.maximum(size[:-1], size[1:])
-        # Beside an infinity, the distance and the relative tolerance are both infinite, or not a number.
+        # If one of two neighbouring scores is infinite, their distance and the relative tolerance are each infinite or
+        # NaN, so comparing them tells nothing.
         near &= np.isfinite(distance)
         near |= ranked[:-1] == ranked[1:]
         first = np.ones(len(ranked), dtype=np.bool_)

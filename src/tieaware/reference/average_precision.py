@@ -90,8 +90,9 @@ def chance_of_all(n: int, r: int, i: int) -> float:
 def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
     """Return the variance of `average_precision`, from the probabilities that up to four ranks are all relevant.
 
-    A relevant document with x documents before it in its group adds (c + h) / its rank to the sum. Here h is the number
-    of relevant documents among these x, and c is 1 + the number of relevant documents in earlier groups.
+    Let x be the number of documents before a relevant document in its group, h the number of relevant ones among these
+    x, and c the number of relevant documents in earlier groups, plus 1. The document adds (c + h) / its rank to the sum
+    of precisions.
 
     Parameters as for `average_precision`; the value is 0 … 1/4.
 
@@ -141,7 +142,7 @@ def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int
 
     A relevant document stands at each of the n ranks of its group with probability 1/n. For each rank, the function
     sums over all cases: i relevant, j judged nonrelevant and v pooled but unjudged documents of the group come before
-    the document. Each case has the probability of drawing these numbers.
+    the document. Each case is weighted by the probability of i, j and v in a random order.
 
     Parameters as for `inferred_average_precision`.
 

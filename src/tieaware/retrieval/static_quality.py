@@ -112,8 +112,9 @@ class NetScore(Method):
     """Rank by net score, which is static quality plus score, and read documents in descending order of quality.
 
     The search stops when no further document can be among the top K: when the K-th best net score so far exceeds the
-    quality of the next document plus the sum of the query terms' largest weights. This does not change the result. With
-    weightings other than cosine, scores can be much larger than quality, which is from 0 to 1.
+    quality of the next document plus the sum of the query terms' largest weights. Stopping there does not change the
+    result. Quality is from 0 to 1. With weightings other than cosine, scores can be much larger, and quality then has
+    little influence on the ranking.
 
     See Introduction to Information Retrieval, section 7.1.4. If all documents have quality 0, the result is that of
     `Exact`, bit for bit, except that documents with score 0 are also found. Documents are processed in chunks, each

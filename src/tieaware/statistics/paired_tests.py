@@ -155,11 +155,12 @@ def _wilcoxon(differences: Values, alternative: str, confidence: float, repeats:
 
 
 def _alike(samples: Values) -> Iterator[npt.NDArray[np.intp]]:
-    """Yield the indices of the samples that are not all 0, in batches of up to 64; a batch is alike in zeros and ties.
+    """Yield batches of up to 64 indices of samples that are not all 0.
 
-    Either all samples of a batch contain zeros or none does, and likewise ties. SciPy chooses between the exact
-    distribution and an approximation once for all samples of a call, and the choice depends on zeros and ties. A call
-    with 64 samples costs hardly more than a call with one, and the permutations of 64 samples fit into memory.
+    In each batch, either every sample contains a zero or none does, and either every sample contains ties or none does.
+    This matters for ``scipy.stats.wilcoxon``: it chooses between the exact distribution and an approximation once for
+    all samples of a call, and the choice depends on zeros and ties. A call with 64 samples costs hardly more than a
+    call with one, and the permutations of 64 samples fit into memory.
     """
     sizes = np.sort(np.abs(samples), axis=-1)
     zeros = sizes[:, 0] == 0.0

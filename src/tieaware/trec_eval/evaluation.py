@@ -141,7 +141,7 @@ def _without(run: Run, removed: NDArray[np.bool_]) -> Run:
 
 
 def _labels(matched: Matched) -> Integers:
-    """Return each document's label; POOLED replaces a negative label, and OUTSIDE marks a document without label."""
+    """Return each document's label: POOLED if the label is negative, OUTSIDE if the document has no label."""
     lists = matched.lists
     labels = np.full(lists.offsets[-1], OUTSIDE, dtype=np.int64)
     starts = np.repeat(lists.offsets[:-1], np.diff(lists.judged_offsets))
