@@ -156,8 +156,8 @@ cdef double reciprocal_rank_by_recurrence(int64_t t, int64_t n, double r, int64_
     the sum is E_s = Σ_{x=1…m} C(n-x, s-1)/C(n, s) / (t+x), and E_r is wanted. `harmonic` is Σ_{x=1…m} 1/(t+x).
     With C(n-x, s-1) = C(n-x, s-2) (n-x-s+2)/(s-1) and n-x-s+2 = (n+t-s+2) - (t+x):
     E_1 = harmonic/n,  E_s = s/((s-1)(n-s+1)) [(n+t-s+2) E_{s-1} - (1 - C(n-m, s-1)/C(n, s-1))].
-    The difference in brackets magnifies the relative error of E_{s-1}. The function gives up when the error has grown by
-    a factor of more than a thousand.
+    The difference in brackets magnifies the relative error of E_{s-1}. The function gives up when the error has grown
+    by a factor of more than a thousand.
     """
     cdef double expectation = (harmonic.high + harmonic.low) / n
     cdef double none = 1.0, minuend, s = 1.0, error = 1.0

@@ -31,8 +31,8 @@ cdef struct Layout:
     const void **buffers
     const int64_t *sizes
     int64_t n_data
-    # For kind DICTIONARY, `dictionary` is a column of the distinct values, and each index in it is an integer of `width`
-    # bytes, signed if `is_signed`.
+    # For kind DICTIONARY, `dictionary` is a column of the distinct values, and each index in it is an integer of
+    # `width` bytes, signed if `is_signed`.
     bint is_signed
     const Layout *dictionary
 
