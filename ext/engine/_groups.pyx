@@ -381,7 +381,7 @@ cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* score
 
 
 cdef void copy_weights(PreparedLists self, Py_ssize_t first, Groups* groups, GroupingScratch* scratch) noexcept nogil:
-    """Write the size and the weights of groups each of which consists of one weighted document."""
+    """Write the size and the weights of groups that consist of one weighted document each."""
     cdef Py_ssize_t g, c
     cdef double* weight
     cdef const double* document_weight

@@ -141,7 +141,7 @@ class Evaluator:
         threads: int | None = 1,
         undefined: float = 0.0,
     ) -> Evaluator:
-        """Prepare the evaluation of whole catalogues: every query ranks all items, few of which are judged.
+        """Prepare the evaluation of whole catalogues: every query ranks all items, and few items are judged.
 
         The evaluator's memory grows with the number of entries of the matrices, not with the number of scores. A call
         takes the scores of all items as a dense array; to have only a part of the scores in memory at a time, use

@@ -183,7 +183,7 @@ def test_the_verdict_in_special_cases():
 
 
 def test_figures_show_the_most_contested_pairs_with_their_corrected_p():
-    """Of more than 36 pairs, the figure shows 36: verdicts that ties can flip, and p values nearest to the level."""
+    """With more than 36 pairs, the figure shows 36: verdicts that ties can flip, and p values nearest to the level."""
     rng = np.random.default_rng(3)
     values = rng.random((12, 8, 1)) * 0.5 + np.linspace(0, 0.4, 12)[:, None, None]
     names = tuple(f"_run {i} $x_1$" for i in range(12))

@@ -21,7 +21,7 @@ RUNS = ("bm25_base", "dense & [x]*", "cross--encoder", "lists|$%")
 
 @pytest.fixture(scope="module")
 def results():
-    """Return results of runs of which some are alike, with counts and with measures where more, or less, is better."""
+    """Return results of runs, some of them alike, with counts and with measures where more, or less, is better."""
     rng = np.random.default_rng(1)
     qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(20)} for i in range(30)}
     runs = {

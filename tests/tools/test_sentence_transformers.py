@@ -93,7 +93,7 @@ def test_an_encoder_that_reranks(batched):
 
 
 def test_an_encoder_with_equal_scores():
-    """Of tied documents, sentence-transformers keeps those with the lowest identifiers, relevant or not."""
+    """Among tied documents, sentence-transformers keeps those with the lowest identifiers, relevant or not."""
     own, found = retrieval(None)(Scorer()), retrieval()(Scorer())
     assert found.keys() == own.keys()
     assert own["dot_mrr@1"] == 0.5

@@ -175,7 +175,7 @@ class _List(NamedTuple):
 
 
 def _lists(run: Run, k: int) -> list[_List]:
-    """Return the ranked lists of a run, each of which must end with a whole tie group."""
+    """Return the ranked lists of a run. Each list must end with a whole tie group."""
     names = list(run.documents)
     lists = []
     for a, b in pairwise(run.offsets.tolist()):

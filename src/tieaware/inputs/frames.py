@@ -374,7 +374,7 @@ class _PolarsFrame(Frame):
         if hasattr(data, "iter_slices"):
             # Polars copies a frame of several chunks into one array when it exports the frame, but it exports a single
             # chunk without a copy. So the frame is sliced at the ends of its chunks, or, if the chunks are very short,
-            # into batches, each of which is copied.
+            # into batches, which Polars copies one by one.
             edges = sorted({0}.union(*(accumulate(column.chunk_lengths()) for column in data.iter_columns())))
             if len(edges) * _LEAST_ROWS > len(data) + 2 * _LEAST_ROWS:
                 return cast(Iterable[Any], data.iter_slices(_BATCH_ROWS))

@@ -51,7 +51,7 @@ class RowChunk(NamedTuple):
     Parameters
     ----------
     ranges : sequence of BatchRange
-        The ranges of rows, in batches, of which the chunk consists.
+        The ranges of rows, in batches, that make up the chunk.
     queries : Identifiers
         The query of each section. A section is a sequence of consecutive rows of one query.
     starts : int64[n_sections + 1]
@@ -65,7 +65,7 @@ class RowChunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """A table, of which only the query, document and value columns are read. The values are scores or labels.
+    """A table that is read only in its query, document and value columns. The values are scores or labels.
 
     Parameters
     ----------

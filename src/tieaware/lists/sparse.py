@@ -112,7 +112,7 @@ class Relevance(NamedTuple):
             i = int(relevant.argmax())
             where = f"exclude[{judged.rows[i]}, {judged.columns[i]}]"
             raise InputError(where, f"a relevant item must not be excluded, but this item has label {labels[i]}")
-        # An excluded item counts as unjudged, whatever its label.
+        # An excluded item counts as unjudged, even if it has a label.
         return cls(judged, np.where(both, np.int32(-1), labels), excluded)
 
     @property

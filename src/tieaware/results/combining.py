@@ -70,7 +70,7 @@ def _side_by_side(results: Sequence[Joinable]) -> Joinable:
 
 
 def _overlaid(results: Sequence[Joinable]) -> Joinable:
-    """Join results, each of which has values for some pairs of run and query, and NaN for the other pairs.
+    """Join results that each have values for some pairs of run and query, and NaN for the other pairs.
 
     Each pair takes its values from the one result that has them. If two results have a pair, InputError is raised.
     """

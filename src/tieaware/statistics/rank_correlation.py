@@ -126,7 +126,7 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> 
     ties : str
         "a": the mean over all orders of the tied items, in `scores` and in `reference`. It measures how accurate the
         ordering is.
-        "b": for two orderings of which neither is the truth, their agreement on the items that they do not tie. For
+        "b": for two orderings, neither of them the truth: their agreement on the items that they do not tie. For
         each item below the first tie group of one ordering, take all items above the item's group, and compute the
         share of them that the other ordering also puts above the item. The mean share is scaled to −1 … 1 and averaged
         over both directions, so the arguments may be exchanged. Without ties, "b" is the symmetric AP correlation.

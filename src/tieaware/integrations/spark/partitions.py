@@ -224,7 +224,7 @@ class _Partition:
     def _evaluated(
         self, chunks: Any, n_chunks: Integers, n_unanswered: int, totals: Totals, names: dict[str, Any]
     ) -> Any:
-        """Evaluate lists, of which list i has n_chunks[i] chunks; append empty lists for unanswered queries."""
+        """Evaluate lists (list i has n_chunks[i] chunks); append empty lists for unanswered queries."""
         evaluation = self.evaluation
         starts = np.cumsum(n_chunks) - n_chunks
         list_of_chunk = np.repeat(np.arange(len(n_chunks)), n_chunks)
