@@ -103,8 +103,8 @@ cdef Py_ssize_t find_marks(
     # The last 64 bytes may extend beyond the end of the text, so newlines may have been found there.
     while n_newlines and newlines[n_newlines - 1] >= stop:
         n_newlines -= 1
-    # The second pass reads twelve marks of a line without checking that the line has twelve. After the last mark it must
-    # find positions that are beyond every newline.
+    # The second pass reads twelve marks of a line without checking that the line has twelve. After the last mark, it
+    # must find positions beyond every newline.
     for base in range(12):
         marks[n_marks + base] = 0xffffffff
     return n_newlines
