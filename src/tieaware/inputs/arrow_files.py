@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from tieaware.runtime.extras import MissingExtraError, load
 _BATCH_ROWS = 1 << 17
 
 
-class _PyarrowFile(Frame, ABC):
+class _PyarrowFile(Frame):
     """A table file that pyarrow opens by its path, and from which it reads the schema and the batches."""
 
     MAGIC: ClassVar[bytes]

@@ -8,6 +8,7 @@ converts a range of its rows to identifiers or numbers. Where possible, it creat
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import accumulate, pairwise
@@ -109,7 +110,7 @@ class Batch(NamedTuple):
 Batches: TypeAlias = Iterator[Batch]
 
 
-class Frame:
+class Frame(ABC):
     """A table: the base class of all kinds of tables, such as a pandas frame or a CSV file.
 
     Attributes
@@ -123,9 +124,9 @@ class Frame:
     names: tuple[str, ...]
     rereadable = True
 
+    @abstractmethod
     def batches(self, columns: Sequence[int]) -> Batches:
         """Yield the rows of the table in batches, restricted to the columns with these indices."""
-        raise NotImplementedError
 
     def where(self, source_name: str, column: str, row: int | None = None) -> str:
         """Describe a column, or a value in a row of the column, for a message: "run: score" or "run: score[3]"."""

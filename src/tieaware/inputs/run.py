@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +26,7 @@ from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.query_lists import Lists, from_columns, grouped
 
 
-class RunSource:
+class RunSource(ABC):
     """The interface of everything from which a run can be read: a `Run`, a dict, a table or a file.
 
     To add a new source, write a subclass in a file of its own and list it in `tieaware.inputs.sources.SOURCES`.
@@ -117,6 +118,7 @@ class RunSource:
         for chunk in self.chunks():
             work(chunk)
 
+    @abstractmethod
     def whole(self) -> Run:
         """Read the entire run; return it as columns.
 
@@ -134,7 +136,6 @@ class RunSource:
         >>> Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).whole().scores
         array([9.5, 9.5])
         """
-        raise NotImplementedError
 
     def ranks(self) -> RankColumn | None:
         """Read the rank column, which evaluation ignores.

@@ -63,7 +63,7 @@ class RunFile(RunSource):
                 pass
             except (Malformed, InputError):
                 # The error may not be the first in the file, and its line number is unknown. Reading in order, which
-                # follows, raises the first error with its line number, whatever the number of threads.
+                # follows, raises the first error with its line number, for any number of threads.
                 pass
         super().over_chunks(work, threads)
 
