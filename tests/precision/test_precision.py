@@ -75,6 +75,47 @@ def test_a_notation_without_meaning_is_an_error(text, message):
         parse_precision(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [("int8", 256), ("uint8", 256), ("INT8", 256), ("int4", 16), ("q8_0", 256), ("Q4_K_M", 16), ("nf4", 16),
+     ("binary", 2), ("ubinary", 2)],
+)  # fmt: skip
+def test_a_format_of_embeddings_is_an_error_that_says_what_to_do(text, levels):
+    """The scores of int8 embeddings are not int8 themselves, so no rounding of float scores stands for them."""
+    with pytest.raises(InputError) as caught:
+        parse_precision(text)
+    instead = f"pass the scores of the {text.lower()} embeddings themselves, or round scores with 'levels:{levels}'"
+    assert str(caught.value) == f"precision: '{text}' quantises embeddings, not scores; {instead}"
+    assert parse_precision(f"levels:{levels}").n == levels
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [("fp8", "float8_e4m3fn"), ("float8", "float8_e4m3fn"), ("float8_e4m3", "float8_e4m3"),
+     ("float8_e5m2", "float8_e5m2"), ("fp8_e4m3fn", "float8_e4m3fn"), ("f8e4m3fn", "float8_e4m3fn")],
+)  # fmt: skip
+def test_an_eight_bit_float_is_an_error_that_names_its_dtype(text, dtype):
+    """The error shows an expression that runs, and whose scores an evaluator reads."""
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml-dtypes is missing")
+    with pytest.raises(InputError) as caught:
+        parse_precision(text)
+    assert str(caught.value) == f"precision: '{text}' is unknown; pass scores.astype(ml_dtypes.{dtype}) as the scores"
+    scores = np.array([1.0, 1.01]).astype(getattr(ml_dtypes, dtype))
+    assert Evaluator([0, 1], "RR")(scores).item() == 0.75
+
+
+@pytest.mark.parametrize("text", ["float64", "double", "fp64"])
+def test_double_precision_is_an_error_because_it_rounds_nothing(text):
+    with pytest.raises(InputError) as caught:
+        parse_precision(text)
+    assert str(caught.value) == f"precision: '{text}' is the precision of unrounded scores; leave precision out"
+
+
+@pytest.mark.parametrize(("text", "name"), [("BF16", "bfloat16"), ("Float16", "float16"), ("Decimals:2", "decimals:2")])
+def test_names_may_be_in_upper_case(text, name):
+    assert str(parse_precision(text)) == name
+
+
 def test_any_object_with_the_method_is_a_coarsening():
     class Halved:
         def coarsen(self, scores, offsets):

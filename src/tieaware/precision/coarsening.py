@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
 from tieaware.checks.arguments import did_you_mean, shown, unexpected
@@ -10,6 +11,13 @@ from tieaware.errors import InputError
 
 # A whole number with more digits than this is an error. No precision takes such a large number.
 _MOST_DIGITS = 17
+
+# Formats of quantised embeddings and weights, as sentence-transformers, llama.cpp and others write them. The bits of a
+# format give the number of levels that comes nearest to it.
+_EMBEDDING_FORMAT = re.compile(r"u?int(?P<bits>[248])(?:_t)?|q(?P<block_bits>[2-8])(?:_\w+)?|nf4|u?binary|bool|bit")
+# Eight-bit floats, and the names that NumPy and torch give to double precision.
+_FLOAT8 = re.compile(r"(?:float|fp|f)8(?P<variant>_?e[345]m[234]\w*)?")
+_DOUBLE = ("float64", "fp64", "f64", "double")
 
 
 @runtime_checkable
@@ -124,7 +132,7 @@ def parse_precision(text: str | Coarsening) -> Coarsening:
     Parameters
     ----------
     text : str or Coarsening
-        The notation. A coarsening object is returned unchanged.
+        The notation, in upper or lower case. A coarsening object is returned unchanged.
 
     Returns
     -------
@@ -134,7 +142,8 @@ def parse_precision(text: str | Coarsening) -> Coarsening:
     Raises
     ------
     InputError
-        If no coarsening has this name (the message gives the nearest names), or if its number is out of range.
+        If no coarsening has this name (the message gives the nearest names, or says how to evaluate quantised
+        embeddings), or if its number is out of range.
 
     Examples
     --------
@@ -146,7 +155,22 @@ def parse_precision(text: str | Coarsening) -> Coarsening:
             return text
         raise unexpected("precision", "a text such as 'decimals:2', or a coarsening", shown(text))
     name, colon, number = text.strip().partition(":")
+    name = name.lower()
     if name not in REGISTRY:
-        hint = did_you_mean(name, REGISTRY) or f"; known are {notations()}"
-        raise InputError("precision", f"unknown precision {shown(text)}{hint}")
+        raise _unknown(text, name)
     return REGISTRY[name].from_number(number if colon else None)
+
+
+def _unknown(text: str, name: str) -> InputError:
+    """Return the error for a notation whose name, in lower case, no coarsening has."""
+    if embedding := _EMBEDDING_FORMAT.fullmatch(name):
+        bits = embedding["bits"] or embedding["block_bits"] or ("4" if name == "nf4" else "1")
+        instead = f"pass the scores of the {name} embeddings themselves, or round scores with 'levels:{2 ** int(bits)}'"
+        return InputError("precision", f"{shown(text)} quantises embeddings, not scores; {instead}")
+    if float8 := _FLOAT8.fullmatch(name):
+        dtype = f"float8_{(float8['variant'] or 'e4m3fn').lstrip('_')}"
+        return InputError("precision", f"{shown(text)} is unknown; pass scores.astype(ml_dtypes.{dtype}) as the scores")
+    if name in _DOUBLE:
+        return InputError("precision", f"{shown(text)} is the precision of unrounded scores; leave precision out")
+    hint = did_you_mean(name, REGISTRY) or f"; known are {notations()}"
+    return InputError("precision", f"unknown precision {shown(text)}{hint}")
