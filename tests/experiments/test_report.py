@@ -23,8 +23,8 @@ from tieaware.engine.views import View
 from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.page import Report, page
-from tieaware.experiments.plots import Drawing, display_name
 from tieaware.measures import parse_measure
+from tieaware.output.plots import Drawing, display_name
 from tieaware.output.tables import Table, percent, significant
 
 HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'

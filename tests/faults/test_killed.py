@@ -14,7 +14,7 @@ from inputs import texts
 import tieaware
 from tieaware import experiments, retrieval
 from tieaware.cli import main
-from tieaware.experiments import plots
+from tieaware.output import plots
 
 TIMES = 60
 QUERIES = tuple(range(500))

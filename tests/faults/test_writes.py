@@ -27,7 +27,7 @@ import tieaware
 import tieaware.experiments
 import tieaware.results.paper_table
 from tieaware.cli import main
-from tieaware.experiments import plots
+from tieaware.output import plots
 
 TIEAWARE = [sys.executable, "-m", "tieaware.cli"]
 

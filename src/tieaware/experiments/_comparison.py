@@ -22,9 +22,9 @@ from tieaware.errors import InputError
 from tieaware.experiments._comparison_figures import Pairs, Square, TestedPairs, contested
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import Drawing, display_name, file_name
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure, parse_measures
+from tieaware.output.plots import Drawing, display_name, file_name
 from tieaware.output.tables import Cell, Table, significant
 from tieaware.results import Results
 from tieaware.statistics import PairedTest, Resolutions, holm, paired_test, resolve_ties

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.experiments.plots import display_name
+from tieaware.output.plots import display_name
 from tieaware.output.tables import significant
 from tieaware.statistics import PairedTest, Resolutions
 

@@ -13,10 +13,10 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.engine.views import View
 from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import COLOURS, Drawing, display_name, file_name, style
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
 from tieaware.measures.definitions import IPrec, NumRelRet, NumRet, P, R
+from tieaware.output.plots import COLOURS, Drawing, display_name, file_name, style
 from tieaware.output.tables import Cell, Table, percent, significant
 from tieaware.statistics.values import ROUNDING
 

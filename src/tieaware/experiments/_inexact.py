@@ -19,10 +19,10 @@ from tieaware.errors import InputError
 from tieaware.experiments._inexact_figures import Agreement, Frontier
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import Drawing, file_name
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.inputs.run import Run
 from tieaware.measures import Measure, parse_measures
+from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, percent, significant
 from tieaware.results import Results
 from tieaware.retrieval import Costs, Exact, Index, Method

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.experiments.plots import display_name, style
+from tieaware.output.plots import display_name, style
 from tieaware.runtime.extras import load
 
 if TYPE_CHECKING:

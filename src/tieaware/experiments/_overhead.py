@@ -16,8 +16,8 @@ from tieaware.defaults import OVERHEAD_MEASURES
 from tieaware.evaluator import Evaluator
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import Drawing, display_name
 from tieaware.measures import Measure, parse_measures
+from tieaware.output.plots import Drawing, display_name
 from tieaware.output.tables import Cell, Table, significant
 from tieaware.runtime.timing import ratio, take_turns
 from tieaware.samples import DiscreteLists, discrete_lists

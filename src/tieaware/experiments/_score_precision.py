@@ -23,10 +23,10 @@ from tieaware.engine.views import View
 from tieaware.experiments._score_precision_figures import Boxes, Lines, Precisions, Scatter
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import Drawing, file_name
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure, parse_measures
 from tieaware.measures.definitions import NumRet
+from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, percent, significant
 from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.precision.worst_cases import known_worst_case, worst_case

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.experiments.plots import display_name, style
 from tieaware.measures import Measure
+from tieaware.output.plots import display_name, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,8 +21,8 @@ from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS
 from tieaware.errors import InputError
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import COLOURS, Drawing
 from tieaware.measures import Measure, parse_measure
+from tieaware.output.plots import COLOURS, Drawing
 from tieaware.output.tables import Cell, Table, significant
 from tieaware.results import Results
 from tieaware.statistics import kendall_taus, smooth, standardize

@@ -19,10 +19,10 @@ from tieaware.errors import InputError, printable
 from tieaware.experiments._tie_prevalence_figures import DRAWN, Ranges, Shares, Sizes
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.plots import Drawing, file_name
 from tieaware.experiments.ties_by_tool import tools_by_rule
 from tieaware.inputs import QrelsLike, as_qrels, as_sources
 from tieaware.measures import Measure, parse_measures
+from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, percent, significant
 from tieaware.statistics import Ties, count_ties, kendall_tau
 from tieaware.statistics.tie_counts import added_up

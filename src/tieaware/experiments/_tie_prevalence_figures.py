@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.experiments.plots import COLOURS, MARKERS, display_name
+from tieaware.output.plots import COLOURS, MARKERS, display_name
 from tieaware.output.tables import significant
 from tieaware.statistics import Ties
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tieaware.errors import printable
 from tieaware.experiments.page import Report
-from tieaware.experiments.plots import Drawing
 from tieaware.experiments.report import write
+from tieaware.output.plots import Drawing
 from tieaware.output.tables import Table
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tieaware.experiments.plots import Drawing
+from tieaware.output.plots import Drawing
 from tieaware.output.tables import Cell, Marked, Table, significant
 
 # The most characters of all table rows, and of all figures, on a page, so that it stays below 2 MB and can be mailed.
