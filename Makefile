@@ -2,10 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BUILD_REQUIREMENTS := 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
+# pip is among them because the pip of a new environment may be too old for dependency groups.
+BUILD_REQUIREMENTS := 'pip>=25.1' 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
 KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*/*)
 # Packages that the Spark tests need besides pyspark.
 BESIDE_SPARK := pytest hypothesis
+# Packages of which only some files are needed, and none of their requirements: beir's evaluation without torch, and the
+# KaTeX that djangocms-katex carries without Django.
+BESIDE_TEST := beir
+BESIDE_DOCS := djangocms-katex
 # Versions known to work, for builds too. CONTRIBUTING.md explains how to take the newest instead.
 CONSTRAINTS ?= constraints.txt
 export PIP_CONSTRAINT = $(CONSTRAINTS)
@@ -142,40 +147,25 @@ docs: $(VENV)/installed-docs
 
 # Record the newest versions that work together, including build requirements, from a separate environment. Use the
 # oldest supported Python, which the newest packages drop first.
-EXTRAS = $(shell $(PYTHON) -c 'from tomllib import load; extras = load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; print(*(extra for extra in extras if extra not in ("beir", "tools", "spark")), sep=",")')
-constraints: CONSTRAINTS =
-constraints:
+constraints constraints-tools constraints-spark: CONSTRAINTS =
+constraints: FROM := --group test --group bench --group docs --group lint --group release
+constraints: BESIDE := $(BESIDE_TEST) $(BESIDE_DOCS)
+constraints-tools: FROM := --group test --group tools
+constraints-spark: FROM := 'tieaware[spark]' $(BESIDE_SPARK) scikit-learn pytrec-eval-terrier
+constraints constraints-tools constraints-spark:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
-	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
-	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) build '.[$(EXTRAS)]'
-	build/constraints/bin/python -m pip install --quiet --no-deps beir
-	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
-	(echo '# Versions known to work together, for development alone. Made by: make constraints'; cat build/constraints/frozen) > constraints.txt
-
-constraints-tools: CONSTRAINTS =
-constraints-tools:
-	rm -rf build/constraints
-	$(PYTHON) -m venv build/constraints
-	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
-	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) '.[test,tools]'
-	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
-	(echo '# Versions known to work together, of the tools that bring torch, for development alone. Made by: make constraints-tools'; cat build/constraints/frozen) > constraints-tools.txt
-
-constraints-spark: CONSTRAINTS =
-constraints-spark:
-	rm -rf build/constraints
-	$(PYTHON) -m venv build/constraints
-	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel
-	build/constraints/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) '.[spark]' $(BESIDE_SPARK) scikit-learn pytrec-eval-terrier
-	build/constraints/bin/python -m pip freeze --all --exclude pip --exclude tieaware > build/constraints/frozen
-	(echo '# Versions known to work together, of Spark, for development alone. Made by: make constraints-spark'; cat build/constraints/frozen) > constraints-spark.txt
+	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel $(BUILD_REQUIREMENTS)
+	build/constraints/bin/python -m pip install --quiet build . $(FROM)
+	$(if $(BESIDE),build/constraints/bin/python -m pip install --quiet --no-deps $(BESIDE))
+	build/constraints/bin/python -m pip freeze --all --exclude tieaware > build/constraints/frozen
+	(echo '# Versions known to work together, for development alone. Made by: make $@'; cat build/constraints/frozen) > $@.txt
 
 clean:
 	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools .venv-spark build dist site .cache
 
-$(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+%/bin/python:
+	$(PYTHON) -m venv $*
 
 # An editable install: Python files take effect at once, kernels are rebuilt when a file in ext/ changes.
 $(VENV)/installed: $(KERNELS) $(CONSTRAINTS) | $(VENV)/bin/python
@@ -183,29 +173,31 @@ $(VENV)/installed: $(KERNELS) $(CONSTRAINTS) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	touch $@
 
-# The requirements of one extra. Packages that come as source are built in isolation.
+# The requirements of one dependency group. Packages that come as source are built in isolation.
 $(VENV)/installed-%: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet 'tieaware[$*]'
+	$(BIN)/python -m pip install --quiet --group $*
 	touch $@
 
-# beir without its requirements (torch among them), which its evaluation does not need.
 $(VENV)/installed-test: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet 'tieaware[test]'
-	$(BIN)/python -m pip install --quiet --no-deps beir
+	$(BIN)/python -m pip install --quiet --group test
+	$(BIN)/python -m pip install --quiet --no-deps $(BESIDE_TEST)
 	touch $@
 
-.venv-checked/installed: $(KERNELS) $(CONSTRAINTS)
-	$(PYTHON) -m venv .venv-checked
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/python -m pip install --quiet --no-deps $(BESIDE_DOCS)
+	touch $@
+
+.venv-checked/installed: $(KERNELS) $(CONSTRAINTS) | .venv-checked/bin/python
 	.venv-checked/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	.venv-checked/bin/python -m pip install --quiet --no-build-isolation --editable . \
 	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/checked
-	.venv-checked/bin/python -m pip install --quiet 'tieaware[test]'
-	.venv-checked/bin/python -m pip install --quiet --no-deps beir
+	.venv-checked/bin/python -m pip install --quiet --group test
+	.venv-checked/bin/python -m pip install --quiet --no-deps $(BESIDE_TEST)
 	touch $@
 
 # Kernels with coverage instrumentation and the address sanitizer, built by clang, which brings libFuzzer.
-.venv-fuzz/installed: $(KERNELS) $(CONSTRAINTS)
-	$(PYTHON) -m venv .venv-fuzz
+.venv-fuzz/installed: $(KERNELS) $(CONSTRAINTS) | .venv-fuzz/bin/python
 	.venv-fuzz/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	CC=$(CLANG) CFLAGS=-fsanitize=fuzzer-no-link .venv-fuzz/bin/python -m pip install --quiet --no-build-isolation --editable . \
 	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/fuzz/kernels
@@ -217,8 +209,7 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 	  $$(.venv-fuzz/bin/python -c 'from sysconfig import get_config_var as v, get_path; \
 	     print("-I" + get_path("include"), "-L" + v("LIBDIR"), "-Wl,-rpath," + v("LIBDIR"), "-lpython" + v("LDVERSION"))')
 
-.venv-watched/installed: $(KERNELS) $(CONSTRAINTS)
-	$(PYTHON) -m venv .venv-watched
+.venv-watched/installed: $(KERNELS) $(CONSTRAINTS) | .venv-watched/bin/python
 	.venv-watched/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) hypothesis
 	.venv-watched/bin/python -m pip install --quiet --no-build-isolation --editable . \
 	  --config-settings=cmake.define.TIEAWARE_WATCHED=ON --config-settings=build-dir=build/watched --config-settings=install.strip=false
@@ -227,16 +218,14 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 # The tools need other versions of some packages, so they have their own constraints file, and their own build folder, so
 # that the two environments do not overwrite each other's kernels.
 .venv-tools/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-tools.txt)
-.venv-tools/installed: $(KERNELS) constraints-tools.txt
-	$(PYTHON) -m venv .venv-tools
+.venv-tools/installed: $(KERNELS) constraints-tools.txt | .venv-tools/bin/python
 	.venv-tools/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	.venv-tools/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/tools
-	.venv-tools/bin/python -m pip install --quiet 'tieaware[test,tools]'
+	.venv-tools/bin/python -m pip install --quiet --group test --group tools
 	touch $@
 
 .venv-spark/pyspark .venv-spark/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-spark.txt)
-.venv-spark/pyspark: constraints-spark.txt
-	$(PYTHON) -m venv .venv-spark
+.venv-spark/pyspark: constraints-spark.txt | .venv-spark/bin/python
 	.venv-spark/bin/python -m pip install --quiet pyspark pyarrow pandas $(BESIDE_SPARK)
 	touch $@
 

@@ -292,4 +292,4 @@ def test_every_benchmark_can_be_imported(name):
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] in ("tieaware", "benchmarks"):
             raise
-        pytest.skip(f"{error.name} is missing: pip install 'tieaware[bench]'")
+        pytest.skip(f"{error.name} is missing: pip install --group bench")

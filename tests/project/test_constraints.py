@@ -20,15 +20,23 @@ TOOL_LINES = (ROOT / "constraints-tools.txt").read_text(encoding="utf-8").splitl
 SPARK_LINES = (ROOT / "constraints-spark.txt").read_text(encoding="utf-8").splitlines()
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
-EXTRAS = dict(PROJECT["project"]["optional-dependencies"])
-TOOLS, SPARK = EXTRAS.pop("tools"), EXTRAS.pop("spark")
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+GROUPS = {
+    name: [each for each in group if isinstance(each, str) and not each.startswith("tieaware[")]
+    for name, group in PROJECT["dependency-groups"].items()
+}
+# Packages that make installs without their requirements.
+ALONE = [
+    name for names in re.findall("^BESIDE_(?:TEST|DOCS) := (.*)$", MAKEFILE, re.MULTILINE) for name in names.split()
+]
 REQUIREMENTS = {
     *PROJECT["build-system"]["requires"],
     *PROJECT["project"]["dependencies"],
-    *(requirement for extra in EXTRAS.values() for requirement in extra),
+    *(requirement for name, extra in EXTRAS.items() if name != "spark" for requirement in extra),
+    *(requirement for name, group in GROUPS.items() if name != "tools" for requirement in group),
     *re.findall("'(.*?)'", re.search("^BUILD_REQUIREMENTS := (.*)$", MAKEFILE, re.MULTILINE)[1]),
-    "build", "setuptools", "wheel",
-} - {each for extra in EXTRAS.values() for each in extra if each.startswith("tieaware[")}  # fmt: skip
+    *ALONE, "build", "setuptools", "wheel",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -44,8 +52,8 @@ def test_every_line_is_a_package_and_its_version(lines):
 @pytest.mark.parametrize(
     ("lines", "requirement"),
     [(LINES, each) for each in sorted(REQUIREMENTS)]
-    + [(TOOL_LINES, each) for each in TOOLS]
-    + [(SPARK_LINES, each) for each in SPARK],
+    + [(TOOL_LINES, each) for each in GROUPS["tools"]]
+    + [(SPARK_LINES, each) for each in EXTRAS["spark"]],
 )
 def test_every_requirement_has_a_version_that_it_allows(lines, requirement):
     """After a change of pyproject.toml, run `make constraints`, or the targets for the tools and for Spark."""
@@ -55,9 +63,30 @@ def test_every_requirement_has_a_version_that_it_allows(lines, requirement):
     assert required.specifier.contains(versions[canonicalize_name(required.name)])
 
 
+def included(name):
+    """Return the group with this name and all groups that it includes."""
+    inner = [each["include-group"] for each in PROJECT["dependency-groups"][name] if not isinstance(each, str)]
+    return {name}.union(*map(included, inner))
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
-def test_every_extra_is_recorded():
-    """`make constraints` records the requirements of every extra in pyproject.toml except beir, which it adds."""
+def test_every_group_and_every_extra_is_recorded():
+    """`make constraints` installs all groups but tools; the groups install all extras but those of two tools.
+
+    It adds beir without its requirements. `make constraints-spark` installs Spark.
+    """
     command = ["make", "--dry-run", f"PYTHON={sys.executable}", "constraints"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert {*re.search(r"'\.\[(.*?)\]'", done.stdout)[1].split(","), "beir"} == set(EXTRAS)
+    named = re.findall(r"--group (\w+)", done.stdout)
+    groups = set().union(*map(included, named))
+    assert groups == set(PROJECT["dependency-groups"]) - {"tools"}
+    of_groups = {each for name in groups for each in PROJECT["dependency-groups"][name] if isinstance(each, str)}
+    extras = {extra for each in of_groups for extra in Requirement(each).extras if each.startswith("tieaware[")}
+    assert extras | {"beir", "spark"} == set(EXTRAS)
+    assert re.search("--no-deps (.*)$", done.stdout, re.MULTILINE)[1].split() == ALONE
+
+
+def test_extras_are_for_users():
+    """What only development needs is a dependency group, which the package does not publish."""
+    assert set(EXTRAS).isdisjoint(PROJECT["dependency-groups"])
+    assert {"test", "lint", "docs", "bench", "release", "tools", "examples"} <= set(PROJECT["dependency-groups"])

@@ -40,7 +40,7 @@ def test_tie_oblivious_tuning_turns_term_frequencies_off(capsys):
 
 def test_tie_oblivious_optimisers_approach_a_constant_scorer(capsys):
     for package in ("scipy", "cmaes"):
-        pytest.importorskip(package, reason=f"{package} is missing: pip install 'tieaware[examples]'")
+        pytest.importorskip(package, reason=f"{package} is missing: pip install --group examples")
     results = run_small("combine_features", capsys)
     assert [r.optimiser for r in results] == ["coordinate ascent"] * 2 + ["CMA-ES"] * 2
     for aware, oblivious in (results[:2], results[2:]):
@@ -146,7 +146,7 @@ def test_tools_report_misleading_values_for_graders(capsys):
 
 def test_sampled_negatives_and_sorted_ties_mislead_about_recommenders(capsys):
     """The documentation page shows the numbers of the example, up to rounding differences between platforms."""
-    pytest.importorskip("implicit", reason="implicit is missing: pip install 'tieaware[examples]'")
+    pytest.importorskip("implicit", reason="implicit is missing: pip install --group examples")
     results = run_small("recommender", capsys)
     factors, neighbours, popularity, binned, constant = results
     assert (neighbours.mean > factors.mean).all()

@@ -1,0 +1,75 @@
+"""The package's page on an index: its links and images are absolute, because relative ones do not work there."""
+
+import re
+from email import message_from_string
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from docs.builder import package_page
+
+ROOT = Path(__file__).parents[2]
+ADDRESS = package_page.repository()
+
+
+class Addresses(HTMLParser):
+    """A parser that collects the targets of links and images."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found += [value for name, value in attrs if (tag, name) in {("a", "href"), ("img", "src")}]
+
+
+@pytest.fixture(scope="module")
+def metadata(tmp_path_factory):
+    """The metadata that the build writes into the wheel."""
+    build = pytest.importorskip("scikit_build_core.build", reason="scikit-build-core is not installed")
+    folder = tmp_path_factory.mktemp("metadata")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        made = build.prepare_metadata_for_build_wheel(str(folder))
+    return message_from_string((folder / made / "METADATA").read_text(encoding="utf-8"))
+
+
+def test_all_links_and_images_of_the_page_are_absolute(metadata):
+    """The page is rendered as PyPI and `twine check` render it."""
+    renderer = pytest.importorskip("readme_renderer.markdown", reason="readme-renderer is not installed")
+    page = renderer.render(metadata.get_payload())
+    if page is None:
+        pytest.skip("readme-renderer[md] is not installed")
+    found = Addresses(page).found
+    assert len(found) > 20
+    # Headings link to themselves.
+    assert [each for each in found if not each.startswith(("https://", "#user-content-"))] == []
+    assert f"{ADDRESS}/raw/main/docs/precision.svg" in found
+
+
+def test_links_into_the_repository_lead_to_existing_files(metadata):
+    paths = re.findall(rf"\({re.escape(ADDRESS)}/(?:blob|tree|raw)/main/([^)#]+)", metadata.get_payload())
+    paths += [url.partition("/main/")[2] for url in metadata.get_all("Project-URL") if "/main/" in url]
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_only_relative_links_outside_code_are_changed():
+    text = "[a](docs/index.md#x) ![b](docs/precision.svg) [c](examples) [d](https://x.org) [e](#f)\n```\nx[0](y)\n```\n"
+    assert package_page.absolute(text, "https://host/us") == (
+        "[a](https://host/us/blob/main/docs/index.md#x) ![b](https://host/us/raw/main/docs/precision.svg) "
+        "[c](https://host/us/tree/main/examples) [d](https://x.org) [e](#f)\n```\nx[0](y)\n```\n"
+    )
+
+
+def test_the_page_links_to_the_project(metadata):
+    urls = dict(each.split(", ") for each in metadata.get_all("Project-URL"))
+    assert set(urls) == {"Homepage", "Documentation", "Source", "Issues", "Changelog"}
+    assert all(url.startswith(ADDRESS) for url in urls.values())
+
+
+def test_the_citation_file_has_the_same_address():
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert f"url: {ADDRESS}" in lines
+    assert f"repository-code: {ADDRESS}" in lines
