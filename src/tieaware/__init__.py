@@ -42,6 +42,7 @@ from tieaware.measures.definitions import (
     infAP,
     nDCG,
 )
+from tieaware.optimise import fuse
 from tieaware.precision import bands
 from tieaware.precision.worst_cases import WorstCase, worst_case
 from tieaware.results import Results
@@ -86,6 +87,7 @@ __all__ = [
     "WorstCase",
     "bands",
     "evaluate",
+    "fuse",
     "infAP",
     "nDCG",
     "parse_measure",

@@ -28,7 +28,7 @@ FLOORS = (
     ("lists", "output", "defaults"),
     ("measures", "ties", "precision", "inputs"),
     ("engine", "reference", "statistics"),
-    ("results", "samples"),
+    ("results", "samples", "optimise"),
     ("evaluator", "_evaluate"),
     ("trec_eval", "retrieval"),
     ("experiments",),

@@ -22,6 +22,7 @@ from tieaware.inputs.qrels import checked_columns
 from tieaware.inputs.ranks import RankColumn
 from tieaware.inputs.rows import RowChunk, Rows, exact_scores
 from tieaware.inputs.run_column import runs_of
+from tieaware.inputs.run_exports import RunExports
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.query_lists import Lists, from_columns, grouped
 
@@ -153,7 +154,7 @@ class RunSource(ABC):
         return None
 
 
-class Run(RunSource):
+class Run(RunSource, RunExports):
     """A run as immutable columns, made by `Run.from_dict`, `Run.from_columns` or `read_run`.
 
     Parameters

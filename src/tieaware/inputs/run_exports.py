@@ -1,0 +1,147 @@
+"""Exports of a run: as a dict, as data frames, and as a TREC or Parquet file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tieaware.checks.arrays import Integers, Offsets, Scores
+from tieaware.errors import InputError
+from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.output import data_frames
+from tieaware.runtime.atomic_files import whole_file
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+# The number of rows whose text is in memory at a time when a file is written.
+_ROWS = 1 << 16
+
+
+class RunExports:
+    """The exports of a run, which has the attributes of `tieaware.Run`."""
+
+    __slots__ = ()
+
+    queries: Identifiers
+    offsets: Offsets
+    documents: Identifiers
+    scores: Scores
+    name: str
+
+    def to_dict(self) -> dict[str | int, dict[str | int, float]]:
+        """Return the run as ``{query: {document: score}}``, in the order of the run.
+
+        Returns
+        -------
+        dict
+            Identifiers are int if they were made from integers, otherwise str.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> tieaware.Run.from_columns(["q1", "q1"], ["d1", "d2"], [2.0, 2.0]).to_dict()
+        {'q1': {'d1': 2.0, 'd2': 2.0}}
+        """
+        documents, scores, ends = self.documents.to_list(), self.scores.tolist(), self.offsets.tolist()
+        return {
+            query: dict(zip(documents[start:end], scores[start:end], strict=True))
+            for query, start, end in zip(self.queries.to_list(), ends, ends[1:], strict=False)
+        }
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return the rows as a pyarrow.Table with the columns query, doc and score. Data frames need `tieaware[arrow]`.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        return data_frames.as_arrow(self._columns())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the rows as a pandas.DataFrame; columns as for `to_arrow`."""
+        return data_frames.as_pandas(self._columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the rows as a polars.DataFrame; columns as for `to_arrow`."""
+        return data_frames.as_polars(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        queries, sizes = self.queries.to_list(), np.diff(self.offsets).tolist()
+        repeated = [query for query, size in zip(queries, sizes, strict=True) for _ in range(size)]
+        return {"query": repeated, "doc": self.documents.to_list(), "score": np.asarray(self.scores)}
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the run to a file, whole or not at all; an existing file is replaced.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A name that ends in ".parquet" gives a Parquet file with the columns of `to_arrow`, which needs
+            `tieaware[arrow]`. Any other name gives a TREC file. In a TREC file, the documents of a query are sorted by
+            score; tied documents keep the order of the run. Scores are written so that the same numbers are read back.
+
+        Raises
+        ------
+        InputError
+            The file cannot be written; or, for a TREC file, an identifier is empty or contains white space, or a query
+            begins with "#", which marks a comment.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, tieaware
+        >>> run = tieaware.Run.from_dict({"q1": {"d1": 1.5, "d2": 2.5, "d3": 1.5}}, name="bm25")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     run.write(f"{folder}/bm25.run")
+        ...     print(pathlib.Path(folder, "bm25.run").read_text(), end="")
+        q1 Q0 d2 1 2.5 bm25
+        q1 Q0 d1 2 1.5 bm25
+        q1 Q0 d3 3 1.5 bm25
+        """
+        if os.fsdecode(path).endswith(".parquet"):
+            data_frames.write_parquet(self._columns(), path)
+            return
+        _check_words(self.queries, "query")
+        for query in self.queries:
+            if query.startswith(b"#"):
+                raise _unwritable("query", query, "where a line that begins with it is a comment")
+        _check_words(self.documents, "document")
+        tag = "_".join(self.name.split()).encode("utf-8", "surrogateescape") or b"run"
+        order = self._by_score()
+        ranks = np.arange(1, len(order) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        query_of = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
+        with whole_file(path) as file:
+            for start in range(0, len(order), _ROWS):
+                rows = order[start : start + _ROWS]
+                fields = (
+                    self.queries.take(query_of[start : start + _ROWS]),
+                    self.documents.take(rows),
+                    ranks[start : start + _ROWS].tolist(),
+                    self.scores[rows].astype(np.float64).tolist(),
+                )
+                lines = (b"%b Q0 %b %d %r %b\n" % (*each, tag) for each in zip(*fields, strict=True))
+                file.write(b"".join(lines))
+
+    def _by_score(self) -> Integers:
+        """Return the rows, list after list, by descending score; tied rows keep their order."""
+        lists = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
+        return np.lexsort((np.negative(self.scores), lists))
+
+
+def _check_words(identifiers: Identifiers, what: str) -> None:
+    """Raise InputError if an identifier cannot be a field of a TREC file."""
+    spaces = np.isin(identifiers.data, np.frombuffer(b" \t\n\v\f\r", np.uint8))
+    wrong = np.flatnonzero(np.diff(identifiers.offsets) == 0)
+    if spaces.any():
+        wrong = np.searchsorted(identifiers.offsets, np.flatnonzero(spaces), side="right") - 1
+    if len(wrong):
+        raise _unwritable(what, identifiers[int(wrong[0])], "which separates fields by white space")
+
+
+def _unwritable(what: str, identifier: bytes, why: str) -> InputError:
+    problem = f"{what} {quoted(identifier)} cannot be written to a TREC file, {why}"
+    return InputError("run", f"{problem}: write a .parquet file instead")

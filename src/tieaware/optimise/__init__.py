@@ -1,0 +1,5 @@
+"""Fusion of several runs into one."""
+
+from tieaware.optimise.fusion import fuse
+
+__all__ = ["fuse"]

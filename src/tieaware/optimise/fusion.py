@@ -1,0 +1,208 @@
+"""Fusion of runs: the scores of several runs become one score for each document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from tieaware.checks.arguments import number, one_of, shown, unexpected
+from tieaware.checks.arrays import Integers, Values
+from tieaware.errors import InputError
+from tieaware.inputs import Run, RunLike, as_sources
+from tieaware.lists.identifiers import quoted
+from tieaware.lists.query_lists import Lists
+from tieaware.optimise.alignment import Aligned, align
+from tieaware.optimise.normalisation import NORMALISATIONS, NormalisationName, RankedLists
+
+Method: TypeAlias = Literal["sum", "mnz", "max", "min", "med", "rrf", "isr", "borda"]
+Missing: TypeAlias = Literal["least", "zero"] | float
+
+
+def fuse(
+    runs: Mapping[str, RunLike] | Sequence[RunLike],
+    method: Method = "sum",
+    weights: Mapping[str, float] | Sequence[float] | None = None,
+    normalise: NormalisationName = "min-max",
+    *,
+    missing: Missing = "least",
+    k: float = 60,
+    name: str | None = None,
+) -> Run:
+    """Combine several runs into one run, which has every document that any of the runs has.
+
+    Two documents with equal scores in each of the runs get equal fused scores, to the bit. The ranks of tied documents
+    are averaged over all of their orders, so that no method depends on the order of the input.
+
+    Parameters
+    ----------
+    runs : {name: run}, or sequence of runs
+        At least two runs, in any form that `evaluate` accepts. They are read as a whole.
+    method : str
+        "sum": the weighted sum of the normalised scores (CombSUM). "mnz": this sum, multiplied by the number of runs
+        that have the document (CombMNZ). "max", "min", "med": the maximum, minimum or median of the weighted scores.
+        "rrf": reciprocal rank fusion, the sum of 1 / (k + rank). "isr": the sum of 1 / rank², multiplied by the number
+        of runs that have the document. "borda": the sum of n + 1 - rank, where n is the number of documents that any
+        run has for the query; documents that a run lacks share the ranks below its last document.
+    weights : {name: float} or sequence of float, optional
+        The weight of each run; 1 by default.
+    normalise : str
+        How the scores of each run are normalised, for each query: "min-max": to 0 … 1 (1 if all scores are equal). "z":
+        to mean 0 and standard deviation 1 (0 if all scores are equal). "sum": the least score becomes 0, and the sum 1.
+        "rank": 1 - (rank - 1) / n, for n documents in the list. "none". The methods by rank do not use it.
+    missing : "least", "zero" or float
+        The normalised score of a document that a run does not have. "least": 0 for "min-max", "sum" and "rank"; for "z"
+        and "none" the least score of the run for this query, or 0 if the run does not answer it. "zero": 0. Or this
+        number. In "rrf" and "isr", a document gets nothing from a run that does not have it.
+    k : float
+        The constant of reciprocal rank fusion, at least 0.
+    name : str, optional
+        The name of the fused run; by default the names of the runs, joined by "+".
+
+    Returns
+    -------
+    Run
+        Queries and documents are in the order in which the runs have them first; scores are float64.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two runs, they have no query in common, a score is infinite, weights do not fit the runs,
+        or an argument is unknown or out of range.
+
+    References
+    ----------
+    Fox, E. A. and Shaw, J. A. (1994). Combination of multiple searches. TREC-2. Aslam, J. A. and Montague, M. (2001).
+    Models for metasearch. SIGIR 2001. Cormack, G. V., Clarke, C. L. A. and Büttcher, S. (2009). Reciprocal rank fusion
+    outperforms Condorcet and individual rank learning methods. SIGIR 2009. Mourão, A., Martins, F. and Magalhães, J.
+    (2015). Multimodal medical information retrieval with unsupervised rank fusion. Computerized Medical Imaging and
+    Graphics 39.
+
+    Examples
+    --------
+    The first run ties two documents: each has rank 1 or 2, with equal probability.
+
+    >>> import tieaware
+    >>> bm25 = {"q1": {"d1": 7.0, "d2": 7.0}}
+    >>> dense = {"q1": {"d2": 0.9, "d3": 0.5}}
+    >>> tieaware.fuse({"bm25": bm25, "dense": dense}, weights={"bm25": 0.25, "dense": 0.75}).to_dict()
+    {'q1': {'d1': 0.25, 'd2': 1.0, 'd3': 0.0}}
+    >>> tieaware.fuse({"bm25": bm25, "dense": dense}, "rrf", k=1).to_dict()
+    {'q1': {'d1': 0.41666666666666663, 'd2': 0.9166666666666666, 'd3': 0.3333333333333333}}
+    """
+    one_of("method", method, _METHODS)
+    one_of("normalise", normalise, NORMALISATIONS)
+    if isinstance(missing, str) and missing not in ("least", "zero"):
+        raise unexpected("missing", "'least', 'zero' or a number", shown(missing))
+    if not isinstance(missing, str):
+        missing = number("missing", missing, -1e300, 1e300)
+    k = number("k", k, 0, 1e300)
+    sources = as_sources(runs)
+    if len(sources) < 2:
+        raise InputError("runs", "must be at least two runs to fuse")
+    names = tuple(sources)
+    weighted = _weights(weights, names)
+    aligned = align([source.whole() for source in sources.values()])
+    _check_scores(aligned, names)
+    if method in _BY_RANK:
+        scores = _fused_ranks(aligned, weighted, method, k)
+    else:
+        scores = _fused_scores(aligned, weighted, method, normalise, missing)
+    lists = Lists(aligned.queries, aligned.offsets, aligned.documents, scores)
+    return Run.of(lists, "+".join(names) if name is None else name)
+
+
+def _weights(weights: Any, names: Sequence[str]) -> list[float]:
+    """Return the weight of each run."""
+    if weights is None:
+        return [1.0] * len(names)
+    if isinstance(weights, Mapping):
+        if set(weights) != set(names):
+            found = ", ".join(map(str, weights))
+            raise InputError("weights", f"must have one weight for each run, {', '.join(names)}; found {found}")
+        given = [weights[name] for name in names]
+    elif isinstance(weights, Sequence | np.ndarray) and not isinstance(weights, str | bytes):
+        given = list(weights)
+        if len(given) != len(names):
+            raise InputError("weights", f"must have one weight for each of the {len(names)} runs; found {len(given)}")
+    else:
+        raise unexpected("weights", "a list of numbers or {name: number}", shown(weights))
+    return [number(f"weights[{i}]", weight, -1e300, 1e300) for i, weight in enumerate(given)]
+
+
+def _check_scores(aligned: Aligned, names: Sequence[str]) -> None:
+    """Raise InputError if a score is infinite, or if no two runs have a query in common."""
+    for name, scores in zip(names, aligned.scores, strict=True):
+        if np.isinf(scores).any():
+            raise InputError(name, "has an infinite score, which cannot be fused")
+        if np.isnan(scores).all():
+            raise InputError(name, "has no document")
+    lists = _list_of_rows(aligned)
+    answers = [np.bincount(lists[~np.isnan(scores)], minlength=len(aligned.queries)) > 0 for scores in aligned.scores]
+    if not (np.sum(answers, axis=0) > 1).any():
+        queries = [quoted(aligned.queries[int(np.argmax(answered))]) for answered in answers]
+        shown_queries = " and ".join(f"{name} has {query}" for name, query in zip(names, queries, strict=True))
+        raise InputError("runs", f"have no query in common: {shown_queries}")
+
+
+def _fused_scores(aligned: Aligned, weights: Sequence[float], method: str, normalise: str, missing: Any) -> Values:
+    """Return the fused score of each row, from the normalised scores."""
+    lists, normalisation = _list_of_rows(aligned), NORMALISATIONS[normalise]
+    combined = np.empty_like(aligned.scores)
+    for scores, weight, out in zip(aligned.scores, weights, combined, strict=True):
+        here = np.flatnonzero(~np.isnan(scores))
+        values = normalisation.apply(RankedLists(scores[here], lists[here]))
+        if missing == "least" and not normalisation.from_zero:
+            least = np.zeros(len(aligned.queries))
+            least[lists[here]] = np.inf
+            np.minimum.at(least, lists[here], values)
+            out[:] = least[lists]
+        else:
+            out[:] = 0.0 if isinstance(missing, str) else missing
+        out[here] = values
+        out *= weight
+    fused: Values = _METHODS[method](combined)
+    return fused * (~np.isnan(aligned.scores)).sum(axis=0) if method == "mnz" else fused
+
+
+def _fused_ranks(aligned: Aligned, weights: Sequence[float], method: str, k: float) -> Values:
+    """Return the fused score of each row, from expected ranks."""
+    sizes, lists = np.diff(aligned.offsets), _list_of_rows(aligned)
+    fused = np.zeros(len(lists))
+    for scores, weight in zip(aligned.scores, weights, strict=True):
+        here = np.flatnonzero(~np.isnan(scores))
+        points = np.zeros(len(lists))
+        ranked = RankedLists(scores[here], lists[here])
+        if method == "borda":
+            retrieved = np.bincount(lists[here], minlength=len(sizes))
+            # The documents that the run lacks share the points 1 … n - retrieved.
+            points[:] = ((sizes - retrieved + 1) / 2)[lists]
+            points[here] = sizes[lists[here]] + 1 - ranked.expected(lambda ranks: ranks)
+        else:
+            points[here] = ranked.expected(partial(_METHODS[method], k))
+        fused += weight * points
+    return fused * (~np.isnan(aligned.scores)).sum(axis=0) if method == "isr" else fused
+
+
+def _list_of_rows(aligned: Aligned) -> Integers:
+    """Return the index of the query of each row."""
+    return np.repeat(np.arange(len(aligned.queries)), np.diff(aligned.offsets))
+
+
+def _reciprocal(k: float, ranks: Values) -> Values:
+    return 1.0 / (k + ranks)
+
+
+def _inverse_square(_: float, ranks: Values) -> Values:
+    return 1.0 / (ranks * ranks)
+
+
+# Methods by score reduce float64[n_runs, n_rows] to float64[n_rows]; methods by rank give the weight of a rank.
+_METHODS: dict[str, Callable[..., Values]] = {
+    "sum": partial(np.sum, axis=0), "mnz": partial(np.sum, axis=0), "max": partial(np.max, axis=0),
+    "min": partial(np.min, axis=0), "med": partial(np.median, axis=0), "rrf": _reciprocal, "isr": _inverse_square,
+    "borda": _reciprocal,
+}  # fmt: skip
+_BY_RANK = ("rrf", "isr", "borda")

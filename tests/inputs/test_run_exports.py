@@ -1,0 +1,85 @@
+"""Exports of a run, which are read back as the same run."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+import tieaware
+from tieaware import Run
+
+RUN = {"q2": {"d1": 0.1, "d2": 0.1, "d3": 7.0}, "q1": {"d2": -2.5}}
+NAMES = st.text(st.characters(exclude_categories=["Cs", "Zs", "Cc"], exclude_characters="#"), min_size=1, max_size=3)
+
+
+def test_a_dict_is_returned_as_it_was():
+    assert Run.from_dict(RUN).to_dict() == RUN
+    assert list(Run.from_dict(RUN).to_dict()) == ["q2", "q1"]
+    assert Run.from_columns([1, 1], [7, 5], [0.5, 0.25]).to_dict() == {1: {7: 0.5, 5: 0.25}}
+
+
+def test_a_query_without_documents_stays_in_the_dict():
+    assert Run.from_dict({"q1": {}, "q2": {"d": 1.0}}).to_dict() == {"q1": {}, "q2": {"d": 1.0}}
+
+
+@pytest.mark.parametrize("form", ["to_arrow", "to_pandas", "to_polars"])
+def test_frames_are_read_back(form):
+    pytest.importorskip({"to_arrow": "pyarrow"}.get(form, form[3:]))
+    run = Run.from_columns([3, 3, 4], [1, 2, 1], np.array([0.5, 0.5, 0.1], np.float32))
+    frame = getattr(run, form)()
+    again = Run.from_frame(frame)
+    assert again.to_dict() == run.to_dict()
+    assert again.scores.dtype == np.float32
+
+
+@given(
+    run=st.dictionaries(
+        NAMES,
+        st.dictionaries(NAMES, st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=4),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_a_written_file_has_the_same_documents_scores_and_tied_order(run, tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "a.run"
+    Run.from_dict(run, name="my run").write(path)
+    again = tieaware.read_run(path)
+    assert again.to_dict() == run
+    assert again.tag == "my_run"
+    for query, scores in again.to_dict().items():
+        assert list(scores) == sorted(run[query], key=lambda d: -run[query][d])
+        assert list(scores.values()) == sorted(run[query].values(), reverse=True)
+
+
+def test_parquet_is_read_back(tmp_path):
+    pytest.importorskip("pyarrow")
+    Run.from_dict(RUN).write(tmp_path / "a.parquet")
+    assert tieaware.read_run(tmp_path / "a.parquet").to_dict() == RUN
+
+
+def test_many_rows_are_written(tmp_path):
+    n = 70_000
+    scores = np.random.default_rng(1).integers(0, 50, n) / 7
+    run = Run.from_columns(np.repeat(np.arange(7), n // 7), np.arange(n), scores)
+    run.write(tmp_path / "a.run")
+    again = tieaware.read_run(tmp_path / "a.run").to_dict()
+    assert {int(q): {int(d): s for d, s in docs.items()} for q, docs in again.items()} == run.to_dict()
+
+
+@pytest.mark.parametrize(("query", "document", "message"), [
+    ("a b", "d", "run: query 'a b' cannot be written to a TREC file, which separates fields by white space: "
+     "write a .parquet file instead"),
+    ("q", "d\t1", "run: document 'd\\t1' cannot be written to a TREC file, which separates fields by white space: "
+     "write a .parquet file instead"),
+    ("#q", "d", "run: query '#q' cannot be written to a TREC file, where a line that begins with it is a comment: "
+     "write a .parquet file instead"),
+    ("q", "", "run: document '' cannot be written to a TREC file, which separates fields by white space: "
+     "write a .parquet file instead"),
+])  # fmt: skip
+def test_identifiers_that_trec_files_cannot_hold_are_refused(query, document, message, tmp_path):
+    path = tmp_path / "a.run"
+    path.write_text("old")
+    with pytest.raises(tieaware.InputError) as error:
+        Run.from_dict({query: {document: 1.0}}).write(path)
+    assert str(error.value) == message
+    assert path.read_text() == "old"
