@@ -120,6 +120,17 @@ def scikit_learn(name):
     return {"AP": mean_of(sklearn.metrics.average_precision_score)}
 
 
+def tie_aware_retrieval_metrics():
+    import trm
+
+    relevant = [labels.astype(bool).tolist() for labels in LABELS]
+    scores = [each.tolist() for each in SCORES]
+    values = trm.evaluate(scores, relevant, ["mrr", "map", "ndcg", "precision", "recall"], [5, N]).metrics
+    names = {"RR": "mrr", "AP": "map", "nDCG": "ndcg"}
+    whole = {measure: values[name][N].expected for measure, name in names.items()}
+    return {**whole, "P@5": values["precision"][5].expected, "R@5": values["recall"][5].expected}
+
+
 def lightgbm():
     import lightgbm
 
@@ -172,6 +183,7 @@ RUNS = [
     ("sentence_transformers", lambda: reranking("AP")),
     ("sklearn", lambda: scikit_learn("ndcg_score")),
     ("sklearn", lambda: scikit_learn("average_precision_score")),
+    ("trm", tie_aware_retrieval_metrics),
     ("lightgbm", lightgbm),
     ("xgboost", xgboost),
     ("torchmetrics", lambda: torchmetrics("normalized_dcg")),

@@ -55,11 +55,15 @@ WITHOUT_EXAMPLES = (
     "docs/integrations/graders.md",
     "docs/integrations/trec_eval.md",
 )
+# Pages about a package that nothing else in the suite needs.
+NEEDED = {"docs/start/optuna.md": "optuna", "docs/coming_from/tie_aware_retrieval_metrics.md": "trm"}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_examples_in_the_documents_run(name):
     """Every doctest of the file passes; pages for users have at least one."""
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name], reason=f"{NEEDED[name]}, which the page is about, is not installed")
     results = doctest.testfile(str(ROOT / name), module_relative=False, encoding="utf-8")
     assert results.failed == 0
     assert results.attempted > 0 or name in WITHOUT_EXAMPLES

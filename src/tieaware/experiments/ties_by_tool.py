@@ -96,6 +96,10 @@ TOOLS = (
         how="each tie group is one threshold: its documents get the precision at the end of the group",
     ),
     Tool(
+        package="tie-aware-retrieval-metrics", version="0.1.1", computes="all (expected)", rule="average",
+        how="the mean over all orders; oblivious keeps the order of the list",
+    ),
+    Tool(
         package="lightgbm", version="4.7.0", computes="ndcg, map", rule="run_order",
         how="a stable sort: keeps the order of the rows",
     ),
