@@ -320,3 +320,53 @@ def test_scores_that_change_meanwhile_never_crash(ties):
     finally:
         done.set()
         changing.join()
+
+
+def test_the_score_of_one_measure_is_a_float():
+    evaluator = Evaluator(LABELS, "AP", offsets=OFFSETS)
+    assert type(evaluator.score(SCORES)) is float
+    assert evaluator.score(SCORES) == evaluator.mean(SCORES)[0]
+    assert evaluator.rows(0, 1).score(SCORES[:4]) == evaluator(SCORES)[0, 0]
+
+
+def test_the_score_of_less_is_better_is_not_negated():
+    assert Evaluator([0, 0, 1], "ESL").score([3.0, 2.0, 1.0]) == 2
+
+
+def test_a_score_needs_one_measure(evaluator):
+    with pytest.raises(InputError) as error:
+        evaluator.score(SCORES)
+    assert str(error.value) == (
+        "score(): needs an evaluator of one measure; this one has 3: use mean(scores), or Evaluator(..., 'AP')"
+    )
+
+
+def test_a_score_needs_a_query():
+    with pytest.raises(InputError, match=r"^mean: needs at least one query$"):
+        Evaluator(np.zeros((0, 3), int), "AP").score(np.zeros((0, 3)))
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (lambda: Evaluator([1], "AP"), "Evaluator(1 query, 1 document, measures: AP, ties: average)"),
+        (
+            lambda: Evaluator(LABELS, MEASURES, offsets=OFFSETS, ties="optimistic", precision="bf16"),
+            "Evaluator(3 queries, 7 documents, measures: AP nDCG@2 NumRet, ties: optimistic, precision: bfloat16)",
+        ),
+        (
+            lambda: Evaluator(np.zeros((9, 1000), int), [f"P@{k}" for k in range(1, 9)]),
+            "Evaluator(9 queries, 9,000 documents, measures: P@1 P@2 P@3 P@4 P@5 P@6 … (8 in all), ties: average)",
+        ),
+    ],
+)
+def test_repr_is_one_line(made, expected):
+    assert repr(made()) == expected
+
+
+def test_the_repr_of_a_spread_shows_numbers_if_there_are_few(evaluator):
+    few = Evaluator([1, 0], ["RR", "P@1"]).spread([2.0, 2.0])
+    assert repr(few) == "Spread(mean=[[0.75, 0.5]], std=[[0.25, 0.5]], min=[[0.5, 0]], max=[[1, 1]])"
+    assert repr(Evaluator(np.zeros((9, 2), int), "AP RR").spread(np.zeros((9, 2)))) == (
+        "Spread(mean, std, min and max, each float64[9, 2])"
+    )

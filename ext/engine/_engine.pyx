@@ -196,6 +196,9 @@ cdef class Engine:
         The index of the weighting that gives each judged document the weight 1; -1 if no measure has judged_only.
     judged_lengths : int64[n_queries]
         The number of judged documents of each list.
+    shared_scores : bool
+        Whether all lists have the same scores. The lists then have the same length, and the scores of a call are those
+        of one list.
     """
     cdef PreparedLists lists
     cdef Measures measures
@@ -208,10 +211,13 @@ cdef class Engine:
     cdef const int64_t* judged_lengths
     cdef double undefined
     cdef int judged
+    cdef bint shared_scores
+    # The number of scores of a call.
+    cdef Py_ssize_t n_scores
 
     def __cinit__(self, PreparedLists lists not None, Measures measures not None, *, cnp.ndarray norms not None,
                   cnp.ndarray query_numbers not None, cnp.ndarray lookup_starts not None, double undefined, int judged,
-                  cnp.ndarray judged_lengths not None):
+                  cnp.ndarray judged_lengths not None, bint shared_scores=False):
         self.lists = lists
         self.measures = measures
         self.arrays = norms, query_numbers, lookup_starts, judged_lengths
@@ -223,13 +229,25 @@ cdef class Engine:
         self.judged_lengths = <const int64_t*>cnp.PyArray_DATA(judged_lengths)
         self.undefined = undefined
         self.judged = judged
+        self.shared_scores = shared_scores
+        self.n_scores = lists.n_docs
+        if shared_scores:
+            self.n_scores = lists.offsets[1] if lists.n_queries > 0 else 0
 
     def __reduce__(self):
         norms, query_numbers, lookup_starts, judged_lengths = self.arrays
         return partial(
             Engine, norms=norms, query_numbers=query_numbers, lookup_starts=lookup_starts, undefined=self.undefined,
-            judged=self.judged, judged_lengths=judged_lengths,
+            judged=self.judged, judged_lengths=judged_lengths, shared_scores=self.shared_scores,
         ), (self.lists, self.measures)
+
+    def sharing_scores(self):
+        """Return an engine for the same lists, which must have the same length, with the same scores in every list."""
+        norms, query_numbers, lookup_starts, judged_lengths = self.arrays
+        return Engine(
+            self.lists, self.measures, norms=norms, query_numbers=query_numbers, lookup_starts=lookup_starts,
+            undefined=self.undefined, judged=self.judged, judged_lengths=judged_lengths, shared_scores=True,
+        )
 
     def rows(self, Py_ssize_t first, Py_ssize_t last):
         """Return an engine for the lists first … last - 1 only, which shares the prepared arrays with this engine."""
@@ -238,6 +256,7 @@ cdef class Engine:
             self.lists.rows(first, last), self.measures, norms=norms[first:last],
             query_numbers=query_numbers[first:last], lookup_starts=lookup_starts[first:last],
             undefined=self.undefined, judged=self.judged, judged_lengths=judged_lengths[first:last],
+            shared_scores=self.shared_scores,
         )
 
     def call(self, scores, out, bint in_rows):
@@ -253,7 +272,7 @@ cdef class Engine:
         cdef int dtype = cnp.PyArray_TYPE(s)
         if not ((dtype == cnp.NPY_DOUBLE or dtype == cnp.NPY_FLOAT)
                 and cnp.PyArray_IS_C_CONTIGUOUS(s) and cnp.PyArray_ISALIGNED(s) and cnp.PyArray_ISNOTSWAPPED(s)
-                and cnp.PyArray_SIZE(s) == self.lists.n_docs
+                and cnp.PyArray_SIZE(s) == self.n_scores
                 and (cnp.PyArray_NDIM(s) == 1 or (in_rows and cnp.PyArray_NDIM(s) == 2 and self.lists.n_docs > 0
                                                   and cnp.PyArray_DIM(s, 0) == self.lists.n_queries))
                 and cnp.PyArray_TYPE(o) == cnp.NPY_DOUBLE
@@ -266,8 +285,8 @@ cdef class Engine:
     cpdef Py_ssize_t evaluate(self, cnp.ndarray scores, cnp.ndarray out, Py_ssize_t first, Py_ssize_t last) except -2:
         """Write the values of the queries first … last - 1 into their rows of `out`.
 
-        `scores` is float64[n_docs] or float32[n_docs], `out` float64[n_queries, n_measures]; both are C-contiguous,
-        aligned and in native byte order. Returns the first query with a NaN among its scores, or -1.
+        `scores` is float64[n_docs] or float32[n_docs], or those of one list if all lists share them; `out` is
+        float64[n_queries, n_measures]. Both are C-contiguous, aligned and in native byte order. Returns the first query with a NaN among its scores, or -1.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
@@ -373,12 +392,13 @@ cdef class Engine:
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
         """Write the means over all queries of the candidates first … last - 1 into their rows of `out`.
 
-        `scores` is float64 or float32[n_candidates, n_docs], `out` float64[n_candidates, n_measures]. Returns
-        (candidate, query) of the first NaN, or None.
+        `scores` is float64 or float32[n_candidates, n_scores], where n_scores is n_docs, or the length of a list if all
+        lists share the scores; `out` is float64[n_candidates, n_measures]. Returns (candidate, query) of the first NaN,
+        or None.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
-        cdef Py_ssize_t size = (4 if single else 8) * self.lists.n_docs
+        cdef Py_ssize_t size = (4 if single else 8) * self.n_scores
         cdef double* means = <double*>cnp.PyArray_DATA(out)
         cdef double* values
         cdef Mean* mean
@@ -425,7 +445,7 @@ cdef class Engine:
 
         If a measure has judged_only, also write the groups without unjudged documents.
         """
-        cdef int64_t start = self.lists.offsets[query]
+        cdef int64_t start = 0 if self.shared_scores else self.lists.offsets[query]
         cdef bint good
         if single:
             good = group(self.lists, query, <const float*>scores + start, groups, scratch)

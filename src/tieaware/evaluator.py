@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any
@@ -10,36 +10,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, shown, unexpected, whole_number
-from tieaware.checks.arrays import (
-    Integers,
-    Offsets,
-    Scores,
-    Values,
-    as_array,
-    as_flat,
-    as_integer_labels,
-    as_labels,
-    as_numpy,
-    as_offsets,
-    as_scores,
-    element,
-    offsets_from_qid,
-    offsets_from_sizes,
-)
+from tieaware.checks.arguments import unexpected, whole_number
+from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_integer_labels, as_numpy, as_scores, element
+from tieaware.engine.list_arguments import all_judgments, checked_undefined, document_order, list_offsets
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Spread
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
-from tieaware.lists.identifiers import Identifiers
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.lists.sparse import Relevance
-from tieaware.measures import Measure, parse_measures
+from tieaware.measures import Measure, named_measures, parse_measures
 from tieaware.precision import Coarsening
+from tieaware.results import Results
+from tieaware.results.named_scores import results_of_scores
 from tieaware.runtime.threads import checked_threads, over_chunks
-from tieaware.ties import TieRule
+
+# The most measures that repr() shows.
+_SHOWN_MEASURES = 6
 
 
 class Evaluator:
@@ -117,15 +106,15 @@ class Evaluator:
         threads: int | None = 1,
         undefined: float = 0.0,
     ) -> None:
-        self.measures = parse_measures(measures)
+        self._set_measures(measures)
         self._view = View(ties, precision)
         workers = checked_threads(threads)
         array = as_array(labels, "labels")
         whole = as_integer_labels(array, "labels")
-        list_offsets = _list_offsets(array, offsets, group, qid)
-        lists = JudgedLists.of_labels(whole, list_offsets, **also_weighted(self.measures))
-        judged = lists.judgments if judgments is None else _judgments(judgments, lists.judgments)
-        order = _document_order(self._view.rule, docids, list_offsets, "label")
+        offsets_of_lists = list_offsets(array, offsets, group, qid)
+        lists = JudgedLists.of_labels(whole, offsets_of_lists, **also_weighted(self.measures))
+        judged = lists.judgments if judgments is None else all_judgments(judgments, lists.judgments)
+        order = document_order(self._view.rule, docids, offsets_of_lists, "label")
         self._prepare_lists(lists, judged, array.shape, order, undefined, workers)
 
     @classmethod
@@ -163,7 +152,9 @@ class Evaluator:
         Returns
         -------
         Evaluator
-            An evaluator of scores of shape (n_queries, n_items).
+            An evaluator of scores of shape (n_queries, n_items). Scores of shape (n_items,), such as the popularity of
+            the items, are those of every query. They are read in place; only if excluded items change the scores that
+            a `precision` gives to the other items ("levels", "gap"), they are copied for up to 4 MiB of scores at a time.
 
         Raises
         ------
@@ -181,16 +172,24 @@ class Evaluator:
         >>> evaluator = tieaware.Evaluator.from_sparse(relevance, ["RR", "R@1"], exclude=seen)
         >>> evaluator(np.array([[0.9, 0.5, 0.7, 0.5, 0.1]], dtype=np.float32))
         array([[0.75, 0.5 ]])
+        >>> evaluator([5, 3, 2, 3, 0])                                                  # one score for each item
+        array([[0.75, 0.5 ]])
         """
         evaluator = cls.__new__(cls)
-        evaluator.measures = parse_measures(measures)
+        evaluator._set_measures(measures)
         evaluator._view = View(ties, precision)
         workers = checked_threads(threads)
         judged = Relevance.of(relevance, exclude)
         lists = judged.lists(also_weighted(evaluator.measures)["pool"])
-        order = _document_order(evaluator._view.rule, docids, np.array([0, judged.n_items]), "item")
+        order = document_order(evaluator._view.rule, docids, np.array([0, judged.n_items]), "item")
         evaluator._prepare_lists(lists, lists.judgments, judged.shape, order, undefined, workers)
+        evaluator._n_items = judged.n_items
         return evaluator
+
+    def _set_measures(self, measures: str | Measure | Sequence[str | Measure]) -> None:
+        # A sequence is copied, because the caller may change it, and `results` needs the names that the caller used.
+        self._given_measures = tuple(measures) if isinstance(measures, list) else measures
+        self.measures = parse_measures(self._given_measures)
 
     def _prepare_lists(
         self,
@@ -203,6 +202,10 @@ class Evaluator:
     ) -> None:
         """Prepare the evaluation of lists whose scores are one-dimensional or have this shape."""
         self._shape = shape
+        # The number of items of each list if the lists of all queries have the same items; otherwise None.
+        self._n_items: int | None = None
+        # The index of the first list in the evaluator whose `rows` these are.
+        self._first = 0
         self._in_rows = len(shape) == 2
         self._offsets = lists.offsets
         self.n_queries = len(lists.offsets) - 1
@@ -213,7 +216,7 @@ class Evaluator:
             lists,
             Totals.of(self.measures, judgments),
             order=order,
-            undefined=_checked_undefined(undefined),
+            undefined=checked_undefined(undefined),
             threads=threads,
         )
         self._prepared = self._prepare(*passes([self._view]))
@@ -266,7 +269,16 @@ class Evaluator:
         some._prepared = self._prepared.rows(first, last)
         some._prepared_for_spread = None
         some._rows_of = self, first, last
+        some._first = self._first + first
         return some
+
+    def __repr__(self) -> str:
+        n_queries = f"{self.n_queries:,} quer{'y' if self.n_queries == 1 else 'ies'}"
+        n_docs = f"{self.n_docs:,} document{'' if self.n_docs == 1 else 's'}"
+        names = " ".join(map(str, self.measures[:_SHOWN_MEASURES]))
+        more = f" … ({len(self.measures)} in all)" if len(self.measures) > _SHOWN_MEASURES else ""
+        precision = "" if self._view.precision is None else f", precision: {self._view.precision}"
+        return f"Evaluator({n_queries}, {n_docs}, measures: {names}{more}, ties: {self._view.rule.name}{precision})"
 
     def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:
         """Evaluate one scoring: return the value of every measure for every query.
@@ -317,6 +329,89 @@ class Evaluator:
         """
         averages: Values = self._means(self._flat(scores)[None, :], lambda _: "scores")[0]
         return averages
+
+    def score(self, scores: npt.ArrayLike) -> float:
+        """Evaluate one scoring with an evaluator of one measure: return the mean over the queries as a plain float.
+
+        An objective function of an optimiser can return this number. For a measure of which less is better, such as
+        ESL, it is the mean itself, not negated: minimise it. The parameters are as for `__call__`.
+
+        Returns
+        -------
+        float
+            The only element of `mean`.
+
+        Raises
+        ------
+        InputError
+            If the evaluator has several measures, or as for `mean`.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> tieaware.Evaluator([0, 1, 0, 1], "RR").score([4.0, 3.0, 3.0, 2.0])
+        0.41666666666666663
+        """
+        if len(self.measures) != 1:
+            raise InputError(
+                "score()",
+                f"needs an evaluator of one measure; this one has {len(self.measures)}: use mean(scores), or "
+                f"Evaluator(..., {str(self.measures[0])!r})",
+            )
+        return float(self.mean(scores)[0])
+
+    def results(
+        self,
+        scores: Mapping[str, npt.ArrayLike],
+        queries: Iterable[str | int] | None = None,
+        *,
+        spread: bool = False,
+    ) -> Results:
+        """Evaluate one scoring or more, each under a name: return `Results`, with frames, tables, tests and plots.
+
+        Parameters
+        ----------
+        scores : {name: scores}
+            The name of each run, and its scores as for `__call__`.
+        queries : sequence of str or of int, length n_queries, optional
+            The names of the queries. By default they are the whole numbers 0 … n_queries - 1. For ``rows(i, j)`` they
+            are i … j - 1, so that `Results.concat` joins the results of blocks of rows.
+        spread : bool
+            Whether to compute the standard deviation, minimum and maximum of each value over the orders of tied
+            documents, too. Requires the tie rule "average".
+
+        Returns
+        -------
+        Results
+            The names of the measures are those that were requested. Queries for which every measure is undefined (NaN,
+            with ``undefined=nan``) are left out, so that tests and tables are over the queries that count.
+
+        Raises
+        ------
+        InputError
+            If `scores` is not a dict or is empty, if scores cannot be used (the message names the run), if the names of
+            the queries are too few, too many or not different, or if two measures have the same name.
+
+        Examples
+        --------
+        The second run ties all documents.
+
+        >>> import tieaware
+        >>> evaluator = tieaware.Evaluator([[0, 1], [1, 0]], ["RR", "P@1"])
+        >>> result = evaluator.results({"fp32": [[1.0, 2.0], [2.0, 1.0]], "int8": [[1, 1], [1, 1]]}, ["q1", "q2"])
+        >>> print(result.means())
+        Means over 2 queries, ties: average
+        <BLANKLINE>
+        run       RR     P@1
+        fp32  1.0000  1.0000
+        int8  0.7500  0.5000
+        >>> result["int8", "RR", "q2"]
+        0.75
+        """
+        view = View(self._view.rule.name, self._view.precision, spread)
+        evaluate = partial(self._evaluate, self._with_spread() if spread else self._prepared)
+        numbers = range(self._first, self._first + self.n_queries)
+        return results_of_scores(scores, queries, numbers, named_measures(self._given_measures), view, evaluate)
 
     def spread(self, scores: npt.ArrayLike) -> Spread:
         """Evaluate every query, and compute how much each value depends on the order of tied documents.
@@ -440,23 +535,30 @@ class Evaluator:
         """
         if self.n_queries == 0:
             raise InputError("mean", "needs at least one query")
-        averages, failure = self._prepared.means(candidates)
+        averages, failure = self._for(self._prepared, candidates.shape[1]).means(candidates)
         if failure is not None:
             raise self._nan(candidates[failure[0]], failure[1], name(failure[0]))
         return averages
 
-    def _evaluate(self, prepared: Prepared, scores: npt.ArrayLike, values: Values) -> None:
+    def _evaluate(self, prepared: Prepared, scores: npt.ArrayLike, values: Values, name: str = "scores") -> None:
         """Write the values of all queries; raise InputError if a score is NaN."""
-        array = self._flat(scores)
-        failed = prepared.evaluate(array, values)
+        array = self._flat(scores, name)
+        failed = self._for(prepared, len(array)).evaluate(array, values)
         if failed >= 0:
-            raise self._nan(array, failed, "scores")
+            raise self._nan(array, failed, name)
 
-    def _flat(self, scores: npt.ArrayLike) -> Scores:
+    def _for(self, prepared: Prepared, n_scores: int) -> Prepared:
+        """Return the prepared evaluation for an array of this length: of all documents, or of items for all queries."""
+        return prepared if n_scores == self.n_docs else prepared.sharing_scores()
+
+    def _flat(self, scores: npt.ArrayLike, name: str = "scores") -> Scores:
         """Return the scores of one call as the one-dimensional array that the kernels need."""
-        array = as_scores(scores, "scores")
+        array = as_scores(scores, name)
+        if array.shape == (self._n_items,):
+            return array
         if array.shape not in ((self.n_docs,), self._shape):
-            raise unexpected("scores", self._shapes(), f"shape {array.shape}")
+            shared = "" if self._n_items in (None, self.n_docs) else f", or ({self._n_items},) for all queries"
+            raise unexpected(name, self._shapes() + shared, f"shape {array.shape}")
         return array.reshape(self.n_docs)
 
     def _shapes(self, before: str = "", after: str = "") -> str:
@@ -480,76 +582,9 @@ class Evaluator:
 
     def _nan(self, scores: Scores, query: int, name: str) -> InputError:
         """Return the error for a NaN in the scores of this query; it names the first document with a NaN."""
-        missing = np.isnan(scores[self._offsets[query] : self._offsets[query + 1]])
+        first, last = self._offsets[query : query + 2] if len(scores) == self.n_docs else (0, len(scores))
+        missing = np.isnan(scores[first:last])
         if self._prepared.excluded is not None:
             missing[self._prepared.excluded.of(query)] = False
         position = int(np.flatnonzero(missing)[0])
         return unexpected(name, "numbers", f"NaN for document {position} of query {query}")
-
-
-def _list_offsets(
-    labels: npt.NDArray[Any], offsets: npt.ArrayLike | None, group: npt.ArrayLike | None, qid: npt.ArrayLike | None
-) -> Offsets:
-    """Return the offsets of the lists, from the one of the arguments offsets, group and qid that was given."""
-    lists = {"offsets": offsets, "group": group, "qid": qid}
-    given = [name for name in lists if lists[name] is not None]
-    if labels.ndim not in (1, 2):
-        raise unexpected("labels", "one or two dimensions", f"{labels.ndim}")
-    if labels.ndim == 2:
-        if given:
-            raise InputError(given[0], "must not be given with two-dimensional labels: each row is already one list")
-        rows: Offsets = np.arange(labels.shape[0] + 1, dtype=np.int64) * labels.shape[1]
-        return rows
-    if len(given) > 1:
-        raise InputError(" and ".join(given), "only one of them may be given")
-    n_docs = len(labels)
-    if offsets is not None:
-        return as_offsets(offsets, n_docs, "offsets", "labels")
-    if group is not None:
-        return offsets_from_sizes(group, n_docs, "group", "labels")
-    if qid is not None:
-        return offsets_from_qid(qid, n_docs, "qid", "labels")
-    return np.array([0, n_docs], dtype=np.int64)
-
-
-def _judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgments) -> Judgments:
-    """Return all judgments, after checking that they include the judged documents of the lists."""
-    try:
-        given_labels, given_offsets = judgments
-    except (TypeError, ValueError):
-        raise unexpected("judgments", "a pair (labels, offsets)", shown(judgments)) from None
-    labels = as_labels(as_flat(given_labels, "labels of judgments"), "labels of judgments")
-    offsets = as_offsets(given_offsets, len(labels), "offsets of judgments", "judged documents")
-    if len(offsets) != in_lists.n_queries + 1:
-        raise InputError(
-            "judgments", f"must have as many queries as the labels, {in_lists.n_queries}; found {len(offsets) - 1}"
-        )
-    judged = Judgments(labels, offsets)
-    short = judged.short_of(in_lists)
-    if short is not None:
-        raise InputError("judgments", f"must include every judged document of the list; query {short} lacks some")
-    return judged
-
-
-def _document_order(
-    rule: TieRule, docids: Sequence[str | bytes] | None, offsets: Offsets, item: str
-) -> Integers | None:
-    """Return the order of the documents by identifier if the tie rule uses identifiers, otherwise None.
-
-    `item` is the word for what an identifier belongs to, "label" or "item", in error messages.
-    """
-    if rule.by_document is None:
-        return None
-    if docids is None:
-        raise InputError("docids", f"is required by the tie rule {rule.name!r}, which orders by document identifier")
-    documents = Identifiers.from_sequence(docids, "docids")
-    if len(documents) != offsets[-1]:
-        raise InputError("docids", f"must have one identifier per {item}, {offsets[-1]}; found {len(documents)}")
-    return rule.order(documents, offsets)
-
-
-def _checked_undefined(undefined: Any) -> float:
-    """Return `undefined` as a float: the value for queries without relevant documents, any number or NaN."""
-    if isinstance(undefined, float | np.floating) and np.isnan(undefined):
-        return float("nan")
-    return number("undefined", undefined, -np.inf, np.inf)

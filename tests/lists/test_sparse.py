@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.matrices import Sparse, sparse
 from support.queries import MEASURES, SCORES
 
 from tieaware import Evaluator, InputError
@@ -31,15 +32,6 @@ NAMES = (*MEASURES, "AUC@3", "AUC(judged_only=True)@7")
 AVERAGED = ("infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11")
 COARSENINGS = ("decimals:0", "significant:2", "float16", "bands:1.5", "bands:2", "levels:3")
 FEW = ("AP", "nDCG@2", "NumRet", "P", "Bpref")
-
-
-class Sparse(NamedTuple):
-    """A matrix in CSR form that has only the attributes which `from_sparse` reads."""
-
-    indptr: Any
-    indices: Any
-    data: Any
-    shape: Any
 
 
 class Catalogue(NamedTuple):
@@ -65,11 +57,6 @@ class Catalogue(NamedTuple):
         if "docids" in options:
             options["docids"] = [options["docids"][item] for item in np.nonzero(left)[1]]
         return Evaluator(labels[left], measures, group=left.sum(axis=1), **options), self.scores[left]
-
-
-def sparse(there: np.ndarray, data: np.ndarray) -> Sparse:
-    """Make a matrix in CSR form from the entries of `data` at which `there` is True."""
-    return Sparse(np.append(0, there.sum(axis=1).cumsum()), np.nonzero(there)[1], data[there], there.shape)
 
 
 def draw(
@@ -450,7 +437,8 @@ def test_an_argument_that_cannot_be_used_is_named(arguments, message):
 @pytest.mark.parametrize("shape", [(2, 4), (3, 2), (7,), (1, 2, 3)])
 def test_scores_of_another_shape_are_refused(shape):
     evaluator = Evaluator.from_sparse(GOOD, FEW)
-    with pytest.raises(InputError, match=r"^scores: expected shape \(6,\) or \(2, 3\), found shape "):
+    expected = r"shape \(6,\) or \(2, 3\), or \(3,\) for all queries"
+    with pytest.raises(InputError, match=rf"^scores: expected {expected}, found shape "):
         evaluator(np.zeros(shape))
 
 

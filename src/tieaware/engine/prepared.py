@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from tieaware.ties import RULES
 
 # With fewer documents than this, a call uses only one thread: handing chunks to other threads would take longer.
 _WORTH_THREADS = 8192
+# The size of the copies of scores that lists share, where copies are needed.
+_COPIED_BYTES = 1 << 22
 
 
 @dataclass(eq=False)
@@ -59,6 +61,9 @@ class Prepared:
         rule wants that order.
     excluded : Excluded or None
         The documents that have scores but are not ranked. Their scores may be NaN.
+    unshared : Prepared or None
+        If all lists share the same scores, so that an array of scores is that of one list: the evaluation of these
+        lists with scores of their own. Otherwise None.
     """
 
     engine: Engine
@@ -69,6 +74,19 @@ class Prepared:
     bands: tuple[Integers, ...] = ()
     extremes: _Extremes | None = None
     excluded: Excluded | None = None
+    unshared: Prepared | None = None
+
+    def sharing_scores(self) -> Prepared:
+        """Return the prepared evaluation of these lists, which have the same length, for scores that all of them share.
+
+        It reads the scores of one list, and does not copy them for each list.
+        """
+        return replace(
+            self,
+            engine=self.engine.sharing_scores(),
+            extremes=self.extremes and self.extremes._replace(engine=self.extremes.engine.sharing_scores()),
+            unshared=self,
+        )
 
     def rows(self, first: int, last: int) -> Prepared:
         """Return the prepared evaluation of the lists first … last - 1 only, which shares the prepared arrays."""
@@ -86,17 +104,37 @@ class Prepared:
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
-            C-contiguous, aligned and in native byte order.
+            C-contiguous, aligned and in native byte order. If the lists share the scores, those of one list.
         values : float64[n_outputs, n_queries, n_measures]
             C-contiguous, aligned and in native byte order. There is one output for each division into bands. For a
             spread, there are four outputs: mean, standard deviation, minimum and maximum. Otherwise there is one
             output, and the first axis may be left out.
         """
-        if self.threads == 1 or len(scores) < _WORTH_THREADS:
+        if self.unshared is not None and self.excluded is not None and self.wanted.needs_whole_list:
+            return self.unshared._evaluate_copies(scores, values)
+        if self.threads == 1 or self.offsets[-1] < _WORTH_THREADS:
             return self._evaluate_chunk(self._coarse(scores), values, 0, len(self.offsets) - 1)
         work = partial(self._evaluate_chunk, self._coarse(scores), values)
         failures = over_chunks(work, self._chunks, self.threads)
         return next((query for query in failures if query >= 0), -1)
+
+    def _evaluate_copies(self, scores: Scores, values: Values) -> int:
+        """Do the work of `evaluate` for scores that all lists share, but that are coarsened differently for each list.
+
+        That is so if a coarse score depends on the whole list, and the lists do not exclude the same documents. The
+        scores are copied, for a few lists at a time.
+        """
+        n_lists = len(self.offsets) - 1
+        at_once = max(1, _COPIED_BYTES // max(1, scores.nbytes))
+        for first in range(0, n_lists, at_once):
+            last = min(first + at_once, n_lists)
+            some = np.empty((*values.shape[:-2], last - first, values.shape[-1]))
+            copies: Any = np.tile(scores, last - first)
+            failed = self.rows(first, last).evaluate(copies, some)
+            values[..., first:last, :] = some
+            if failed >= 0:
+                return first + failed
+        return -1
 
     def means(self, candidates: Scores) -> tuple[Values, tuple[int, int] | None]:
         """Return the means of each candidate over the queries, and the place of the first NaN among the scores.
@@ -106,7 +144,7 @@ class Prepared:
         Parameters
         ----------
         candidates : float64[n_candidates, n_docs] or float32[n_candidates, n_docs]
-            C-contiguous, aligned and in native byte order.
+            C-contiguous, aligned and in native byte order. If the lists share the scores, n_docs is that of one list.
         """
         averages = np.empty((len(candidates), len(self.measures)))
         if not self.in_kernel:
@@ -132,12 +170,24 @@ class Prepared:
 
     def _coarse(self, scores: Scores) -> Scores:
         """Return the coarsened scores. Excluded documents do not influence the coarsening; their scores become 0."""
+        if self.unshared is not None:
+            return self._coarse_shared(scores)
         if self.wanted.coarsening is None or self.excluded is None:
             return self._coarse_lists(scores, self.offsets)
         ranked = self.excluded.left(self.offsets)
         coarse = self._coarse_lists(scores[ranked], self.offsets - self.excluded.offsets)
         whole = np.zeros(len(scores), coarse.dtype)
         whole[ranked] = coarse
+        return whole
+
+    def _coarse_shared(self, scores: Scores) -> Scores:
+        """Return the coarsened scores of one list, which all lists share. NaN stays NaN, because it may be excluded."""
+        known = ~np.isnan(scores)
+        if self.wanted.coarsening is None or known.all():
+            return self._coarse_lists(scores, np.array([0, len(scores)]))
+        coarse = self._coarse_lists(scores[known], np.array([0, np.count_nonzero(known)]))
+        whole = np.full(len(scores), np.nan, coarse.dtype)
+        whole[known] = coarse
         return whole
 
     def _coarse_lists(self, scores: Scores, offsets: Offsets) -> Scores:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from tieaware.checks.arrays import Values
+
+# The most values of an array that repr() shows.
+_SHOWN_VALUES = 12
 
 
 class Spread(NamedTuple):
@@ -33,3 +38,15 @@ class Spread(NamedTuple):
     std: Values
     min: Values
     max: Values
+
+    def __repr__(self) -> str:
+        if self.mean.size > _SHOWN_VALUES:
+            return f"Spread({', '.join(self._fields[:-1])} and {self._fields[-1]}, each float64{list(self.mean.shape)})"
+        arrays = (f"{name}={_on_one_line(array)}" for name, array in zip(self._fields, self, strict=True))
+        return f"Spread({', '.join(arrays)})"
+
+
+def _on_one_line(array: Values) -> str:
+    """Return the numbers of an array with up to four decimals, on one line."""
+    text = np.array2string(array, separator=", ", formatter={"float_kind": lambda value: f"{round(value, 4):g}"})
+    return " ".join(text.split())

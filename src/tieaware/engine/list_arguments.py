@@ -1,0 +1,90 @@
+"""Validation of the arguments that describe an evaluator's lists: offsets, group, qid, judgments, docids, undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arguments import number, shown, unexpected
+from tieaware.checks.arrays import (
+    Integers,
+    Offsets,
+    as_flat,
+    as_labels,
+    as_offsets,
+    offsets_from_qid,
+    offsets_from_sizes,
+)
+from tieaware.errors import InputError
+from tieaware.lists.identifiers import Identifiers
+from tieaware.lists.judgments import Judgments
+from tieaware.ties import TieRule
+
+
+def list_offsets(
+    labels: npt.NDArray[Any], offsets: npt.ArrayLike | None, group: npt.ArrayLike | None, qid: npt.ArrayLike | None
+) -> Offsets:
+    """Return the offsets of the lists, from the one of the arguments offsets, group and qid that was given."""
+    lists = {"offsets": offsets, "group": group, "qid": qid}
+    given = [name for name in lists if lists[name] is not None]
+    if labels.ndim not in (1, 2):
+        raise unexpected("labels", "one or two dimensions", f"{labels.ndim}")
+    if labels.ndim == 2:
+        if given:
+            raise InputError(given[0], "must not be given with two-dimensional labels: each row is already one list")
+        rows: Offsets = np.arange(labels.shape[0] + 1, dtype=np.int64) * labels.shape[1]
+        return rows
+    if len(given) > 1:
+        raise InputError(" and ".join(given), "only one of them may be given")
+    n_docs = len(labels)
+    if offsets is not None:
+        return as_offsets(offsets, n_docs, "offsets", "labels")
+    if group is not None:
+        return offsets_from_sizes(group, n_docs, "group", "labels")
+    if qid is not None:
+        return offsets_from_qid(qid, n_docs, "qid", "labels")
+    return np.array([0, n_docs], dtype=np.int64)
+
+
+def all_judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgments) -> Judgments:
+    """Return all judgments, after checking that they include the judged documents of the lists."""
+    try:
+        given_labels, given_offsets = judgments
+    except (TypeError, ValueError):
+        raise unexpected("judgments", "a pair (labels, offsets)", shown(judgments)) from None
+    labels = as_labels(as_flat(given_labels, "labels of judgments"), "labels of judgments")
+    offsets = as_offsets(given_offsets, len(labels), "offsets of judgments", "judged documents")
+    if len(offsets) != in_lists.n_queries + 1:
+        raise InputError(
+            "judgments", f"must have as many queries as the labels, {in_lists.n_queries}; found {len(offsets) - 1}"
+        )
+    judged = Judgments(labels, offsets)
+    short = judged.short_of(in_lists)
+    if short is not None:
+        raise InputError("judgments", f"must include every judged document of the list; query {short} lacks some")
+    return judged
+
+
+def document_order(rule: TieRule, docids: Sequence[str | bytes] | None, offsets: Offsets, item: str) -> Integers | None:
+    """Return the order of the documents by identifier if the tie rule uses identifiers, otherwise None.
+
+    `item` is the word for what an identifier belongs to, "label" or "item", in error messages.
+    """
+    if rule.by_document is None:
+        return None
+    if docids is None:
+        raise InputError("docids", f"is required by the tie rule {rule.name!r}, which orders by document identifier")
+    documents = Identifiers.from_sequence(docids, "docids")
+    if len(documents) != offsets[-1]:
+        raise InputError("docids", f"must have one identifier per {item}, {offsets[-1]}; found {len(documents)}")
+    return rule.order(documents, offsets)
+
+
+def checked_undefined(undefined: Any) -> float:
+    """Return `undefined` as a float: the value for queries without relevant documents, any number or NaN."""
+    if isinstance(undefined, float | np.floating) and np.isnan(undefined):
+        return float("nan")
+    return number("undefined", undefined, -np.inf, np.inf)

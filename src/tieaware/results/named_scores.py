@@ -1,0 +1,96 @@
+"""Results of named scores: each run is an array of scores, which an Evaluator evaluates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import compress
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware._version import __version__
+from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arrays import Values
+from tieaware.engine.views import View
+from tieaware.errors import InputError
+from tieaware.kernels import _join
+from tieaware.lists.identifiers import Identifiers
+from tieaware.measures import Measure
+from tieaware.results._results import Results
+from tieaware.results.provenance import Provenance
+
+# Evaluates the scores of a run, and writes their values; the last argument is the name of the scores in messages.
+Evaluate: TypeAlias = Callable[[npt.ArrayLike, Values, str], None]
+
+
+def results_of_scores(
+    scores: Mapping[str, npt.ArrayLike],
+    queries: Iterable[str | int] | None,
+    numbers: range,
+    measures: tuple[tuple[Measure, ...], tuple[str, ...]],
+    view: View,
+    evaluate: Evaluate,
+) -> Results:
+    """Evaluate the scores of each run; return the values as Results.
+
+    Queries for which every measure is undefined for every run are left out.
+
+    Parameters
+    ----------
+    scores : {name: scores}
+    queries : iterable of str or of int, or None
+        The names of the queries; None stands for `numbers`.
+    numbers : range
+        The numbers of the queries.
+    measures : (tuple of Measure, tuple of str)
+        The measures, and the names that the caller gave them.
+    view : View
+        The tie rule, the precision, and whether a spread is wanted.
+    evaluate : callable
+        A function as `Evaluate` describes it.
+
+    Raises
+    ------
+    InputError
+        The scores are not a dict, are empty or cannot be evaluated, or the names of the queries cannot be used.
+    """
+    _check_named(scores)
+    over: tuple[str | int, ...] = tuple(numbers) if queries is None else _query_names(queries, len(numbers))
+    values = np.empty((view.n_outputs, len(numbers), len(measures[0])))
+    cubes = np.empty((view.n_outputs, len(scores), len(numbers), len(measures[0])))
+    for i, (run, of_run) in enumerate(scores.items()):
+        evaluate(of_run, values, f"scores[{run!r}]")
+        cubes[:, i] = values
+    defined = ~np.isnan(cubes[0]).all(axis=(0, 2))
+    if not defined.all():
+        cubes, over = cubes[:, :, defined], tuple(compress(over, defined.tolist()))
+    made = Provenance(view.rule.name, None if view.precision is None else str(view.precision), "judged", __version__)
+    std, least, greatest = cubes[1:] if view.spread else (None, None, None)
+    return Results(cubes[0], tuple(scores), over, measures[0], std, least, greatest, measures[1], made)
+
+
+def _check_named(scores: Any) -> None:
+    """Raise InputError unless the argument is a dict of runs whose names are strings."""
+    if not isinstance(scores, Mapping):
+        problem = f"must be a dict {{name: scores}}, not {type(scores).__name__}: pass {{'run': scores}}"
+        raise InputError("scores", problem)
+    if not scores:
+        raise InputError("scores", "there is no run: pass {name: scores}")
+    for name in scores:
+        if not isinstance(name, str):
+            raise unexpected("scores", "names that are strings", shown(name))
+
+
+def _query_names(queries: Iterable[str | int], n: int) -> tuple[str | int, ...]:
+    """Return the names of n queries as text or as integers; raise InputError unless there are n different names."""
+    names = Identifiers.from_sequence(queries, "queries")
+    if len(names) != n:
+        raise InputError("queries", f"must have one name for each of the {n} queries; found {len(names)}")
+    numbers, firsts = _join.number(names.data, names.offsets)
+    listed = names.to_list()
+    if len(firsts) < n:
+        again = int(np.flatnonzero(firsts[numbers] != np.arange(n))[0])
+        first = int(firsts[numbers[again]])
+        raise InputError(f"queries[{again}]", f"query {shown(listed[again])} appears twice, first at queries[{first}]")
+    return tuple(listed)

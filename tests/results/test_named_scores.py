@@ -1,0 +1,153 @@
+"""Results of named scores: what `Evaluator.results` returns, its exports, and its errors."""
+
+import numpy as np
+import pytest
+from support.matrices import sparse
+
+import tieaware
+from tieaware import Evaluator, InputError, Results, evaluate
+from tieaware.experiments import compare
+
+LABELS = np.array([[0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 2, 0]])
+A = np.array([[4.0, 3, 3, 2], [1, 1, 0, 0], [5, 6, 7, 8]])
+B = np.array([[1, 1, 1, 1], [2, 1, 0, 0], [5, 6, 7, 7]], dtype=np.int8)
+SCORES = {"fp32": A, "int8": B}
+
+
+@pytest.fixture
+def evaluator():
+    return Evaluator(LABELS, ["map", "RR", "P_1"])
+
+
+@pytest.fixture
+def result(evaluator):
+    return evaluator.results(SCORES, queries=["q1", "q2", "q3"])
+
+
+def by_document(scores):
+    return {f"q{i + 1}": {f"d{j}": float(score) for j, score in enumerate(row)} for i, row in enumerate(scores)}
+
+
+def test_results_equal_those_of_evaluate(evaluator):
+    """The same lists as dicts give the same values, names, title and provenance, with a spread and without."""
+    qrels = {query: {doc: int(label) for doc, label in row.items()} for query, row in by_document(LABELS).items()}
+    runs = {name: by_document(scores) for name, scores in SCORES.items()}
+    for spread in (False, True):
+        found = evaluator.results(SCORES, ["q1", "q2", "q3"], spread=spread)
+        expected = evaluate(qrels, runs, ["map", "RR", "P_1"], spread=spread)
+        assert found.cubes().keys() == expected.cubes().keys()
+        for name, cube in expected.cubes().items():
+            np.testing.assert_array_equal(found.cubes()[name], cube)
+        for attribute in ("runs", "queries", "measures", "names", "provenance", "title"):
+            assert getattr(found, attribute) == getattr(expected, attribute)
+        assert found.to_dict() == expected.to_dict()
+
+
+def test_the_rule_and_the_precision_are_recorded():
+    evaluator = Evaluator(LABELS, "RR", ties="optimistic", precision="decimals:1")
+    made = evaluator.results(SCORES).provenance
+    assert made == ("optimistic", "decimals:1", "judged", tieaware.__version__)
+    np.testing.assert_array_equal(evaluator.results(SCORES).values[1], evaluator(B))
+
+
+def test_queries_are_numbers_unless_they_have_names(evaluator, result):
+    assert evaluator.results(SCORES).queries == (0, 1, 2)
+    assert result.queries == ("q1", "q2", "q3")
+    for names in (range(7, 10), np.array([7, 8, 9]), [np.int32(7), 8, 9], np.array(["a", "b", "c"]), iter("abc")):
+        found = evaluator.results(SCORES, names).queries
+        assert found in ((7, 8, 9), ("a", "b", "c"))
+        assert all(type(name) in (int, str) for name in found)
+
+
+def test_results_are_exported_tested_saved_and_loaded(result, tmp_path):
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    frame = result.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame.columns.tolist() == ["run", "query", "map", "RR", "P_1"]
+    assert frame["query"].tolist() == ["q1", "q2", "q3"] * 2
+    assert "fp32" in str(result.table())
+    np.testing.assert_allclose(compare(result).tests[1].difference, result.mean()[:1, 1] - result.mean()[1:, 1])
+    result.save(tmp_path / "results.npz")
+    again = Results.load(tmp_path / "results.npz")
+    np.testing.assert_array_equal(again.values, result.values)
+    assert (again.queries, again.names, again.provenance) == (result.queries, result.names, result.provenance)
+
+
+@pytest.mark.parametrize("from_sparse", [False, True])
+@pytest.mark.parametrize("spread", [False, True])
+def test_blocks_of_rows_are_joined(from_sparse, spread):
+    """Rows of rows are numbered as in the first evaluator, so results of blocks join to the results of all rows."""
+    make = Evaluator.from_sparse if from_sparse else Evaluator
+    evaluator = make(sparse(LABELS > 0, LABELS) if from_sparse else LABELS, ["AP", "RR"])
+    blocks = [
+        evaluator.rows(first, last).results({"a": A[first:last], "b": B[first:last]}, spread=spread)
+        for first, last in ((0, 2), (2, 3))
+    ]
+    inner = evaluator.rows(1, 3).rows(1, 2).results({"a": A[2:], "b": B[2:]})
+    assert blocks[1].queries == inner.queries == (2,)
+    whole, expected = Results.concat(blocks), evaluator.results({"a": A, "b": B}, spread=spread)
+    assert whole.queries == expected.queries == (0, 1, 2)
+    for name, cube in expected.cubes().items():
+        np.testing.assert_array_equal(whole.cubes()[name], cube)
+
+
+def test_queries_without_a_value_are_left_out():
+    """With undefined=nan, a query without relevant documents has no row, so that tests and tables work."""
+    labels = np.vstack([LABELS, np.zeros((1, 4), int)])
+    scores = {name: np.vstack([each, np.zeros((1, 4))]) for name, each in SCORES.items()}
+    counted = Evaluator(labels, ["AP", "RR"], undefined=np.nan).results(scores, list("abcd"))
+    expected = Evaluator(LABELS, ["AP", "RR"]).results(SCORES, list("abc"))
+    assert counted.queries == ("a", "b", "c")
+    np.testing.assert_array_equal(counted.values, expected.values)
+    assert str(counted.table()) == str(expected.table())
+    assert Evaluator(labels, ["AP", "RR"]).results(scores).queries == (0, 1, 2, 3)
+    nobody = Evaluator(labels[3:], ["AP"], undefined=np.nan).results({"a": np.zeros(4)})
+    assert nobody.values.shape == (1, 0, 1)
+
+
+def test_a_query_with_a_value_for_one_measure_stays():
+    evaluator = Evaluator([[1, 0], [0, 0]], ["NumRet", "AP"], undefined=np.nan)
+    np.testing.assert_array_equal(evaluator.results({"a": np.zeros((2, 2))}).values, [[[2, 0.75], [2, np.nan]]])
+
+
+@pytest.mark.parametrize(
+    ("scores", "queries", "message"),
+    [
+        (A, None, r"scores: must be a dict {name: scores}, not ndarray: pass {'run': scores}"),
+        (A.tolist(), None, r"scores: must be a dict {name: scores}, not list: pass {'run': scores}"),
+        ({}, None, r"scores: there is no run: pass {name: scores}"),
+        ({1: A}, None, r"scores: expected names that are strings, found 1"),
+        ({"a": A, "b": A[:2]}, None, r"scores['b']: expected shape (12,) or (3, 4), found shape (2, 4)"),
+        ({"a": A, "b": A * np.nan}, None, r"scores['b']: expected numbers, found NaN for document 0 of query 0"),
+        ({"a": [["x"] * 4] * 3}, None, r"scores['a'][0, 0]: expected a number, found 'x'"),
+        (SCORES, ["q1", "q2"], "queries: must have one name for each of the 3 queries; found 2"),
+        (SCORES, ["q1", "q2", "q1"], "queries[2]: query 'q1' appears twice, first at queries[0]"),
+        (SCORES, [3, 3, 1], "queries[1]: query 3 appears twice, first at queries[0]"),
+        (SCORES, [1.5, 2, 3], "queries[0]: expected text, bytes or an integer, found 1.5"),
+        (SCORES, "abc", "queries: expected a sequence of identifiers, found 'abc'"),
+        (SCORES, 3, "queries: expected a sequence of identifiers, found 3"),
+    ],
+)
+def test_unusable_arguments_are_refused(evaluator, scores, queries, message):
+    with pytest.raises(InputError) as error:
+        evaluator.results(scores, queries=queries)
+    assert str(error.value) == message
+
+
+def test_a_spread_needs_the_rule_average():
+    with pytest.raises(InputError, match=r"^ties: 'optimistic' gives tied documents one order"):
+        Evaluator(LABELS, "AP", ties="optimistic").results(SCORES, spread=True)
+
+
+def test_measures_of_one_name_are_refused_only_in_results():
+    evaluator = Evaluator(LABELS, ["AP", "AP"])
+    np.testing.assert_array_equal(*evaluator.mean(A))
+    with pytest.raises(InputError, match="AP is given twice"):
+        evaluator.results(SCORES)
+
+
+def test_a_list_of_measures_may_change_later():
+    measures = ["map", "RR"]
+    evaluator = Evaluator(LABELS, measures)
+    measures.append("P@1")
+    assert evaluator.results(SCORES).names == ("map", "RR")
