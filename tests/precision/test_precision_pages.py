@@ -3,6 +3,9 @@
 import re
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from tieaware.precision.coarsening import REGISTRY, parse_precision
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -16,3 +19,17 @@ def test_the_pages_name_only_precisions_that_exist():
         assert found
         for text in found:
             parse_precision(text)
+
+
+def test_the_page_on_embeddings_knows_where_sigmoids_saturate():
+    """Each row of the table has the spacing of a format below 1, and the first logit whose sigmoid rounds to 1."""
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml-dtypes is missing")
+    text = (DOCS / "start" / "embeddings.md").read_text("utf-8")
+    dtypes = (ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16, np.float16, np.float32)
+    rows = re.findall(r"^\| (?:b?float\d.*?) \| \S+ = ([\d.]+) \| ([\d,]+) \| ([\d.]+) \|$", text, re.MULTILINE)
+    for dtype, (spacing, numbers, logit) in zip(dtypes, rows, strict=True):
+        below = 1 - float(np.array(1).astype(dtype) - np.nextafter(np.array(1, dtype), np.array(0, dtype)))
+        assert float(spacing) == pytest.approx(1 - below, rel=0.02)
+        assert int(numbers.replace(",", "")) == 0.5 / (1 - below)
+        sigmoids = 1 / (1 + np.exp([0.01 - float(logit), -0.01 - float(logit)]))
+        assert (sigmoids.astype(dtype) == 1).tolist() == [False, True]
