@@ -1,11 +1,13 @@
 """Tables in every format."""
 
+import copy
+import pickle
 import re
 
 import pytest
 
 from tieaware import InputError
-from tieaware.output.tables import FORMATS, Marked, Table
+from tieaware.output.tables import FORMATS, Marked, Note, Table, counted
 
 
 def test_a_table_in_every_format():
@@ -55,3 +57,87 @@ def test_a_table_that_cannot_be_written_is_an_error(tmp_path, name):
     with pytest.raises(InputError, match=re.escape(str(tmp_path / name)) + ": (No such file|Is a) "):
         Table("T", ("a",), [(1,)]).to_csv(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def runs():
+    rows = [("bm25", Marked(0.25, "0.25", bold=True), 12), ("constant", None, 0), ("dense", 0.5, 3)]
+    return Table("Runs", ("run", "AP", "num_ret"), rows)
+
+
+def test_a_cell_is_found_by_row_and_column(runs):
+    assert runs["bm25", "AP"] == 0.25
+    assert type(runs["bm25", "AP"]) is float
+    assert (runs["bm25", "num_ret"], type(runs["bm25", "num_ret"])) == (12, int)
+    assert runs["constant", "AP"] is None
+    assert runs["run"] == ["bm25", "constant", "dense"]
+    assert runs["AP"] == [0.25, None, 0.5]
+    assert Table("", ("depth", "AP"), [(5, 0.5), (10, 0.6)])[10, "AP"] == 0.6
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (("bm26", "AP"), "no row 'bm26'; did you mean bm25? there are 3: bm25, constant, dense"),
+        (("bm25", "ap"), "no column 'ap'; did you mean AP? there are 3: run, AP, num_ret"),
+        (("x", "AP"), "no row 'x'; there are 3: bm25, constant, dense"),
+        ("zzz", "no column 'zzz'; there are 3: run, AP, num_ret"),
+        (0, "no column 0; there are 3: run, AP, num_ret"),
+        (("bm25", "AP", 1), "found 3 keys, expected row and column"),
+    ],
+)
+def test_a_cell_that_does_not_exist_is_a_key_error_with_names_that_do(runs, key, message):
+    with pytest.raises(KeyError) as error:
+        runs[key]
+    assert error.value.args == (message,)
+
+
+def test_a_row_must_be_unique_to_be_selected():
+    pairs = Table("Pairs", ("run", "other", "p"), [("a", "b", 0.1), ("a", "c", 0.2), ("b", "c", 0.3)])
+    assert pairs["b", "p"] == 0.3
+    with pytest.raises(KeyError, match=r"2 rows begin with 'a'; use to_dict\(\)"):
+        pairs["a", "p"]
+
+
+def test_tables_are_not_iterable(runs):
+    with pytest.raises(TypeError, match="not iterable"):
+        list(runs)
+
+
+def test_the_repr_fits_on_a_screen(runs):
+    assert repr(runs) == str(runs)
+    long = Table("Long", ("name", *(f"column {i}" for i in range(3))), [("x" * 200, 1, 2, 3)] * 1000)
+    lines = repr(long).splitlines()
+    assert len(lines) < 60
+    assert max(map(len, lines)) <= 100
+    assert lines[-1] == "Left out (…): 980 of 1,000 rows and the ends of long cells. For the whole table, use print()."
+
+
+def test_plain_text_has_its_own_notes():
+    """Plain text shows bold type as a star, so a note on bold type differs there. Copies keep both texts."""
+    note = Note("Bold: the best.", plain="Star: the best.")
+    table = Table("T", ("run",), [("a",)], (note, Note("Same."), "A note."))
+    for each in (table, copy.deepcopy(table), pickle.loads(pickle.dumps(table))):
+        assert str(each).splitlines()[-3:] == ["Star: the best.", "Same.", "A note."]
+        assert each.fitted(80).splitlines()[-3:] == ["Star: the best.", "Same.", "A note."]
+        assert "<p class=note>Bold: the best.</p>\n<p class=note>Same.</p>" in each.to_html()
+        assert "Bold: the best." in each._repr_html_()
+        assert "% Bold: the best." in each.to_latex()
+        assert "Star" not in each.to_html() + each._repr_html_() + each.to_latex() + each.to_json()
+
+
+def test_notebooks_style_the_table_inline_with_their_own_colours(runs):
+    """A notebook has no style sheet for the table, and may be dark. A page has one, and forbids inline styles."""
+    page = runs._repr_html_()
+    assert page.startswith("<p><b>Runs</b></p>\n<table style=")
+    assert "#" not in page
+    assert "http" not in page
+    assert re.search(r'<td style="text-align:right[^"]*">12</td>', page)
+    assert re.search(r'<td style="text-align:left[^"]*">bm25</td>', page)
+    assert "style" not in runs.to_html()
+
+
+def test_numbers_agree_with_their_nouns():
+    assert [counted(1, "run"), counted(0, "run"), counted(1200, "query", "queries")] == [
+        "1 run", "0 runs", "1,200 queries",
+    ]  # fmt: skip

@@ -87,16 +87,26 @@ def test_the_repr_is_a_few_lines(results):
     assert lines[1] == "Means over 1 query"
     assert lines[-2:] == ["and 94 more runs", "and 3 more measures: P@7, P@8, P@9"]
     assert many._repr_html_().count("<tr>") == 61
-    assert "<p class=note>And 39 more runs.</p>" in many._repr_html_()
+    assert ">And 39 more runs.</p>" in many._repr_html_()
 
 
 def test_notebooks_show_the_table_of_means(results):
     page = results._repr_html_()
     assert page == results.means()._repr_html_()
-    assert page.startswith("<p><b>Means over 4 queries, ties: average</b></p>\n<table>")
-    assert "<td style='text-align:left'>&lt;z&gt;</td>" in page
+    assert page.startswith("<p><b>Means over 4 queries, ties: average</b></p>\n<table ")
+    assert ">&lt;z&gt;</td>" in page
     assert "<z>" not in page
-    assert "<th class=number>map_std</th>" in page
+    assert ">map_std</th>" in page
+
+
+def test_one_more_run_is_singular():
+    values, measures = np.zeros((6, 1, 7)), tuple(tieaware.P @ k for k in range(1, 8))
+    six = Results(values, tuple("abcdef"), ("q",), measures)
+    assert repr(six).splitlines()[-2:] == ["and 1 more run", "and 1 more measure: P@7"]
+    many = Results(np.zeros((1, 1, 99)), ("a",), ("q",), tuple(tieaware.P @ k for k in range(1, 100)))
+    assert repr(many).splitlines()[-1].endswith("P@15, P@16, …")
+    sixty_one = Results(np.zeros((61, 1, 1)), tuple(map(str, range(61))), ("q",), (tieaware.AP,))
+    assert ">And 1 more run.</p>" in sixty_one._repr_html_()
 
 
 def test_means_export_to_every_data_frame(results, tmp_path):
@@ -119,6 +129,49 @@ def test_means_export_to_every_data_frame(results, tmp_path):
     assert list(spread)[1:5] == ["map", "map_std", "map_min", "map_max"]
     np.testing.assert_array_equal(spread["map_std"], results.mean_std()[:, 0])
     np.testing.assert_array_equal(spread["map_max"], results.max[:, :, 0].mean(axis=1))
+
+
+def test_values_are_written_to_files_as_to_data_frames(tmp_path):
+    """The files have the rows and columns of the frames: unanswered queries are left out, undefined values are NaN."""
+    runs = {"x": {"q0": TIED["q0"], "q2": {"a": 1.0}}, "y": {"q2": TIED["q2"]}}
+    values = tieaware.evaluate(QRELS, runs, ["AP", "num_ret"], spread=True, queries="both")
+    values.values[0, 0, 0] = np.nan
+    values.to_csv(tmp_path / "values.csv")
+    values.to_parquet(tmp_path / "values.parquet")
+    lines = (tmp_path / "values.csv").read_text().splitlines()
+    assert lines[:2] == [
+        "run,query,AP,AP_std,AP_min,AP_max,num_ret",
+        f"x,q0,nan,{float(values.std[0, 0, 0])!r},{1 / 3!r},1.0,3.0",
+    ]
+    assert [line[:4] for line in lines[1:]] == ["x,q0", "x,q2", "y,q2"]
+    assert pandas.read_csv(tmp_path / "values.csv").equals(values.to_pandas())
+    assert (
+        pyarrow.parquet.read_table(tmp_path / "values.parquet").to_pydict().keys()
+        == values.to_arrow().to_pydict().keys()
+    )
+    assert polars.read_parquet(tmp_path / "values.parquet").equals(values.to_polars())
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["values.csv", "values.parquet"]
+
+
+def test_values_of_integer_queries_and_of_hostile_names_are_written(tmp_path):
+    values = Results(np.array([[[0.1], [0.2]]]), ('a,"b"\n',), (301, 302), (tieaware.AP,))
+    values.to_csv(tmp_path / "values.csv")
+    assert (tmp_path / "values.csv").read_text() == 'run,query,AP\n"a,""b""\n",301,0.1\n"a,""b""\n",302,0.2\n'
+    values.to_parquet(tmp_path / "values.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "values.parquet")["query"].to_pylist() == [301, 302]
+
+
+@pytest.mark.parametrize("write", ["to_csv", "to_parquet"])
+def test_values_that_cannot_be_written_are_an_error(results, tmp_path, write):
+    with pytest.raises(InputError, match=r"gone/values: No such file"):
+        getattr(results, write)(tmp_path / "gone" / "values")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_parquet_file_for_other_programs_is_not_loaded(results, tmp_path):
+    results.to_parquet(tmp_path / "values.parquet")
+    with pytest.raises(InputError, match=r"values\.parquet: not a file that Results\.save wrote$"):
+        Results.load(tmp_path / "values.parquet")
 
 
 def test_exports_keep_the_requested_names(results):

@@ -7,8 +7,10 @@ import os
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
+from tieaware.checks.arguments import shown
+from tieaware.checks.positions import position
 from tieaware.errors import printable
 from tieaware.output import data_frames, fitting, latex
 from tieaware.runtime.atomic_files import whole_file
@@ -44,7 +46,54 @@ class Marked(NamedTuple):
     beside: str = ""
 
 
-Cell = str | int | float | None | Marked
+class Note(str):
+    """A note below a table that refers to bold type, which plain text shows as a star.
+
+    Parameters
+    ----------
+    text : str
+        The note for formats with bold type: HTML, Markdown and LaTeX.
+    plain : str, optional
+        The note for plain text; by default the same.
+    """
+
+    plain: str
+
+    # Copying and unpickling call this method with the text alone, and then restore the attributes.
+    def __new__(cls, text: str, plain: str | None = None) -> Self:
+        """Make a note; see the class."""
+        note = super().__new__(cls, text)
+        note.plain = text if plain is None else plain
+        return note
+
+
+Cell: TypeAlias = str | int | float | Marked | None
+
+
+# The size of a table's repr, which fits on a screen.
+_REPR_WIDTH, _REPR_ROWS = 100, 20
+
+
+class _Attributes(NamedTuple):
+    """The attributes of the elements of an HTML table, each with a space before it."""
+
+    table: str = ""
+    head: str = ""
+    text: str = ""
+    number: str = ""
+    note: str = ""
+
+
+# Pages have a style sheet for these classes.
+_IN_PAGES = _Attributes(number=" class=number", note=" class=note")
+# Notebooks have none. Colours come from the notebook, so that the table is readable in dark themes, too.
+_IN_NOTEBOOKS = _Attributes(
+    table=' style="border-collapse:collapse;font-variant-numeric:tabular-nums"',
+    head=' style="border-bottom:1px solid currentColor"',
+    text=' style="text-align:left;padding:.2em .8em"',
+    number=' style="text-align:right;padding:.2em .8em"',
+    note=' style="font-size:90%;opacity:.8;margin:.4em 0"',
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +109,7 @@ class Table:
     rows : sequence of tuples of str, int, float, None or Marked
         Each row has a cell for each column; a cell without a number is None.
     notes : tuple of str
-        Sentences below the table.
+        Sentences below the table. A `Note` has another text in plain text than elsewhere.
 
     Examples
     --------
@@ -79,8 +128,11 @@ class Table:
 
     def __str__(self) -> str:
         lines = fitting.aligned(list(zip(*self._printable(), strict=True)), self.starts_left())
-        notes = ["", *map(printable, self.notes)] if self.notes else []
+        notes = ["", *map(printable, self._plain_notes())] if self.notes else []
         return "\n".join([printable(self.title), "", *lines, *notes])
+
+    def __repr__(self) -> str:
+        return self.fitted(_REPR_WIDTH, _REPR_ROWS, elsewhere="use print()")
 
     def fitted(self, width: int, most: int | None = None, elsewhere: str = "use str()") -> str:
         r"""Return the table as text for a terminal, without characters that could control the terminal.
@@ -128,7 +180,7 @@ class Table:
         rest = [f"Left out (…): {' and '.join(left_out)}. For the whole table, {elsewhere}."] if left_out else []
         title, notes = (
             [line for each in texts for line in textwrap.wrap(printable(each), max(width, 20))]
-            for texts in ([self.title], [*self.notes, *rest])
+            for texts in ([self.title], [*self._plain_notes(), *rest])
         )
         return "\n".join([*title, *lines, *(["", *notes] if notes else [])])
 
@@ -140,9 +192,7 @@ class Table:
     def _repr_html_(self) -> str:
         import html
 
-        # Notebooks align cells to the right by default.
-        table = self.to_html().replace("<td>", "<td style='text-align:left'>")
-        return f"<p><b>{html.escape(self.title)}</b></p>\n{table}"
+        return f"<p><b>{html.escape(self.title)}</b></p>\n{self._html(_IN_NOTEBOOKS)}"
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with its text escaped, but without title and notes.
@@ -156,20 +206,26 @@ class Table:
 
     def to_html(self) -> str:
         """Return the table and its notes in HTML, without the title. Numbers are shown as for `to_markdown`."""
+        return self._html(_IN_PAGES)
+
+    def _html(self, attributes: _Attributes) -> str:
+        """Return the table and its notes in HTML, with these attributes of the elements."""
         import html
 
-        left = self.starts_left()
+        of_cells = [attributes.text if text else attributes.number for text in self.starts_left()]
         head = "".join(
-            f"<th{'' if text else ' class=number'}>{html.escape(column)}</th>"
-            for text, column in zip(left, self.columns, strict=True)
+            f"<th{attribute}>{html.escape(column)}</th>"
+            for attribute, column in zip(of_cells, self.columns, strict=True)
         )
-        opening = ["<td>" if text else "<td class=number>" for text in left]
         body = "".join(
-            f"<tr>{''.join(f'{td}{_html(cell)}</td>' for td, cell in zip(opening, row, strict=True))}</tr>\n"
+            f"<tr>{''.join(f'<td{a}>{_html(cell)}</td>' for a, cell in zip(of_cells, row, strict=True))}</tr>\n"
             for row in self.rows
         )
-        notes = "".join(f"<p class=note>{html.escape(note)}</p>\n" for note in self.notes)
-        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n{notes}"
+        notes = "".join(f"<p{attributes.note}>{html.escape(note)}</p>\n" for note in self.notes)
+        return (
+            f"<table{attributes.table}>\n<thead{attributes.head}><tr>{head}</tr></thead>\n"
+            f"<tbody>\n{body}</tbody>\n</table>\n{notes}"
+        )
 
     def to_latex(self) -> str:
         """Return the table as a LaTeX tabular for the package booktabs. Numbers are shown as for `to_markdown`.
@@ -216,8 +272,7 @@ class Table:
         InputError
             If the file cannot be written.
         """
-        with whole_file(path) as file:
-            file.write(self.csv().encode("utf-8", "surrogateescape"))
+        write_csv(self.columns, self._values(), path)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns as lists, by name.
@@ -245,6 +300,51 @@ class Table:
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file; columns as for `to_dict`, path and errors as for `to_csv`. Needs `tieaware[arrow]`."""
         data_frames.write_parquet(self.to_dict(), path)
+
+    @overload
+    def __getitem__(self, key: tuple[str | int | float, str]) -> Any: ...
+
+    @overload
+    def __getitem__(self, key: str) -> list[Any]: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        """Select a cell by row and column, or a whole column.
+
+        Parameters
+        ----------
+        key : tuple of row and column, or str
+            The row is named by its first cell, the column by its name.
+
+        Returns
+        -------
+        str, int, float or None; or a list of these
+            The values without marks, as in `to_dict`.
+
+        Raises
+        ------
+        KeyError
+            If there is no such row or column, or several rows begin with this cell. The message lists some that exist.
+
+        Examples
+        --------
+        >>> table = Table("Runs", ("run", "AP"), [("bm25", 0.25), ("constant", None)])
+        >>> table["bm25", "AP"], table["run"]
+        (0.25, ['bm25', 'constant'])
+        """
+        if not isinstance(key, tuple):
+            column = position("column", self.columns, key)
+            return [row[column] for row in self._values()]
+        if len(key) != 2:
+            raise KeyError(f"found {len(key)} keys, expected row and column")
+        rows = list(self._values())
+        names = [row[0] for row in rows]
+        row, column = position("row", names, key[0]), position("column", self.columns, key[1])
+        if names.count(key[0]) > 1:
+            raise KeyError(f"{names.count(key[0])} rows begin with {shown(key[0])}; use to_dict()")
+        return rows[row][column]
+
+    # Without this, Python would iterate over a table by calling __getitem__ with 0, 1, 2 …
+    __iter__ = None
 
     def starts_left(self) -> list[bool]:
         """Return for each column whether it is aligned to the left, as text and numbers with marks are.
@@ -277,6 +377,9 @@ class Table:
     def _printable(self) -> list[list[str]]:
         """Return the name and the cells of each column as text, without characters that could control a terminal."""
         return [[printable(cell) for cell in column] for column in zip(self.columns, *self._shown(), strict=True)]
+
+    def _plain_notes(self) -> list[str]:
+        return [note.plain if isinstance(note, Note) else note for note in self.notes]
 
     def _is_text(self) -> list[bool]:
         return list(map(_is_text, self._cells()))
@@ -330,6 +433,11 @@ def percent(share: float) -> str:
     return f"{significant(100.0 * share)} %"
 
 
+def counted(n: int, noun: str, several: str = "") -> str:
+    """Format a number with its noun: "1 run", "2 runs"; `several` is the plural if it does not end in s alone."""
+    return f"{n:,} {noun if n == 1 else several or f'{noun}s'}"
+
+
 def _texts(cells: Sequence[Cell]) -> list[str]:
     """Return the cells of a column as text, with the numbers aligned below each other, and likewise the marks."""
     if not any(isinstance(cell, Marked) for cell in cells):
@@ -377,6 +485,12 @@ def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     writer.writerow(columns)
     writer.writerows(rows)
     return text.getvalue()
+
+
+def write_csv(columns: Iterable[str], rows: Iterable[Iterable[object]], path: str | os.PathLike[str]) -> None:
+    """Write what `as_csv` returns to a file, whole or not at all."""
+    with whole_file(path) as file:
+        file.write(as_csv(columns, rows).encode("utf-8", "surrogateescape"))
 
 
 class _Lines:

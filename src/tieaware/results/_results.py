@@ -3,41 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from tieaware.checks.arguments import flag, sequence, shown, unexpected, whole_number
-from tieaware.checks.arrays import Values
-from tieaware.engine.means import means
 from tieaware.errors import InputError
 from tieaware.inputs import QrelsLike
-from tieaware.measures import Measure, parse_measure
-from tieaware.output import data_frames
-from tieaware.output.tables import Table
+from tieaware.measures import Measure
+from tieaware.output import data_frames, tables
+from tieaware.output.tables import Table, counted
 from tieaware.results import exports, formats, summaries
 from tieaware.results.exports import Column, Export
-from tieaware.results.positions import position
-from tieaware.results.provenance import Provenance, title_of
+from tieaware.results.lookup import position_of_measure
+from tieaware.results.named_values import NamedValues
+from tieaware.results.provenance import title_of
 from tieaware.ties import tie_rule
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    from matplotlib.axes import Axes
 
-# The most runs and measures that repr() shows, and the most runs that a notebook shows.
-_SHOWN_RUNS, _SHOWN_MEASURES, _SHOWN_ROWS = 5, 6, 60
+# The most runs and measures that repr() shows, and the most names of other measures.
+_SHOWN_RUNS, _SHOWN_MEASURES, _SHOWN_NAMES = 5, 6, 10
+# The most runs that a notebook shows.
+_SHOWN_ROWS = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results:
+class Results(NamedValues):
     """A value for each run, query and measure, as `evaluate` returns.
 
-    ``len(result)`` is the number of runs. Iteration yields the names of the runs.
+    ``len(result)`` is the number of runs. Iteration yields the names of the runs. For results of one run and one
+    measure, ``float(result)`` is the mean over the queries; for a count, it is the sum.
 
     Attributes
     ----------
@@ -71,96 +73,9 @@ class Results:
     (0.75, array([[0.75, 0.5 ]]))
     >>> print(result["bm25"]["P@1"])
     [0.5]
+    >>> result.means()["bm25", "RR"], float(tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0}}, "RR"))
+    (0.75, 1.0)
     """
-
-    values: Values
-    runs: tuple[str, ...]
-    queries: tuple[str | int, ...]
-    measures: tuple[Measure, ...]
-    std: Values | None = None
-    min: Values | None = None
-    max: Values | None = None
-    names: tuple[str, ...] = ()
-    provenance: Provenance | None = None
-
-    def __post_init__(self) -> None:
-        if not self.names:
-            object.__setattr__(self, "names", tuple(map(str, self.measures)))
-        for measure in self.measures:
-            if not isinstance(measure, Measure):
-                raise unexpected("measures of results", "a Measure", shown(measure))
-        if len(self.names) != len(self.measures):
-            n_names, n = len(self.names), len(self.measures)
-            raise InputError("names of results", f"the number of names is {n_names}, the number of measures {n}")
-        shape = (len(self.runs), len(self.queries), len(self.measures))
-        for name, cube in self.cubes().items():
-            if not (isinstance(cube, np.ndarray) and cube.dtype == np.float64 and cube.shape == shape):
-                found = f"{cube.dtype} of shape {cube.shape}" if isinstance(cube, np.ndarray) else shown(cube)
-                raise unexpected(f"{name} of results", f"an array of float64 of shape {shape}", found)
-
-    def __len__(self) -> int:
-        return len(self.runs)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.runs)
-
-    @property
-    def answered(self) -> npt.NDArray[np.bool_]:
-        """Whether each run answers each query, bool[n_runs, n_queries]: whether some measure has a value there."""
-        return np.asarray(~np.isnan(self.values).all(axis=2))
-
-    def mean(self) -> Values:
-        """Average the values of each run and measure over the queries.
-
-        The mean is arithmetic, except for GMAP: its mean is geometric, with values below 0.00001 replaced by 0.00001,
-        as in trec_eval. Sums are computed in twice the precision of a float, so the order of the queries does not
-        matter. This method also averages counts such as NumRet, whereas `summary` sums them.
-
-        Returns
-        -------
-        float64[n_runs, n_measures]
-            NaN values are left out: unanswered queries, and queries for which the measure is undefined. The mean is
-            NaN if no value is left.
-
-        Examples
-        --------
-        >>> import tieaware
-        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
-        >>> run = {"q1": {"d1": 2.0, "d2": 2.0}, "q2": {"d1": 2.0, "d2": 1.0}}
-        >>> result = tieaware.evaluate(qrels, run, ["RR", "NumRet"], spread=True)
-        >>> result.mean(), result.summary(), result.mean_std()
-        (array([[0.625, 2.   ]]), array([[0.625, 4.   ]]), array([[0.125, 0.   ]]))
-        """
-        return means(self.values, self.measures)
-
-    def mean_std(self) -> Values:
-        """Return the standard deviation of the means over the orders of tied documents. Needs ``spread=True``.
-
-        The orders of different queries are independent, so their variances add up. The example is as for `mean`.
-
-        Returns
-        -------
-        float64[n_runs, n_measures]
-            In the unit of the measure, at least 0. NaN for GMAP, whose mean is geometric, and for infAP, whose spread
-            is not known.
-
-        Raises
-        ------
-        InputError
-            If the results have no spread.
-        """
-        if self.std is None:
-            raise InputError("mean_std", "the results have no spread; evaluate with spread=True")
-        return summaries.std_of_means(self.std, self.values, self.measures)
-
-    def summary(self) -> Values:
-        """Summarise the queries as trec_eval does: sum counts, average all other measures. Example as for `mean`.
-
-        Returns
-        -------
-        float64[n_runs, n_measures]
-        """
-        return summaries.sums_or_means(self.values, self.measures)
 
     def columns(self) -> list[Column]:
         """Return the columns of exports: the value of each measure, and with a spread its std, min and max, if known.
@@ -247,68 +162,6 @@ class Results:
         names = tuple(f"{name}_bias" for name in self.names)
         return replace(self, values=differences, std=None, min=None, max=None, names=names)
 
-    def __getitem__(self, key: Any) -> Any:
-        """Select by run; by run and measure; or by run, measure and query.
-
-        ``result["bm25"]`` is the Results of one run. ``result["bm25"]["AP"]`` and ``result["bm25", "AP"]`` are its
-        values for all queries. ``result["bm25", "AP", "301"]`` is one value. If there is only one run,
-        ``result["AP"]`` are the values of that run.
-
-        Parameters
-        ----------
-        key : str, or tuple of str
-            The run; run and measure; or run, measure and query. A measure may be a Measure or any of its names.
-
-        Returns
-        -------
-        Results, float64[n_queries] or float
-
-        Raises
-        ------
-        KeyError
-            If the run, measure or query does not exist. The message lists some that do.
-        TypeError
-            If the key is not hashable, such as an array.
-        """
-        # Raise TypeError for a key that is not hashable, as a dict does.
-        hash(key)
-        if not isinstance(key, tuple):
-            if len(self.runs) == 1 and key not in self.runs:
-                return self.values[0, :, self._measure(key)]
-            i = position("run", self.runs, key)
-            return self._run_range(i, i + 1)
-        if not 1 <= len(key) <= 3:
-            raise KeyError(f"found {len(key)} keys, expected run, measure and query")
-        selected: Any = self.values[position("run", self.runs, key[0])]
-        if len(key) == 1:
-            return self[key[0]]
-        selected = selected[:, self._measure(key[1])]
-        return selected if len(key) == 2 else float(selected[position("query", self.queries, key[2])])
-
-    def _measure(self, measure: str | Measure) -> int:
-        """Return the position of a measure."""
-        if measure in self.names:
-            return self.names.index(str(measure))
-        try:
-            return position("measure", self.measures, parse_measure(measure))
-        except InputError as error:
-            raise KeyError(str(error)) from None
-
-    def _run_range(self, start: int, end: int) -> Self:
-        """Return the results of a range of runs."""
-        cubes: dict[str, Any] = {name: cube[start:end] for name, cube in self.cubes().items()}
-        return replace(self, runs=self.runs[start:end], **cubes)
-
-    def cubes(self) -> dict[str, Values]:
-        """Return the arrays by name: values, and with a spread std, min and max.
-
-        Returns
-        -------
-        dict of str to float64[n_runs, n_queries, n_measures]
-        """
-        spread = ((name, getattr(self, name)) for name in ("std", "min", "max"))
-        return {"values": self.values, **{name: cube for name, cube in spread if cube is not None}}
-
     @classmethod
     def concat(cls, results: Sequence[Self], qrels: QrelsLike | None = None) -> Self:
         """Join results: of the same runs on other queries, or of other runs on the same queries.
@@ -362,25 +215,27 @@ class Results:
         return cls(**joined.pop("arrays"), **joined)
 
     def __repr__(self) -> str:
-        shape = zip(self.values.shape, (("run", "runs"), ("query", "queries"), ("measure", "measures")), strict=True)
-        lines = [f"Results of {', '.join(f'{n} {names[n != 1]}' for n, names in shape)}"]
-        first = self._run_range(0, _SHOWN_RUNS)
-        n = _SHOWN_MEASURES
+        n_runs, n_queries, n_measures = self.values.shape
+        sizes = [counted(n_runs, "run"), counted(n_queries, "query", "queries"), counted(n_measures, "measure")]
+        first, n = self._run_range(0, _SHOWN_RUNS), _SHOWN_MEASURES
         few = replace(
             first, values=first.values[..., :n], measures=self.measures[:n], names=self.names[:n],
             std=None, min=None, max=None,
         )  # fmt: skip
-        lines.append(str(replace(few.means(), notes=())))
-        if len(self) > _SHOWN_RUNS:
-            lines.append(f"and {len(self) - _SHOWN_RUNS} more runs")
-        if len(self.measures) > n:
-            lines.append(f"and {len(self.measures) - n} more measures: {', '.join(self.names[n:])}")
+        lines = [f"Results of {', '.join(sizes)}", str(replace(few.means(), notes=()))]
+        if n_runs > _SHOWN_RUNS:
+            lines.append(f"and {counted(n_runs - _SHOWN_RUNS, 'more run')}")
+        if n_measures > n:
+            names, more = self.names[n:], n_measures - n - _SHOWN_NAMES
+            others = ", ".join(names[:_SHOWN_NAMES]) + (", …" if more > 0 else "")
+            lines.append(f"and {counted(len(names), 'more measure')}: {others}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         table = self._run_range(0, _SHOWN_ROWS).means()
         more = len(self) - _SHOWN_ROWS
-        return replace(table, notes=(f"And {more} more runs.", *table.notes) if more > 0 else table.notes)._repr_html_()
+        notes = (f"And {counted(more, 'more run')}.", *table.notes) if more > 0 else table.notes
+        return replace(table, notes=notes)._repr_html_()
 
     def table(
         self,
@@ -447,7 +302,7 @@ class Results:
         tied b   0.750     0.500
         <BLANKLINE>
         Raised letters after a mean: the runs that are significantly worse (paired t-test, two-sided, p < 0.05, Holm-corrected for 1 pair).
-        Bold (in plain text, a star): the best mean of each measure.
+        Star: the best mean of each measure.
         """  # noqa: E501
         # Import only here: the statistics take time to import, and no other method needs them.
         from tieaware.results.paper_table import Design, paper_table
@@ -494,6 +349,82 @@ class Results:
     def to_polars(self) -> polars.DataFrame:
         """Return a polars.DataFrame; rows and columns as for `to_arrow`."""
         return data_frames.as_polars(exports.as_columns(export_of(self)))
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a CSV file, with a row for each run and each query that the run answers.
+
+        The columns are as for `to_arrow`. Numbers have full precision, and undefined values are "nan". To write one row
+        for each run, use ``means().to_csv(path)``.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            An existing file is replaced when the new one is complete.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, tieaware
+        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"bm25": {"q1": {"d1": 2.0, "d2": 2.0}}}, ["RR", "P@1"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "values.csv")
+        ...     result.to_csv(path)
+        ...     print(path.read_text(), end="")
+        run,query,RR,P@1
+        bm25,q1,0.75,0.5
+        """
+        columns = exports.as_columns(export_of(self))
+        tables.write_csv(columns, zip(*map(list, columns.values()), strict=True), path)
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file for other programs; columns as for `to_arrow`, path and errors as for `to_csv`.
+
+        `load` does not read this file: use `save` to restore the results. Needs `tieaware[arrow]`.
+        """
+        data_frames.write_parquet(exports.as_columns(export_of(self)), path)
+
+    def plot(self, ax: Axes | None = None, measure: str | Measure | None = None) -> Axes:
+        """Draw the means of all runs with matplotlib, the highest at the top. Needs `tieaware[analysis]`.
+
+        With a spread, a bar shows the least and the greatest mean over the orders of tied documents.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw into; by default a new pyplot figure.
+        measure : str or Measure, optional
+            One of the measures; by default the first.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            ``plot().figure.savefig("means.png")`` writes a file.
+
+        Raises
+        ------
+        InputError
+            If the results have no measure.
+        KeyError
+            If the measure is not among those of the results.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> qrels, run = {"q1": {"d1": 1}}, {"bm25": {"q1": {"d1": 2.0, "d2": 2.0}}}
+        >>> ax = tieaware.evaluate(qrels, run, ["RR", "P@1"]).plot(measure="P@1")
+        >>> ax.get_xlabel(), [tick.get_text() for tick in ax.get_yticklabels()]
+        ('P@1', ['bm25'])
+        """
+        from tieaware.results.means_figure import means_figure
+
+        if not self.measures:
+            raise InputError("plot", "the results have no measure")
+        place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
+        return means_figure(export_of(self), place).plot(ax)
 
     def to_trec_eval(self, *, per_query: bool = False, digits: int = 4, header: bool = False) -> str:
         """Return the lines that trec_eval prints: measure, query or ``all``, and value, separated by tabs.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tieaware.output.tables import counted
+
 
 class Provenance(NamedTuple):
     """The options that values were computed with.
@@ -29,7 +31,7 @@ class Provenance(NamedTuple):
 
 def title_of(n_queries: int, made: Provenance | None) -> str:
     """Return one line that states the number of queries that the means are over, and the options of the evaluation."""
-    n = f"{n_queries} quer{'y' if n_queries == 1 else 'ies'}"
+    n = counted(n_queries, "query", "queries")
     if made is None:
         return f"Means over {n}"
     over = f"the queries that each run answers, {n} in all" if made.queries == "both" else n

@@ -189,7 +189,10 @@ def _write_parquet(stored: Stored, path: str | os.PathLike[str]) -> None:
 def _read_parquet(file: IO[bytes]) -> Stored:
     parquet = load("pyarrow.parquet", "arrow")
     table = parquet.ParquetFile(file, page_checksum_verification=True).read()
-    header = json.loads((table.schema.metadata or {})[b"tieaware"])
+    metadata = table.schema.metadata or {}
+    if b"tieaware" not in metadata:
+        raise InputError(str(file.name), "not a file that Results.save wrote")
+    header = json.loads(metadata[b"tieaware"])
     kinds = header.pop("cubes")
     axes = header.pop("runs", None), header.pop("queries", None)
     n_runs, n_queries, n_measures = header["shape"]

@@ -1,0 +1,210 @@
+"""The fields of Results, with their validation, their look-up by name, and their summaries over the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arrays import Values
+from tieaware.checks.positions import position
+from tieaware.engine.means import means
+from tieaware.errors import InputError
+from tieaware.measures import Measure
+from tieaware.output.tables import counted
+from tieaware.results import summaries
+from tieaware.results.lookup import position_of_measure, unknown_run
+from tieaware.results.provenance import Provenance
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NamedValues:
+    """A value for each run, query and measure, with the names of all three; the base class of `Results`.
+
+    Fields are as for `tieaware.Results`.
+    """
+
+    values: Values
+    runs: tuple[str, ...]
+    queries: tuple[str | int, ...]
+    measures: tuple[Measure, ...]
+    std: Values | None = None
+    min: Values | None = None
+    max: Values | None = None
+    names: tuple[str, ...] = ()
+    provenance: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            object.__setattr__(self, "names", tuple(map(str, self.measures)))
+        for measure in self.measures:
+            if not isinstance(measure, Measure):
+                raise unexpected("measures of results", "a Measure", shown(measure))
+        if len(self.names) != len(self.measures):
+            n_names, n = len(self.names), len(self.measures)
+            raise InputError("names of results", f"the number of names is {n_names}, the number of measures {n}")
+        shape = (len(self.runs), len(self.queries), len(self.measures))
+        for name, cube in self.cubes().items():
+            if not (isinstance(cube, np.ndarray) and cube.dtype == np.float64 and cube.shape == shape):
+                found = f"{cube.dtype} of shape {cube.shape}" if isinstance(cube, np.ndarray) else shown(cube)
+                raise unexpected(f"{name} of results", f"an array of float64 of shape {shape}", found)
+
+    def cubes(self) -> dict[str, Values]:
+        """Return the arrays by name: values, and with a spread std, min and max.
+
+        Returns
+        -------
+        dict of str to float64[n_runs, n_queries, n_measures]
+        """
+        spread = ((name, getattr(self, name)) for name in ("std", "min", "max"))
+        return {"values": self.values, **{name: cube for name, cube in spread if cube is not None}}
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.runs)
+
+    @overload
+    def __getitem__(self, key: tuple[str, str | Measure, str | int]) -> float: ...
+
+    @overload
+    def __getitem__(self, key: tuple[str, str | Measure]) -> Values: ...
+
+    @overload
+    def __getitem__(self, key: Measure) -> Values: ...
+
+    # A type checker cannot know whether text names a run or a measure. Users write result["bm25"]["AP"] and
+    # result["AP"].mean(), so both must pass.
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        """Select by run; by run and measure; or by run, measure and query.
+
+        ``result["bm25"]`` is the Results of one run. ``result["bm25"]["AP"]`` and ``result["bm25", "AP"]`` are its
+        values for all queries. ``result["bm25", "AP", "301"]`` is one value. If there is only one run,
+        ``result["AP"]`` are the values of that run.
+
+        Parameters
+        ----------
+        key : str, or tuple of str
+            The run; run and measure; or run, measure and query. A measure may be a Measure or any of its names.
+
+        Returns
+        -------
+        Results, float64[n_queries] or float
+
+        Raises
+        ------
+        KeyError
+            If the run, measure or query does not exist. The message lists some that do.
+        TypeError
+            If the key is not hashable, such as an array.
+        """
+        # Raise TypeError for a key that is not hashable, as a dict does.
+        hash(key)
+        if not isinstance(key, tuple):
+            return self._run_or_measure(key)
+        if not 1 <= len(key) <= 3:
+            raise KeyError(f"found {len(key)} keys, expected run, measure and query")
+        run = position("run", self.runs, key[0])
+        if len(key) == 1:
+            return self._run_range(run, run + 1)
+        values = self.values[run, :, position_of_measure(self.measures, self.names, key[1])]
+        return values if len(key) == 2 else float(values[position("query", self.queries, key[2])])
+
+    def _run_or_measure(self, name: Any) -> Any:
+        """Return the results of the run of this name; or if there is only one run, its values of the named measure."""
+        if name in self.runs:
+            run = self.runs.index(name)
+            return self._run_range(run, run + 1)
+        if len(self.runs) != 1:
+            raise unknown_run(self.runs, self.measures, self.names, name)
+        try:
+            return self.values[0, :, position_of_measure(self.measures, self.names, name)]
+        except KeyError:
+            raise unknown_run(self.runs, self.measures, self.names, name) from None
+
+    def _run_range(self, start: int, end: int) -> Self:
+        """Return the results of a range of runs."""
+        cubes: dict[str, Any] = {name: cube[start:end] for name, cube in self.cubes().items()}
+        return replace(self, runs=self.runs[start:end], **cubes)
+
+    def __float__(self) -> float:
+        """Return the only number of the results of one run and one measure, as `summary` has it.
+
+        Raises
+        ------
+        InputError
+            If there are several runs or measures, or none.
+        """
+        if self.values.shape[::2] == (1, 1):
+            return float(self.summary().item())
+        found = f"{counted(len(self.runs), 'run')} and {counted(len(self.measures), 'measure')}"
+        remedy = "evaluate at least one of each"
+        if self.runs and self.measures:
+            remedy = f"choose one of each, as in result.means()[{self.runs[0]!r}, {self.names[0]!r}]"
+        raise InputError("float", f"the results have {found}; {remedy}")
+
+    @property
+    def answered(self) -> npt.NDArray[np.bool_]:
+        """Whether each run answers each query, bool[n_runs, n_queries]: whether some measure has a value there."""
+        return np.asarray(~np.isnan(self.values).all(axis=2))
+
+    def mean(self) -> Values:
+        """Average the values of each run and measure over the queries.
+
+        The mean is arithmetic, except for GMAP: its mean is geometric, with values below 0.00001 replaced by 0.00001,
+        as in trec_eval. Sums are computed in twice the precision of a float, so the order of the queries does not
+        matter. This method also averages counts such as NumRet, whereas `summary` sums them.
+
+        Returns
+        -------
+        float64[n_runs, n_measures]
+            NaN values are left out: unanswered queries, and queries for which the measure is undefined. The mean is
+            NaN if no value is left.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+        >>> run = {"q1": {"d1": 2.0, "d2": 2.0}, "q2": {"d1": 2.0, "d2": 1.0}}
+        >>> result = tieaware.evaluate(qrels, run, ["RR", "NumRet"], spread=True)
+        >>> result.mean(), result.summary(), result.mean_std()
+        (array([[0.625, 2.   ]]), array([[0.625, 4.   ]]), array([[0.125, 0.   ]]))
+        """
+        return means(self.values, self.measures)
+
+    def mean_std(self) -> Values:
+        """Return the standard deviation of the means over the orders of tied documents. Needs ``spread=True``.
+
+        The orders of different queries are independent, so their variances add up. The example is as for `mean`.
+
+        Returns
+        -------
+        float64[n_runs, n_measures]
+            In the unit of the measure, at least 0. NaN for GMAP, whose mean is geometric, and for infAP, whose spread
+            is not known.
+
+        Raises
+        ------
+        InputError
+            If the results have no spread.
+        """
+        if self.std is None:
+            raise InputError("mean_std", "the results have no spread; evaluate with spread=True")
+        return summaries.std_of_means(self.std, self.values, self.measures)
+
+    def summary(self) -> Values:
+        """Summarise the queries as trec_eval does: sum counts, average all other measures. Example as for `mean`.
+
+        Returns
+        -------
+        float64[n_runs, n_measures]
+        """
+        return summaries.sums_or_means(self.values, self.measures)

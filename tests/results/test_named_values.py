@@ -1,0 +1,124 @@
+"""Results by name: look-up of runs, measures, queries and single numbers, with errors that say what exists."""
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError, Results
+
+QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+TIED = {"q1": {"d1": 2.0, "d2": 2.0}, "q2": {"d1": 1.0}}
+
+
+@pytest.fixture(scope="module")
+def unnamed():
+    return tieaware.evaluate(QRELS, TIED, ["RR", "nDCG@10"])
+
+
+@pytest.fixture(scope="module")
+def named():
+    return tieaware.evaluate(QRELS, {"bm25": TIED, "dense": TIED}, ["RR", "nDCG@10"])
+
+
+def test_one_run_and_one_measure_are_a_number():
+    """The number is the mean; for a count, the sum, as in the table of means."""
+    assert float(tieaware.evaluate(QRELS, TIED, "RR")) == 0.875
+    counts = tieaware.evaluate(QRELS, {"a": TIED, "b": TIED}, "NumRet")
+    assert float(counts["b"]) == counts.means()["b", "NumRet"] == 3
+    undefined = Results(np.full((1, 1, 1), np.nan), ("a",), ("q",), (tieaware.AP,))
+    assert np.isnan(float(undefined))
+
+
+def test_several_runs_or_measures_are_no_number(unnamed, named):
+    for results, message in (
+        (unnamed, "float: the results have 1 run and 2 measures; "
+                  "choose one of each, as in result.means()['run', 'RR']"),
+        (named, "float: the results have 2 runs and 2 measures; "
+                "choose one of each, as in result.means()['bm25', 'RR']"),
+        (Results(np.zeros((0, 1, 1)), (), ("q",), (tieaware.AP,)),
+         "float: the results have 0 runs and 1 measure; evaluate at least one of each"),
+    ):  # fmt: skip
+        with pytest.raises(InputError) as error:
+            float(results)
+        assert str(error.value) == message
+    assert named.means()["bm25", "RR"] == 0.875
+
+
+def test_keys_select_runs_measures_and_queries(named, unnamed):
+    assert named["bm25"].runs == ("bm25",)
+    assert named["bm25",].runs == ("bm25",)
+    for measure in ("RR", "recip_rank", tieaware.RR):
+        assert named["bm25", measure].tolist() == [0.75, 1.0]
+        assert named["bm25", measure, "q1"] == 0.75
+        assert unnamed[measure].tolist() == [0.75, 1.0]
+    assert type(named["bm25", "RR", "q1"]) is float
+
+
+def test_a_run_may_have_the_name_of_a_measure():
+    results = tieaware.evaluate(QRELS, {"AP": TIED}, ["RR", "AP"])
+    assert isinstance(results["AP"], Results)
+    assert results["AP"]["RR"].tolist() == [0.75, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("bm25", "no run 'bm25'; there is 1: run; pass {'bm25': run} to name it"),
+        ("ndgc@10", "no measure 'ndgc@10'; did you mean nDCG@10? there are 2: RR, nDCG@10"),
+        ("AP", "no measure 'AP'; there are 2: RR, nDCG@10"),
+        (tieaware.P @ 3, "no measure P@3; there are 2: RR, nDCG@10"),
+        (("bm25", "AP"), "no run 'bm25'; there is 1: run"),
+        (("run", "AP"), "no measure 'AP'; there are 2: RR, nDCG@10"),
+        (("run", "RR", "301"), "no query '301'; there are 2: q1, q2"),
+        (("run", "RR", 1), "no query 1; there are 2: q1, q2"),
+        (5, "no run 5; there is 1: run"),
+        ((), "found 0 keys, expected run, measure and query"),
+    ],
+)
+def test_a_wrong_key_of_an_unnamed_run_is_an_error_with_the_keys_that_exist(unnamed, key, message):
+    with pytest.raises(KeyError) as error:
+        unnamed[key]
+    assert error.value.args == (message,)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("bm26", "no run 'bm26'; did you mean bm25? there are 2: bm25, dense"),
+        ("RR", "'RR' is a measure, and there are 2 runs: choose one, as in result['bm25', 'RR']"),
+        ("recip_rank", "'recip_rank' is a measure, and there are 2 runs: choose one, as in result['bm25', 'RR']"),
+        ("AP", "no measure 'AP'; there are 2: RR, nDCG@10"),
+        (("bm25", "ndgc@10"), "no measure 'ndgc@10'; did you mean nDCG@10? there are 2: RR, nDCG@10"),
+    ],
+)
+def test_a_wrong_key_of_named_runs_is_an_error_with_the_keys_that_exist(named, key, message):
+    with pytest.raises(KeyError) as error:
+        named[key]
+    assert error.value.args == (message,)
+
+
+def test_a_single_named_run_needs_no_other_name():
+    single = tieaware.evaluate(QRELS, {"tfidf": TIED}, "RR")
+    with pytest.raises(KeyError) as error:
+        single["bm25"]
+    assert error.value.args == ("no run 'bm25'; there is 1: tfidf",)
+
+
+def test_a_query_of_another_type_is_named_with_its_type():
+    results = Results(np.zeros((1, 2, 1)), ("a",), (301, 302), (tieaware.AP,))
+    assert results["a", "AP", 302] == 0
+    with pytest.raises(KeyError) as error:
+        results["a", "AP", "301"]
+    assert error.value.args == ("no query '301'; the query names are of type int, not str",)
+
+
+def test_names_among_many_are_not_compared_one_by_one():
+    results = Results(np.zeros((1, 2000, 1)), ("a",), tuple(f"q{i}" for i in range(2000)), (tieaware.AP,))
+    with pytest.raises(KeyError) as error:
+        results["a", "AP", "q2000"]
+    assert error.value.args == ("no query 'q2000'; there are 2000: q0, q1, q2, q3, q4, …",)
+
+
+def test_a_key_that_is_not_hashable_is_a_type_error(named):
+    with pytest.raises(TypeError, match="unhashable"):
+        named[np.zeros(3)]
