@@ -141,8 +141,10 @@ test-wheel:
 # The site, in site/. Its pages are staged in build/docs, because some lie in other folders. Warnings of the builder are
 # errors; check.py checks what the builder does not.
 docs: $(VENV)/installed-docs
-	$(BIN)/python docs/builder/stage.py build/docs
-	$(BIN)/zensical build --clean --strict
+	$(BIN)/python -m docs.builder.stage build
+	cd build && $(CURDIR)/$(BIN)/zensical build --clean --strict
+	rm -rf site
+	mv build/site site
 	$(BIN)/python docs/builder/check.py site
 
 # Record the newest versions that work together, including build requirements, from a separate environment. Use the

@@ -1,4 +1,4 @@
-"""Check a built site: all links and images exist, nothing is loaded from another host, and the API is complete.
+"""Check a built site: links and images exist, no other host is asked, formulas are typeset, the API is complete.
 
 External links must have https and a host, but are not followed.
 
@@ -25,6 +25,10 @@ from tieaware import integrations
 MODULES = ("", ".precision", ".statistics", ".experiments", ".retrieval", ".samples", ".reference")
 # HTML elements for which a browser loads another file, and the attribute that contains the address of the file.
 LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}
+# Files that typeset formulas.
+TYPESETTING = ("katex.min.js", "katex.min.css", "formulas.js")
+# HTML elements whose text is shown as it is, so that a dollar in it begins no formula.
+VERBATIM = {"code", "pre", "script", "style"}
 # Values of rel for which a browser does not load the address of a link element.
 TOLD = {"canonical", "next", "prev", "alternate"}
 
@@ -37,6 +41,9 @@ class Page(HTMLParser):
         self.anchors: set[str] = set()
         self.links: list[tuple[int, str]] = []
         self.loaded: list[tuple[int, str]] = []
+        self.has_formulas = False
+        self.unmarked: list[str] = []
+        self.verbatim = 0
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -44,10 +51,22 @@ class Page(HTMLParser):
         said = {name: value or "" for name, value in attrs}
         self.anchors |= {said[name] for name in ("id", "name") if name in said}
         line = self.getpos()[0]
+        self.has_formulas |= "arithmatex" in said.get("class", "").split()
+        self.verbatim += tag in VERBATIM
         if tag == "a" and "href" in said:
             self.links.append((line, said["href"]))
         if tag in LOADED and LOADED[tag] in said and not TOLD & set(said.get("rel", "").split()):
             self.loaded.append((line, said[LOADED[tag]]))
+
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave an element with verbatim text."""
+        self.verbatim -= tag in VERBATIM
+
+    def handle_data(self, data: str) -> None:
+        """Collect formulas that are shown as their source, because they are not marked as formulas."""
+        if not self.verbatim:
+            self.unmarked += re.findall(r"\$[^$\n]+\$", data)
 
 
 class Site:
@@ -62,9 +81,13 @@ class Site:
         return {path: Page(path) for path in sorted(self.folder.rglob("*.html"))}
 
     def problems(self) -> Iterator[str]:
-        """Yield one line for each wrong link, and for each resource that is missing or loaded from another host."""
+        """Yield one line for each wrong link, untypeset formula, and resource that is missing or of another host."""
         for path, page in self.pages.items():
             name = path.relative_to(self.folder)
+            lacking = [file for file in TYPESETTING if not any(link.endswith(file) for _, link in page.loaded)]
+            if page.has_formulas and lacking:
+                yield f"{name}: formulas need {', '.join(lacking)}"
+            yield from (f"{name}: a formula is not marked as one: {formula}" for formula in page.unmarked)
             for line, link in page.links:
                 if problem := self.wrong(path, link):
                     yield f"{name}:{line}: {problem}"
@@ -92,6 +115,13 @@ class Site:
         if parts.fragment and target in self.pages and unquote(parts.fragment) not in self.pages[target].anchors:
             return f"{link}: no such anchor"
         return None
+
+    def foreign(self) -> Iterator[str]:
+        """Yield one line for each style sheet that loads something from another host."""
+        for path in sorted(self.folder.rglob("*.css")):
+            style = path.read_text(encoding="utf-8")
+            for link in re.findall(r"(?:url\(|@import )[\"']?((?:https?:)?//[^)\"' ]+)", style):
+                yield f"{path.relative_to(self.folder)}: {link}: loaded from another host"
 
     def missing(self) -> Iterator[str]:
         """Yield the public names without an entry in the API."""
@@ -122,7 +152,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     site = Site(parser.parse_args().folder)
-    found = [*site.problems(), *site.missing()]
+    found = [*site.problems(), *site.foreign(), *site.missing()]
     links = sum(len(page.links) + len(page.loaded) for page in site.pages.values())
     print(*found, f"{len(site.pages)} pages, {links} links, {len(found)} problems", sep="\n")
     return 1 if found or not site.pages else 0

@@ -2,9 +2,9 @@
 
 The pages are those of ``docs``, and other files of the repository to which these link: the examples with their source,
 the security policy, the changelog. Links are rewritten for the new locations, so that the same Markdown works in the
-repository and on the site.
+repository and on the site. KaTeX, which typesets formulas, is copied from the installed package djangocms-katex.
 
-    python docs/builder/stage.py build/docs
+    python -m docs.builder.stage build
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import argparse
 import os
 import re
 import shutil
+from importlib import metadata
 from pathlib import Path
+
+from docs.builder.package_page import repository
 
 ROOT = Path(__file__).parents[2]
 # Pages of the site that are outside docs in the repository.
@@ -24,8 +27,14 @@ PAGES = {
     "fuzz/README.md": "project/fuzzing.md",
     **{f"examples/{path.name}": f"examples/{path.stem}.md" for path in ROOT.glob("examples/*.py")},
 }
-ASSETS = {".svg", ".png", ".json", ".css"}
+ASSETS = {".svg", ".png", ".json", ".css", ".js"}
 LINK = re.compile(r"(?<=\]\()(?P<path>[^)#\s:]+)(?=[)#])")
+# GitHub's safest notation of formulas, which Markdown cannot take for emphasis or for escapes.
+FORMULA = re.compile(r"\$`(?P<formula>[^`\n]+)`\$")
+# A link whose text is the name of the file that it leads to.
+NAMED = re.compile(r"\[(?P<name>[\w/-]+\.md)\]\((?P<path>[^)#\s:]+\.md)\)")
+# The files of KaTeX that pages load, and its licence.
+KATEX = re.compile(r"vendor/katex/(katex\.min\.(js|css)|fonts/.*\.woff2|LICENSE)$")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -48,11 +57,22 @@ def linked(text: str, source: str, where: dict[str, str]) -> str:
             raise SystemExit(f"{source}: {link['path']} is linked, but is not part of the site")
         return os.path.relpath(where[target], os.path.dirname(where[source]))
 
+    def titled(link: re.Match[str]) -> str:
+        return f"[{title(os.path.normpath(os.path.join(os.path.dirname(source), link['path'])))}]({link['path']})"
+
+    def prose(words: str) -> str:
+        return LINK.sub(placed, NAMED.sub(titled, FORMULA.sub(r"$\g<formula>$", words)))
+
     converted, end = [], 0
     for code in FENCE.finditer(text):
-        converted += [LINK.sub(placed, text[end : code.start()]), shown(code[0])]
+        converted += [prose(text[end : code.start()]), shown(code[0])]
         end = code.end()
-    return "".join([*converted, LINK.sub(placed, text[end:])])
+    return "".join([*converted, prose(text[end:])])
+
+
+def title(source: str) -> str:
+    """Return the title of a page, which is its first heading."""
+    return re.search("^# (.*)$", (ROOT / source).read_text(encoding="utf-8"), re.MULTILINE)[1]
 
 
 def shown(code: str) -> str:
@@ -70,19 +90,43 @@ def page(source: str) -> str:
 
 
 def stage(folder: Path) -> None:
-    """Write the pages and their assets to a folder, which is emptied first."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Write the pages and their assets to the subfolder docs, which is emptied first, and the builder's settings."""
+    pages = folder / "docs"
+    shutil.rmtree(pages, ignore_errors=True)
     where = places()
     for source, target in where.items():
-        path = folder / target
+        path = pages / target
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".md":
             path.write_text(linked(page(source), source, where), encoding="utf-8")
         else:
             shutil.copyfile(ROOT / source, path)
+    (folder / "zensical.toml").write_text(settings(), encoding="utf-8")
+
+
+def settings() -> str:
+    """Return the settings of the builder: zensical.toml, with values for the names in braces."""
+    source = (ROOT / "src" / "tieaware" / "_version.py").read_text(encoding="utf-8")
+    version = re.search('^__version__ = "(.*)"$', source, re.MULTILINE)[1]
+    text = (ROOT / "zensical.toml").read_text(encoding="utf-8")
+    for name, value in {"address": repository(), "version": version, "checkout": ROOT.as_posix()}.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def copy_katex(folder: Path) -> None:
+    """Copy KaTeX from the installed package that carries it."""
+    (folder / "fonts").mkdir(parents=True)
+    found = [file for file in metadata.files("djangocms-katex") or () if KATEX.search(file.as_posix())]
+    for file in found:
+        shutil.copyfile(file.locate(), folder / file.as_posix().partition("vendor/katex/")[2])
+    if len(found) < 10:
+        raise SystemExit(f"djangocms-katex has only {len(found)} of KaTeX's files: did it move them?")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    stage(parser.parse_args().folder)
+    folder = parser.parse_args().folder
+    stage(folder)
+    copy_katex(folder / "docs" / "katex")

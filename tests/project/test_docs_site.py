@@ -13,8 +13,10 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from docs.builder import check, draw, stage
+from docs.builder import check, draw, package_page, stage
 from support import docstrings
+
+import tieaware
 
 ROOT = Path(__file__).parents[2]
 
@@ -66,6 +68,23 @@ def test_every_page_is_in_the_navigation_once():
     assert sorted(pages_of(project["nav"])) == pages
 
 
+def test_the_settings_of_the_builder_have_values():
+    """The address of the repository and the version come from the package."""
+    made = tomllib.loads(stage.settings())["project"]
+    assert made["repo_url"] == package_page.repository()
+    assert made["repo_name"] == f"tieaware {tieaware.__version__}"
+    assert not re.search(r"\{(address|version|checkout)\}", stage.settings())
+
+
+def test_formulas_are_written_so_that_they_are_typeset():
+    """All formulas of the pages have GitHub's notation, which the staging converts, and none is in plain text."""
+    plain = re.compile(r"[Σ∑Π∏√]|\$[^$\n]+\$")
+    for source in (each for each in stage.places() if each.endswith(".md")):
+        prose = stage.FORMULA.sub("", stage.FENCE.sub("", stage.page(source)))
+        prose = re.sub(r"`[^`]*`", "", prose)
+        assert plain.findall(prose) == [], source
+
+
 @pytest.mark.parametrize("name", draw.FIGURES)
 def test_the_figures_are_those_that_the_script_draws(name):
     """If this fails, run `python docs/builder/draw.py docs/figures`."""
@@ -80,10 +99,13 @@ def test_links_lead_to_the_places_that_files_have_in_the_site(tmp_path):
     assert stage.linked(text, "docs/a/page.md", where) == expected
     with pytest.raises(SystemExit, match=r"^docs/b.md: gone.md is linked, but is not part of the site$"):
         stage.linked("[gone](gone.md)", "docs/b.md", where)
+    assert stage.linked("$`a_1 \\, b_1`$", "docs/b.md", where) == "$a_1 \\, b_1$"
+    titles = stage.linked("[performance.md](performance.md)", "docs/ties.md", stage.places())
+    assert titles == "[Performance](performance.md)"
     code = "```pycon\n>>> print()\n<BLANKLINE>\n>>> 1\n1\n\n```"
     assert stage.linked(code, "docs/b.md", where) == "```pycon\n>>> print()\n\n>>> 1\n1\n```"
-    stage.stage(tmp_path / "pages")
-    shown = (tmp_path / "pages" / "examples" / "graders.md").read_text("utf-8")
+    stage.stage(tmp_path)
+    shown = (tmp_path / "docs" / "examples" / "graders.md").read_text("utf-8")
     assert shown.startswith("# Graders\n\nLLM graders and rerankers tie")
     assert (ROOT / "examples" / "graders.py").read_text("utf-8") in shown
 
@@ -101,6 +123,9 @@ def test_links_lead_to_the_places_that_files_have_in_the_site(tmp_path):
         ('<script src="https://example.org/x.js">', "index.html:1: https://example.org/x.js: loaded from another host"),
         ('<link rel="stylesheet" href="//x.org/y.css">', "index.html:1: //x.org/y.css: loaded from another host"),
         ('<link rel="canonical" href="https://example.org/">', None),
+        ('<b class="arithmatex">', "index.html: formulas need katex.min.js, katex.min.css, formulas.js"),
+        ("<p>the sum $a_1$ of", "index.html: a formula is not marked as one: $a_1$"),
+        ("<p><code>echo $a $b</code>", None),
     ],
 )
 def test_faults_of_a_site_are_found(body, problem, tmp_path):
