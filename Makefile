@@ -62,10 +62,10 @@ fuzz: build/fuzz/driver $(VENV)/installed-test
 	fuzz/run interface $(SECONDS)
 	$(BIN)/python fuzz/differential.py --seconds $(SECONDS)
 
-# Pages with hostile names in a browser. The suite skips this test if no browser is installed.
-browser: $(VENV)/installed-test
+# Pages with hostile names, and the pages of the site, in a browser. The suite skips these tests if no browser is installed.
+browser: $(VENV)/installed-test docs
 	command -v chromium chromium-browser google-chrome || apt-get install --yes --no-install-recommends chromium
-	$(BIN)/python -m pytest tests/commands/test_hostile_names.py
+	$(BIN)/python -m pytest tests/commands/test_hostile_names.py tests/project/test_docs_site.py
 
 # The tests of docs/reliability.md that are too long or too large for the suite. A preloaded library makes allocations,
 # reads and writes fail where a test says so; with PYTHONMALLOC=malloc, Python allocates every object through it.

@@ -143,23 +143,28 @@ def test_names_missing_from_the_api_are_found(tmp_path):
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SITE = ROOT / "site"
-# The pages with the widest tables, code, figures and names, one of each kind.
-WIDE = (
-    "index", "ties", "data", "measures", "performance", "retrieval", "api/tieaware", "coming_from/scikit_learn",
-    "integrations/index", "project/contributing",
-)  # fmt: skip
-# A page that loads each page of the site in a frame as wide as a phone, and prints the width of its content.
+# A page that loads the pages of the site in frames as wide as a phone, one after the other. It prints the width of the
+# content of each, and how many formulas are not typeset.
 FRAMES = """<!DOCTYPE html><html><body><pre></pre><script>
-for (const page of %s) {
+const pages = %s;
+function next() {
+  const page = pages.shift();
+  if (!page) return;
   const frame = document.createElement("iframe");
   frame.style = "width: 390px; height: 800px; border: 0";
   frame.onload = () => {
-    const width = frame.contentDocument.documentElement.scrollWidth;
-    document.querySelector("pre").append(page + " " + width + "\\n");
+    const content = frame.contentDocument;
+    const plain = [...content.querySelectorAll(".arithmatex")].filter(
+      (formula) => !formula.querySelector(".katex") || formula.querySelector(".katex-error"));
+    const result = [page, content.documentElement.scrollWidth, plain.length];
+    document.querySelector("pre").append(result.join(" ") + "\\n");
+    next();
+    frame.remove();
   };
   frame.src = page;
   document.body.append(frame);
 }
+next();
 </script></body></html>"""
 
 
@@ -168,13 +173,15 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
 @pytest.mark.skipif(not SITE.is_dir(), reason="there is no site: make docs builds it")
-def test_no_page_is_wider_than_a_phone(tmp_path):
-    """Wide tables and code scroll inside their boxes. A control page that is too wide shows that the test works."""
+def test_every_page_fits_a_phone_and_has_its_formulas_typeset(tmp_path):
+    """Wide tables and code scroll inside their boxes. A control page fails both tests, which shows that they work."""
     shutil.copytree(SITE, tmp_path / "site")
-    (tmp_path / "site" / "wide.html").write_text("<!DOCTYPE html><p style='width: 500px'>wide")
-    pages = [f"{name}.html" for name in ("wide", *WIDE)]
+    control = "<!DOCTYPE html><p style='width: 500px'>wide <span class='arithmatex'>a formula</span>"
+    (tmp_path / "site" / "control.html").write_text(control)
+    pages = sorted(path.relative_to(tmp_path / "site").as_posix() for path in (tmp_path / "site").rglob("*.html"))
     (tmp_path / "site" / "frames.html").write_text(FRAMES % pages)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "site"))
     with server:
@@ -182,9 +189,11 @@ def test_no_page_is_wider_than_a_phone(tmp_path):
         command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
         made = subprocess.run(
             [*command, f"--user-data-dir={tmp_path / 'profile'}", f"http://127.0.0.1:{server.server_port}/frames.html"],
-            capture_output=True, timeout=120, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"},
+            capture_output=True, timeout=300, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"},
         )  # fmt: skip
         server.shutdown()
-    widths = dict(re.findall(r"([\w/-]+\.html) (\d+)", made.stdout.decode()))
-    assert sorted(widths) == sorted(pages), made.stderr.decode("utf-8", "replace")[-2000:]
-    assert {page: width for page, width in widths.items() if int(width) > 390} == {"wide.html": widths["wide.html"]}
+    lines = re.findall(r"([^\s>]+\.html) (\d+) (\d+)", made.stdout.decode())
+    found = {page: (int(width), int(plain)) for page, width, plain in lines}
+    assert sorted(found) == pages, made.stderr.decode("utf-8", "replace")[-2000:]
+    assert {page for page, (width, _) in found.items() if width > 390} == {"control.html"}
+    assert {page for page, (_, plain) in found.items() if plain} == {"control.html"}
