@@ -1,7 +1,7 @@
 """Formatting of the ratios as tables, for docs/performance.md and for a terminal.
 
-``python -m benchmarks.tables`` rewrites the page from docs/performance.json without measuring. Use it after changes of
-the format or of expected_to_miss.toml.
+The terminal also shows the targets of `make bench`; the page, which is for users, does not. Use ``python -m
+benchmarks.tables`` after changes of the format: it rewrites the page from docs/performance.json without measuring.
 """
 
 from __future__ import annotations
@@ -30,50 +30,50 @@ def rounded(x: float) -> str:
     return f"{x:,.{decimals}f}"
 
 
-def tables(ratios: Sequence[Ratio]) -> list[list[tuple[str, ...]]]:
+def tables(ratios: Sequence[Ratio], targets: bool = True) -> list[list[tuple[str, ...]]]:
     """Return the main table, and a table for each section with columns. The first row of each table is its header.
 
-    In the main table, each section begins with a row that contains only its title.
+    In the main table, each section begins with a row that contains only its title. Targets and verdicts are optional.
     """
+    width = len(HEADER) if targets else len(HEADER) - 2
     # Group rows by section, in the order of each section's first row: benchmarks of a section may run in several files.
     sections = {ratio.section: [other for other in ratios if other.section == ratio.section] for ratio in ratios}
-    main: list[tuple[str, ...]] = [HEADER]
+    main: list[tuple[str, ...]] = [HEADER[:width]]
     others = []
     for title, rows in sections.items():
         if rows[0].column:
-            others.append(_crossed(title, rows))
+            others.append(_crossed(title, rows, targets))
             continue
         main.append((title,))
         for ratio in rows:
             target = "" if ratio.at_most is None else f"{ratio.at_most:g}"
             numbers = rounded(ratio.ratio), rounded(ratio.of_least), target
-            main.append((ratio.workload, f"{ratio.of} ÷ {ratio.to}", *numbers, ratio.verdict))
+            main.append((ratio.workload, f"{ratio.of} ÷ {ratio.to}", *numbers, ratio.verdict)[:width])
     return [table for table in (main, *others) if len(table) > 1]
 
 
-def _crossed(title: str, ratios: Sequence[Ratio]) -> list[tuple[str, ...]]:
+def _crossed(title: str, ratios: Sequence[Ratio], targets: bool) -> list[tuple[str, ...]]:
     columns = dict.fromkeys(ratio.column for ratio in ratios)
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for ratio in ratios:
         row = rows.setdefault((ratio.workload, f"{ratio.of} ÷ {ratio.to}"), {})
         # These tables have no column for verdicts, so a missed target is marked beside its ratio.
-        row[ratio.column] = rounded(ratio.ratio) if ratio.met else f"{rounded(ratio.ratio)} {ratio.verdict}"
+        missed = targets and not ratio.met
+        row[ratio.column] = f"{rounded(ratio.ratio)} {ratio.verdict}" if missed else rounded(ratio.ratio)
     body = [(*names, *(row.get(column, "") for column in columns)) for names, row in rows.items()]
     return [(title, "what ÷ what", *columns), *body]
 
 
 def markdown(ratios: Sequence[Ratio], surroundings: dict[str, Any]) -> str:
-    """Format the tables in Markdown, after the versions and the machine, and before the reasons of expected misses."""
+    """Format the tables in Markdown, after the versions and the machine, without targets."""
     lines = textwrap.wrap(_description(surroundings), 120, break_long_words=False, break_on_hyphens=False)
-    for header, *rows in tables(ratios):
+    for header, *rows in tables(ratios, targets=False):
         numbers = _number_columns(header)
         lines += ["", _row(header), _row(["--:" if i in numbers else "---" for i in range(len(header))])]
         for row in rows:
             if len(row) == 1:
                 row = (f"**{row[0]}**", *[""] * (len(header) - 1))
-            lines.append(_row([re.sub(r"\bmissed\b", "**missed**", cell) for cell in row]))
-    if reasons := _reasons(ratios):
-        lines += ["", _REASONS, "", *(f"- {reason}" for reason in reasons)]
+            lines.append(_row(row))
     return "\n".join(lines) + "\n"
 
 
@@ -103,7 +103,7 @@ def _reasons(ratios: Sequence[Ratio]) -> list[str]:
 
 
 def _number_columns(header: Sequence[str]) -> range:
-    return range(2, 5) if header == HEADER else range(2, len(header))
+    return range(2, min(5, len(header))) if header[0] == HEADER[0] else range(2, len(header))
 
 
 def _row(row: Sequence[str]) -> str:
