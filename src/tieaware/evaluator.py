@@ -26,6 +26,7 @@ from tieaware.precision import Coarsening
 from tieaware.results import Results
 from tieaware.results.named_scores import results_of_scores
 from tieaware.runtime.threads import checked_threads, over_chunks
+from tieaware.ties import TieRuleName
 
 # The most measures that repr() shows.
 _SHOWN_MEASURES = 6
@@ -100,7 +101,7 @@ class Evaluator:
         group: npt.ArrayLike | None = None,
         qid: npt.ArrayLike | None = None,
         judgments: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-        ties: str = "average",
+        ties: TieRuleName = "average",
         docids: Sequence[str | bytes] | None = None,
         precision: str | Coarsening | None = None,
         threads: int | None = 1,
@@ -124,7 +125,7 @@ class Evaluator:
         measures: str | Measure | Sequence[str | Measure],
         *,
         exclude: Any = None,
-        ties: str = "average",
+        ties: TieRuleName = "average",
         docids: Sequence[str | bytes] | None = None,
         precision: str | Coarsening | None = None,
         threads: int | None = 1,
@@ -153,8 +154,8 @@ class Evaluator:
         -------
         Evaluator
             An evaluator of scores of shape (n_queries, n_items). Scores of shape (n_items,), such as the popularity of
-            the items, are those of every query. They are read in place; only if excluded items change the scores that
-            a `precision` gives to the other items ("levels", "gap"), they are copied for up to 4 MiB of scores at a time.
+            the items, are those of every query. They are read in place, without a copy for each query. Only with both
+            `exclude` and a precision that depends on the whole list ("levels", "gap"), up to 4 MiB of copies are made.
 
         Raises
         ------

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Integers, Labels, Offsets
 from tieaware.kernels._groups import AVERAGE, BEST_FIRST, IN_ORDER, WORST_FIRST
 from tieaware.lists.identifiers import Identifiers
+
+
+# The names of RULES, for the signatures of functions.
+TieRuleName: TypeAlias = Literal["average", "run_order", "trec_eval", "docid_ascending", "optimistic", "pessimistic"]
 
 
 class Arranged(NamedTuple):
@@ -60,10 +64,10 @@ class TieRule:
         not use identifiers.
     """
 
-    name: str
+    name: TieRuleName
     title: str
     placement: int
-    by_document: str | None = None
+    by_document: Literal["ascending", "descending"] | None = None
 
     @property
     def averages(self) -> bool:
@@ -71,9 +75,11 @@ class TieRule:
         return self.placement == AVERAGE
 
     @property
-    def extreme(self) -> str | None:
+    def extreme(self) -> Literal["max", "min"] | None:
         """The kind of value that the rule selects: "max" or "min" over all orders of tied documents, else None."""
-        return {BEST_FIRST: "max", WORST_FIRST: "min"}.get(self.placement)
+        if self.placement == BEST_FIRST:
+            return "max"
+        return "min" if self.placement == WORST_FIRST else None
 
     @property
     def by_position(self) -> bool:
@@ -153,7 +159,7 @@ def _list_of_each(offsets: Offsets) -> Integers:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-RULES = {
+RULES: dict[TieRuleName, TieRule] = {
     rule.name: rule
     for rule in (
         TieRule(name="average", title="all orders, equally likely: the expectation", placement=AVERAGE),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sized
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from tieaware.errors import InputError
 
 Value = TypeVar("Value")
+Choice = TypeVar("Choice", bound=str)
 
 _LONGEST_SHOWN = 80
 
@@ -130,12 +131,12 @@ def flag(where: str, value: Any) -> bool:
     return bool(value)
 
 
-def one_of(where: str, value: Any, choices: Collection[str]) -> str:
+def one_of(where: str, value: Any, choices: Collection[Choice]) -> Choice:
     """Check that a value is one of the choices, and return it; the error suggests the choice spelled most alike."""
     if not isinstance(value, str) or value not in choices:
         hint = did_you_mean(value, choices) if isinstance(value, str) else ""
         raise unexpected(where, f"one of {', '.join(choices)}", f"{shown(value)}{hint}")
-    return value
+    return cast(Choice, value)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from typing import TYPE_CHECKING
 
 from tieaware.commands import streams
 
-_RULES = ("run_order", "trec_eval", "pessimistic", "average", "optimistic")
+if TYPE_CHECKING:
+    from tieaware.ties import TieRuleName
+
+_RULES: tuple[TieRuleName, ...] = ("run_order", "trec_eval", "pessimistic", "average", "optimistic")
 _MEASURE = "RR@10"
 # The formats of a table row: for a wide terminal, and for a terminal of 80 columns.
 _ROW = "{:14}{:>8}{:>12}{:>12}{:>12}{:>14}{:>12}"

@@ -10,9 +10,10 @@ from tieaware.defaults import INEXACT_MEASURES, INEXACT_METHODS
 
 if TYPE_CHECKING:
     from tieaware.retrieval import Index
+    from tieaware.retrieval.collections import Format
 
 # The file formats of tieaware.retrieval, repeated here: importing it would slow down the start of every command.
-FORMATS = ("trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm")
+FORMATS: tuple[Format, ...] = ("trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm")
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -75,7 +76,7 @@ def _run(arguments: argparse.Namespace) -> str:
     return options.output(outcome, arguments)
 
 
-def _index(arguments: argparse.Namespace, given: str | None) -> Index:
+def _index(arguments: argparse.Namespace, given: Format | None) -> Index:
     """Read the index, or build it from the documents."""
     from tieaware.experiments.evaluating import progress
     from tieaware.retrieval import Analyzer, Index, is_index_file, read_documents

@@ -6,13 +6,13 @@ A pass evaluates all scores once. `passes` returns the passes that several views
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from tieaware.checks.arguments import flag
 from tieaware.checks.arrays import Integers
 from tieaware.errors import InputError
 from tieaware.precision import Coarsening, parse_precision
-from tieaware.ties import RULES, TieRule, tie_rule
+from tieaware.ties import RULES, TieRule, TieRuleName, tie_rule
 
 
 class RankBands(Protocol):
@@ -77,7 +77,7 @@ class View:
 
     __slots__ = ("precision", "rule", "spread")
 
-    def __init__(self, ties: Any = "average", precision: str | Coarsening | None = None, spread: bool = False) -> None:
+    def __init__(self, ties: TieRuleName = "average", precision: str | Coarsening | None = None, spread: bool = False) -> None:
         self.rule = tie_rule(ties)
         self.precision = None if precision is None else parse_precision(precision)
         self.spread = flag("spread", spread)

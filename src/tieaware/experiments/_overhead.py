@@ -21,12 +21,14 @@ from tieaware.output.plots import Drawing, display_name
 from tieaware.output.tables import Cell, Table, significant
 from tieaware.runtime.timing import ratio, take_turns
 from tieaware.samples import DiscreteLists, discrete_lists
+from tieaware.ties import TieRuleName
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Tie rules under which each tied document has its own rank: run order, and relevant documents first.
-_OBLIVIOUS = ("run_order", "optimistic")
+_OBLIVIOUS: tuple[TieRuleName, ...] = ("run_order", "optimistic")
+_COMPARED: tuple[TieRuleName, ...] = ("average", *_OBLIVIOUS)
 
 # The reference in plain Python evaluates only this many lists.
 _PLAIN = 20
@@ -89,7 +91,7 @@ def _ratios(measure: Measure, lists: DiscreteLists, rounds: int) -> list[float]:
     scores, labels, offsets = lists
     n_queries = len(offsets) - 1
     out = np.empty((n_queries, 1))
-    evaluators = [Evaluator(labels, [measure], offsets=offsets, ties=ties) for ties in ("average", *_OBLIVIOUS)]
+    evaluators = [Evaluator(labels, [measure], offsets=offsets, ties=ties) for ties in _COMPARED]
     end = int(offsets[_PLAIN])
     short = Evaluator(labels[:end], [measure], offsets=offsets[: _PLAIN + 1])
     some = [(scores[a:b].tolist(), labels[a:b].tolist()) for a, b in pairwise(offsets[: _PLAIN + 1].tolist())]
@@ -97,7 +99,7 @@ def _ratios(measure: Measure, lists: DiscreteLists, rounds: int) -> list[float]:
     def plain() -> list[float]:
         return [reference.evaluate(measure, *each) for each in some]
 
-    for evaluator, ties in zip(evaluators, ("average", *_OBLIVIOUS), strict=True):
+    for evaluator, ties in zip(evaluators, _COMPARED, strict=True):
         expected = [reference.evaluate(measure, *each, ties=ties) for each in some]
         np.testing.assert_allclose(evaluator(scores)[:_PLAIN, 0], expected, rtol=1e-9, atol=1e-12)
     contenders: list[Callable[[], object]] = [

@@ -22,6 +22,7 @@ from tieaware.inputs import Qrels, RunDict
 from tieaware.measures import Measure
 from tieaware.measures.definitions import AP, RR, P, R, Recall_cap, Success, nDCG
 from tieaware.runtime.extras import load
+from tieaware.ties import TieRuleName
 
 _Judged = Mapping[str, Mapping[str, int]]
 _Scores = Mapping[str, Mapping[str, float]]
@@ -33,7 +34,7 @@ def evaluate(
     k_values: Sequence[int],
     ignore_identical_ids: bool = True,
     *,
-    ties: str = "average",
+    ties: TieRuleName = "average",
 ) -> tuple[dict[str, float], dict[str, float], dict[str, float], dict[str, float]]:
     """Compute nDCG, MAP, recall and precision, like ``EvaluateRetrieval.evaluate`` in beir.
 
@@ -77,7 +78,7 @@ def evaluate(
 
 
 def evaluate_custom(
-    qrels: _Judged, results: _Scores, k_values: Sequence[int], metric: str, *, ties: str = "average"
+    qrels: _Judged, results: _Scores, k_values: Sequence[int], metric: str, *, ties: TieRuleName = "average"
 ) -> dict[str, float]:
     """Compute MRR, capped recall, hole or top-k accuracy, like ``EvaluateRetrieval.evaluate_custom`` in beir.
 
@@ -130,13 +131,13 @@ def _without_identical(results: _Scores) -> _Scores:
     }
 
 
-def _measure_sums(measure: Measure, qrels: _Judged, results: _Scores, cutoffs: list[int], ties: str) -> Values:
+def _measure_sums(measure: Measure, qrels: _Judged, results: _Scores, cutoffs: list[int], ties: TieRuleName) -> Values:
     """Sum a measure over the queries, at each cut-off."""
     _check_judged(qrels, results)
     return _sums(qrels, results, [measure @ k for k in cutoffs], ties)
 
 
-def _hole_sums(qrels: _Judged, results: _Scores, cutoffs: list[int], ties: str) -> Values:
+def _hole_sums(qrels: _Judged, results: _Scores, cutoffs: list[int], ties: TieRuleName) -> Values:
     """Sum the hole over the queries: the share of the first k documents that are not judged for any query."""
     judged = {document for labels in qrels.values() for document in labels}
     # The hole is computed as precision, which counts relevant documents, so unjudged documents get the label 1.
@@ -151,12 +152,12 @@ def _check_judged(qrels: _Judged, results: _Scores) -> None:
             raise InputError("results", f"query {query!r} is not judged in qrels")
 
 
-def _sums(qrels: _Judged, results: _Scores, measures: list[Measure], ties: str) -> Values:
+def _sums(qrels: _Judged, results: _Scores, measures: list[Measure], ties: TieRuleName) -> Values:
     total: Values = _per_query(qrels, results, measures, ties).sum(axis=0)
     return total
 
 
-def _per_query(qrels: _Judged, results: _Scores, measures: list[Measure], ties: str) -> Values:
+def _per_query(qrels: _Judged, results: _Scores, measures: list[Measure], ties: TieRuleName) -> Values:
     """Return the values of the queries that have judgments and results: float64[n_queries, n_measures]."""
     judged = {query: labels for query, labels in qrels.items() if labels and query in results}
     if not judged:
@@ -170,7 +171,7 @@ class _Custom(NamedTuple):
 
     title: str
     names: tuple[str, ...]
-    sums: Callable[[_Judged, _Scores, list[int], str], Values]
+    sums: Callable[[_Judged, _Scores, list[int], TieRuleName], Values]
 
 
 _CUSTOM = (

@@ -20,6 +20,7 @@ from tieaware.evaluator import Evaluator
 from tieaware.measures import Measure
 from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
+from tieaware.ties import TieRuleName
 
 
 class _Prepared(NamedTuple):
@@ -74,7 +75,7 @@ class BoostingMetric:
         self,
         measures: str | Measure | Sequence[str | Measure],
         *,
-        ties: str = "average",
+        ties: TieRuleName = "average",
         precision: str | Coarsening | None = None,
         threads: int | None = 1,
         undefined: float = 0.0,

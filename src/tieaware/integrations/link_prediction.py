@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,8 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.ties import RULES, TieRule
 
 # The tie rules that need only scores: negatives have no identifiers, and their order in the input is arbitrary.
-_RULES = {name: rule for name, rule in RULES.items() if rule.by_score_alone}
+LinkTieRule: TypeAlias = Literal["average", "optimistic", "pessimistic"]
+_RULES: dict[LinkTieRule, TieRule] = {name: RULES[name] for name in get_args(LinkTieRule)}
 
 # The number of scores that are copied and evaluated together. So many fit in the processor's second-level cache.
 _SCORES_AT_ONCE = 1 << 15
@@ -36,7 +37,7 @@ def evaluate(
     measures: str | Measure | Sequence[str | Measure] = ("RR", "Hits@10"),
     *,
     exclude: npt.ArrayLike | None = None,
-    ties: str = "average",
+    ties: LinkTieRule = "average",
 ) -> Values:
     """Rank each positive among its negatives, and evaluate the ranking: its only relevant document is the positive.
 
@@ -129,7 +130,7 @@ def _evaluate_rows(
     negatives: npt.NDArray[Any],
     exclude: npt.NDArray[np.bool_] | None,
     measures: Sequence[Measure],
-    ties: str,
+    ties: LinkTieRule,
 ) -> Values:
     """Evaluate lists of equal length, a few lists at a time. The first document of each list is the positive."""
     n, width = len(negatives), negatives.shape[1] + 1
@@ -156,7 +157,7 @@ def _evaluate_rows(
 
 
 def _evaluator(
-    n: int, width: int, exclude: npt.NDArray[np.bool_] | None, measures: Sequence[Measure], ties: str
+    n: int, width: int, exclude: npt.NDArray[np.bool_] | None, measures: Sequence[Measure], ties: LinkTieRule
 ) -> tieaware_evaluator.Evaluator:
     """Return an evaluator of n lists in which only the first document, the positive, is relevant."""
     relevant = _Matrix(np.arange(n + 1), np.zeros(n, np.int64), np.ones(n, np.int8), (n, width))
@@ -168,7 +169,7 @@ def _evaluator(
     return tieaware_evaluator.Evaluator.from_sparse(relevant, measures, exclude=excluded, ties=ties)
 
 
-def _evaluate_lists(positive: Scores, negatives: Any, measures: Sequence[Measure], ties: str) -> Values:
+def _evaluate_lists(positive: Scores, negatives: Any, measures: Sequence[Measure], ties: LinkTieRule) -> Values:
     """Evaluate positives whose lists of negatives have different lengths."""
     if len(negatives) != len(positive):
         raise unexpected("negatives", f"{len(positive)} lists, one for each positive", f"{len(negatives)}")
@@ -183,8 +184,11 @@ def _evaluate_lists(positive: Scores, negatives: Any, measures: Sequence[Measure
     return tieaware_evaluator.Evaluator(labels, measures, offsets=offsets, ties=ties)(scores)
 
 
-# The metric of each data set of OGB.
-_METRICS = {
+# The data sets of OGB, each with its metric.
+DataSet: TypeAlias = Literal[
+    "ogbl-ppa", "ogbl-collab", "ogbl-ddi", "ogbl-citation2", "ogbl-wikikg2", "ogbl-biokg", "ogbl-vessel",
+]  # fmt: skip
+_METRICS: dict[DataSet, str] = {
     "ogbl-ppa": "hits@100", "ogbl-collab": "hits@50", "ogbl-ddi": "hits@20", "ogbl-citation2": "mrr",
     "ogbl-wikikg2": "mrr", "ogbl-biokg": "mrr", "ogbl-vessel": "rocauc",
 }  # fmt: skip
@@ -220,10 +224,10 @@ class Evaluator:
     array([0.75])
     """
 
-    def __init__(self, name: str, ties: str = "average") -> None:
-        self.name = one_of("name", name, _METRICS)
-        self.eval_metric = _METRICS[name]
-        self._rule = _RULES[one_of("ties", ties, _RULES)]
+    def __init__(self, name: DataSet, ties: LinkTieRule = "average") -> None:
+        self.name: DataSet = one_of("name", name, _METRICS)
+        self.eval_metric: str = _METRICS[name]
+        self._ties: LinkTieRule = one_of("ties", ties, _RULES)
 
     def eval(self, input_dict: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate positive and negative edges.
@@ -254,12 +258,12 @@ class Evaluator:
         positive = as_scores(given, "y_pred_pos").reshape(-1)
         negatives = as_scores(input_dict["y_pred_neg"], "y_pred_neg")
         if self.eval_metric == "mrr":
-            values = evaluate(positive, negatives, ("Hits@1", "Hits@3", "Hits@10", "RR"), ties=self._rule.name)
+            values = evaluate(positive, negatives, ("Hits@1", "Hits@3", "Hits@10", "RR"), ties=self._ties)
             keys = "hits@1_list", "hits@3_list", "hits@10_list", "mrr_list"
             return {key: _like(given, values[:, i].copy()) for i, key in enumerate(keys)}
         check_no_nan(positive, "y_pred_pos")
         check_no_nan(negatives, "y_pred_neg")
-        shared = _Shared.of(positive, negatives.reshape(-1), self._rule)
+        shared = _Shared.of(positive, negatives.reshape(-1), _RULES[self._ties])
         if self.eval_metric == "rocauc":
             return {"rocauc": shared.roc_area()}
         return {self.eval_metric: shared.mean_hits(int(self.eval_metric.partition("@")[2]))}

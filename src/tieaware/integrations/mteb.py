@@ -12,7 +12,7 @@ from typing import Any
 
 from tieaware._evaluate import evaluate
 from tieaware.runtime.extras import load
-from tieaware.ties import tie_rule
+from tieaware.ties import TieRuleName, tie_rule
 
 Qrels = Mapping[str, Mapping[str, int]]
 Results = Mapping[str, Mapping[str, float]]
@@ -20,7 +20,7 @@ Results = Mapping[str, Mapping[str, float]]
 _METRICS = "mteb._evaluators.retrieval_metrics"
 
 
-def install(ties: str = "average") -> None:
+def install(ties: TieRuleName = "average") -> None:
     """Replace the metrics of mteb's retrieval and reranking tasks by the functions of this module.
 
     The replacement lasts until `uninstall` or the end of the process. Installing again changes the tie rule. Functions
@@ -82,7 +82,7 @@ def calculate_retrieval_scores(
     k_values: Sequence[int],
     skip_first_result: bool = False,
     *,
-    ties: str = "average",
+    ties: TieRuleName = "average",
 ) -> Any:
     """Compute all metrics that mteb reports for a retrieval task.
 
@@ -142,7 +142,7 @@ def calculate_retrieval_scores(
     )
 
 
-def mrr(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str = "average") -> dict[str, list[float]]:
+def mrr(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: TieRuleName = "average") -> dict[str, list[float]]:
     """Compute the reciprocal rank of the first relevant document.
 
     Parameters and errors are as for `calculate_retrieval_scores`.
@@ -161,7 +161,7 @@ def mrr(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str = 
 
 
 def top_k_accuracy(
-    qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str = "average"
+    qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: TieRuleName = "average"
 ) -> dict[str, list[float]]:
     """Compute the probability that a relevant document is among the first k, over the orders of tied documents.
 
@@ -182,7 +182,7 @@ def top_k_accuracy(
 
 
 def recall_cap(
-    qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str = "average"
+    qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: TieRuleName = "average"
 ) -> dict[str, list[float | None]]:
     """Compute capped recall: the hits among the first k documents, divided by min(k, number of relevant documents).
 
@@ -211,7 +211,7 @@ def recall_cap(
     }
 
 
-def hole(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str = "average") -> dict[str, list[float]]:
+def hole(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: TieRuleName = "average") -> dict[str, list[float]]:
     """Compute the share of the first k documents that are not judged for any query.
 
     Parameters and errors are as for `calculate_retrieval_scores`.
@@ -237,14 +237,14 @@ def hole(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: str =
 
 
 def _by_cutoff(
-    key: str, measure: str, qrels: Qrels, results: Results, k_values: Sequence[int], ties: str
+    key: str, measure: str, qrels: Qrels, results: Results, k_values: Sequence[int], ties: TieRuleName
 ) -> dict[str, list[float]]:
     """Return {key: values} of a measure at each cut-off k. In the texts `key` and `measure`, k replaces {}."""
     values = _by_query(qrels, results, [measure.format(k) for k in k_values], ties)
     return {key.format(k): [row[i] for row in values.values()] for i, k in enumerate(k_values)}
 
 
-def _by_query(qrels: Qrels, results: Results, measures: Sequence[str], ties: str) -> dict[str, list[float]]:
+def _by_query(qrels: Qrels, results: Results, measures: Sequence[str], ties: TieRuleName) -> dict[str, list[float]]:
     """Return {measure: values of the judged queries}, with the queries in the order of `results`."""
     outcome = evaluate(qrels, {"mteb": results}, list(measures), ties=ties, queries="both", threads=1)
     rows = dict(zip(outcome.queries, outcome.values[0].tolist(), strict=True))

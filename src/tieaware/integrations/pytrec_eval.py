@@ -17,7 +17,7 @@ from tieaware.checks.arguments import did_you_mean, flag, one_of, shown, unexpec
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run, match
 from tieaware.lists.query_lists import Lists
-from tieaware.ties import RULES
+from tieaware.ties import RULES, TieRuleName
 from tieaware.trec_eval import MEASURES, NICKNAMES, OF_OTHER_INPUT, SMALLEST, Line, Request, evaluate_lines, lines
 
 # The measures that are new in trec_eval 10. They are unknown here, because pytrec_eval wraps trec_eval 9.
@@ -27,7 +27,7 @@ supported_measures = set(MEASURES) - _ADDED
 supported_nicknames = {nickname: set(names) - _ADDED for nickname, names in (NICKNAMES | OF_OTHER_INPUT).items()}
 
 # The tie rule of the original pytrec_eval. Under this rule, scores are rounded to single precision, as in the original.
-_ORIGINAL_TIES = "trec_eval"
+_ORIGINAL_TIES: TieRuleName = "trec_eval"
 
 # Numbers with commas between them, after a dot or an underscore.
 _PARAMETERS = r"[._]([0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)"
@@ -183,7 +183,7 @@ class RelevanceEvaluator:
         measures: Iterable[str],
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,
-        ties: str = _ORIGINAL_TIES,
+        ties: TieRuleName = _ORIGINAL_TIES,
     ) -> None:
         self._ties = one_of("ties", ties, RULES)
         self._level = whole_number("relevance_level", relevance_level, 1, 2**31)

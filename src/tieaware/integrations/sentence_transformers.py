@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers
 from tieaware.evaluator import Evaluator
 from tieaware.runtime.extras import load
-from tieaware.ties import tie_rule
+from tieaware.ties import TieRuleName, tie_rule
 
 # The scores of the documents that are kept for a query, and the positions of these documents in the corpus.
 Candidates = tuple[npt.NDArray[Any], Integers]
@@ -41,7 +41,7 @@ class TieAwareReranking:
         The cut-off of reciprocal rank and nDCG.
     """
 
-    ties = "average"
+    ties: TieRuleName = "average"
     at_k: int
 
     def compute_metrics(self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> tuple[float, float, float]:
@@ -79,7 +79,7 @@ class TieAwareReranking:
 class TieAwareEmbeddingReranking:
     """A mixin for RerankingEvaluator, which evaluates encoders. Its attributes are as for `TieAwareReranking`."""
 
-    ties = "average"
+    ties: TieRuleName = "average"
 
     # Attributes of RerankingEvaluator.
     at_k: int
@@ -138,7 +138,7 @@ class TieAwareInformationRetrieval:
         The tie rule, by default "average". Set it in a subclass or an instance.
     """
 
-    ties = "average"
+    ties: TieRuleName = "average"
 
     # Attributes of InformationRetrievalEvaluator.
     queries_ids: list[str]

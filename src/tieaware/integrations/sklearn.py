@@ -14,6 +14,7 @@ from tieaware.evaluator import Evaluator
 from tieaware.measures import Measure, parse_measure
 from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
+from tieaware.ties import TieRuleName
 
 _EXTRA = "scikit-learn"
 
@@ -21,7 +22,7 @@ _EXTRA = "scikit-learn"
 def scorer(
     measure: str | Measure,
     *,
-    ties: str = "average",
+    ties: TieRuleName = "average",
     precision: str | Coarsening | None = None,
     undefined: float = 0.0,
     response_method: str | Sequence[str] = ("decision_function", "predict_proba", "predict"),

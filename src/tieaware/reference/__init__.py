@@ -63,7 +63,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from tieaware.checks.arguments import one_of, unexpected
 from tieaware.errors import InputError
@@ -78,7 +78,7 @@ from tieaware.reference import (
     pairs,
     sets,
 )
-from tieaware.reference.rankings import ORDERS, Functions, Label, group, is_relevant, rank
+from tieaware.reference.rankings import ORDERS, Functions, Label, Order, group, is_relevant, rank
 
 __all__ = ["MEASURES", "ORDERS", "evaluate", "group", "rank", "variance"]
 
@@ -98,7 +98,7 @@ def evaluate(
     scores: Sequence[float],
     labels: Sequence[Label],
     judged: Sequence[Label] | None = None,
-    ties: str = "average",
+    ties: Order | Literal["average"] = "average",
     docids: Sequence[str | bytes] | None = None,
 ) -> float:
     """Evaluate one query.
@@ -191,7 +191,7 @@ def _check(
     scores: Sequence[float],
     labels: Sequence[Label],
     docids: Sequence[str | bytes] | None = None,
-    ties: str = "average",
+    ties: Order | Literal["average"] = "average",
 ) -> None:
     for name, values in (("labels", labels), ("docids", docids)):
         if values is not None and len(values) != len(scores):

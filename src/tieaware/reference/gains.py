@@ -6,12 +6,16 @@ Numbers in brackets, such as [1], refer to the list of references in the docstri
 from __future__ import annotations
 
 import math
+from typing import Literal, TypeAlias
 
 from tieaware.reference.hits import variance_of_weighted_sum
 from tieaware.reference.rankings import Functions, Groups, Label, Ranking, grade_of, is_relevant, relevant, with_ranks
 
+# The gain of a label: the label itself, or 2^label - 1.
+Dcg: TypeAlias = Literal["log2", "exp-log2"]
 
-def gain(label: Label, dcg: str = "log2") -> int:
+
+def gain(label: Label, dcg: Dcg = "log2") -> int:
     """Return the label (``"log2"``) [4]_ or 2^label - 1 (``"exp-log2"``) [5]_; 0 for labels below 1.
 
     Parameters
@@ -56,7 +60,7 @@ def discount(j: int) -> float:
     return 1 / math.log2(1 + j)
 
 
-def ideal_gain(judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
+def ideal_gain(judged: Ranking, k: int | None = None, dcg: Dcg = "log2") -> float:
     """Return the DCG of the judged documents in their best order.
 
     Parameters as for `discounted_cumulative_gain`; the value is a gain of at least 0.
@@ -69,7 +73,7 @@ def ideal_gain(judged: Ranking, k: int | None = None, dcg: str = "log2") -> floa
     return discounted_cumulative_gain(sorted(judged, key=grade_of, reverse=True), judged, k, dcg)
 
 
-def discounted_cumulative_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2") -> float:
+def discounted_cumulative_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: Dcg = "log2") -> float:
     """Return Σ gain_j / log2(1 + j) [4]_, in the form of [5]_, which discounts the second rank too.
 
     Other parameters as for `tieaware.reference`.
@@ -95,7 +99,7 @@ def discounted_cumulative_gain(ranking: Ranking, judged: Ranking, k: int | None 
 
 
 def mean_of_discounted_cumulative_gain(
-    groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2"
 ) -> float:
     """Return the mean of `discounted_cumulative_gain`: Σ_groups (mean gain) Σ_j 1/log2(1 + j) [2]_.
 
@@ -115,7 +119,7 @@ def mean_of_discounted_cumulative_gain(
 
 
 def variance_of_discounted_cumulative_gain(
-    groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2"
 ) -> float:
     """Return the variance of `discounted_cumulative_gain`, a weighted sum over the ranks.
 
@@ -130,7 +134,7 @@ def variance_of_discounted_cumulative_gain(
 
 
 def normalised_discounted_cumulative_gain(
-    ranking: Ranking, judged: Ranking, k: int | None = None, dcg: str = "log2"
+    ranking: Ranking, judged: Ranking, k: int | None = None, dcg: Dcg = "log2"
 ) -> float:
     """Return DCG / the ideal gain, which is the DCG of the judged documents in their best order [4]_.
 
@@ -146,7 +150,7 @@ def normalised_discounted_cumulative_gain(
 
 
 def mean_of_normalised_discounted_cumulative_gain(
-    groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2"
 ) -> float:
     """Return the mean of `normalised_discounted_cumulative_gain`: the mean of DCG / the ideal gain [2]_.
 
@@ -162,7 +166,7 @@ def mean_of_normalised_discounted_cumulative_gain(
 
 
 def variance_of_normalised_discounted_cumulative_gain(
-    groups: Groups, judged: Ranking, k: int | None = None, dcg: str = "log2"
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2"
 ) -> float:
     """Return the variance of `normalised_discounted_cumulative_gain`: the variance of DCG / (ideal gain)².
 

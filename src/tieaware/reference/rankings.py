@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from typing import Literal, TypeAlias, get_args
 
 from tieaware.checks.arguments import one_of
 from tieaware.errors import InputError
@@ -16,13 +17,14 @@ Groups = Sequence[Sequence[Label]]
 # The three functions of a measure: the value of a ranking, and the mean and the variance of the value for groups.
 Functions = tuple[Callable[..., float], Callable[..., float], Callable[..., float]]
 
-ORDERS = ("run_order", "trec_eval", "docid_ascending", "optimistic", "pessimistic")
+Order: TypeAlias = Literal["run_order", "trec_eval", "docid_ascending", "optimistic", "pessimistic"]
+ORDERS: tuple[Order, ...] = get_args(Order)
 
 
 def rank(
     scores: Sequence[float],
     labels: Sequence[Label],
-    ties: str = "run_order",
+    ties: Order = "run_order",
     docids: Sequence[str | bytes] | None = None,
 ) -> list[Label]:
     """Rank the documents by score, the highest first, and tied documents in the order of a tie rule.

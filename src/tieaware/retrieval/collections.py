@@ -20,7 +20,7 @@ import os
 import re
 import tarfile
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
 from tieaware.checks.arguments import one_of, shown, unexpected
 from tieaware.errors import InputError
@@ -33,7 +33,10 @@ __all__ = ["FORMATS", "read_documents", "read_judgments", "read_topics"]
 Path: TypeAlias = str | os.PathLike[str] | BinaryIO
 Document: TypeAlias = tuple[str, str | dict[str, str]]
 
-FORMATS = ("trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm")
+Format: TypeAlias = Literal["trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+# The first characters of a file by which a format is detected.
+_BEGINNINGS: dict[bytes, Format] = {b"<": "trec", b"{": "jsonl", b".I": "smart"}
 
 # The largest size of a line or a document in bytes. A malicious file could have a line that never ends.
 _LONGEST = 1 << 26
@@ -46,7 +49,7 @@ _TAG = re.compile(r"<[^<>]*>")
 _SMART_FIELD = re.compile(r"\.([A-Z])\s*(.*)")
 
 
-def read_documents(path: Path, format: str | None = None) -> Iterator[Document]:
+def read_documents(path: Path, format: Format | None = None) -> Iterator[Document]:
     r"""Read the documents of a collection, one after another.
 
     Parameters
@@ -78,7 +81,7 @@ def read_documents(path: Path, format: str | None = None) -> Iterator[Document]:
         yield from _DOCUMENTS[_format(text, format)](text)
 
 
-def read_topics(path: Path, format: str | None = None) -> dict[str, str]:
+def read_topics(path: Path, format: Format | None = None) -> dict[str, str]:
     r"""Read topics as queries. The query of a TREC topic is its title.
 
     Parameters and errors as for `read_documents`; an id that appears twice is an error.
@@ -103,7 +106,7 @@ def read_topics(path: Path, format: str | None = None) -> dict[str, str]:
     return topics
 
 
-def read_judgments(path: Path, format: str = "trec") -> Qrels:
+def read_judgments(path: Path, format: Format = "trec") -> Qrels:
     r"""Read the judgments of a collection.
 
     Path and errors as for `read_documents`.
@@ -199,7 +202,7 @@ def _decoded(text: bytes) -> str:
         return text.decode("latin-1")
 
 
-def _format(text: _Text, given: str | None) -> str:
+def _format(text: _Text, given: Format | None) -> Format:
     """Check the given format; if there is none, detect the format from the beginning of the file."""
     if given is not None:
         return one_of("format", given, FORMATS)
@@ -207,7 +210,7 @@ def _format(text: _Text, given: str | None) -> str:
     if start[257:262] == b"ustar":
         return "cacm"
     first = start.lstrip()[:5]
-    for beginning, format in ((b"<", "trec"), (b"{", "jsonl"), (b".I", "smart")):
+    for beginning, format in _BEGINNINGS.items():
         if first.startswith(beginning):
             return format
     if b"\t" in start.partition(b"\n")[0]:

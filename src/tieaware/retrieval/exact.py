@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Exact(Method):
     ([2], [2])
     """
 
-    heap: str | None = None
+    heap: Literal["all"] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -115,7 +115,7 @@ class ImpactOrdered(Method):
 
     postings: int | float | None = None
     floor: float = 0.0
-    order: str = "impact"
+    order: Literal["impact", "idf"] = "impact"
 
     def __post_init__(self) -> None:
         super().__post_init__()

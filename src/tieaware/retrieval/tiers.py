@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ class Tiers(Method):
 
     thresholds: tuple[float, ...] = ()
     quantiles: tuple[float, ...] = ()
-    by: str = "weight"
+    by: Literal["weight", "tf"] = "weight"
 
     def __post_init__(self) -> None:
         super().__post_init__()

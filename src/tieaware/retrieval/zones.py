@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,8 @@ from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, document_numbers
 from tieaware.retrieval.postings import Numbers, Postings
 
-_MATCHES = ("all", "any")
+Match: TypeAlias = Literal["all", "any"]
+_MATCHES: tuple[Match, ...] = get_args(Match)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,7 @@ class WeightedZones(Method):
     """
 
     weights: Mapping[str, float] | tuple[tuple[str, float], ...] | None = None
-    match: str = "all"
+    match: Match = "all"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,7 +115,7 @@ def _n_postings(postings: Postings, query: Query) -> int:
 
 
 def zone_matches(
-    index: Index, query: str | Iterable[str] | Query, documents: ArrayLike, *, match: str = "all"
+    index: Index, query: str | Iterable[str] | Query, documents: ArrayLike, *, match: Match = "all"
 ) -> NDArray[np.bool_]:
     """Find which zones of documents match a query.
 

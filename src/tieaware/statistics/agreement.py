@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,8 @@ from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.statistics.values import finite
 
-_MARGINALS = ("pooled", "separate", "uniform")
+Marginals: TypeAlias = Literal["pooled", "separate", "uniform"]
+_MARGINALS: tuple[Marginals, ...] = get_args(Marginals)
 
 
 class Kappa(NamedTuple):
@@ -36,7 +37,7 @@ class Kappa(NamedTuple):
     meaning: str
 
 
-def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
+def kappa(*assessors: Sequence[Hashable], marginals: Marginals = "pooled") -> Kappa:
     """Measure the agreement of assessors beyond chance: (P(agree) - P(chance)) / (1 - P(chance)).
 
     Parameters
@@ -101,7 +102,7 @@ def kappa(*assessors: Sequence[Hashable], marginals: str = "pooled") -> Kappa:
     return Kappa(value, pairs, _meaning(value))
 
 
-def kappa_of_table(table: npt.ArrayLike, marginals: str = "pooled") -> Kappa:
+def kappa_of_table(table: npt.ArrayLike, marginals: Marginals = "pooled") -> Kappa:
     """Measure the agreement of two assessors beyond chance, from the number of documents with each pair of labels.
 
     Parameters

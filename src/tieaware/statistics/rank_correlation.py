@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,10 @@ from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.values import finite
 
-Ranking = Mapping[Any, float] | npt.ArrayLike
+Ranking: TypeAlias = Mapping[Any, float] | npt.ArrayLike
+# The letters that the literature gives to the variants of each coefficient.
+Variant: TypeAlias = Literal["a", "b"]
+OverlapVariant: TypeAlias = Literal["w", "a", "b"]
 
 
 def _paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Values, Values]:
@@ -32,7 +35,7 @@ def _not_of_same_items(arguments: str, first: Values, second: Values) -> InputEr
     return InputError(arguments, f"must be scores of the same items, at least two; {shapes}")
 
 
-def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: str = "b") -> float:
+def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: Variant = "b") -> float:
     """Return Kendall's τ, the correlation of two orderings of the same items.
 
     Parameters
@@ -62,7 +65,7 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: str = "b") -> float
     >>> round(kendall_tau([3, 2, 2, 1], [4, 3, 2, 1]), 4), round(kendall_tau([3, 2, 2, 1], [4, 3, 2, 1], "a"), 4)
     (0.9129, 0.8333)
     """
-    one_of("variant", variant, ("a", "b"))
+    one_of("variant", variant, get_args(Variant))
     first, second = _paired(a, b)
     tied = [_tied_pairs(first), _tied_pairs(second)]
     pairs = len(first) * (len(first) - 1) / 2
@@ -114,7 +117,7 @@ def _tied_pairs(scores: Values) -> float:
     return float((sizes * (sizes - 1)).sum() / 2)
 
 
-def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> float:
+def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: Variant = "a") -> float:
     """Return the AP correlation of two orderings of the same items, which gives the top more weight; ties may occur.
 
     Parameters
@@ -152,7 +155,7 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: str = "a") -> 
     >>> round(tau_ap(truth, scores), 4), round(tau_ap(truth, scores, ties="b"), 4)
     (0.8333, 1.0)
     """
-    one_of("ties", ties, ("a", "b"))
+    one_of("ties", ties, get_args(Variant))
     truth, given = _paired(reference, scores)
     if ties == "a":
         return _tau_ap_mean(truth, given)
@@ -192,7 +195,13 @@ def _tau_ap_agreement(other: Values, given: Values) -> float:
 
 
 def rbo(
-    a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a", *, depth: int | None = None, extrapolate: bool = True
+    a: Ranking,
+    b: Ranking,
+    p: float = 0.9,
+    ties: OverlapVariant = "a",
+    *,
+    depth: int | None = None,
+    extrapolate: bool = True,
 ) -> float:
     """Return the rank-biased overlap of two rankings, which may have different items and ties.
 
@@ -242,7 +251,7 @@ def rbo(
     [0.712, 0.7075, 0.7179]
     """
     p = number("p", p, 0, 1, ends=False)
-    one_of("ties", ties, ("w", "a", "b"))
+    one_of("ties", ties, get_args(OverlapVariant))
     deepest = None if depth is None else whole_number("depth", depth, 1)
     extrapolate = flag("extrapolate", extrapolate)
     rankings = _groups(a, b)
@@ -278,7 +287,7 @@ class OverlapBounds(NamedTuple):
         return self.greatest - self.least
 
 
-def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a") -> OverlapBounds:
+def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: OverlapVariant = "a") -> OverlapBounds:
     """Return the rank-biased overlap of two rankings, with bounds on its value if the rankings were longer.
 
     Parameters as for `rbo`; a and b are the beginnings of infinite rankings.
@@ -298,7 +307,7 @@ def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: str = "a") -> Overl
     [0.9067, 0.5647, 0.96, 0.3953]
     """
     p = number("p", p, 0, 1, ends=False)
-    one_of("ties", ties, ("w", "a", "b"))
+    one_of("ties", ties, get_args(OverlapVariant))
     rankings = _groups(a, b)
     read = _read(rankings.longer, p)
     agreement = _agreement(rankings, read, ties)
@@ -407,7 +416,7 @@ class _Agreement(NamedTuple):
     greatest: Values
 
 
-def _agreement(rankings: _Rankings, read: int, ties: str) -> _Agreement:
+def _agreement(rankings: _Rankings, read: int, ties: OverlapVariant) -> _Agreement:
     """Compare two rankings at the depths 1 … read.
 
     Below the end s of the shorter ranking, its next d - s items are unknown. `extrapolated` assumes that each of them
@@ -460,7 +469,7 @@ def _seen_by(tops: Values, read: int) -> Values:
     return np.bincount(reached, minlength=read + 1)[1:].cumsum().astype(np.float64)
 
 
-def _shares(tops: Values, sizes: Values, d: Values, ties: str) -> Values:
+def _shares(tops: Values, sizes: Values, d: Values, ties: OverlapVariant) -> Values:
     """Return the share with which each item counts at each depth `d`; the depths are the first axis."""
     d = d.reshape(-1, *(1,) * tops.ndim)
     shares: Values = (tops <= d).astype(np.float64) if ties == "w" else np.clip((d - tops + 1.0) / sizes, 0.0, 1.0)

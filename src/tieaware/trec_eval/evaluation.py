@@ -17,7 +17,7 @@ from tieaware.lists.identifiers import quoted
 from tieaware.lists.judgments import POOLED
 from tieaware.lists.query_lists import Lists
 from tieaware.measures import Measure
-from tieaware.ties import TieRule, tie_rule
+from tieaware.ties import TieRule, TieRuleName, tie_rule
 from tieaware.trec_eval.kernel_measures import documents_at
 from tieaware.trec_eval.lines import Line
 from tieaware.trec_eval.own_measures import OUTSIDE, Ranking
@@ -62,7 +62,7 @@ def evaluate_lines(
     run: Run,
     lines: Sequence[Line],
     *,
-    ties: str = "trec_eval",
+    ties: TieRuleName = "trec_eval",
     level: int = 1,
     complete: bool = False,
     judged_only: bool = False,
@@ -191,7 +191,7 @@ def _rankings(qrels: Qrels, run: Run, matched: Matched, rule: TieRule, level: in
 
 
 def measured(
-    qrels: Qrels, run: Run, measures: Sequence[Measure], ties: str, *, recalls_up: bool = False
+    qrels: Qrels, run: Run, measures: Sequence[Measure], ties: TieRuleName, *, recalls_up: bool = False
 ) -> dict[Measure, Values]:
     """Return the values of measures for each judged query, in the order of the judgments.
 
@@ -222,7 +222,7 @@ def measured(
 
 
 def _interpolate_as_9(
-    qrels: Qrels, run: Run, values: dict[Measure, Values], measures: Sequence[Measure], ties: str
+    qrels: Qrels, run: Run, values: dict[Measure, Values], measures: Sequence[Measure], ties: TieRuleName
 ) -> None:
     """Compute interpolated precisions as trec_eval 9 defines them, and write them into `values`.
 

@@ -11,7 +11,7 @@ The evaluation has four steps:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from tieaware.checks.arguments import flag, one_of
 from tieaware.engine.views import View, passes
@@ -33,8 +33,14 @@ from tieaware.integrations.spark.sums import merged_means, partial_sums, value_c
 from tieaware.measures import Measure, named_measures
 from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
+from tieaware.ties import TieRuleName
 
 __all__ = ["evaluate", "means"]
+
+# Shards are for Results.concat; data frames of Spark have no use for them.
+SparkQueryChoice: TypeAlias = Literal["judged", "both"]
+# Which rows of a run must not repeat a document: those of judged documents, or all.
+SparkDuplicates: TypeAlias = Literal["judged", "all"]
 
 
 def evaluate(
@@ -42,11 +48,11 @@ def evaluate(
     runs_df: Any,
     measures: str | Measure | Sequence[str | Measure],
     *,
-    ties: str = "average",
+    ties: TieRuleName = "average",
     precision: str | Coarsening | None = None,
     spread: bool = False,
-    queries: str = "judged",
-    duplicates: str = "judged",
+    queries: SparkQueryChoice = "judged",
+    duplicates: SparkDuplicates = "judged",
     broadcast: bool | None = None,
 ) -> Any:
     """Evaluate runs against judgments, both in data frames of Spark.
@@ -112,8 +118,8 @@ def evaluate(
     check_frames(qrels_df=qrels_df, runs_df=runs_df)
     parsed, asked = named_measures(measures)
     view = View(ties, precision, flag("spread", spread))
-    one_of("queries", queries, ("judged", "both"))
-    one_of("duplicates", duplicates, ("judged", "all"))
+    one_of("queries", queries, get_args(SparkQueryChoice))
+    one_of("duplicates", duplicates, get_args(SparkDuplicates))
     broadcast = broadcast if broadcast is None else flag("broadcast", broadcast)
     judgments, runs = judgments_in(qrels_df, "qrels_df"), runs_in(runs_df, "runs_df")
     check_identifier_types(runs, judgments)
