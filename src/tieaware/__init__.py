@@ -1,6 +1,6 @@
 """tieaware evaluates rankings with tied scores exactly, and faster than evaluators that ignore ties."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tieaware._evaluate import evaluate
 from tieaware._version import __version__ as __version__
@@ -46,6 +46,18 @@ from tieaware.optimise import fuse
 from tieaware.precision import bands
 from tieaware.precision.worst_cases import WorstCase, worst_case
 from tieaware.results import Results
+
+if TYPE_CHECKING:
+    from tieaware import experiments as experiments
+    from tieaware import integrations as integrations
+    from tieaware import precision as precision
+    from tieaware import reference as reference
+    from tieaware import retrieval as retrieval
+    from tieaware import samples as samples
+    from tieaware import statistics as statistics
+
+# The packages that `__getattr__` imports. They are not in `__all__`: `from tieaware import *` would import all of them.
+_PACKAGES = ("experiments", "integrations", "reference", "retrieval", "samples", "statistics")
 
 __all__ = [
     "AP",
@@ -97,10 +109,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import `tieaware.experiments` and `tieaware.statistics` on first use, because they take long to import."""
-    if name in ("experiments", "statistics"):
-        import importlib
+def __dir__() -> list[str]:
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
 
-        return importlib.import_module(f"tieaware.{name}")
-    raise AttributeError(f"module 'tieaware' has no attribute {name!r}")
+
+# Type checkers read the imports above instead, so that they find misspelled names.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import a public package on first use, because together they would double the time of the import."""
+        if name in _PACKAGES:
+            import importlib
+
+            return importlib.import_module(f"tieaware.{name}")
+        raise AttributeError(f"module 'tieaware' has no attribute {name!r}")

@@ -15,3 +15,7 @@ from tieaware.experiments._tie_prevalence import tie_prevalence
 __all__ = [
     "banding", "compare", "comparison", "curves", "inexact", "overhead", "precision", "smoothing", "tie_prevalence",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -35,3 +35,7 @@ __all__ = [
     "bands",
     "parse_precision",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

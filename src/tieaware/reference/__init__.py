@@ -206,3 +206,7 @@ def _arguments(measure: Measure) -> dict[str, Any]:
     """Return the cut-off and the parameters of a measure as keyword arguments for its functions."""
     cutoff = {"k": measure.cutoff} if measure.definition.has_cutoff else {}
     return {**measure.parameters, **cutoff}
+
+
+def __dir__() -> list[str]:
+    return __all__

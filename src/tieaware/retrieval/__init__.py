@@ -54,3 +54,7 @@ __all__ = [
     "zone_matches",
     "zone_scores",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -14,3 +14,7 @@ __all__ = [
     "RUN_NAMES", "Collection", "DiscreteLists", "Texts", "discrete_lists", "generate", "generate_texts", "load",
     "sample_files", "write",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__
