@@ -139,7 +139,7 @@ def test_a_closed_pipe_is_not_an_error(files):
         (["a.run", "a.run"], "a.run:1: this is a line of a run, "),
         (["qrels.txt", "qrels.txt"], "qrels.txt:1: this is a line of judgments, "),
         (["qrels.txt", "a.run", "-m", "nDGC@1"], "-m: unknown measure 'nDGC@1'; did you mean"),
-        (["qrels.txt", "a.run", "-m", "P@0"], "cut-off of P: expected a whole number from 1 to 2^62 - 1, found 0\n"),
+        (["qrels.txt", "a.run", "-m", "P@0"], "-m: cut-off of measure 'P@0': expected a whole number of at least 1"),
         (["-", "a.run", "-", "-m", "P"], "-: standard input can be read only once, but is given 2 times\n"),
     ],
 )

@@ -73,7 +73,7 @@ def test_the_rules_have_the_extremes_of_the_spread(some, ties, kind, dtype):
         np.testing.assert_allclose(evaluate_all.columns(scores[:, None])[0], out.mean(axis=0), rtol=1e-14)
     with pytest.raises(InputError, match="NaN for document 1"):
         Evaluator([1, 0], ["AUC@1"], ties=ties)([1.0, np.nan])
-    value = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "Accuracy@1", ties=ties).values.item()
+    value = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "AUC@1", ties=ties).values.item()
     assert value == (ties == "optimistic")
 
 

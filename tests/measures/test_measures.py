@@ -61,7 +61,7 @@ def test_parsing_and_formatting_a_measure_are_inverses(measure):
         ("set_F", "SetF"), ("set_map", "SetAP"), ("set_relative_P", "SetP(relative=True)"), ("num_ret", "NumRet"),
         ("num_rel", "NumRel"), ("num_rel_ret", "NumRelRet"), ("num_q", "NumQ"),
         # Names that ir_measures and other tools use.
-        ("MRR@10", "RR@10"), ("NDCG@5", "nDCG@5"), ("Accuracy@20", "AUC@20"), ("BPref", "Bpref"), ("RPrec", "Rprec"),
+        ("MRR@10", "RR@10"), ("NDCG@5", "nDCG@5"), ("BPref", "Bpref"), ("RPrec", "Rprec"),
         ("Precision@3", "P@3"), ("Recall", "R"), ("MAP(rel=2)", "AP(rel=2)"), ("InfAP", "infAP"), ("IAP", "IAP11"),
         ("HitRate@3", "Hits@3"),
         (" nDCG ( dcg = exp-log2 , judged_only = True ) @ 10 ", "nDCG(dcg='exp-log2',judged_only=True)@10"),
@@ -94,8 +94,9 @@ def test_a_measure_is_immutable():
     ("text", "message"),
     [
         ("nDGC@10", "measure: unknown measure 'nDGC@10'; did you mean nDCG"),
-        ("AP@0", "cut-off of AP: expected a whole number from 1 to 2^62 - 1, found 0"),
-        ("AP@-3", "from 1 to 2^62 - 1, found -3"),
+        ("AP@0", "cut-off of measure 'AP@0': expected a whole number of at least 1, found '0'"),
+        ("AP@-3", "expected a whole number of at least 1, found '-3'"),
+        (f"AP@{2**62}", "cut-off of AP: expected a whole number from 1 to 2^62 - 1, found 4611686018427387904"),
         ("AP@ten", "expected a whole number of at least 1, found 'ten'"),
         ("Bpref@10", "Bpref: has no cut-off, so @10 has no meaning"),
         ("AP(rel)", "measure 'AP(rel)': 'rel' is not of the form parameter=value"),
@@ -111,8 +112,9 @@ def test_a_measure_is_immutable():
         ("nDCG(dcg=log)", "dcg of nDCG: expected one of log2, exp-log2, found 'log'"),
         ("P(judged_only=1)", "judged_only of P: expected True or False, found 1"),
         ("IPrec@1.5", "recall of IPrec: expected a number from 0 to 1, found 1.5"),
-        ("AP AP", "is not of the form name"),
-        ("", "is not of the form name"),
+        ("AP AP", "measure: 'AP AP' names 2 measures"),
+        ("AP(rel=2", "measure: 'AP(rel=2' is not of the form name(parameter=value)@cutoff, as in 'AP(rel=2)@100'"),
+        ("", "measure: the name is empty"),
         ("A" * 1000, "the name 'AAAAAAAAAAAAAAAAAAAA'… is too long: it has 1000 characters"),
     ],
 )

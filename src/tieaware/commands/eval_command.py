@@ -26,7 +26,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Evaluate runs against judgments, and print the values in trec_eval's three columns: measure, "
         "query, value.",
         epilog=f"Measures: {', '.join(DEFINITIONS)}. Parameters and cut-off are written as in 'AP(rel=2)@100'. Names "
-        "of trec_eval, such as map, ndcg_cut_10, recip_rank, P_10 and recall_1000, are accepted, too.",
+        "of other tools are accepted too, in any case: trec_eval's ndcg_cut_10, ndcg@10, ndcg_at_10, mrr, hit_rate@5.",
     )
     options.add_qrels(command)
     options.add_runs(command)

@@ -17,7 +17,7 @@ from tieaware.inputs import Qrels, Run, match
 from tieaware.measures import Measure, parse_measure
 from tieaware.measures.definitions import Success
 from tieaware.runtime.extras import load
-from tieaware.ties import RULES
+from tieaware.ties import RULES, TieRuleName
 from tieaware.trec_eval import measured
 
 _EXTRA = "ir-measures"
@@ -27,7 +27,7 @@ _NAME = "tieaware"
 _WITH_REL = ("RBP",)
 
 
-def install(ties: str = "average") -> None:
+def install(ties: TieRuleName = "average") -> None:
     """Make tieaware the first provider of ir_measures. Calling it again changes the tie rule.
 
     Parameters
@@ -78,7 +78,7 @@ def uninstall() -> None:
 
 
 @lru_cache
-def provider(ties: str = "average") -> Any:
+def provider(ties: TieRuleName = "average") -> Any:
     """Return tieaware's provider without installing it.
 
     Parameters
@@ -178,6 +178,9 @@ def as_measure(value: Any) -> Measure | None:
         raise InputError(f"measure {value}", f"requires rel, as in {name}(rel=1): tieaware has no {name} of gains")
     if name == "NumRet" and "rel" in parameters:
         name = "NumRelRet"
+    if name == "Accuracy":
+        # As a string, Accuracy is refused, because beir and mteb give this name to another measure.
+        name = "AUC"
     try:
         family = parse_measure(name)
     except InputError:
@@ -231,7 +234,7 @@ class _Task(NamedTuple):
     qrels: Qrels
     computed: list[_Computed]
 
-    def values(self, run: Run, ties: str) -> Iterator[tuple[Any, Any, float]]:
+    def values(self, run: Run, ties: TieRuleName) -> Iterator[tuple[Any, Any, float]]:
         """Yield query, measure and value, for each measure and each query that the run answers."""
         answered = match(self.qrels, run).rows.tolist()
         needed = [measure for each in self.computed for measure in (each.ours, each.condition) if measure is not None]

@@ -80,117 +80,117 @@ def _by_cutoff_or_total(measure: Measure, total: Values, retrieved: Integers) ->
 
 
 # fmt: off
-P = _measure(Definition(
+P: Measure = _measure(Definition(
     name="P", title="precision",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_depth,
     worst_case=LOSS_OF_P,
     parameters=_BINARY, aliases=("Precision",), trec_name_with_cutoff="P",
 ))
-R = _measure(Definition(
+R: Measure = _measure(Definition(
     name="R", title="recall",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
     worst_case=LOSS_OF_R,
     parameters=_BINARY, aliases=("Recall",), trec_name_with_cutoff="recall",
 ))
-Recall_cap = _measure(Definition(
+Recall_cap: Measure = _measure(Definition(
     name="Recall_cap", title="capped recall",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=_by_cutoff_or_total,
     parameters=_BINARY,
 ))
-F1 = _measure(Definition(
+F1: Measure = _measure(Definition(
     name="F1", title="harmonic mean of precision and recall",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_mean_of_depth_and_total,
     parameters=_BINARY,
 ))
-AP = _measure(Definition(
+AP: Measure = _measure(Definition(
     name="AP", title="average precision",
     kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total, slots=reciprocal_slots,
     worst_case=LOSS_OF_AP,
     parameters=_BINARY, aliases=("MAP",), trec_name="map", trec_name_with_cutoff="map_cut",
 ))
-RR = _measure(Definition(
+RR: Measure = _measure(Definition(
     name="RR", title="reciprocal rank",
     kernel="reciprocal_rank", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=reciprocal_slots,
     worst_case=LOSS_OF_RR,
     parameters=_BINARY, aliases=("MRR",), trec_name="recip_rank",
 ))
-nDCG = _measure(Definition(  # noqa: N816 - the field's name
+nDCG: Measure = _measure(Definition(  # noqa: N816 - the field's name
     name="nDCG", title="normalised discounted cumulative gain",
     kernel="discounted_to_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, slots=discounted_slots,
     worst_case=LOSS_OF_NDCG,
     parameters=_GRADED, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
 ))
-DCG = _measure(Definition(
+DCG: Measure = _measure(Definition(
     name="DCG", title="discounted cumulative gain",
     kernel="discounted", weighting=GAIN, total=positive_documents, norm=one, slots=discounted_slots,
     parameters=_GRADED,
 ))
-RBP = _measure(Definition(
+RBP: Measure = _measure(Definition(
     name="RBP", title="rank-biased precision",
     kernel="patience", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=patient_slots,
     worst_case=LOSS_OF_RBP,
     parameters={**_PATIENCE, **_BINARY},
 ))
-Success = _measure(Definition(
+Success: Measure = _measure(Definition(
     name="Success", title="success in finding a relevant document",
     kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
     parameters=_BINARY, trec_name_with_cutoff="success",
 ))
-Hits = _measure(Definition(
+Hits: Measure = _measure(Definition(
     name="Hits", title="Success, under its name in link prediction and recommendation",
     kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
     parameters=_BINARY, aliases=("HitRate",),
 ))
-Rprec = _measure(Definition(
+Rprec: Measure = _measure(Definition(
     name="Rprec", title="precision at N, the number of relevant documents",
     kernel="hits_at_r", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
     parameters=_BINARY, has_cutoff=False, aliases=("RPrec",), trec_name="Rprec",
 ))
-Bpref = _measure(Definition(
+Bpref: Measure = _measure(Definition(
     name="Bpref", title="binary preference of relevant over judged nonrelevant documents",
     kernel="preference", weighting=PREFERRED, total=relevant_documents, norm=by_total,
     query_number=nonrelevant_of_relevant,
     parameters=_BINARY, has_cutoff=False, aliases=("BPref",), trec_name="bpref",
 ))
-infAP = _measure(Definition(  # noqa: N816 - the field's name
+infAP: Measure = _measure(Definition(  # noqa: N816 - the field's name
     name="infAP", title="average precision estimated from a partly judged pool",
     kernel="inferred_precision", weighting=POOLED_OR_JUDGED, total=relevant_documents, norm=by_total,
     parameters=_BINARY, has_cutoff=False, has_spread=False, needs_pool=always, aliases=("InfAP",), trec_name="infAP",
 ))
-Q = _measure(Definition(
+Q: Measure = _measure(Definition(
     name="Q", title="Q-measure: average precision with cumulated gains",
     kernel="q_measure", weighting=RELEVANCE_AND_GAIN, total=relevant_documents, norm=by_total,
     query_lookup=ideal_labels, measure_number="beta",
     parameters={**_WEIGHT_OF_GAINS, **_BINARY},
 ))
-ERR = _measure(Definition(
+ERR: Measure = _measure(Definition(
     name="ERR", title="expected reciprocal rank at which a user stops",
     kernel="cascade", weighting=GRADES, total=positive_documents, norm=one, slots=stops,
     parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **_JUDGED_ONLY}, limit=_LIMIT_OF_ERR,
 ))
-AUC = _measure(Definition(
+AUC: Measure = _measure(Definition(
     name="AUC", title="probability that a relevant document precedes a nonrelevant one",
     kernel="area_under_curve", weighting=RELEVANCE, total=relevant_documents, norm=one,
-    parameters=_BINARY, own_extremes=has_cutoff, aliases=("Accuracy",),
+    parameters=_BINARY, own_extremes=has_cutoff,
 ))
-ESL = _measure(Definition(
+ESL: Measure = _measure(Definition(
     name="ESL", title="expected search length to the i-th relevant document",
     kernel="search_length", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
     parameters={"i": WholeNumber(1, 1, 2**31, "the number of relevant documents to find"), **_BINARY},
     has_cutoff=False, less_is_better=True,
 ))
-Judged = _measure(Definition(
+Judged: Measure = _measure(Definition(
     name="Judged", title="share of judged documents",
     kernel="hits", weighting=JUDGED_OR_POOLED, total=every_query, norm=by_depth_reached,
     parameters={"pool": Flag(False, "count documents with a negative label in the judgments as judged")},
     needs_pool=with_pool,
 ))
-RBPResidual = _measure(Definition(
+RBPResidual: Measure = _measure(Definition(
     name="RBPResidual", title="the most that unjudged documents could add to RBP",
     kernel="residual", weighting=JUDGED, total=every_query, norm=one, slots=patient_slots,
     parameters=_PATIENCE, has_cutoff=False, less_is_better=True,
 ))
-SetP = _measure(Definition(
+SetP: Measure = _measure(Definition(
     name="SetP", title="precision of all retrieved documents",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_retrieved_or_total,
     parameters={
@@ -199,53 +199,53 @@ SetP = _measure(Definition(
     },
     has_cutoff=False, trec_name="set_P", trec_names_with_parameters={"set_relative_P": {"relative": True}},
 ))
-SetR = _measure(Definition(
+SetR: Measure = _measure(Definition(
     name="SetR", title="recall of all retrieved documents",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
     parameters=_BINARY, has_cutoff=False, trec_name="set_recall",
 ))
-SetF = _measure(Definition(
+SetF: Measure = _measure(Definition(
     name="SetF", title="weighted harmonic mean of SetP and SetR",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_weighted_mean,
     parameters={**_WEIGHT_OF_RECALL, **_BINARY}, has_cutoff=False, trec_name="set_F",
 ))
-SetAP = _measure(Definition(
+SetAP: Measure = _measure(Definition(
     name="SetAP", title="SetP times SetR",
     kernel="squared_hits", weighting=RELEVANCE, total=relevant_documents, norm=by_retrieved_times_total,
     parameters=_BINARY, has_cutoff=False, trec_name="set_map",
 ))
-GMAP = _measure(Definition(
+GMAP: Measure = _measure(Definition(
     name="GMAP", title="average precision, with the geometric mean over queries",
     kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total, slots=reciprocal_slots,
     parameters=_BINARY, has_cutoff=False, summary="geometric", summary_only=True, trec_name="gm_map",
 ))
-IPrec = _measure(Definition(
+IPrec: Measure = _measure(Definition(
     name="IPrec", title="interpolated precision at a recall",
     kernel="interpolated", weighting=RELEVANCE, total=relevant_documents, norm=by_total, measure_number="recall",
     parameters={"recall": Number(0.0, 0.0, 1.0, "the recall from which precision counts"), **_BINARY},
     has_cutoff=False, at_recall=True, limit=_LIMIT_OF_INTERPOLATED, trec_name_with_cutoff="iprec_at_recall",
 ))
-IAP11 = _measure(Definition(
+IAP11: Measure = _measure(Definition(
     name="IAP11", title="mean of the interpolated precisions at the recalls 0, 0.1 … 1",
     kernel="interpolated_11", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
     parameters=_BINARY, has_cutoff=False, limit=_LIMIT_OF_INTERPOLATED, aliases=("IAP",), trec_name="11pt_avg",
 ))
-NumQ = _measure(Definition(
+NumQ: Measure = _measure(Definition(
     name="NumQ", title="number of queries",
     kernel="constant", weighting=NOTHING, total=every_query, norm=one,
     has_cutoff=False, summary="sum", summary_only=True, trec_name="num_q",
 ))
-NumRet = _measure(Definition(
+NumRet: Measure = _measure(Definition(
     name="NumRet", title="number of retrieved documents",
     kernel="constant", weighting=NOTHING, total=every_query, norm=by_retrieved,
     has_cutoff=False, summary="sum", trec_name="num_ret",
 ))
-NumRel = _measure(Definition(
+NumRel: Measure = _measure(Definition(
     name="NumRel", title="number of relevant documents",
     kernel="constant", weighting=NOTHING, total=relevant_documents, norm=by_total,
     parameters=_REL, has_cutoff=False, summary="sum", trec_name="num_rel",
 ))
-NumRelRet = _measure(Definition(
+NumRelRet: Measure = _measure(Definition(
     name="NumRelRet", title="number of relevant documents retrieved",
     kernel="hits", weighting=RELEVANCE, total=every_query, norm=one,
     parameters=_REL, has_cutoff=False, summary="sum", trec_name="num_rel_ret",

@@ -1,4 +1,4 @@
-"""The parser of measures: it reads the notation of ir_measures, such as ``AP(rel=2)@10``, and names of trec_eval."""
+"""The parser of measures: it reads the notation of ir_measures, such as ``AP(rel=2)@10``, and names of other tools."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import _lru_cache_wrapper, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from tieaware.checks.arguments import did_you_mean, shown, unexpected
+from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError
 from tieaware.measures.definition import Measure
 from tieaware.measures.definitions import DEFINITIONS
@@ -25,6 +25,8 @@ _BY_TREC_NAME = {d.trec_name: Measure(d) for d in DEFINITIONS.values() if d.trec
 _BY_TREC_NAME_WITH_CUTOFF = {d.trec_name_with_cutoff: d for d in DEFINITIONS.values() if d.trec_name_with_cutoff}
 
 _NOTATION = re.compile(r"(?P<name>\w+)\s*(?:\((?P<parameters>.*)\))?\s*(?:@\s*(?P<cutoff>\S+))?", re.ASCII)
+_CUTOFF = r"0*[1-9]\d{0,18}"
+_RECALL = r"\d+(\.\d{1,30})?(e-\d{1,3})?"
 _LONGEST = 200
 # Matches one measure in a list such as "AP(rel=2) @ 10, RR" that has no two spaces in a row. A comma or a space ends
 # the measure, but not inside brackets. A space before a bracket or beside an @ does not end it either.
@@ -40,11 +42,19 @@ def listed_measures(text: str) -> tuple[str, ...]:
     --------
     >>> listed_measures("AP, nDCG(dcg='exp-log2', rel=2) @ 10 RR")
     ('AP', "nDCG(dcg='exp-log2', rel=2) @ 10", 'RR')
+    >>> listed_measures("P.5,10")
+    ('P.5', 'P.10')
     """
     words = text.split()
     if len(words) < 2 and "," not in text:
         return (text,)
-    return tuple(_ONE_OF_SEVERAL.findall(" ".join(words))) or (text,)
+    names: list[str] = _ONE_OF_SEVERAL.findall(" ".join(words))
+    for i in range(1, len(names)):
+        # In trec_eval's option -m, all numbers of P.5,10 are cut-offs of the same measure.
+        stem, point, number = names[i - 1].partition(".")
+        if names[i].isdecimal() and point and number.isdecimal() and "@" not in stem:
+            names[i] = f"{stem}.{names[i]}"
+    return tuple(names) or (text,)
 
 
 def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
@@ -69,12 +79,15 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
 
 
 def named_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
-    """Return measures as `parse_measures` does, and the names that the caller gave them, such as "map" for AP.
+    """Return measures as `parse_measures` does, and their names in results.
+
+    The name is the one that the caller gave if it is in the notation or one of trec_eval, such as "map" for AP. A name
+    of another tool is replaced by the notation: "ndcg@10" becomes "nDCG@10".
 
     Raises
     ------
     InputError
-        As for `parse_measures`; also if two measures have the same name, because results are looked up by name.
+        As for `parse_measures`; also if a measure is given twice, because results are looked up by name.
     """
     return _cached(_parse_all_and_name, measures)
 
@@ -113,22 +126,38 @@ def _parse_all(measures: tuple[str | Measure, ...]) -> tuple[Measure, ...]:
 
 @lru_cache(maxsize=256)
 def _parse_all_and_name(measures: tuple[str | Measure, ...]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
-    parsed = tuple(map(parse_measure, measures))
-    names = tuple(" ".join(str(measure).split()) for measure in measures)
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise InputError("measures", f"must be different, but {name} is given twice")
-    return parsed, names
+    readings = tuple(map(_reading, measures))
+    by_name: dict[str, int] = {}
+    by_measure: dict[Measure, int] = {}
+    respelled: dict[Measure, int] = {}
+    for i, (measure, name, keeps_name) in enumerate(readings):
+        # AP and trec_eval's map may be in the same results, because each keeps its name.
+        earlier = by_name.get(name, (respelled if keeps_name else by_measure).get(measure))
+        if earlier is not None:
+            raise _given_twice(str(measures[earlier]), str(measures[i]))
+        by_name[name] = i
+        by_measure.setdefault(measure, i)
+        if not keeps_name:
+            respelled[measure] = i
+    return tuple(each.measure for each in readings), tuple(each.name for each in readings)
+
+
+def _given_twice(first: str, second: str) -> InputError:
+    first, second = " ".join(first.split()), " ".join(second.split())
+    if first == second:
+        return InputError("measures", f"must be different, but {second} is given twice")
+    return InputError("measures", f"must be different, but {first} and {second} are the same measure")
 
 
 def parse_measure(text: str | Measure) -> Measure:
-    """Parse a measure in the notation of ir_measures, or by its name in trec_eval.
+    """Parse a measure in the notation of ir_measures, or by its name in another tool.
 
     Parameters
     ----------
     text : str or Measure
-        For example ``"nDCG@10"``, ``"AP(rel=2)@100"``, ``"RBP(p=0.85)"``, ``"ndcg_cut_10"`` or ``"map"``. A `Measure`
-        is returned unchanged. A measure object of ir_measures is converted.
+        For example ``"nDCG@10"``, ``"AP(rel=2)@100"``, ``"RBP(p=0.85)"`` or trec_eval's ``"ndcg_cut_10"``. Upper and
+        lower case do not matter. The page on measures lists the names of other tools, such as ``"ndcg_at_10"``. A
+        `Measure` is returned unchanged. A measure object of ir_measures is converted.
 
     Returns
     -------
@@ -138,46 +167,102 @@ def parse_measure(text: str | Measure) -> Measure:
     Raises
     ------
     InputError
-        If the measure is unknown (the message gives the nearest names), or if a parameter or the cut-off is unknown
-        or out of range.
+        If the measure is unknown (the message gives similar ones), or if a parameter or the cut-off is unknown or out
+        of range. Also if the name has different meanings in different tools, such as Accuracy.
 
     Examples
     --------
     >>> parse_measure("ndcg_cut_10"), parse_measure("MRR@10"), parse_measure("AP(rel=2)@100")
     (nDCG@10, RR@10, AP(rel=2)@100)
+    >>> parse_measure("ndcg@10"), parse_measure("mrr_at_10"), parse_measure("hit_rate@5"), parse_measure("rbp.95")
+    (nDCG@10, RR@10, Hits@5, RBP(p=0.95))
     """
+    return _reading(text).measure
+
+
+class _Reading(NamedTuple):
+    """A measure as it was read from a text.
+
+    Parameters
+    ----------
+    measure : Measure
+    name : str
+        The name in results: the given name if it is in the notation or one of trec_eval, else the notation.
+    keeps_name : bool
+        Whether it is the given name.
+    """
+
+    measure: Measure
+    name: str
+    keeps_name: bool = True
+
+
+def _reading(text: str | Measure) -> _Reading:
     if isinstance(text, Measure):
-        return text
+        return _Reading(text, str(text))
     if not isinstance(text, str):
         measure = _measure_of_tool(text)
         if measure is None:
             raise unexpected("measure", "a name such as 'nDCG@10', or a tieaware.Measure", shown(text))
-        return measure
+        return _Reading(measure, " ".join(str(text).split()))
     if len(text) > _LONGEST:
         raise InputError("measure", f"the name {shown(text[:20])}… is too long: it has {len(text)} characters")
-    return _parse(text)
+    return _read(text)
 
 
 @lru_cache(maxsize=1024)
-def _parse(text: str) -> Measure:
+def _read(text: str) -> _Reading:
     stripped = text.strip()
-    by_trec_name = _by_trec_name(stripped)
-    if by_trec_name is not None:
-        return by_trec_name
-    found = _NOTATION.fullmatch(stripped)
-    if found is None:
-        raise InputError("measure", f"{text!r} is not of the form name(parameter=value)@cutoff, as in 'AP(rel=2)@100'")
-    name, parameters, cutoff = found["name"], found["parameters"], found["cutoff"]
-    if name not in _BY_NAME:
-        raise InputError("measure", f"unknown measure {text!r}{_nearest(name)}")
-    measure = Measure(_BY_NAME[name], **_parameters(text, parameters or ""))
+    # trec_eval's option -m has a point where its output has an underscore: ndcg_cut.10 becomes ndcg_cut_10.
+    for name in (stripped, stripped.replace(".", "_", 1)):
+        by_trec_name = _by_trec_name(name)
+        if by_trec_name is not None:
+            return _Reading(by_trec_name, name)
+    in_notation = _by_notation(stripped)
+    if in_notation is not None:
+        return _Reading(in_notation, " ".join(text.split()))
+    # Import only here: names of other tools are the exception, and importing tieaware takes longer with this module.
+    from tieaware.measures.spellings import respelled
+
+    notation = respelled(stripped)
+    measure = None if notation is None else _by_notation(notation)
+    if measure is None:
+        raise _unknown(stripped)
+    return _Reading(measure, str(measure), keeps_name=False)
+
+
+def _by_notation(text: str) -> Measure | None:
+    """Parse the notation; return None for an unknown name, or if the text does not have the form of the notation."""
+    found = _NOTATION.fullmatch(text)
+    if found is None or found["name"] not in _BY_NAME:
+        return None
+    definition, cutoff = _BY_NAME[found["name"]], found["cutoff"]
+    form = _RECALL if definition.at_recall else _CUTOFF
+    if cutoff is not None and not re.fullmatch(form, cutoff, re.ASCII):
+        return None
+    measure = Measure(definition, **_parameters(text, found["parameters"] or ""))
     if cutoff is None:
         return measure
-    if measure.definition.at_recall and re.fullmatch(r"\d+(\.\d{1,30})?(e-\d{1,3})?", cutoff, re.ASCII):
-        return measure @ float(cutoff)
-    if not re.fullmatch(r"-?\d{1,19}", cutoff, re.ASCII):
-        raise unexpected(f"cut-off of measure {text!r}", "a whole number of at least 1", repr(cutoff))
-    return measure @ int(cutoff)
+    return measure @ (float(cutoff) if definition.at_recall else int(cutoff))
+
+
+def _unknown(text: str) -> InputError:
+    """Return the error for a text that is not a measure."""
+    from tieaware.measures.misspellings import error_for
+
+    several = listed_measures(text)
+    outside_brackets = re.sub(r"\(.*?\)", "", text)
+    if len(several) > 1 and ("," in outside_brackets or all(map(_is_measure, several))):
+        return InputError("measure", f"{text!r} names {len(several)} measures; pass a list: {list(several)}")
+    return error_for(text, _is_measure)
+
+
+def _is_measure(text: str) -> bool:
+    try:
+        _read(text)
+    except InputError:
+        return False
+    return True
 
 
 def _measure_of_tool(value: Any) -> Measure | None:
@@ -230,13 +315,6 @@ def _parameters(text: str, parameters: str) -> dict[str, Any]:
             # A word without quotation marks, as in dcg=exp-log2.
             parsed[name] = value
     return parsed
-
-
-def _nearest(name: str) -> str:
-    """Return a hint for an unknown name: the most similar names, or all measures if no name is similar."""
-    with_cutoff = (f"{name}_{'0.10' if d.at_recall else 10}" for name, d in _BY_TREC_NAME_WITH_CUTOFF.items())
-    known = [*_BY_NAME, *_BY_TREC_NAME, *with_cutoff]
-    return did_you_mean(name, known) or f"; the measures are {', '.join(DEFINITIONS)}"
 
 
 def _reduce(measure: Measure) -> tuple[Callable[[str], Measure], tuple[str]]:

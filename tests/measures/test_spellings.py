@@ -1,0 +1,336 @@
+"""Names of measures in other tools, and what the error says about texts that name no measure."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError, Results, cli, evaluate, parse_measure
+from tieaware.integrations import beir
+from tieaware.measures import DEFINITIONS, listed_measures, named_measures, parse_measures
+from tieaware.measures.spellings import SPELLINGS, families, key
+
+PAGE = Path(__file__).parents[2] / "docs" / "measures.md"
+QRELS = {"q1": {"d1": 2, "d3": 1}, "q2": {"d2": 1}}
+RUN = {"q1": {"d1": 1.0, "d2": 1.0, "d3": 0.5}, "q2": {"d1": 3.0, "d2": 2.0}}
+
+NAMES = {
+    # Any case, and any of the usual marks before the cut-off.
+    "ndcg@10": "nDCG@10", "Ndcg@10": "nDCG@10", "NDCG_10": "nDCG@10", "ndcg_10": "nDCG@10", "ndcg-at-10": "nDCG@10",
+    "ndcgAt10": "nDCG@10", " ndcg @ 10 ": "nDCG@10", "ndcg(dcg=exp-log2)@10": "nDCG(dcg='exp-log2')@10",
+    "p@5": "P@5", "p_5": "P@5", "r@100": "R@100", "ap": "AP", "rr@10": "RR@10", "q@10": "Q@10", "f1@10": "F1@10",
+    "f1_10": "F1@10", "f_1@5": "F1@5", "map@100": "AP@100", "mrr": "RR", "mrr@10": "RR@10", "recall@100": "R@100",
+    "precision@1": "P@1", "success@1": "Success@1", "err@20": "ERR@20", "judged@10": "Judged@10",
+    "esl(i=2)": "ESL(i=2)", "rprec": "Rprec", "infap": "infAP", "bpref": "Bpref", "BPREF": "Bpref", "iap_11": "IAP11",
+    "gmap": "GMAP", "iprec@0.1": "IPrec@0.1", "setf(beta=2)": "SetF(beta=2.0)", "numrelret": "NumRelRet",
+    "rbp(p=0.5)": "RBP(p=0.5)",
+    # Hits, under all of its names.
+    "hits@10": "Hits@10", "hit@1": "Hits@1", "hit_rate@10": "Hits@10", "hitrate@10": "Hits@10", "hr@10": "Hits@10",
+    "HR@10": "Hits@10", "hit_ratio@5": "Hits@5", "hits_at_10": "Hits@10", "hit": "Hits", "hit_rate": "Hits",
+    # beir and mteb
+    "NDCG@10": "nDCG@10", "MAP@100": "AP@100", "Recall@100": "R@100", "R_cap@10": "Recall_cap@10",
+    "ndcg_at_10": "nDCG@10", "map_at_100": "AP@100", "mrr_at_10": "RR@10", "recall_at_5": "R@5",
+    "precision_at_10": "P@10", "hit_rate_at_10": "Hits@10", "R_cap_at_10": "Recall_cap@10",
+    # ranx
+    "precision": "P", "recall": "R", "f1": "F1", "r-precision": "Rprec", "dcg@5": "DCG@5",
+    "dcg_burges@5": "DCG(dcg='exp-log2')@5", "ndcg_burges@10": "nDCG(dcg='exp-log2')@10", "rbp.95": "RBP(p=0.95)",
+    "rbp.8": "RBP", "map@100-l2": "AP(rel=2)@100", "mrr-l2": "RR(rel=2)", "rbp.95-l2": "RBP(p=0.95,rel=2)",
+    # LightGBM, XGBoost and scikit-learn
+    "ndcg@5": "nDCG@5", "ndcg@10-": "nDCG@10", "map@10-": "AP@10", "ndcg-": "nDCG", "pre@5": "P@5", "auc": "AUC",
+    "average_precision": "AP", "mean_average_precision": "AP", "roc_auc": "AUC", "ndcg_score@10": "nDCG@10",
+    "roc_auc_score": "AUC", "f1_score@3": "F1@3",
+    # recommenders, RecBole, torchmetrics, PyKEEN and Spark
+    "mean_average_precision_at_10": "AP@10", "hit@10": "Hits@10", "RetrievalMAP": "AP", "RetrievalMRR": "RR",
+    "RetrievalNormalizedDCG@10": "nDCG@10", "retrieval_hit_rate@5": "Hits@5", "RetrievalRPrecision": "Rprec",
+    "RetrievalAUROC": "AUC", "mean_reciprocal_rank": "RR", "meanAveragePrecision": "AP", "precisionAt5": "P@5",
+    # trec_eval, in the form of its output, of its option -m, and in any case
+    "recip_rank": "RR", "reciprocal_rank": "RR", "ndcg_cut_10": "nDCG@10", "ndcg_cut.10": "nDCG@10", "P.5": "P@5",
+    "recall.100": "R@100", "iprec_at_recall.0.10": "IPrec@0.1", "NDCG_CUT_10": "nDCG@10", "11PT_AVG": "IAP11",
+    "IPREC_AT_RECALL_0.10": "IPrec@0.1", "Set_F": "SetF", "SetRelP": "SetP(relative=True)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "ours"), NAMES.items())
+def test_names_of_other_tools(name, ours):
+    measure = parse_measure(name)
+    assert str(measure) == ours
+    assert measure == parse_measure(ours)
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_every_measure_is_known_in_any_case(name):
+    definition = DEFINITIONS[name]
+    own = (name, *definition.aliases, definition.trec_name, *definition.trec_names_with_parameters)
+    for spelling in filter(None, own):
+        for changed in (spelling.upper(), spelling.lower(), spelling.swapcase(), spelling.replace("_", "-")):
+            if changed in ("HITS", "hits", "hITS"):
+                continue
+            assert parse_measure(changed).definition is definition, changed
+
+
+def test_no_name_has_two_meanings_if_case_is_ignored():
+    """A key that belongs to two measures would depend on the order in which the names are registered."""
+    meanings = {}
+    for definition in DEFINITIONS.values():
+        own = (definition.name, *definition.aliases, definition.trec_name)
+        for name in filter(None, own):
+            meanings.setdefault(key(name), set()).add(definition.name)
+    for notation, names in SPELLINGS.items():
+        for name in names:
+            meanings.setdefault(key(name), set()).add(notation)
+    assert {name: found for name, found in meanings.items() if len(found) > 1} == {}
+    assert meanings.keys() <= families().keys()
+
+
+LISTED = ", ".join(DEFINITIONS)
+WRONG = {
+    "ndgc@10": "measure: unknown measure 'ndgc@10'; did you mean nDCG@10?",
+    "nDGC": "measure: unknown measure 'nDGC'; did you mean nDCG?",
+    "ndgc(dcg='exp-log2')@10": """measure: unknown measure "ndgc(dcg='exp-log2')@10"; """
+    "did you mean nDCG(dcg='exp-log2')@10?",
+    "reciprocal_rnk": "measure: unknown measure 'reciprocal_rnk'; did you mean RR?",
+    "recal@5": "measure: unknown measure 'recal@5'; did you mean R@5?",
+    "percision_at_10": "measure: unknown measure 'percision_at_10'; did you mean P@10?",
+    "mapp(rel=2)@100": "measure: unknown measure 'mapp(rel=2)@100'; did you mean AP(rel=2)@100?",
+    "bpreff@10": "measure: unknown measure 'bpreff@10'; did you mean Bpref?",
+    "Hit Rate@10": "measure: unknown measure 'Hit Rate@10'; did you mean Hits@10?",
+    "cosine_ndcg@10": "measure: unknown measure 'cosine_ndcg@10'; did you mean nDCG@10?",
+    "NDCG:top=10": "measure: unknown measure 'NDCG:top=10'; did you mean nDCG@10?",
+    "P10": "measure: unknown measure 'P10'; did you mean P@10?",
+    "f110": "measure: unknown measure 'f110'; did you mean F1@10?",
+    "P@5-": "measure: unknown measure 'P@5-'; did you mean P@5?",
+    "'AP@10'": """measure: unknown measure "'AP@10'"; did you mean AP@10?""",
+    "INST": f"measure: unknown measure 'INST'; the measures are {LISTED}",
+    "coverage@10": f"measure: unknown measure 'coverage@10'; the measures are {LISTED}",
+    "@10": f"measure: unknown measure '@10'; the measures are {LISTED}",
+    "nDCG@10(dcg='exp-log2')": """measure: "nDCG@10(dcg='exp-log2')" has its parameters after the cut-off; """
+    "write nDCG(dcg='exp-log2')@10",
+    "ndcg_at_5(judged_only=True)": "measure: 'ndcg_at_5(judged_only=True)' has its parameters after the cut-off; "
+    "write nDCG(judged_only=True)@5",
+    "nDCG@10,AP": "measure: 'nDCG@10,AP' names 2 measures; pass a list: ['nDCG@10', 'AP']",
+    "P.5,10": "measure: 'P.5,10' names 2 measures; pass a list: ['P.5', 'P.10']",
+    "AP RR": "measure: 'AP RR' names 2 measures; pass a list: ['AP', 'RR']",
+    "ndcg@ten": "cut-off of measure 'ndcg@ten': expected a whole number of at least 1, found 'ten'; "
+    "write for example nDCG@10",
+    "ndcg_at_k": "cut-off of measure 'ndcg_at_k': expected a whole number of at least 1, found 'k'; "
+    "write for example nDCG@10",
+    "P@0": "cut-off of measure 'P@0': expected a whole number of at least 1, found '0'; write for example P@10",
+    "P(rel=2)@1.5": "cut-off of measure 'P(rel=2)@1.5': expected a whole number of at least 1, found '1.5'; "
+    "write for example P(rel=2)@10",
+    "recall@1k": "cut-off of measure 'recall@1k': expected a whole number of at least 1, found '1k'; write R@1000",
+    "iprec@x": "cut-off of measure 'iprec@x': expected a recall from 0 to 1, found 'x'; write for example IPrec@0.1",
+    "nDCG@": "measure: 'nDCG@' has nothing after the @; write for example nDCG@10",
+    "ndcg_cut": "measure: 'ndcg_cut' needs a cut-off; write for example nDCG@10",
+    "map_cut": "measure: 'map_cut' needs a cut-off; write for example AP@10",
+    "bpref@ten": "measure: Bpref has no cut-off; write Bpref instead of 'bpref@ten'",
+    "r_precision_at_10": "Rprec: has no cut-off, so @10 has no meaning",
+    "ndcg@10-l2": "nDCG: unknown parameter 'rel'; its parameters are dcg, judged_only",
+    "Accuracy": "measure: 'Accuracy' has two meanings; write AUC as in ir_measures, or Success@k as in beir, mteb and "
+    "sentence-transformers",
+    "accuracy@10": "measure: 'accuracy@10' has two meanings; write AUC@10 as in ir_measures, or Success@10 as in beir, "
+    "mteb and sentence-transformers",
+    "Accuracy(rel=2)@10": "measure: 'Accuracy(rel=2)@10' has two meanings; write AUC(rel=2)@10 as in ir_measures, or "
+    "Success(rel=2)@10 as in beir, mteb and sentence-transformers",
+    "hits": "measure: 'hits' has two meanings; write NumRelRet for the number of hits, as in ranx, or Hits@k for the "
+    "hit rate",
+    "hits@10-l2": "measure: 'hits@10-l2' has two meanings; write NumRelRet(rel=2) for the number of hits, as in ranx, "
+    "or Hits(rel=2)@10 for the hit rate",
+    "hole@10": "measure: unknown measure 'hole@10'; tieaware.integrations.beir and tieaware.integrations.mteb compute "
+    "it",
+    "lambdarank": "measure: unknown measure 'lambdarank'; it is a training objective, and optimises nDCG",
+    "alpha_nDCG@10": "measure: unknown measure 'alpha_nDCG@10'; it needs judgments of subtopics, which tieaware does "
+    "not read",
+    "": "measure: the name is empty; write a measure such as nDCG@10",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG.items())
+def test_the_error_says_what_to_write(text, message):
+    with pytest.raises(InputError) as error:
+        parse_measure(text)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("message", [each for each in WRONG.values() if "ccuracy" not in each and "hits" not in each])
+def test_what_the_error_suggests_can_be_pasted(message):
+    found = re.search(r"(?:did you mean|write|write for example|pass a list:) ([^ ]*@?[^ ]*)\??$", message)
+    if found and not found[1].endswith("]"):
+        parse_measure(found[1].removesuffix("?"))
+
+
+@pytest.mark.parametrize(
+    "name", ["acc", "ACC@1", "accuracy_at_10", "top_k_accuracy", "top_1_accuracy", "top5_acc", "cosine_accuracy@10"]
+)
+def test_accuracy_is_refused_under_all_of_its_names(name):
+    with pytest.raises(InputError, match=r"has two meanings; write AUC(@\d+)? as in ir_measures, or Success@(\d+|k)"):
+        parse_measure(name)
+
+
+def test_the_measure_object_accuracy_of_ir_measures_is_auc():
+    """An object has one meaning, unlike the name."""
+    tool = pytest.importorskip("ir_measures")
+    assert str(parse_measure(tool.Accuracy(rel=2) @ 10)) == "AUC(rel=2)@10"
+
+
+def test_no_further_measure_of_ir_measures_is_taken_for_another_one():
+    """The objects that were converted before names were accepted in any case are still the only ones."""
+    tool = pytest.importorskip("ir_measures")
+    converted = set()
+    for name, measure in tool.measures.registry.items():
+        try:
+            converted.add((name, parse_measure(measure(rel=1) if name == "RBP" else measure).name))
+        except InputError:
+            continue
+    renamed = {("Accuracy", "AUC"), ("MAP", "AP"), ("MRR", "RR"), ("NDCG", "nDCG"), ("BPref", "Bpref"),
+               ("RPrec", "Rprec"), ("Precision", "P"), ("Recall", "R"), ("SetRelP", "SetP")}  # fmt: skip
+    assert {pair for pair in converted if pair[0] != pair[1]} <= renamed
+
+
+def test_results_name_measures_in_the_notation():
+    """Names of the notation and of trec_eval are kept; all others are replaced by the notation."""
+    asked = ["map", "ndcg@10", "P_5", "MRR@10", "hit_rate_at_3", "ndcg_cut.5", "R_cap@2", "AP(rel=2) @ 100"]
+    named = ("map", "nDCG@10", "P_5", "MRR@10", "Hits@3", "ndcg_cut_5", "Recall_cap@2", "AP(rel=2) @ 100")
+    assert named_measures(asked)[1] == named
+    result = evaluate(QRELS, {"a": RUN}, asked)
+    assert result.names == named
+    assert list(result.means().to_dict()) == ["run", *named]
+
+
+def test_results_are_looked_up_under_any_name():
+    result = evaluate(QRELS, {"a": RUN, "b": RUN}, "ndcg@10 map")
+    assert isinstance(result, Results)
+    for name in ("ndcg@10", "nDCG@10", "ndcg_at_10", "NDCG_10", "ndcg_cut_10", tieaware.nDCG @ 10):
+        np.testing.assert_array_equal(result["a", name], result.values[0, :, 0])
+        np.testing.assert_array_equal(result["a"][name], result.values[0, :, 0])
+    assert result["b", "average_precision", "q2"] == 0.5
+    with pytest.raises(KeyError, match="measure 'ndgc@10'; did you mean nDCG@10"):
+        result["a", "ndgc@10"]
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [
+        (["ndcg@10", "nDCG@10"], "ndcg@10 and nDCG@10 are the same measure"),
+        (["nDCG@10", "ndcg_at_10"], "nDCG@10 and ndcg_at_10 are the same measure"),
+        (["mrr@10", "MRR@10"], "mrr@10 and MRR@10 are the same measure"),
+        (["map", "average_precision"], "map and average_precision are the same measure"),
+        (["P.5", "P_5"], "P.5 and P_5 are the same measure"),
+        (["ndcg@10", "AP", "ndcg@10"], "ndcg@10 is given twice"),
+        ("map map", "map is given twice"),
+    ],
+)
+def test_a_measure_may_be_named_only_once(measures, message):
+    with pytest.raises(InputError) as error:
+        evaluate(QRELS, RUN, measures)
+    assert str(error.value) == f"measures: must be different, but {message}"
+
+
+def test_the_same_measure_may_have_its_name_in_the_notation_and_in_trec_eval():
+    assert evaluate(QRELS, RUN, ["map", "AP", "MAP"]).names == ("map", "AP", "MAP")
+
+
+@pytest.mark.parametrize(
+    ("text", "separate"),
+    [
+        ("ndcg@10 mrr", ("ndcg@10", "mrr")),
+        ("ndcg_cut.5,10,20 map", ("ndcg_cut.5", "ndcg_cut.10", "ndcg_cut.20", "map")),
+        ("P.5, 10", ("P.5", "P.10")),
+        ("P@5,10", ("P@5", "10")),
+    ],
+)
+def test_a_text_may_list_several(text, separate):
+    assert listed_measures(text) == separate
+
+
+def test_evaluator_and_worst_case_take_the_same_names():
+    evaluator = tieaware.Evaluator([[2, 0, 1]], ["ndcg@10", "hits@1"])
+    assert evaluator.measures == parse_measures("nDCG@10 Hits@1")
+    assert tieaware.worst_case("map", 2).value == tieaware.worst_case("average_precision", 2).value
+
+
+def test_the_command_line_prints_the_notation(tmp_path, capsys):
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2.0 a\n")
+    files = [str(tmp_path / "qrels.txt"), str(tmp_path / "a.run")]
+    assert cli.main(["eval", *files, "-m", "ndcg@10", "-m", "map", "-m", "P.5,10", "-m", "mrr_at_10"]) == 0
+    printed = capsys.readouterr().out
+    assert [line.split()[0] for line in printed.splitlines()] == ["nDCG@10", "map", "P_5", "P_10", "RR@10"]
+    assert cli.main(["eval", *files, "-m", "ndgc@10"]) == 2
+    assert "-m: unknown measure 'ndgc@10'; did you mean nDCG@10?" in capsys.readouterr().err
+
+
+def test_names_are_parsed_once():
+    """An optimiser may create an evaluator in each step."""
+    from tieaware.measures import notation
+
+    parse_measures(["ndcg@10", "mrr"])
+    before = notation._parse_all.cache_info().hits
+    assert parse_measures(["ndcg@10", "mrr"]) is parse_measures(["ndcg@10", "mrr"])
+    assert notation._parse_all.cache_info().hits == before + 2
+
+
+def test_importing_tieaware_does_not_load_the_names_of_other_tools():
+    """Few callers need these names, and importing the package should not take longer with them."""
+    loaded = "'tieaware.measures.spellings' in sys.modules"
+    code = f"import sys, tieaware; tieaware.parse_measure('nDCG@10'); print({loaded})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def rows(section):
+    """Return the cells of the rows of a table in docs/measures.md."""
+    text = PAGE.read_text(encoding="utf-8").partition(f"# {section}\n")[2].partition("\n#")[0]
+    lines = [line for line in text.splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+TABLE = "Names that other tools use"
+
+
+def test_the_page_lists_every_name():
+    listed = {}
+    for ours, names, *_ in rows(TABLE):
+        listed.setdefault(parse_measure(ours.strip("`")), []).extend(re.findall(r"`([^`]+)`", names))
+    for measure, names in listed.items():
+        for name in names:
+            assert parse_measure(name) == measure, name
+    found = {key(re.split(r"@|_at_|_cut|[.(]", name)[0]) for names in listed.values() for name in names}
+    missing = {name for names in SPELLINGS.values() for name in names if key(name) not in found}
+    assert missing == set()
+
+
+def test_the_page_says_which_names_have_another_definition():
+    """All of these names are accepted, and what to write instead is in the notation."""
+    different = rows("The same name with another definition")
+    assert len(different) >= 8
+    for name, _, ours in different:
+        for text in re.findall(r"`([^`]+)`", name + ours):
+            parse_measure(text)
+        for text in re.findall(r"`([^`]+)`", ours):
+            assert str(parse_measure(text)) == text
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["precision@3", "recall@2", "f1@2", "hit_rate@1", "r-precision", "mrr", "map@2", "map@3-l2", "dcg@3",
+     "dcg_burges@3", "ndcg@3", "ndcg_burges@2", "bpref"],
+)  # fmt: skip
+@pytest.mark.slow  # ranx compiles for half a minute
+def test_values_are_those_of_ranx(name):
+    ranx = pytest.importorskip("ranx")
+    qrels = {"q1": {"d1": 2, "d3": 1, "d4": 0}, "q2": {"d2": 2, "d1": 0}}
+    run = {"q1": {"d4": 4.0, "d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
+    expected = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), name, threads=1)
+    assert evaluate(qrels, run, name).mean().item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_keys_of_the_integration_of_beir_are_accepted():
+    """evaluate_custom returns MRR@10, R_cap@10, Hole@10 and Accuracy@10; the last two are not measures here."""
+    accepted = [each.title for each in beir._CUSTOM if each.title not in ("Hole", "Accuracy")]
+    assert [str(parse_measure(f"{title}@10")) for title in accepted] == ["RR@10", "Recall_cap@10"]
