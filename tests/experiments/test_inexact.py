@@ -169,3 +169,19 @@ def test_queries_must_be_a_mapping_with_distinct_ids(index):
         retrieval.Exact().search(index, ["tie"])
     with pytest.raises(InputError, match="queries: the id '1' appears twice"):
         retrieval.Exact().search(index, {1: "a", "1": "b"})
+
+
+def test_a_note_explains_how_a_method_can_be_better_than_exact_search(collection, index, outcome):
+    note = "A method can be better than Exact(): one that names another weighting ranks by other term weights "
+    better = (outcome.results.mean() > outcome.results.mean()[0]).any()
+    assert any(each.startswith(note) for each in outcome.table().notes) == better
+    champions = [retrieval.Champions(r=1)]
+    worse = experiments.inexact(index, collection.topics, collection.qrels, champions, ["AP"], k=K)
+    assert worse.results.mean()[1] < worse.results.mean()[0]
+    assert not any(each.startswith(note) for each in worse.table().notes)
+
+
+def test_a_single_method_is_not_a_plural(collection, index):
+    alone = experiments.inexact(index, collection.topics, collection.qrels, [retrieval.Champions(r=1)], ["AP"], k=K)
+    assert alone.title == "1 method of inexact retrieval against Exact(), first 20"
+    assert alone.table().notes[1].endswith("Holm's correction for 1 method.")

@@ -10,6 +10,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import banding, precision
+from tieaware.output.tables import significant
 from tieaware.samples import discrete_lists
 
 pytest.importorskip("scipy")
@@ -127,19 +128,92 @@ def test_the_bound_of_the_loss_agrees_with_the_one_sided_test(generated):
     assert kinds == {-1, 0, 1}
 
 
-def test_the_verdict_in_special_cases():
+def test_the_verdict_if_nothing_changes():
     one = precision(QRELS, RUNS["a"], ["bands:1", "decimals:9"], ["AP"]).verdict()
-    assert one == "No value of AP changes with bands:1, decimals:9: the run keeps its on every query."
-    both = precision(QRELS, RUNS, ["bands:1"], ["AP"]).verdict()
-    assert both.endswith("all 2 runs keep theirs on every query. All 1 verdicts between pairs of runs stay.")
-    # Relevant documents are near the top of run a and near the end of run b. So a loses and b gains if all scores tie.
+    assert one == "No value of AP changes with bands:1 or decimals:9."
+    both = precision(QRELS, RUNS, ["bands:1"], ["AP", "RR"]).verdict()
+    assert both == "No value of AP or RR changes with bands:1, and the verdict between the two runs stays the same."
+    three = precision(QRELS, {**RUNS, "c": RUNS["a"]}, ["bands:1"], ["AP"]).verdict()
+    assert three == "No value of AP changes with bands:1, and all 3 verdicts between runs stay the same."
+
+
+def test_the_verdict_on_a_single_run_names_loss_and_gain():
+    """Relevant documents are near the top of run a and near the end of run b, so a loses and b gains in a tie."""
     lost, gained = (precision(QRELS, RUNS[name], ["levels:1"], ["RR"]).verdict() for name in "ab")
-    assert "levels:1 changes RR: the run loses" in lost
-    assert "levels:1 changes RR: the run gains" in gained
-    assert ". Its change is not significant (paired t-test, p = " in lost
+    assert lost == (
+        "With levels:1, RR (p = 0.233) does not change significantly (paired t-test, uncorrected). "
+        "RR loses 0.245 on average (largest loss on a query 0.479, largest gain 0.0208)."
+    )
+    assert gained == (
+        "With levels:1, RR (p = 0.0112) changes significantly (paired t-test, uncorrected). "
+        "RR gains 0.227 on average (largest loss on a query 0, largest gain 0.271)."
+    )
     # Less is better for ESL, so a greater value is a loss.
-    assert "levels:1 changes ESL: the run loses" in precision(QRELS, RUNS["a"], ["levels:1"], ["ESL"]).verdict()
-    assert "of 1 verdicts between pairs of runs stay (" in precision(QRELS, RUNS, ["levels:1"], ["RR"]).verdict()
+    esl = precision(QRELS, RUNS["a"], ["levels:1"], ["ESL"]).verdict()
+    assert "ESL loses 0.889 on average (largest loss on a query 1.50, largest gain 0)." in esl
+    assert precision(QRELS, RUNS["b"], ["levels:1", "bands:3"], ["RR"]).verdict().endswith(
+        "largest gain 0.271). With bands:3, no change is significant."
+    )
+    both = precision(QRELS, RUNS["a"], ["levels:1"], ["RR", "AP"]).verdict()
+    assert both.startswith("With levels:1, RR (p = 0.233) and AP (p = 0.299) do not change significantly (paired t-te")
+
+
+def _runs_that_tie(n_queries, ties):
+    """Return judgments, and a run for each number in `ties`: in as many queries, its scores differ by 0.01 only."""
+    qrels = {f"q{i}": {"d1": 1} for i in range(n_queries)}
+    runs = {
+        f"run {r}": {f"q{i}": {"d1": 0.9, "d2": 0.89 if i < n else 0.1} for i in range(n_queries)}
+        for r, n in enumerate(ties)
+    }
+    return qrels, runs
+
+
+def test_the_verdict_counts_the_runs_that_change_significantly_by_each_measure():
+    """P@1 and RR change, P@2 does not. The precision that changes most is the one with the largest |change|."""
+    qrels, runs = _runs_that_tie(20, [0, 3, 10, 20])
+    outcome = precision(qrels, runs, ["decimals:1", "levels:1", "decimals:2"], ["P@2", "RR", "P@1"])
+    assert (outcome.changed < 0.05).sum(axis=1).tolist() == [[0, 2, 2], [0, 4, 4], [0, 0, 0]]
+    assert outcome.verdict() == (
+        "With levels:1, which changes values most (mean absolute change 0.250, averaged over the measures), RR changes "
+        "significantly in 4 of 4 runs, P@1 in 4, and P@2 in none (paired t-tests at 0.05, without correction for "
+        "multiple tests). RR loses 0.250 on average (largest loss on a query 0.250, largest gain 0), and P@1 loses "
+        "0.500 (0.500, 0). All 6 verdicts between pairs of runs stay the same."
+    )
+    # The quantity by which the precision was chosen is a column of the table, one cell for each measure.
+    rows = [dict(zip(outcome.table().columns, row, strict=True)) for row in outcome.table().rows]
+    by_precision = {each: [row for row in rows if row["precision"] == each] for each in ("decimals:1", "levels:1")}
+    assert [row["mean |change|"] for row in by_precision["levels:1"]] == [0.0, 0.25, 0.5]
+    assert [row["runs changed"] for row in by_precision["decimals:1"]] == [0, 2, 2]
+
+
+def test_the_verdict_names_both_extremes_and_a_harmless_precision():
+    """Half of the queries gain and half lose, so the mean hides both; a single query of 20 is not significant."""
+    qrels, runs = _runs_that_tie(20, [20, 1])
+    for i in range(0, 20, 2):
+        runs["run 0"][f"q{i}"] = {"d1": 0.89, "d2": 0.9}
+    runs["run 1"]["q0"] = {"d1": 0.895, "d2": 0.89}
+    outcome = precision(qrels, runs, ["decimals:1"], ["RR"])
+    assert outcome.verdict().startswith(
+        "With decimals:1, RR changes significantly in none of 2 runs (paired t-tests at 0.05, without correction for "
+        "multiple tests). RR loses 0.00625 on average (largest loss on a query 0.250, largest gain 0.250)."
+    )
+    several = precision(qrels, runs, ["levels:1", "decimals:1"], ["RR"]).verdict()
+    assert several.endswith("The verdict between the two runs changes; with decimals:1, no change is significant.")
+
+
+def test_the_verdict_on_submitted_runs_is_that_of_the_tables(covid):
+    """27 of 42 runs change significantly by AP with rho 2, none by RR; the extremes are those of differences.csv."""
+    outcome = banding_of(covid)
+    verdict = outcome.verdict()
+    assert "AP changes significantly in 27 of 42 runs" in verdict
+    assert "RR and RBP(p=0.5) in none" in verdict
+    differences = outcome.tables()["differences"]
+    rows = [dict(zip(differences.columns, row, strict=True)) for row in differences.rows]
+    for measure in ("AP", "RBP(p=0.85)", "nDCG@10"):
+        (row,) = [row for row in rows if (row["measure"], row["precision"]) == (measure, "bands:2")]
+        loss, gain = significant(row["largest loss"]), significant(row["largest gain"])
+        first = f"largest loss on a query {loss}, largest gain {gain}"
+        assert (first if measure == "AP" else f"({loss}, {gain})") in verdict
 
 
 def test_figures_show_the_direction_of_loss():

@@ -95,7 +95,7 @@ def test_the_default_sets_fit_the_topics(n_topics, size):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"values": np.zeros((4, 2))}, "values: three sets of 1 topics need at least 3 topics, found 2"),
+        ({"values": np.zeros((4, 2))}, "values: three sets of 1 topic need at least 3 topics, found 2"),
         ({"values": np.zeros(4)}, "values: expected two dimensions, systems × topics, found 1"),
         ({"values": np.zeros((3, 9)), "topics": 3}, "values: two halves of systems need at least 4 systems, found 3"),
         ({"values": np.zeros((4, 8)), "topics": 3}, "values: three sets of 3 topics need at least 9 topics, found 8"),

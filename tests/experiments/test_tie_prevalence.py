@@ -162,7 +162,7 @@ def test_ranks_and_file_order_that_contradict_the_scores_are_counted(tmp_path):
         consistent = tie_prevalence(paths, consistent_only=True)
     assert (consistent.runs, consistent.left_out) == (("good", "again", "words"), outcome.contradictions)
     assert "Left out" in str(consistent.table())
-    with pytest.raises(InputError, match="runs: no run is left: 1 were left out"):
+    with pytest.raises(InputError, match="runs: no run is left: 1 run was left out, because its ranks"):
         tie_prevalence(paths[3], consistent_only=True)
 
 

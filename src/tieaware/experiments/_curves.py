@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
 from tieaware.measures.definitions import IPrec, NumRelRet, NumRet, P, R
-from tieaware.output.plots import COLOURS, Drawing, display_name, file_name, style
-from tieaware.output.tables import Cell, Table, percent, significant
+from tieaware.output.plots import COLOURS, Drawing, display_name, file_name, legend_above, style
+from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.statistics.values import ROUNDING
+from tieaware.ties import TieRuleName
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,9 @@ _COLOURED = 7
 # If there are more lines than this, they are rasterised, so that vector files stay small.
 _MANY = 100
 
-KINDS = {
+CurveKind: TypeAlias = Literal["precision-recall", "interpolated", "roc"]
+# The names of the x axis and the y axis of each kind.
+KINDS: dict[CurveKind, tuple[str, str]] = {
     "precision-recall": ("recall", "precision"),
     "interpolated": ("recall", "interpolated precision"),
     "roc": ("share of the retrieved nonrelevant documents", "recall"),
@@ -38,9 +41,9 @@ KINDS = {
 def curves(
     qrels: QrelsLike,
     runs: Any,
-    kind: str = "precision-recall",
+    kind: CurveKind = "precision-recall",
     *,
-    ties: str = "average",
+    ties: TieRuleName = "average",
     rel: int = 1,
     threads: int | None = None,
 ) -> Curves:
@@ -121,7 +124,7 @@ class Curves(Experiment):
         The rank of each point; for "interpolated", ten times the recall.
     """
 
-    kind: str
+    kind: CurveKind
     runs: tuple[str, ...]
     queries: tuple[str | int, ...]
     x: Values
@@ -131,7 +134,11 @@ class Curves(Experiment):
     @property
     def title(self) -> str:  # type: ignore[override]
         """The title, which states the kind of curve, and the number of runs and of queries."""
-        return f"{self.kind} curves of {len(self.runs)} runs, averaged over {len(self.queries)} queries"
+        return f"{self.kind} curves of {counted(len(self.runs), 'run')}, averaged over {self._n_queries}"
+
+    @property
+    def _n_queries(self) -> str:
+        return counted(len(self.queries), "query", "queries")
 
     @property
     def heading(self) -> str:
@@ -197,7 +204,7 @@ class Curves(Experiment):
         if self.kind == "interpolated":
             return f"{first} At recall 0.1 {whose} precision is {significant(y[1])}, and at 0.5 {significant(y[5])}."
         at = int(np.searchsorted(self.ranks, 10, side="right")) - 1
-        k = f"{self.ranks[at]} ranks" if self.ranks[at] > 1 else "rank"
+        k = counted(int(self.ranks[at]), "rank") if self.ranks[at] > 1 else "rank"
         if self.kind == "roc":
             what = f"recall is {percent(y[at])}, with {percent(x[at])} of the retrieved nonrelevant documents"
         else:
@@ -259,7 +266,7 @@ class Curves(Experiment):
         both = np.stack([x[:, chosen], y[:, chosen]], axis=2).reshape(len(x), -1)
         counts = (
             "area: the area under the drawn curve. Other columns: the coordinates at a few of the "
-            f"{len(self.ranks)} ranks of the curves. {notes[0]}"
+            f"{counted(len(self.ranks), 'rank')} of the curves. {notes[0]}"
         )
         return Table(self.title, ("run", "area", *names), self._of_runs(both), (counts,))
 
@@ -285,7 +292,7 @@ class Curves(Experiment):
         for r in dict.fromkeys((*self._chosen(), *range(len(self.runs)))):
             run = display_name(self.runs[r]).replace(r"\$", "$")
             figures[names[r]] = Drawing(
-                f"{self.kind} curves of {run}: each of {len(self.queries)} queries, and their average.",
+                f"{self.kind} curves of {run}: each of {self._n_queries}, and their average.",
                 partial(self._draw_queries, r), (6.2, 4.8), f"The queries of {run}",
             )  # fmt: skip
         return figures
@@ -294,7 +301,7 @@ class Curves(Experiment):
         chosen = self._chosen()
         others = [r for r in range(len(self.runs)) if r not in chosen]
         for i, r in enumerate(others):
-            name = f"{len(others)} others" if i == 0 else "_"
+            name = counted(len(others), "other") if i == 0 else "_"
             ax.plot(*self.average(r), color="#b0b0b0", linewidth=0.7, label=name, rasterized=len(others) > _MANY)
         for i, r in enumerate(chosen):
             x, y = self.average(r)
@@ -323,5 +330,4 @@ class Curves(Experiment):
         if self.kind == "roc":
             ax.plot([0.0, 1.0], [0.0, 1.0], color="#666666", linestyle=":", linewidth=1.2, label="diagonal")
         ax.set(xlabel=horizontal, ylabel=vertical, xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        longest = max(len(name) for name in ax.get_legend_handles_labels()[1])
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=2 if longest < 34 else 1)
+        legend_above(ax)

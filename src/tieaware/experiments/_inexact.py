@@ -23,7 +23,7 @@ from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.inputs.run import Run
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
-from tieaware.output.tables import Cell, Table, percent, significant
+from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.results import Results
 from tieaware.retrieval import Costs, Exact, Index, Method
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
@@ -258,7 +258,8 @@ class Inexact(Experiment):
     @property
     def title(self) -> str:  # type: ignore[override]
         """The title, which states the number of methods, the baseline and k."""
-        return f"{len(self.methods) - 1} methods of inexact retrieval against {self.methods[0]}, first {self.k:,}"
+        methods = counted(len(self.methods) - 1, "method")
+        return f"{methods} of inexact retrieval against {self.methods[0]}, first {self.k:,}"
 
     @property
     def heading(self) -> str:
@@ -278,7 +279,7 @@ class Inexact(Experiment):
         >>> print(outcome.verdict().replace(": ", ":\n").replace(". ", ".\n"))
         No method that reads fewer postings keeps 99 % of the mean AP of Exact(), 0.460:
         the best, Champions(r=2), reads 40.8 % of the postings and loses 0.232.
-        1 of 2 lose significantly (paired t-test, Holm's p below 0.05).
+        1 of 2 loses significantly (paired t-test, Holm's p below 0.05).
         """
         measure, means = self.results.measures[0], self.results.mean()[:, 0]
         sign = -1.0 if measure.definition.less_is_better else 1.0
@@ -306,7 +307,8 @@ class Inexact(Experiment):
         else:
             first = f"None of {n} methods reads fewer postings than {self.methods[0]}: the best, {method}, {change}."
         worse = int(((p < _ALPHA) & (losses[1:] > 0.0)).sum())
-        return f"{first} {worse} of {n} lose significantly (paired t-test, Holm's p below {_ALPHA})."
+        lose = "loses" if worse == 1 else "lose"
+        return f"{first} {worse} of {n} {lose} significantly (paired t-test, Holm's p below {_ALPHA})."
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -387,9 +389,21 @@ class Inexact(Experiment):
             f"{_PERSISTENCE}. tied: the share of the retrieved documents that tie with another.",
             f"Measures: means over {len(self.results.queries)} topics, expected over all tie orders. "
             f"p: difference from {self.methods[0]}, paired t-test, two-sided, Holm's correction for "
-            f"{len(self.methods) - 1} methods.",
+            f"{counted(len(self.methods) - 1, 'method')}.",
+            *self._why_better(),
         )
         return Table(self.title, columns, rows, notes)
+
+    def _why_better(self) -> tuple[str, ...]:
+        """Explain how a method can have a better mean than the baseline, if one has."""
+        sign = np.where([measure.definition.less_is_better for measure in self.results.measures], -1.0, 1.0)
+        gains = sign * (self.results.mean() - self.results.mean()[0])
+        if gains.max() <= ROUNDING:
+            return ()
+        return (
+            f"A method can be better than {self.methods[0]}: one that names another weighting ranks by other term "
+            "weights (impact:8 are the weights of BM25 in 8 bits), and one that skips postings may skip noise.",
+        )
 
     def _measures(self) -> Table:
         results = self.results
@@ -441,8 +455,8 @@ class Inexact(Experiment):
         figures = {
             f"frontier-{file_name(measure)}": Drawing(
                 f"{measure} against the postings read, relative to {self.methods[0]}. Bars: the range of the mean over "
-                "all orders of the tied documents. Line: the frontier of methods that no other method with at most the "
-                "same postings beats.",
+                "all orders of the tied documents. Grey line: the best mean of all methods that read at most as many "
+                "postings; the methods on it are named.",
                 self._frontier(m), (6.8, 5.0), f"Cost and {measure}",
             )
             for m, measure in enumerate(self.results.measures)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.output.plots import display_name, style
-from tieaware.runtime.extras import load
+from tieaware.experiments.label_placement import label_points
+from tieaware.output.plots import display_name, legend_above, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,28 +52,19 @@ class Frontier:
     def __call__(self, ax: Axes) -> None:
         shares, means = self.shares, self.means
         ax.step(shares[self.frontier], means[self.frontier], where="post", color="#888888", linewidth=4.0, alpha=0.4,
-                label="frontier")  # fmt: skip
+                label="best by cost")  # fmt: skip
         ends = np.stack([self.least, self.greatest])
         for place, (family, order) in enumerate(_families(self.methods, shares).items()):
             ax.errorbar(
                 shares[order], means[order], yerr=np.abs(ends[:, order] - means[order]), label=display_name(family),
                 linewidth=0.9, elinewidth=1.2, **style(place),
             )  # fmt: skip
-        self._name_methods(ax)
         _cost_axis(ax, shares, self.methods[0])
         ax.set_ylabel(f"mean {self.measure}")
-        _legend(ax)
-
-    def _name_methods(self, ax: Axes) -> None:
-        """Write the names of methods on the frontier beside their points: to the left of points near the right edge."""
-        halo = load("matplotlib.patheffects", "analysis").withStroke(linewidth=2.0, foreground="#ffffff")
-        for i in self.frontier:
-            share = float(self.shares[i])
-            side, shift = ("right", -6) if share > 0.3 else ("left", 6)
-            ax.annotate(
-                display_name(self.methods[i]), (share, float(self.means[i])), fontsize=7.5, horizontalalignment=side,
-                xytext=(shift, 5), textcoords="offset points", path_effects=[halo],
-            )  # fmt: skip
+        legend_above(ax)
+        names = [self.methods[i] for i in self.frontier]
+        points = list(zip(shares[self.frontier].tolist(), means[self.frontier].tolist(), strict=True))
+        label_points(ax, names, points, list(zip(shares.tolist(), *ends.tolist(), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -91,7 +82,7 @@ class Agreement:
             )
         _cost_axis(ax, self.shares, self.methods[0])
         ax.set_ylabel("rank-biased overlap")
-        _legend(ax)
+        legend_above(ax)
 
 
 def _cost_axis(ax: Axes, shares: Values, baseline: str) -> None:
@@ -102,8 +93,3 @@ def _cost_axis(ax: Axes, shares: Values, baseline: str) -> None:
     ax.set_xticks([tick / 100.0 for tick in shown], [f"{tick:,g} %" for tick in shown])
     ax.minorticks_off()
     ax.set_xlabel(f"postings read, relative to {display_name(baseline)}")
-
-
-def _legend(ax: Axes) -> None:
-    """Put the legend above the axes, where it hides no point."""
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=4)

@@ -21,13 +21,14 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.engine.views import View
 from tieaware.experiments._score_precision_figures import Boxes, Lines, Precisions, Scatter
+from tieaware.experiments._score_precision_verdict import Changes
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure, parse_measures
 from tieaware.measures.definitions import NumRet
 from tieaware.output.plots import Drawing, file_name
-from tieaware.output.tables import Cell, Table, percent, significant
+from tieaware.output.tables import Cell, Table, counted
 from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.precision.worst_cases import known_worst_case, worst_case
 from tieaware.runtime.extras import load
@@ -182,8 +183,8 @@ class Precision(Experiment):
     def title(self) -> str:  # type: ignore[override]
         """The title, which states the number of runs, of queries and of score precisions."""
         return (
-            f"The effect of coarser scores: {len(self.runs)} runs, {len(self.queries)} queries, "
-            f"{len(self.precisions)} precisions"
+            f"The effect of coarser scores: {counted(len(self.runs), 'run')}, {len(self.queries)} queries, "
+            f"{counted(len(self.precisions), 'precision')}"
         )
 
     @property
@@ -192,7 +193,13 @@ class Precision(Experiment):
         return "How precise do scores need to be?"
 
     def verdict(self) -> str:
-        """Return the cost of the precision that changes the first measure most, and the verdicts that stay.
+        """Return what changes with the precision that changes values most: significance, losses, gains, and verdicts.
+
+        Returns
+        -------
+        str
+            Two or three sentences about the precision with the largest mean absolute change, averaged over the
+            measures.
 
         Examples
         --------
@@ -200,55 +207,15 @@ class Precision(Experiment):
         >>> run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
         >>> import textwrap
         >>> print(textwrap.fill(banding(qrels, run, ["1", "2"], ["RR"]).verdict(), 100))
-        Among 2 precisions, bands:2 changes RR most: the run loses 0.0417 on average (5.56 % of its mean),
-        and 0.0833 at most on a query. Its change is not significant (paired t-test, p = 0.500).
+        With bands:2, which changes values most (mean absolute change 0.0417), RR (p = 0.500) does not
+        change significantly (paired t-test, uncorrected). RR loses 0.0417 on average (largest loss on a
+        query 0.0833, largest gain 0).
         """
-        worse = self.differences[..., 0] * (-1.0 if self.measures[0].definition.less_is_better else 1.0)
-        if not worse.any():
-            return self._no_change()
-        moved = np.abs(worse).mean(axis=(1, 2))
-        p = int(np.argmax(moved))
-        return f"{self._greatest_change(p, worse[p])} {self._significant_changes(p, moved)}"
-
-    def _no_change(self) -> str:
-        """Say that no value of the first measure changes with any precision."""
-        several = len(self.runs) > 1
-        who = f"all {len(self.runs)} runs keep theirs" if several else "the run keeps its"
-        precisions = ", ".join(map(str, self.precisions))
-        kept = f"No value of {self.measures[0]} changes with {precisions}: {who} on every query."
-        return f"{kept} All {self.pairs.count} verdicts between pairs of runs stay." if several else kept
-
-    def _greatest_change(self, p: int, worse: Values) -> str:
-        """Say how much runs lose with precision p, by the first measure: float64[n_runs, n_queries]."""
-        change, several = float(worse.mean()), len(self.runs) > 1
-        loses, most = ("loses", worse.max()) if change >= 0.0 else ("gains", -worse.min())
-        mean = float(self.originals[p][:, :, 0].mean())
-        share = f" ({percent(abs(change) / mean)} of {'the' if several else 'its'} mean)" if mean else ""
-        which = f"{self.precisions[p]} changes {self.measures[0]}"
-        which = f"Among {len(self.precisions)} precisions, {which} most" if len(self.precisions) > 1 else which
-        return (
-            f"{which}: {'a' if several else 'the'} run {loses} {significant(abs(change))} on average{share}, and "
-            f"{significant(most)} at most on a query."
-        )
-
-    def _significant_changes(self, p: int, moved: Values) -> str:
-        """Say what changes significantly with precision p, and which precision is the coarsest without such a change.
-
-        `moved` is the mean absolute difference of each precision, float64[n_precisions].
-        """
-        changed = (self.changed[:, :, 0] < self.alpha).sum(axis=1)
-        harmless = [i for i in range(len(moved)) if moved[i] and not changed[i]] if changed[p] else []
-        coarsest = self.precisions[max(harmless, key=lambda i: float(moved[i]))] if harmless else None
-        if len(self.runs) == 1:
-            test = f"significant (paired t-test, p = {significant(self.changed[p, 0, 0])})"
-            without = f"; with {coarsest} it is not" if harmless else ""
-            return f"Its change is {'' if changed[p] else 'not '}{test}{without}."
-        share_kept, n_pairs = self.pairs.shares()[0, p, 0], self.pairs.count
-        stay = f"{round(share_kept * n_pairs)} of {n_pairs} verdicts between pairs of runs stay"
-        without = f"; with {coarsest} none does" if harmless else ""
-        return (
-            f"{stay} ({percent(share_kept)}), and {changed[p]} of {len(self.runs)} runs change significantly{without}."
-        )
+        # Whether a smaller value is a loss depends on the measure.
+        sign = np.where([measure.definition.less_is_better for measure in self.measures], -1.0, 1.0)
+        lost = np.moveaxis(self.differences * sign, 3, 1)
+        p, same = np.moveaxis(self.changed, 2, 1), self.pairs.shares()[0]
+        return Changes(self.precisions, self.measures, lost, p, same, self.pairs.count, self.alpha).sentences()
 
     @cached_property
     def differences(self) -> Values:
@@ -312,6 +279,14 @@ class Precision(Experiment):
         tests = dict(zip(originals, tested, strict=False))
         before = tuple(tests[id(original)] for original in self.originals)
         return Verdicts(before, tuple(tested[len(originals) :]), self.alpha)
+
+    @property
+    def _runs_by_queries(self) -> str:
+        return f"{counted(len(self.runs), 'run')} × {len(self.queries)} queries"
+
+    @property
+    def _pairs_of_runs(self) -> str:
+        return f"{counted(self.pairs.count, 'pair')} of runs"
 
     @cached_property
     def correlations(self) -> tuple[Values, Values]:
@@ -378,6 +353,7 @@ class Precision(Experiment):
         tau, tau_ap = self.correlations
         cells = [
             flat.mean(axis=2),
+            np.abs(flat).mean(axis=2),
             (self.changed < self.alpha).sum(axis=1),
             *((self.keeps == kind).sum(axis=1) for kind in (1, -1, 0)),
             self.pairs.shares()[0],
@@ -385,18 +361,20 @@ class Precision(Experiment):
             tau_ap,
         ]
         columns = [
-            "mean loss", "runs changed", f"runs kept {self.kept:.0%}", "lost more", "undecided", "same verdicts",
-            "tau", "tau AP",
+            "mean loss", "mean |change|", "runs changed", f"runs kept {self.kept:.0%}", "lost more", "undecided",
+            "same verdicts", "tau", "tau AP",
         ]  # fmt: skip
         notes = [
-            f"mean loss: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. Bands are "
+            f"mean loss: original − coarsened, over {self._runs_by_queries}. "
+            "mean |change|: the mean of the absolute differences, in which losses and gains do not cancel. Bands are "
             "compared with the run's own order, other precisions with the average over ties of the original scores.",
-            f"runs changed: paired t-test, p < {self.alpha}. runs kept: no value changed, or the run was shown to "
+            f"runs changed: paired t-test, p < {self.alpha}, without correction for multiple tests, so about "
+            f"{self.alpha:.0%} of the runs are counted by chance. runs kept: no value changed, or the run was shown to "
             f"keep more than {self.kept:.0%} of its mean (one-sided test, p < {self.alpha}); lost more: it was shown "
             f"to keep less; undecided: {len(self.queries)} queries are too few to show either, which does not indicate "
             "a loss.",
-            f"same verdicts: the share of the {self.pairs.count} pairs of runs with the same verdict of the paired "
-            f"t-test at {self.alpha}. tau: Kendall's τ_b between the orders by mean; tau AP: τ_AP,b.",
+            f"same verdicts: the share of {self._pairs_of_runs} with the same verdict of the paired t-test at "
+            f"{self.alpha}. tau: Kendall's τ_b between the orders by mean; tau AP: τ_AP,b.",
         ]
         return self._table(self.title, columns, cells, notes)
 
@@ -424,13 +402,14 @@ class Precision(Experiment):
         ]  # fmt: skip
         notes = [
             "original − coarsened, per run and query. lost, gained: shares of positive and of negative differences.",
-            f"possible: the exact worst case of banding over the {self.depth} ranks of the longest list, where known.",
+            "possible: the exact worst case of banding over all ranks of the longest list, where known "
+            f"({counted(self.depth, 'rank')}).",
         ]
         return self._table("Differences of values", columns, cells, notes)
 
     def _verdicts(self) -> Table:
         notes = [
-            f"Shares of {self.pairs.count} pairs of runs, by a paired t-test at {self.alpha} before and after. appear: "
+            f"Shares of {self._pairs_of_runs}, by a paired t-test at {self.alpha} before and after. appear: "
             "significant only after; vanish: only before; flip: both times, with opposite signs.",
             "signs: the difference of means changes its sign, significant or not.",
         ]
@@ -475,7 +454,7 @@ class Precision(Experiment):
         axis, flat = self._axis(), self._flat_differences()
         differences = {
             f"differences-{file_name(measure)}": Drawing(
-                f"{measure}: original − coarsened, over {len(self.runs)} runs × {len(self.queries)} queries. "
+                f"{measure}: original − coarsened, over {self._runs_by_queries}. "
                 "Box: quartiles and median; whiskers: 10 % and 90 %; dots: the largest loss and gain"
                 + ("; triangles: the worst case." if any(i == m for _, i in self.worst) else "."),
                 Boxes(axis, measure, flat[:, m], {p: bounds for (p, i), bounds in self.worst.items() if i == m}),
@@ -487,7 +466,7 @@ class Precision(Experiment):
             return differences
         p_values = {
             f"p-values-{file_name(measure)}": Drawing(
-                f"{measure}: p of the paired t-test for each of {self.pairs.count} pairs of runs, with the original "
+                f"{measure}: p of the paired t-test for {self._pairs_of_runs}, with the original "
                 f"scores and with {self.precisions[-1]}. Dashed: {self.alpha}; verdicts vanish in the upper left and "
                 "appear in the lower right.",
                 Scatter(str(self.precisions[-1]), self.pairs.before[-1].p[m], self.pairs.after[-1].p[m], self.alpha),

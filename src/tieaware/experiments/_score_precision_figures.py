@@ -10,7 +10,7 @@ import numpy as np
 
 from tieaware.checks.arrays import Values
 from tieaware.measures import Measure
-from tieaware.output.plots import display_name, style
+from tieaware.output.plots import display_name, legend_above, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ class Boxes:
         above, below = ("gain", "loss") if self.measure.definition.less_is_better else ("loss", "gain")
         for height, direction, at in ((1.0, f"{above} →", "top"), (0.0, f"← {below}", "bottom")):
             ax.text(1.0, height, direction, transform=ax.transAxes, rotation=90, ha="left", va=at, color="#444444")
-        ax.legend(loc="upper left")
+        legend_above(ax)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Lines:
             ax.plot(places, self.values[:, m], label=display_name(str(measure)), **style(m))
         self.precisions.draw(ax)
         ax.set_ylabel(self.name)
-        ax.legend(loc="lower left")
+        legend_above(ax)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from tieaware.errors import InputError
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure, parse_measure
-from tieaware.output.plots import COLOURS, Drawing
-from tieaware.output.tables import Cell, Table, significant
+from tieaware.output.plots import COLOURS, Drawing, legend_above
+from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.results import Results
 from tieaware.statistics import kendall_taus, smooth, standardize
 from tieaware.statistics.values import finite
@@ -96,7 +96,8 @@ def smoothing(
     if n_systems < 4:
         raise InputError("values", f"two halves of systems need at least 4 systems, found {n_systems}")
     if n_topics < 3 * topics:
-        raise InputError("values", f"three sets of {topics} topics need at least {3 * topics} topics, found {n_topics}")
+        sets = f"three sets of {counted(topics, 'topic')}"
+        raise InputError("values", f"{sets} need at least {3 * topics} topics, found {n_topics}")
     weights = numbers("alphas", alphas, 0, 1)
     if not weights:
         raise unexpected("alphas", "at least one", "none")
@@ -212,7 +213,11 @@ class Smoothing(Experiment):
     @property
     def title(self) -> str:  # type: ignore[override]
         """The title, which states the number of systems and of repeats."""
-        return f"Ordering {self.n_systems} systems with earlier scores from other topics, {self.taus.shape[2]} repeats"
+        return f"Ordering {self.n_systems} systems with earlier scores from other topics, {self._repeats}"
+
+    @property
+    def _repeats(self) -> str:
+        return counted(self.taus.shape[2], "repeat")
 
     @property
     def heading(self) -> str:
@@ -270,7 +275,7 @@ class Smoothing(Experiment):
             f"tau: Kendall's τ_b with the order on all {self.n_topics} topics, by raw or by standardized means. "
             "These topics contain the sampled ones, which favours every design.",
             f"Halves of {self.n_systems // 2} and {self.n_systems - self.n_systems // 2} systems; three disjoint sets "
-            f"of {self.topics} topics in each of {self.taus.shape[2]} repeats; seed {self.seed}.",
+            f"of {counted(self.topics, 'topic')} in each of {self._repeats}; seed {self.seed}.",
             "standardized: Φ((x − μ)/σ) over the systems measured on the topic, σ with the divisor n − 1; topics with "
             "σ = 0 are left out. Standardizing the halves separately removes real differences between them.",
         )
@@ -285,7 +290,7 @@ class Smoothing(Experiment):
         """
         caption = (
             f"Kendall's τ_b with the order of {self.n_systems} systems on all {self.n_topics} topics, over "
-            f"{self.taus.shape[2]} repeats. Box: quartiles and median; whiskers: 5 % and 95 %."
+            f"{self._repeats}. Box: quartiles and median; whiskers: 5 % and 95 %."
         )
         width = max(7.0, 0.55 * self.taus.shape[1] + 1.5)
         return {"smoothing": Drawing(caption, self._draw, (width, 4.2))}
@@ -305,4 +310,4 @@ class Smoothing(Experiment):
         ax.set_xticks(places, ["all on\nQa, Qc", *(f"{alpha:g}" for alpha in self.alphas)])
         ax.set_xlabel("baseline, and α: the weight of the shared topics")
         ax.set_ylabel(r"Kendall's $\tau_b$ with the order on all topics")
-        ax.legend(loc="lower right")
+        legend_above(ax)

@@ -23,7 +23,7 @@ from tieaware.experiments.ties_by_tool import tools_by_rule
 from tieaware.inputs import QrelsLike, as_qrels, as_sources
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
-from tieaware.output.tables import Cell, Table, percent, significant
+from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.statistics import Ties, count_ties, kendall_tau
 from tieaware.statistics.tie_counts import added_up
 from tieaware.statistics.values import ROUNDING
@@ -96,19 +96,20 @@ def tie_prevalence(
     queries: tuple[str | int, ...] = ()
     for name, source in progress(as_sources(runs).items(), "runs"):
         run = source.whole()
-        counted = count_ties(run.scores, run.offsets, cutoffs, source.ranks())
-        if consistent_only and counted.contradicts:
+        tied = count_ties(run.scores, run.offsets, cutoffs, source.ranks())
+        if consistent_only and tied.contradicts:
             left_out.append(name)
             continue
         names.append(name)
-        ties.append(counted)
+        ties.append(tied)
         if judged is not None:
             results = evaluate_views(judged, {name: run}, parsed, [View(rule) for rule in RULES], threads=threads)
             queries = results[0].queries
             values.append(np.stack([result.values[0] for result in results]))
             deviations.append(_deviations(judged, {name: run}, parsed, queries, threads))
     if not names:
-        problem = f"no run is left: {len(left_out)} were left out, because their ranks or order contradict their scores"
+        why = "its ranks or order contradict its" if len(left_out) == 1 else "their ranks or order contradict their"
+        problem = f"no run is left: {counted(len(left_out), 'run was', 'runs were')} left out, because {why} scores"
         raise InputError("runs", problem)
     _warn_of_cuts(names, ties)
     return TiePrevalence(
@@ -149,11 +150,12 @@ def _warn_of_cuts(names: Sequence[str], ties: Sequence[Ties]) -> None:
     if not cut:
         return
     each = [f"{counts.cut_lists} of {printable(name)} at {counts.common_length:,}" for name, counts in cut[:_SHOWN]]
-    more = f" and lists of {len(cut) - _SHOWN} more runs" if len(cut) > _SHOWN else ""
+    more = f" and lists of {counted(len(cut) - _SHOWN, 'more run')}" if len(cut) > _SHOWN else ""
+    n = sum(counts.cut_lists for _, counts in cut)
+    lists, were = counted(n, "list ends", "lists end"), "it was" if n == 1 else "they were"
     warnings.warn(
-        f"{sum(counts.cut_lists for _, counts in cut)} lists end inside a tie at the common length of their run: "
-        f"{', '.join(each)}{more}. If they were cut there, documents of the same score were dropped, and no average "
-        "over ties includes them",
+        f"{lists} inside a tie at the common length of {'their' if n > 1 else 'its'} run: {', '.join(each)}{more}. If "
+        f"{were} cut there, documents of the same score were dropped, and no average over ties includes them",
         stacklevel=3,
     )
 
@@ -201,7 +203,7 @@ class TiePrevalence(Experiment):
     @property
     def title(self) -> str:  # type: ignore[override]
         """The title, which states the number of runs and of lists."""
-        return f"Ties in {len(self.runs)} runs, {sum(ties.lists for ties in self.ties)} lists"
+        return f"Ties in {counted(len(self.runs), 'run')}, {counted(sum(ties.lists for ties in self.ties), 'list')}"
 
     @property
     def heading(self) -> str:
@@ -226,13 +228,13 @@ class TiePrevalence(Experiment):
         everything = added_up(self.ties)
         lists, tied, n = everything.lists, everything.tied_lists, len(self.runs)
         if not tied:
-            nothing = f"No two documents tie in {_counted(lists, 'list')} of {_counted(n, 'run')}."
+            nothing = f"No two documents tie in {counted(lists, 'list')} of {counted(n, 'run')}."
             return f"{nothing} The order of ties can change no value."
         shares = [ties.tied_documents / max(ties.documents, 1) for ties in self.ties]
         most = f", most in {self.runs[int(np.argmax(shares))]}: {percent(max(shares))}" if n > 1 else ""
         have = f"{'has' if tied == 1 else 'have'} a tie ({percent(tied / lists)})"
         first = (
-            f"{tied:,} of {_counted(lists, 'list')} {have}, and "
+            f"{tied:,} of {counted(lists, 'list')} {have}, and "
             f"{percent(everything.tied_documents / everything.documents)} of all documents tie with another{most}."
         )
         return f"{first} {self._effect_of_order() if self.measures else self._effect_of_cutoff(everything)}"
@@ -242,7 +244,7 @@ class TiePrevalence(Experiment):
         if not self.cutoffs:
             return f"The largest group of equal scores has {everything.sizes.max():,} documents."
         cut = everything.across[0]
-        return f"A cut-off at {self.cutoffs[0]} divides a group of tied documents in {_counted(cut, 'list')}."
+        return f"A cut-off at {self.cutoffs[0]} divides a group of tied documents in {counted(cut, 'list')}."
 
     def _effect_of_order(self) -> str:
         """Say how far tie orders move the means of the first measure, and how many pairs of runs can swap."""
@@ -261,8 +263,8 @@ class TiePrevalence(Experiment):
         a, b = np.triu_indices(len(self.runs), 1)
         # The tie orders of two runs are independent. So the runs can swap places if the ranges of their means overlap.
         either = (high[a] - low[b] > ROUNDING) & (high[b] - low[a] > ROUNDING)
-        others = f", and that of {_counted(rest, 'other run')} by no more" if rest else ""
-        return f"{moves}{others}; {int(either.sum()):,} of {_counted(len(a), 'pair')} of runs can swap places."
+        others = f", and that of {counted(rest, 'other run')} by no more" if rest else ""
+        return f"{moves}{others}; {int(either.sum()):,} of {counted(len(a), 'pair')} of runs can swap places."
 
     @property
     def contradictions(self) -> tuple[str, ...]:
@@ -361,9 +363,10 @@ class TiePrevalence(Experiment):
                 )  # fmt: skip
         columns = ("measure", "ties", "mean", "bias", "by topic", "of run, topic", "by run", "of run", "tau")
         notes = (
-            f"{len(self.runs)} runs, {len(self.queries)} topics. bias: the mean − the average over all orders, which "
-            "is the expectation. by topic, by run: the largest absolute difference from that average, of a value and "
-            "of a run's mean. tau: Kendall's τ_b between the orders of the runs by mean and by the average.",
+            f"{counted(len(self.runs), 'run')}, {counted(len(self.queries), 'topic')}. bias: the mean − the average "
+            "over all orders, which is the expectation. by topic, by run: the largest absolute difference from that "
+            "average, of a value and of a run's mean. tau: Kendall's τ_b between the orders of the runs by mean and by "
+            "the average.",
             *tools_by_rule(),
         )
         return Table("The effect of tie rules on the measures", columns, rows, notes)
@@ -442,12 +445,8 @@ class TiePrevalence(Experiment):
     def _ranges(self, m: int) -> Ranges:
         means = dict(zip(self.rules, self.values[..., m].mean(axis=2), strict=True))
         marked = {name: means[rule] for rule, name in _MARKED.items()}
-        quantity = f"mean {self.measures[m]} over {len(self.queries)} topics − the average over ties"
+        quantity = f"mean {self.measures[m]} over {counted(len(self.queries), 'topic')} − the average over ties"
         return Ranges(self.runs, means[_AVERAGE], means[_WORST], means[_BEST], marked, quantity)
-
-
-def _counted(n: int, name: str) -> str:
-    return f"{n:,} {name}{'s' * (n != 1)}"
 
 
 def _count_row(run: str, ties: Ties) -> tuple[Cell, ...]:

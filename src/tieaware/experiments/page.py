@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tieaware.output.plots import Drawing
-from tieaware.output.tables import Cell, Marked, Table, significant
+from tieaware.output.tables import Cell, Marked, Table, counted, significant
 
 # The most characters of all table rows, and of all figures, on a page, so that it stays below 2 MB and can be mailed.
 _ROOM_OF_ROWS, _ROOM_OF_FIGURES = 820_000, 1_050_000
@@ -207,7 +207,7 @@ def _table(name: str, title: str, table: Table, rows: Sequence[str], *, folded: 
         f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(title)}">\n'
         f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
     )
-    count = f"{len(table.rows):,} row{'s' * (len(table.rows) != 1)}"
+    count = counted(len(table.rows), "row")
     if len(rows) < len(table.rows):
         count = f"the first {len(rows):,} of {count}"
     if folded:

@@ -104,6 +104,13 @@ def style(i: int) -> dict[str, Any]:
     return {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % n], "linestyle": DASHES[(i + i // n) % n]}
 
 
+def legend_above(ax: Axes) -> None:
+    """Put a legend above the axes, where it covers no data, in as many columns as the figure is wide enough for."""
+    longest = max((len(name) for name in ax.get_legend_handles_labels()[1]), default=1)
+    columns = int(12.5 * ax.figure.get_figwidth() / (longest + 6))  # 12.5 characters and more fit into an inch
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=min(max(columns, 1), 4))
+
+
 def display_name(name: str) -> str:
     """Return a name in the form that figures show: shortened, and without non-printable characters.
 

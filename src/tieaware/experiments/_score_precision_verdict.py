@@ -1,0 +1,159 @@
+"""The verdict of the experiment on score precision, in two or three sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tieaware.checks.arrays import Integers, Values
+from tieaware.measures import Measure
+from tieaware.output.tables import percent, significant
+from tieaware.precision import Coarsening
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The changes that coarser scores cause, from which the verdict is written.
+
+    Attributes
+    ----------
+    precisions, measures : sequences
+        The first and the second axis of the arrays.
+    lost : float64[n_precisions, n_measures, n_runs, n_queries]
+        What each run loses on each query; negative for a gain.
+    p : float64[n_precisions, n_measures, n_runs]
+        The p value of each run's paired t-test of coarsened against original, uncorrected.
+    same : float64[n_precisions, n_measures]
+        The share of the pairs of runs that keep their verdict.
+    n_pairs : int
+        The number of pairs of runs.
+    alpha : float
+        The significance level.
+    """
+
+    precisions: Sequence[Coarsening]
+    measures: Sequence[Measure]
+    lost: Values
+    p: Values
+    same: Values
+    n_pairs: int
+    alpha: float
+
+    def sentences(self) -> str:
+        """Say what changes with the precision that has the largest mean absolute change over all measures.
+
+        The first sentence tells how many runs change significantly, by each measure. The second sentence has the mean,
+        the largest loss and the largest gain of the measures that change significantly, and of the measure that
+        changes most on a single query. The third sentence is about the verdicts between runs.
+        """
+        moved = np.abs(self.lost).mean(axis=(1, 2, 3))
+        if not moved.any():
+            return self._no_change()
+        p = int(np.argmax(moved))
+        counts: Integers = (self.p[p] < self.alpha).sum(axis=1)
+        tested = self._tested_runs(counts) if self._n_runs > 1 else self._tested_run(p)
+        first = f"With {self.precisions[p]}{self._criterion(float(moved[p]))}, {tested}."
+        return " ".join(filter(None, [first, self._sizes(p, counts), self._between_runs(p, moved)]))
+
+    @property
+    def _n_runs(self) -> int:
+        return int(self.lost.shape[2])
+
+    def _criterion(self, largest: float) -> str:
+        """Say by which quantity the precision was chosen; empty if there is only one precision."""
+        if len(self.precisions) == 1:
+            return ""
+        over = ", averaged over the measures" if len(self.measures) > 1 else ""
+        return f", which changes values most (mean absolute change {significant(largest)}{over})"
+
+    def _tested_runs(self, counts: Integers) -> str:
+        """Say in how many runs each measure changes significantly, beginning with the measure of the most runs."""
+        of_runs = f"of {self._n_runs} runs"
+        test = f"(paired t-tests at {self.alpha:g}, without correction for multiple tests)"
+        order = np.argsort(-counts, kind="stable").tolist()
+        changed = [m for m in order if counts[m]]
+        unchanged = [str(self.measures[m]) for m in order if not counts[m]]
+        if not changed:
+            change = "change" if len(unchanged) > 1 else "changes"
+            return f"{_listed(unchanged)} {change} significantly in none {of_runs} {test}"
+        first, *others = changed
+        parts = [f"{self.measures[first]} changes significantly in {counts[first]} {of_runs}"]
+        parts += [f"{self.measures[m]} in {counts[m]}" for m in others]
+        parts += [f"{_listed(unchanged)} in none"] if unchanged else []
+        return f"{_listed(parts, ', and ')} {test}"
+
+    def _tested_run(self, p: int) -> str:
+        """Say by which measures the only run changes significantly."""
+        ps = self.p[p, :, 0]
+        kinds = []
+        for is_changed, one, several in ((True, "changes", "change"), (False, "does not change", "do not change")):
+            named = [
+                f"{measure} (p = {significant(float(each))})"
+                for measure, each in zip(self.measures, ps, strict=True)
+                if (each < self.alpha) == is_changed
+            ]
+            if named:
+                kinds.append(f"{_listed(named)} {one if len(named) == 1 else several} significantly")
+        return f"{_listed(kinds, ', and ')} (paired t-test{'s' * (len(ps) > 1)}, uncorrected)"
+
+    def _sizes(self, p: int, counts: Integers) -> str:
+        """Give mean, largest loss and largest gain of the measures that change significantly or change most."""
+        lost = self.lost[p].reshape(len(self.measures), -1)
+        shown = [m for m in np.argsort(-counts, kind="stable").tolist() if counts[m]]
+        most = int(np.argmax(np.abs(lost).max(axis=1)))
+        shown += [most] if most not in shown else []
+        parts = []
+        for m in shown:
+            mean, loss, gain = float(lost[m].mean()), max(float(lost[m].max()), 0.0), max(-float(lost[m].min()), 0.0)
+            on_average, loss_seen, gain_seen = map(significant, (abs(mean), loss, gain))
+            change = f"{self.measures[m]} {'loses' if mean >= 0.0 else 'gains'} {on_average}"
+            parts.append(
+                f"{change} on average (largest loss on a query {loss_seen}, largest gain {gain_seen})"
+                if m == shown[0]
+                else f"{change} ({loss_seen}, {gain_seen})"
+            )
+        return f"{_listed(parts, ', and ')}."
+
+    def _between_runs(self, p: int, moved: Values) -> str:
+        """Say how many pairs of runs keep their verdict, and which precision has no significant change."""
+        harmless = self._harmless(p, moved)
+        if self._n_runs == 1:
+            return f"With {harmless}." if harmless else ""
+        share = float(self.same[p].min())
+        if self.n_pairs == 1:
+            verdict = f"The verdict between the two runs {'stays the same' if share == 1.0 else 'changes'}"
+        elif share == 1.0:
+            verdict = f"All {self.n_pairs:,} verdicts between pairs of runs stay the same"
+        else:
+            least = "By each measure, at least " if len(self.measures) > 1 else ""
+            n = f"{round(share * self.n_pairs):,} of {self.n_pairs:,}"
+            verdict = f"{least}{n} verdicts between pairs of runs stay the same ({percent(share)})"
+        return f"{verdict}; with {harmless}." if harmless else f"{verdict}."
+
+    def _harmless(self, p: int, moved: Values) -> str:
+        """Name the precision with the largest change of those without a significant change, if p has one."""
+        least = self.p.min(axis=(1, 2))
+        some = [i for i in range(len(moved)) if moved[i] and least[i] >= self.alpha]
+        if not some or least[p] >= self.alpha:
+            return ""
+        coarsest = self.precisions[max(some, key=lambda i: float(moved[i]))]
+        return f"{coarsest}, no change is significant"
+
+    def _no_change(self) -> str:
+        """Say that no value changes with any precision."""
+        precisions = _listed([str(each) for each in self.precisions], " or ")
+        names = _listed([str(each) for each in self.measures], " or ")
+        kept = f"No value of {names} changes with {precisions}"
+        if self._n_runs == 1:
+            return f"{kept}."
+        one = self.n_pairs == 1
+        stay = "the verdict between the two runs stays" if one else f"all {self.n_pairs:,} verdicts between runs stay"
+        return f"{kept}, and {stay} the same."
+
+
+def _listed(texts: Sequence[str], last: str = " and ") -> str:
+    """Join texts with commas, and the last two with `last`."""
+    *others, final = texts
+    return f"{', '.join(others)}{last}{final}" if others else final
