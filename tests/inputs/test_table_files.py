@@ -126,8 +126,8 @@ def test_folders_and_patterns(expected, tmp_path, monkeypatch):
         assert result.values.tobytes() == len(names) * expected
     with pytest.raises(InputError, match=r"there are no run files in this folder$"):
         tieaware.evaluate(qrels, "runs/deeper", MEASURES)
-    for given in ("none.run", "runs/*.res"):
-        with pytest.raises(InputError, match=rf"^{re.escape(given)}: there is no such file$"):
+    for given, problem in (("none.run", "there is no such file"), ("runs/*.res", "no file matches this pattern")):
+        with pytest.raises(InputError, match=rf"^{re.escape(given)}: {problem}$"):
             tieaware.evaluate(qrels, given, MEASURES)
     # Files with the same name in two folders are named by their paths.
     shutil.copy("runs/b.parquet", "runs/deeper/b.parquet")

@@ -242,7 +242,7 @@ def test_no_standard_input(monkeypatch):
 
 def test_files_that_cannot_be_read(directory):
     assert message_of(read_run, "none.run") == "none.run: there is no such file"
-    assert message_of(read_qrels, directory) == f"{directory}: expected a file, found a directory"
+    assert message_of(read_qrels, directory) == f"{directory}: there are no part files in this folder"
     assert message_of(read_run, "no\nfile") == "no\\nfile: there is no such file"
     assert message_of(read_run, "a\0b") == "a\\x00b: the file cannot be opened: embedded null byte"
     assert message_of(read_run, "a/" * 4000).endswith(": the file cannot be opened: File name too long")

@@ -8,11 +8,11 @@ import shlex
 import sys
 import textwrap
 from collections.abc import Sequence, Sized
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from tieaware.commands import streams
 from tieaware.errors import InputError, printable
-from tieaware.inputs import RunSource, sources_at
+from tieaware.inputs import RunSource, source_named, sources_at, warn_of_parts
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import listed_measures, parse_measure
 from tieaware.output.tables import FORMATS, Table
@@ -39,7 +39,16 @@ _RUN = (
 def add_runs(command: argparse.ArgumentParser) -> None:
     """Add the positional argument for run files, and the options for reading them."""
     command.add_argument("runs", metavar="RUN", nargs="+", help=_RUN)
+    _add_name(command)
     add_reading(command)
+
+
+def _add_name(command: argparse.ArgumentParser) -> None:
+    """Add the option that makes one run of all run files."""
+    command.add_argument(
+        "--name", metavar="NAME", action="append",
+        help="all RUN files, and all files in RUN folders, are parts of one run, which gets this name",
+    )  # fmt: skip
 
 
 def add_reading(command: argparse.ArgumentParser) -> None:
@@ -68,6 +77,7 @@ def add_values(command: argparse.ArgumentParser) -> None:
         help="CSV file of values instead of QRELS and RUN: a column for each system, headed by its name, and a row for "
         "each topic",
     )  # fmt: skip
+    _add_name(command)
     add_reading(command)
 
 
@@ -143,7 +153,21 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
         if arguments.runs.count(run) > 1:
             raise InputError("runs", f"each run must be given only once; {run} is given twice")
     reading = arguments.score_dtype, arguments.duplicates
-    return [source for given in arguments.runs for source in sources_at(given, *reading)]
+    if arguments.name:
+        return [_one_run(arguments.name, arguments.runs, *reading)]
+    sources = [source for given in arguments.runs for source in sources_at(given, *reading)]
+    warn_of_parts([source.name for source in sources], "use --name NAME to evaluate them as one")
+    return sources
+
+
+def _one_run(names: list[str], files: list[str], score_dtype: str, duplicates: str) -> RunSource:
+    """Return the run whose parts are all files."""
+    if len(names) > 1:
+        raise InputError("", "--name can be given only once: it makes one run of all RUN files", argument="name")
+    source: Any = source_named(names[0], files, score_dtype, duplicates)
+    # A source of files is new, so that its name can be set.
+    source.name = names[0]
+    return cast(RunSource, source)
 
 
 def read_values(arguments: argparse.Namespace, measure: str) -> Results:

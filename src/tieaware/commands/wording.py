@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from tieaware.errors import InputError
-from tieaware.inputs.files import files_at, run_name, source_name
+from tieaware.inputs.files import run_name, source_name
+from tieaware.inputs.folders import files_at
 
 # Experiments call their input `values` or `results`; commands call it `runs` or `matrix`.
 _OTHER_NAMES = {"runs": ("values", "results"), "matrix": ("values", "results")}
@@ -25,7 +26,8 @@ def error_message(error: InputError, arguments: argparse.Namespace) -> str:
     if parser is None:
         return f"{error}"
     if _is_in_folder(error, arguments):
-        return f"{error}; in a folder, files whose names begin with a dot are left out"
+        characters = "a dot or an underscore" if getattr(arguments, "name", None) else "a dot"
+        return f"{error}; in a folder, files whose names begin with {characters} are left out"
     option = _options(parser, arguments).get(error.argument)
     if option is None or error.where in _typed(arguments):
         return f"{error}"

@@ -5,7 +5,15 @@ from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run, RunSource
 from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
-from tieaware.inputs.sources import QrelsLike, RunLike, as_qrels, as_sources, sources_at
+from tieaware.inputs.sources import (
+    QrelsLike,
+    RunLike,
+    as_qrels,
+    as_sources,
+    source_named,
+    sources_at,
+    warn_of_parts,
+)
 from tieaware.inputs.trec import read_qrels, read_run
 from tieaware.lists.identifiers import Identifiers
 
@@ -25,5 +33,7 @@ __all__ = [
     "match",
     "read_qrels",
     "read_run",
+    "source_named",
     "sources_at",
+    "warn_of_parts",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from threading import Lock
 from typing import NamedTuple
 
-from tieaware.inputs.files import ByteStream
+from tieaware.inputs.part_streams import TextStream
 from tieaware.inputs.run import Run, rounded
 from tieaware.kernels import _trec
 from tieaware.kernels._seen import Seen
@@ -44,7 +44,7 @@ class FileChunks:
 
     Parameters
     ----------
-    stream : ByteStream
+    stream : ByteStream or PartsStream
         The file, opened at its beginning.
     size : int
         The number of bytes that are read for a chunk, unless a single query has more.
@@ -52,7 +52,7 @@ class FileChunks:
         The type to which scores are rounded.
     """
 
-    def __init__(self, stream: ByteStream, size: int, score_dtype: str) -> None:
+    def __init__(self, stream: TextStream, size: int, score_dtype: str) -> None:
         self._stream = stream
         self._size = size
         self._score_dtype = score_dtype

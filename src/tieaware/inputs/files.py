@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError, printable
+from tieaware.inputs.remote_files import remote_problem
 from tieaware.runtime.progress import stage
 
 Path = str | os.PathLike[str] | BinaryIO
@@ -206,14 +207,14 @@ class ByteStream:
         self._taken = 0
         self._step = _FIRST_STEP
         self.path = path
-        self.source_name = source_name(path)
-        self.run_name = run_name(self.source_name)
+        self.source_name: str = source_name(path)
+        self.run_name: str = run_name(self.source_name)
         self._stored: float | None = None
         self._file = self._file_of(path)
         self._reading = stage(f"reading {self.run_name}", self._stored, unit=" MB", shown=False)
         self._advance = self._reading.__enter__()
         try:
-            self.start = self._read_start()
+            self.start: bytes = self._read_start()
             self._format = _compression(self.start, self.source_name)
         except BaseException:
             self.close()
@@ -242,7 +243,7 @@ class ByteStream:
         try:
             file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed by `close`)
         except FileNotFoundError:
-            raise InputError(self.source_name, "there is no such file") from None
+            raise InputError(self.source_name, _missing(path)) from None
         except (OSError, ValueError) as error:
             # Windows reports a directory as a file without permission to read it.
             if isinstance(error, IsADirectoryError | PermissionError) and os.path.isdir(path):
@@ -250,7 +251,7 @@ class ByteStream:
             raise InputError(self.source_name, f"the file cannot be opened: {reason(error)}") from None
         self._opened = True
         status = os.fstat(file.fileno())
-        self.reopenable = stat.S_ISREG(status.st_mode)
+        self.reopenable: bool = stat.S_ISREG(status.st_mode)
         if self.reopenable:
             self._stored = status.st_size / _MB
         return cast(BinaryIO, file)
@@ -372,6 +373,14 @@ class ByteStream:
         while self._format and self.read_into(buffer):
             pass
 
+    def place(self, line: int) -> str:
+        """Return "file:n" for the number of a line of a text file."""
+        return f"{self.source_name}:{line}"
+
+    def first_place(self, line: int) -> str:
+        """Return "line n", which describes an earlier line of the same file."""
+        return f"line {line}"
+
     def close(self) -> None:
         """Close the stream, and the file if this stream opened it."""
         self.closed = True
@@ -384,6 +393,13 @@ class ByteStream:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _missing(path: str) -> str:
+    """Say that a file does not exist, and, if it is on the network, what to pass instead of its path."""
+    if glob.has_magic(path):
+        return remote_problem(path) or "no file matches this pattern"
+    return remote_problem(path) or "there is no such file"
 
 
 class RawFile(io.RawIOBase):
@@ -444,42 +460,6 @@ def suffix_of(path: Path) -> str:
     for suffix in _COMPRESSED_SUFFIXES:
         text = text.removesuffix(suffix)
     return os.path.splitext(text)[1].lower()
-
-
-def files_at(path: str) -> list[str]:
-    """Return the sorted paths of the files in a folder, or of the files that match a pattern such as "runs/*.run".
-
-    Hidden files in a folder are left out. If the path is not a folder and matches no file, return [path], so that
-    opening it reports the error.
-
-    Raises
-    ------
-    InputError
-        The folder contains no file, or cannot be read.
-    """
-    if not os.path.isdir(path):
-        is_pattern = glob.has_magic(path) and not os.path.exists(path)
-        matching = filter(os.path.isfile, glob.glob(path, recursive=True)) if is_pattern else ()
-        return sorted(matching) or [path]
-    try:
-        files = [each.path for each in os.scandir(path) if each.name[0] != "." and _is_run(each)]
-    except OSError as error:
-        raise InputError(source_name(path), reason(error)) from None
-    if not files:
-        raise InputError(source_name(path), "there are no run files in this folder")
-    return sorted(files)
-
-
-def _is_run(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry of a folder is a file or a broken link.
-
-    A broken link counts, so that opening it raises an error: otherwise a run would silently be missing.
-    """
-    try:
-        return entry.is_file() or not os.path.exists(entry.path)
-    except OSError:
-        # The entry may be a link to itself. It counts as a run, so that opening it reports the error.
-        return True
 
 
 def run_name(source_name: str) -> str:

@@ -269,11 +269,11 @@ class ArrowFrame(Frame):
         self._source_name = source_name
         # An object that has a length or exports an array can be read again. Any other object is taken for a stream,
         # which can be read only once.
-        self.rereadable = hasattr(data, "__len__") or hasattr(data, "num_rows") or hasattr(data, "__arrow_c_array__")
+        self.rereadable: bool = hasattr(data, "__len__") or hasattr(data, "num_rows") or hasattr(data, "__arrow_c_array__")
         self._stream: _arrow.Stream | None = None
         with self._alone():
             stream = self._opened()
-            self.names = stream.names
+            self.names: tuple[str, ...] = stream.names
             if self.rereadable:
                 # Only the names of the columns are needed now. The stream is closed because a lazy query must not keep
                 # its result open until the table is read.
@@ -385,6 +385,35 @@ class _PolarsFrame(Frame):
         return [data.collect(engine="streaming")]
 
 
+class _DatasetFrame(Frame):
+    """A data set of pyarrow, such as a folder of Parquet files, or a scanner of one. Its batches are streamed."""
+
+    def __init__(self, data: Any, source_name: str) -> None:
+        self._data = data
+        self._source_name = source_name
+        # The columns of a scanner are fixed; those of a data set are chosen when it is read.
+        self._is_scanner = hasattr(data, "projected_schema")
+        self.names = tuple((data.projected_schema if self._is_scanner else data.schema).names)
+
+    def batches(self, columns: Sequence[int]) -> Batches:
+        """Yield the batches of the data set, of which pyarrow reads few ahead."""
+        names = [self.names[i] for i in columns]
+        few = {} if self._is_scanner else {"columns": names, "batch_readahead": 4, "fragment_readahead": 2}
+        first = 0
+        try:
+            for batch in self._data.to_batches(**few):
+                # The kernels rely on the offsets in the buffers, which may be corrupt in an Arrow file.
+                batch.validate(full=True)
+                found = batch.schema.names
+                for read in ArrowFrame(batch, self._source_name).batches([found.index(name) for name in names]):
+                    yield read._replace(first=first)
+                first += len(batch)
+        except (InputError, MemoryError):
+            raise
+        except Exception as error:
+            raise InputError(self._source_name, f"the data set cannot be read: {reason(error)}") from error
+
+
 def is_frame(data: Any) -> bool:
     """Return whether an object is a table that `frame_of` can wrap."""
     return _is_pandas(data) or _is_polars(data) or _is_arrow(data)
@@ -404,11 +433,17 @@ def arrow_of(data: Any, source_name: str) -> Frame:
     if not _is_arrow(data):
         problem = "must be a table with the Arrow PyCapsule interface (__arrow_c_stream__)"
         raise InputError(source_name, f"{problem}, not {type(data).__name__}")
+    if _is_dataset(data):
+        return _DatasetFrame(data, source_name)
     return _PolarsFrame(data, source_name) if _is_polars(data) else ArrowFrame(data, source_name)
 
 
 def _is_arrow(data: Any) -> bool:
-    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__") or _is_dataset(data)
+
+
+def _is_dataset(data: Any) -> bool:
+    return _package(data) == "pyarrow" and hasattr(data, "to_batches") and hasattr(data, "count_rows")
 
 
 def _is_pandas(data: Any) -> bool:

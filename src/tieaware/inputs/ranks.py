@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.inputs.files import ByteStream, state_of
+from tieaware.inputs.files import state_of
+from tieaware.inputs.part_files import Parts
+from tieaware.inputs.part_streams import TextStream, opened
 
 _BUFFER = 1 << 20
 
@@ -43,18 +45,19 @@ def read_ranks(path: object) -> RankColumn | None:
     Returns
     -------
     RankColumn or None
-        None if the argument is not the path of a regular file: a pipe, for example, cannot be read a second time.
+        None if the argument is not the path of a regular file, or part files: a pipe, for example, cannot be read a
+        second time.
 
     Raises
     ------
     InputError
         The file cannot be read.
     """
-    if state_of(path) is None:
+    if (path.state if isinstance(path, Parts) else state_of(path)) is None:
         return None
     numbers: dict[bytes, int] = {}
     batches: list[tuple[list[int], list[float], list[float]]] = []
-    with ByteStream(path) as stream:  # type: ignore[arg-type]
+    with opened(path) as stream:  # type: ignore[arg-type]
         for lines in _batches_of_lines(stream):
             # Empty lines and comments are skipped, as `read_run` does.
             fields = [field for field in (line.split(None, 5) for line in lines) if field and field[0][:1] != b"#"]
@@ -69,7 +72,7 @@ def read_ranks(path: object) -> RankColumn | None:
     return RankColumn(queries.astype(np.int64), ranks.astype(np.float64), scores.astype(np.float64))
 
 
-def _batches_of_lines(stream: ByteStream) -> Iterator[list[bytes]]:
+def _batches_of_lines(stream: TextStream) -> Iterator[list[bytes]]:
     buffer = bytearray(_BUFFER)
     rest = b""
     # Some editors write a byte order mark at the beginning of a UTF-8 file. It is not part of the first query.

@@ -15,9 +15,10 @@ from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Offsets, Place, Scores, as_numpy, as_scores, check_no_nan
 from tieaware.errors import InputError, printable
 from tieaware.inputs.column_names import run_columns
-from tieaware.inputs.files import Path
+from tieaware.inputs.files import Path, state_of
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
+from tieaware.inputs.part_files import Parts
 from tieaware.inputs.qrels import checked_columns
 from tieaware.inputs.ranks import RankColumn
 from tieaware.inputs.rows import RowChunk, Rows, exact_scores
@@ -36,8 +37,8 @@ class RunSource(ABC):
     ----------
     name : str
         The name of the run in results, unless the caller of `evaluate` gives another name.
-    path : path, binary file object or None
-        The file of the run; None for a run in memory.
+    path : path, binary file object, Parts or None
+        The file, or the part files, of the run; None for a run in memory.
     mapping : dict or None
         The run as {query: {document: score}} if it was passed as a dict; otherwise None.
     score_dtype : "float64" or "float32"
@@ -50,7 +51,7 @@ class RunSource(ABC):
     __slots__ = ()
 
     name: str
-    path: Path | None = None
+    path: Path | Parts | None = None
     mapping: dict[Any, Any] | None = None
     score_dtype = "float64"
     duplicates = "error"
@@ -82,6 +83,11 @@ class RunSource(ABC):
     def full_name(self) -> str:
         """A longer name, which distinguishes sources with the same `name`. For a file it is the path."""
         return self.name
+
+    @property
+    def state(self) -> tuple[int | str, ...] | None:
+        """Values that change when a file of the run changes, such as its size; None if the run is not in files."""
+        return self.path.state if isinstance(self.path, Parts) else state_of(self.path)
 
     def chunks(self) -> Iterator[RunSource]:
         """Yield the run in chunks of whole queries, in the order of the input.

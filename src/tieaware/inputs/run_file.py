@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from tieaware.errors import InputError
 from tieaware.inputs.file_chunks import FileChunks, Malformed, NotParallel
-from tieaware.inputs.files import ByteStream, Path, run_name, source_name, stored_size
+from tieaware.inputs.files import Path, run_name, source_name, stored_size
+from tieaware.inputs.part_files import Parts
+from tieaware.inputs.part_streams import opened
 from tieaware.inputs.ranks import RankColumn, read_ranks
 from tieaware.inputs.run import Run, RunSource
 from tieaware.inputs.trec import grouped_run, read_run, stream_run
@@ -25,11 +27,11 @@ CHUNK = 1 << 22
 class RunFile(RunSource):
     """A run in a TREC file. The file is not read before the run is evaluated. Parameters as for `read_run`."""
 
-    def __init__(self, path: Path, score_dtype: str = "float64", duplicates: str = "error") -> None:
-        self.path: Path = path
+    def __init__(self, path: Path | Parts, score_dtype: str = "float64", duplicates: str = "error") -> None:
+        self.path: Path | Parts = path
         self.score_dtype = score_dtype
         self.duplicates = duplicates
-        self.name = run_name(self.full_name)
+        self.name: str = path.run_name if isinstance(path, Parts) else run_name(self.full_name)
 
     @classmethod
     def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
@@ -39,8 +41,8 @@ class RunFile(RunSource):
 
     @property
     def full_name(self) -> str:
-        """The path of the file."""
-        return source_name(self.path)
+        """The path of the file, or the source name of part files."""
+        return self.path.source_name if isinstance(self.path, Parts) else source_name(self.path)
 
     def chunks(self) -> Iterator[Run]:
         """Read the file from beginning to end, and yield chunks of whole queries.
@@ -54,7 +56,7 @@ class RunFile(RunSource):
 
     def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
         """Read chunks in several threads if the file is large; otherwise read it in order from beginning to end."""
-        if threads > 1 and stored_size(self.path) >= SMALLEST:
+        if threads > 1 and self._stored_size() >= SMALLEST:
             try:
                 self.over_parallel_chunks(work, threads)
                 return
@@ -78,14 +80,17 @@ class RunFile(RunSource):
         InputError
             The file cannot be read, or the function raised the error. The file may have another error before this one.
         """
-        size = min(CHUNK, max(SMALLEST, stored_size(self.path) // (4 * threads)))
-        with ByteStream(self.path) as stream:
+        size = min(CHUNK, max(SMALLEST, self._stored_size() // (4 * threads)))
+        with opened(self.path) as stream:
             chunks = FileChunks(stream, size, self.score_dtype)
             over_items(lambda chunk: work(chunks.parse(chunk)), chunks, threads)
 
+    def _stored_size(self) -> int:
+        return self.path.size if isinstance(self.path, Parts) else stored_size(self.path)
+
     def whole(self) -> Run:
         """Read the whole file as one Run."""
-        return read_run(self.path, self.score_dtype, duplicates=self.duplicates)
+        return read_run(cast(Any, self.path), self.score_dtype, duplicates=self.duplicates)
 
     def ranks(self) -> RankColumn | None:
         """Read the rank column of the file; return None if it is not a regular file."""

@@ -10,6 +10,7 @@ from tieaware.inputs.column_names import run_columns
 from tieaware.inputs.external_grouping import BATCH_ROWS, ExternalGrouping
 from tieaware.inputs.files import ByteStream, Path, run_name, source_name, state_of
 from tieaware.inputs.frames import Frame, frame_of, is_frame
+from tieaware.inputs.part_files import Parts
 from tieaware.inputs.rows import CHUNK_ROWS, RowChunk, Rows, exact_scores
 from tieaware.inputs.run import Ignored, Run, RunSource, made_run, run_of, warn_of
 from tieaware.inputs.run_column import runs_of
@@ -29,13 +30,14 @@ class RunFrame(RunSource):
     score_dtype : "float64" or "float32"
         "float32" rounds the scores to float32; "float64" keeps the type of the score column.
     duplicates : "error" or "first"
-    path : path, optional
-        The file that contains the table; None for a data frame.
+    path : path or Parts, optional
+        The file, or the part files, that contain the table; None for a data frame.
     """
 
     def __init__(
-        self, rows: Rows, name: str, score_dtype: str = "float64", duplicates: str = "error", path: Path | None = None
-    ) -> None:
+        self, rows: Rows, name: str, score_dtype: str = "float64", duplicates: str = "error",
+        path: Path | Parts | None = None,
+    ) -> None:  # fmt: skip
         self.rows = rows
         self.name = name
         self.score_dtype = score_dtype
@@ -46,7 +48,7 @@ class RunFrame(RunSource):
     def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
         """Wrap the runs of a data frame or of a table in a regular file. See `RunSource.recognise`."""
         if is_frame(value):
-            return cls._all_in(frame_of(value, name), name, name, score_dtype, duplicates)
+            return cls.all_in(frame_of(value, name), name, name, score_dtype, duplicates)
         if state_of(value) is None:
             # Only a regular file can be read again later. The bytes read here from a pipe would be lost.
             return None
@@ -56,12 +58,13 @@ class RunFrame(RunSource):
             frame = table_in(stream)
             if frame is None:
                 return None
-            return cls._all_in(frame, stream.source_name, stream.run_name, score_dtype, duplicates, value)
+            return cls.all_in(frame, stream.source_name, stream.run_name, score_dtype, duplicates, value)
 
     @classmethod
-    def _all_in(
-        cls, frame: Frame, source_name: str, name: str, score_dtype: str, duplicates: str, path: Path | None = None
-    ) -> list[RunFrame]:
+    def all_in(
+        cls, frame: Frame, source_name: str, name: str, score_dtype: str, duplicates: str,
+        path: Path | Parts | None = None,
+    ) -> list[RunFrame]:  # fmt: skip
         """Return all runs of a table: one for each name in the run column, or a single run without such a column."""
         runs = runs_of(Rows(frame, run_columns(frame, source_name), source_name), None)
         # A file with a single run gives this run its name. A data frame with a single run keeps the name in its run
@@ -75,6 +78,8 @@ class RunFrame(RunSource):
         """The path of the file if the run is named after the file; otherwise the name of the run."""
         if self.path is None:
             return self.name
+        if isinstance(self.path, Parts):
+            return self.path.source_name if self.name == self.path.run_name else self.name
         path = source_name(self.path)
         # Runs that have their names from the run column keep these names.
         return path if self.name == run_name(path) else self.name

@@ -8,23 +8,26 @@ a file of its own, and list it in `SOURCES`. To support a new kind of table file
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from tieaware.checks.arguments import shown, unexpected
-from tieaware.errors import InputError
-from tieaware.inputs.files import files_at
+from tieaware.errors import InputError, printable
+from tieaware.inputs.folders import files_at
 from tieaware.inputs.frames import is_frame
+from tieaware.inputs.part_files import Parts, look_like_parts, parts_at
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import RunSource
 from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
 from tieaware.inputs.run_frame import RunFrame
+from tieaware.inputs.run_parts import RunParts
 from tieaware.inputs.trec import read_qrels
 
 # The classes for the forms of runs, in the order in which they are tried. RunSource recognises values that are already
 # a RunSource, such as a Run.
-SOURCES: tuple[type[RunSource], ...] = (RunSource, RunDict, RunFrame, RunFile)
+SOURCES: tuple[type[RunSource], ...] = (RunSource, RunDict, RunParts, RunFrame, RunFile)
 
 
 class _Stream(Protocol):
@@ -36,9 +39,11 @@ class _Stream(Protocol):
 
 # Pandas frames without pyarrow and lazy polars frames are accepted too, but these aliases cannot include their types
 # because pandas and polars need not be installed.
-RunLike: TypeAlias = RunSource | str | os.PathLike[str] | BinaryIO | Mapping[str, Mapping[str, float]] | _Stream
+_Path: TypeAlias = str | os.PathLike[str]
+_Lists: TypeAlias = Mapping[str, Mapping[str, float]]
+RunLike: TypeAlias = RunSource | _Path | Sequence[_Path] | BinaryIO | _Lists | _Stream
 _JudgedLike: TypeAlias = Mapping[str, float] | Set[str] | list[str] | tuple[str, ...]
-QrelsLike: TypeAlias = Qrels | str | os.PathLike[str] | BinaryIO | Mapping[str, _JudgedLike] | _Stream
+QrelsLike: TypeAlias = Qrels | _Path | Sequence[_Path] | BinaryIO | Mapping[str, _JudgedLike] | _Stream
 
 # dict comes first because a test for Mapping, an abstract class, takes a third of a microsecond.
 _MAPPINGS = (dict, Mapping)
@@ -56,7 +61,8 @@ def as_qrels(qrels: Any) -> Qrels:
         return qrels
     if isinstance(qrels, _MAPPINGS):
         return Qrels.from_dict(qrels)
-    if not (is_frame(qrels) or isinstance(qrels, str | os.PathLike) or hasattr(qrels, "read")):
+    qrels = parts_at(qrels, "qrels")
+    if not (is_frame(qrels) or isinstance(qrels, str | os.PathLike | Parts) or hasattr(qrels, "read")):
         forms = "a path, a binary file, {query: {document: label}} or a table"
         raise InputError("qrels", f"must be judgments ({forms}), not {type(qrels).__name__}")
     return read_qrels(qrels)
@@ -80,10 +86,12 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
     if isinstance(runs, _MAPPINGS):
         if _is_run(runs):
             return {source.name: source for source in _recognised(runs)}
-        named = [(name, _source_named(name, run)) for name, run in runs.items()]
+        named = [(name, source_named(name, run)) for name, run in runs.items()]
     else:
         several = runs if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) else [runs]
-        named = _named([source for run in several for source in sources_at(run)])
+        found = [(run, source) for run in several for source in sources_at(run)]
+        named = _named([source for _, source in found])
+        warn_of_parts([source.name for run, source in found if isinstance(run, str | os.PathLike)], _remedy(several))
     if len(named) < least:
         raise InputError("runs", "there is no run")
     by_name: dict[str, RunSource] = {}
@@ -133,15 +141,44 @@ def _recognised(
     raise InputError("runs", f"must be runs ({forms}), not {type(value).__name__}")
 
 
-def _source_named(name: Any, run: Any) -> RunSource:
-    """Wrap the run of an item of {name: run}. Raise InputError if its value contains several runs."""
+def source_named(name: Any, run: Any, score_dtype: str = "float64", duplicates: str = "error") -> RunSource:
+    """Wrap the value of an item of {name: run} as a single RunSource. A folder, a list or a pattern names part files.
+
+    Parameters as for `sources_at`.
+
+    Raises
+    ------
+    InputError
+        The value is not a run, contains several runs, or is a folder or a list without files.
+    """
     if not isinstance(name, str):
         raise unexpected("runs", "names that are strings", shown(name))
-    found = sources_at(run, name=name)
+    where = f"runs[{name!r}]"
+    given = parts_at(run, where)
+    if isinstance(given, Parts):
+        found = list(_recognised(given, name, score_dtype, duplicates))
+    else:
+        found = sources_at(given, score_dtype, duplicates, name=name)
+    if not found:
+        raise InputError(where, "has no rows")
     if len(found) > 1:
-        names = ", ".join(each.name for each in found)
-        raise InputError(f"runs[{name!r}]", f"must be one run, not {len(found)}: {names}")
+        names = ", ".join(each.name for each in found[:3]) + (", …" if len(found) > 3 else "")
+        raise InputError(where, f"must be one run, not {len(found)}: {names}")
     return found[0]
+
+
+def warn_of_parts(names: Sequence[str], remedy: str) -> None:
+    """Warn if runs without names of their own have names like part-00000: they may be parts of one run."""
+    parts = look_like_parts(names)
+    if parts:
+        problem = f"{parts[0]} … {parts[-1]} look like parts of one run, but are evaluated as {len(parts)} runs"
+        warnings.warn(printable(f"runs: {problem}: {remedy}"), UserWarning, stacklevel=5)
+
+
+def _remedy(runs: Sequence[Any]) -> str:
+    """Say how to evaluate the files at these paths as one run."""
+    files = repr(os.fspath(runs[0])) if len(runs) == 1 and isinstance(runs[0], str | os.PathLike) else "[…]"
+    return f"pass {{'name': {files}}} to evaluate them as one"
 
 
 def _is_run(mapping: Mapping[Any, Any]) -> bool:

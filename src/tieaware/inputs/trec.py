@@ -7,8 +7,9 @@ lines that begin with ``#`` are ignored too.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,9 @@ from tieaware.errors import InputError
 from tieaware.inputs.external_grouping import BATCH_ROWS, ExternalGrouping
 from tieaware.inputs.files import ByteStream, Path
 from tieaware.inputs.frames import frame_of, is_frame
+from tieaware.inputs.part_files import Parts, parts_at
+from tieaware.inputs.part_frames import PartsFrame
+from tieaware.inputs.part_streams import TextStream, opened
 from tieaware.inputs.qrels import Qrels, judgments_of, without_repetitions
 from tieaware.inputs.run import (
     Ignored,
@@ -50,15 +54,16 @@ _NUMBER = re.compile(
 _NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
 
-def read_qrels(path: Path) -> Qrels:
-    r"""Read judgments from a file or a table.
+def read_qrels(path: Path | Sequence[str | os.PathLike[str]]) -> Qrels:
+    r"""Read judgments from a file, part files or a table.
 
     Parameters
     ----------
-    path : str, os.PathLike, binary file object, or table
+    path : str, os.PathLike, binary file object, list of paths, or table
         "-" is standard input. Files compressed with gzip, bzip2, xz or zstd, Parquet files and Arrow (Feather) files
         are recognised by their content. CSV, TSV and JSON Lines files are recognised by their suffix. For the columns
-        of tables, see `Qrels.from_frame`.
+        of tables, see `Qrels.from_frame`. A folder, a pattern such as "parts/*.parquet" or a list names part files,
+        which are read as if they were one file.
 
     Returns
     -------
@@ -80,8 +85,12 @@ def read_qrels(path: Path) -> Qrels:
     """
     if is_frame(path):
         return Qrels.from_frame(path)
-    with ByteStream(path) as stream:
-        table = table_in(stream)
+    given = parts_at(path, "qrels")
+    frame = PartsFrame.recognise(given) if isinstance(given, Parts) else None
+    if frame is not None:
+        return judgments_of(frame, given.source_name)
+    with opened(given) as stream:
+        table = table_in(stream) if isinstance(stream, ByteStream) else None
         if table is not None:
             return judgments_of(table, stream.source_name)
         reader = _Reader(stream, judgments=True)
@@ -89,15 +98,17 @@ def read_qrels(path: Path) -> Qrels:
             pass
         lists = reader.lists(reader.parser.n_sections)
         labels = replace(lists, values=lists.values.astype(np.int32))
-        return Qrels.of(without_repetitions(labels, reader.place, reader.line_of), stream.source_name)
+        return Qrels.of(without_repetitions(labels, reader.place, reader.first_place), stream.source_name)
 
 
-def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "error") -> Run:
-    r"""Read a run from a file or a table.
+def read_run(
+    path: Path | Sequence[str | os.PathLike[str]], score_dtype: str = "float64", *, duplicates: str = "error"
+) -> Run:
+    r"""Read a run from a file, part files or a table.
 
     Parameters
     ----------
-    path : str, os.PathLike, binary file object, or table
+    path : str, os.PathLike, binary file object, list of paths, or table
         The file, as for `read_qrels`. For the columns of tables, see `Run.from_frame`.
     score_dtype : "float64" or "float32"
         The type to which scores are rounded: float64 as in trec_eval 10, or float32 as in earlier versions of it.
@@ -129,8 +140,12 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     check_dtype(score_dtype)
     if is_frame(path):
         return run_in(frame_of(path, "run"), "run", None, duplicates, score_dtype)
-    with ByteStream(path) as stream:
-        table = table_in(stream)
+    given = parts_at(path, "run")
+    frame = PartsFrame.recognise(given) if isinstance(given, Parts) else None
+    if frame is not None:
+        return run_in(frame, given.source_name, given.run_name, duplicates, score_dtype)
+    with opened(given) as stream:
+        table = table_in(stream) if isinstance(stream, ByteStream) else None
         if table is not None:
             return run_in(table, stream.source_name, stream.run_name, duplicates, score_dtype)
         run, ignored = _whole_run(stream, score_dtype, duplicates)
@@ -138,7 +153,7 @@ def read_run(path: Path, score_dtype: str = "float64", *, duplicates: str = "err
     return run
 
 
-def stream_run(path: Path, score_dtype: str = "float64", duplicates: str = "error") -> Iterator[Run]:
+def stream_run(path: Path | Parts, score_dtype: str = "float64", duplicates: str = "error") -> Iterator[Run]:
     """Read a TREC file in chunks of whole queries, without holding all of it in memory.
 
     Parameters and errors as for `read_run`. An error is raised when the iterator reaches the invalid line. A file that
@@ -154,9 +169,9 @@ def stream_run(path: Path, score_dtype: str = "float64", duplicates: str = "erro
     return _stream_run(path, score_dtype, duplicates)
 
 
-def _stream_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
+def _stream_run(path: Path | Parts, score_dtype: str, duplicates: str) -> Iterator[Run]:
     total = Ignored()
-    with ByteStream(path) as stream:
+    with opened(path) as stream:
         if not stream.reopenable:
             run, total = _whole_run(stream, score_dtype, duplicates)
             yield run
@@ -171,15 +186,15 @@ def _stream_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
                 lists = reader.lists(n_sections)
                 if not seen.add(lists.queries.data, lists.queries.offsets):
                     raise NotContiguous
-                run, ignored = _made_run(lists, reader, score_dtype, duplicates, reader.place, reader.line_of)
+                run, ignored = _made_run(lists, reader, score_dtype, duplicates, reader.place, reader.first_place)
                 total += ignored
                 yield run
     warn_of(total, stream.source_name)
 
 
-def grouped_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
+def grouped_run(path: Path | Parts, score_dtype: str, duplicates: str) -> Iterator[Run]:
     """Read a TREC file whose lines are in any order. Group them by query in a temporary file; yield whole queries."""
-    with ByteStream(path) as stream, ExternalGrouping() as grouping:
+    with opened(path) as stream, ExternalGrouping() as grouping:
         reader = _Reader(stream, judgments=False)
         for final in reader.batches():
             n_sections = reader.parser.n_sections - (not final)
@@ -189,18 +204,17 @@ def grouped_run(path: Path, score_dtype: str, duplicates: str) -> Iterator[Run]:
                 grouping.add(lists, reader.lines_of(rows))
 
         def make(lists: Lists) -> tuple[Run, Ignored]:
-            place, first_place = (lambda line: f"{stream.source_name}:{line}"), (lambda line: f"line {line}")
-            return _made_run(lists, reader, score_dtype, duplicates, place, first_place)
+            return _made_run(lists, reader, score_dtype, duplicates, stream.place, stream.first_place)
 
         yield from grouping.runs(make, lambda ignored: warn_of(ignored, stream.source_name))
 
 
-def _whole_run(stream: ByteStream, score_dtype: str, duplicates: str) -> tuple[Run, Ignored]:
+def _whole_run(stream: TextStream, score_dtype: str, duplicates: str) -> tuple[Run, Ignored]:
     reader = _Reader(stream, judgments=False)
     for _ in reader.batches():
         pass
     lists = reader.lists(reader.parser.n_sections)
-    return _made_run(lists, reader, score_dtype, duplicates, reader.place, reader.line_of)
+    return _made_run(lists, reader, score_dtype, duplicates, reader.place, reader.first_place)
 
 
 def _made_run(
@@ -217,7 +231,7 @@ def _made_run(
 class _Reader:
     """A parser of a TREC file, which reads a byte stream and raises InputError for the first malformed line."""
 
-    def __init__(self, stream: ByteStream, judgments: bool) -> None:
+    def __init__(self, stream: TextStream, judgments: bool) -> None:
         self.stream = stream
         self.judgments = judgments
         self.parser = _trec.Parser(judgments)
@@ -242,7 +256,7 @@ class _Reader:
                 # may show only at the end of the file.
                 self.stream.check_rest()
                 problem = _problem(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
-                raise InputError(f"{self.stream.source_name}:{self.parser.line}", problem)
+                raise InputError(self.stream.place(self.parser.line), problem)
             empty = empty and self.parser.n_rows == 0
             if size == 0:
                 break
@@ -259,9 +273,9 @@ class _Reader:
         identifiers = Identifiers.of(documents, ends, "text")
         return grouped(Identifiers.of(queries, query_ends, "text"), starts, identifiers, values)
 
-    def line_of(self, row: int) -> str:
-        """Return the text "line n", where n is the line number of a row of the result of the last call of `lists`."""
-        return f"line {self.lines_of(np.array([row]))[0]}"
+    def first_place(self, row: int) -> str:
+        """Describe the line of a row of the result of the last call of `lists` as the earlier of two lines."""
+        return self.stream.first_place(int(self.lines_of(np.array([row]))[0]))
 
     def lines_of(self, rows: Integers) -> Integers:
         """Return the line numbers of rows of the result of the last call of `lists`."""
@@ -270,7 +284,7 @@ class _Reader:
 
     def place(self, row: int) -> str:
         """Return "file:n" for a row of the result of the last call of `lists`, where n is its line number."""
-        return f"{self.stream.source_name}:{self.line_of(row).removeprefix('line ')}"
+        return self.stream.place(int(self.lines_of(np.array([row]))[0]))
 
 
 def _problem(line: bytes, judgments: bool, first: bool) -> str:

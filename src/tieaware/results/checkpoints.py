@@ -13,7 +13,7 @@ from tieaware.checks.arguments import shown, unexpected
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, RunSource
-from tieaware.inputs.files import reason, source_name, state_of
+from tieaware.inputs.files import reason, source_name
 from tieaware.results import storage
 from tieaware.results._results import Results
 
@@ -34,8 +34,8 @@ _OPTIONS = {
 class Checkpoints:
     """The checkpoints of one evaluation. Several processes may write to a folder at the same time.
 
-    A file records the judgments, the measures, the options, and the size and the modification time of the run's file.
-    If only the run's file has changed, the checkpoint is out of date, and is replaced. If anything else differs, the
+    A file records the judgments, the measures, the options, and the sizes and modification times of the run's files.
+    If only the run's files have changed, the checkpoint is out of date, and is replaced. If anything else differs, the
     checkpoint belongs to another evaluation: InputError is raised, and the checkpoint is kept.
 
     Parameters
@@ -108,8 +108,8 @@ class Checkpoints:
 
 
 def _run_key(name: str, source: RunSource) -> dict[str, Any]:
-    """Return the options for reading a run, and the size and modification time of its file."""
-    state = state_of(source.path)
+    """Return the options for reading a run, and the state of its files, such as the size and the modification time."""
+    state = source.state
     if state is None:
         problem = "checkpoints need a run in a file, because they record its size and time"
         raise InputError(f"runs: {name}", problem, argument="runs")

@@ -1,0 +1,104 @@
+"""Reading of part files that are tables, such as Parquet, CSV and JSON Lines files, as one table."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from tieaware.errors import InputError
+from tieaware.inputs.files import ByteStream, source_name, state_of
+from tieaware.inputs.frames import Batch, Batches, Frame
+from tieaware.inputs.part_files import Parts
+from tieaware.inputs.table_files import table_in
+
+
+class PartsFrame(Frame):
+    """Part files, each of which is a table, as one table. Only one part at a time is open.
+
+    The columns are those of the first part. Columns are found by name, so their order may differ between parts.
+
+    Parameters
+    ----------
+    parts : Parts
+    names : tuple of str
+        The names of the columns.
+    """
+
+    @classmethod
+    def recognise(cls, parts: Parts) -> PartsFrame | None:
+        """Return the table in the parts; None if the first part that is not empty is not a table."""
+        for path in parts.files:
+            if state_of(path) is None:
+                # Bytes that are read here from a pipe would be lost.
+                return None
+            with ByteStream(path) as stream:
+                frame = table_in(stream)
+                if frame is not None and frame.names:
+                    return cls(parts, frame.names)
+                if frame is None and stream.start:
+                    return None
+        return None
+
+    def __init__(self, parts: Parts, names: tuple[str, ...]) -> None:
+        self.names = names
+        self._parts = parts
+        # The paths of the parts read so far, and the number of rows before each of them.
+        self._read: list[str] = []
+        self._rows_before: list[int] = []
+
+    def batches(self, columns: Sequence[int]) -> Batches:
+        """Yield the batches of all parts, one part after another, restricted to the columns with these indices."""
+        names = [self.names[i] for i in columns]
+        self._read, self._rows_before = [], []
+        kinds: dict[str, tuple[str, str]] = {}
+        rows = 0
+        for path in self._parts.files:
+            frame = self._table(path)
+            if frame is None:
+                continue
+            self._read.append(path)
+            self._rows_before.append(before := rows)
+            for batch in frame.batches(self._columns_of(frame, names, path)):
+                if batch.stop > batch.start:
+                    self._check_types(batch, names, path, kinds)
+                yield batch._replace(first=before + batch.first)
+                rows = max(rows, before + batch.first + batch.stop)
+
+    def _table(self, path: str) -> Frame | None:
+        """Return the table in a part; None if the part is empty."""
+        with ByteStream(path) as stream:
+            frame = table_in(stream)
+            if frame is None and stream.start:
+                problem = f"this part is not a table, but {source_name(self._parts.files[0])} is"
+                raise InputError(stream.source_name, f"{problem}: the parts of a run must have the same format")
+        return frame if frame is not None and frame.names else None
+
+    def _columns_of(self, frame: Frame, names: Sequence[str], path: str) -> list[int]:
+        for name in names:
+            if name not in frame.names:
+                problem = f"this part has no column {name}, but {source_name(self._parts.files[0])} has"
+                raise InputError(source_name(path), problem)
+        return [frame.names.index(name) for name in names]
+
+    def _check_types(
+        self, batch: Batch, names: Sequence[str], path: str, kinds: dict[str, tuple[str, str]]
+    ) -> None:
+        """Raise InputError if a column contains text in one part and numbers in another. `kinds` keeps the types."""
+        for name, column in zip(names, batch.columns, strict=True):
+            if column.holds in ("null", "object"):
+                continue
+            first, its_path = kinds.setdefault(name, (column.holds, path))
+            if (first == "text") != (column.holds == "text"):
+                here, there = ("text", "numbers") if first != "text" else ("numbers", "text")
+                problem = f"this part has {here} in this column, but {source_name(its_path)} has {there}"
+                raise InputError(f"{source_name(path)}: {name}", problem)
+
+    def where(self, source_name: str, column: str, row: int | None = None) -> str:
+        """Describe a column, or a value in a row of the column, for a message. The row is counted within its part."""
+        if row is None or not self._read:
+            return super().where(source_name, column, row)
+        i = bisect_right(self._rows_before, row) - 1
+        with ByteStream(self._read[i]) as stream:
+            frame = table_in(stream)
+        assert frame is not None
+        return frame.where(stream.source_name, column, row - self._rows_before[i])

@@ -1,0 +1,32 @@
+"""Messages about files on the network, which tieaware does not read, but other libraries do."""
+
+from __future__ import annotations
+
+import os
+import re
+
+_REMOTE = re.compile(r"(s3a?|gs|gcs|hf|https?|ftp|abfss?|az|adl|wasbs?|hdfs|r2):/+(.+)", re.DOTALL)
+_READERS = {
+    "": "polars.scan_parquet({0!r}) or duckdb.read_parquet({0!r})",
+    ".parquet": "polars.scan_parquet({0!r}) or duckdb.read_parquet({0!r})",
+    ".csv": "polars.scan_csv({0!r}) or duckdb.read_csv({0!r})",
+    ".tsv": "polars.scan_csv({0!r}, separator='\\t') or duckdb.read_csv({0!r})",
+    ".jsonl": "polars.scan_ndjson({0!r}) or duckdb.read_json({0!r})",
+    ".ndjson": "polars.scan_ndjson({0!r}) or duckdb.read_json({0!r})",
+    ".feather": "polars.scan_ipc({0!r})",
+    ".arrow": "polars.scan_ipc({0!r})",
+}
+_WEB = "urllib.request.urlopen({0!r})"
+_STORE = "fsspec.open({0!r}).open()"
+
+
+def remote_problem(path: str) -> str | None:
+    """Say what is wrong with the path of a file on the network, and what to pass instead; None for any other path."""
+    found = _REMOTE.fullmatch(path)
+    if found is None:
+        return None
+    scheme, rest = found.groups()
+    # Path("s3://bucket/key") has only one slash after the colon.
+    url = f"{scheme}://{rest}"
+    reader = _READERS.get(os.path.splitext(rest)[1].lower(), _WEB if scheme in ("http", "https", "ftp") else _STORE)
+    return f"tieaware reads local files only: instead of the path, pass {reader.format(url)}"

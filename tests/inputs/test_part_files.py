@@ -1,0 +1,318 @@
+"""Part files: folders, lists and patterns of files that are one run, or the judgments."""
+
+import bz2
+import gzip
+import os
+import random
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+import tieaware
+from tieaware.errors import InputError
+from tieaware.inputs import part_frames, read_qrels, read_run, run_file, run_frame, trec
+from tieaware.inputs.part_files import look_like_parts, parts_at
+
+COLUMNS = ["query_id", "doc_id", "score"]
+MEASURES = ["AP", "nDCG@10", "RR"]
+QRELS = {f"q{i}": {f"d{j}": j * (i + 1) % 3 for j in range(0, 30, 2)} for i in range(45)}
+ROWS = [(f"q{i}", f"d{j}", (i * 7 + j * 5) % 8 / 4) for i in range(40) for j in range(30)]
+SHUFFLED = random.Random(1).sample(ROWS, len(ROWS))
+N_PARTS = 12
+
+
+def text(rows):
+    return "".join(f"{query} Q0 {doc} 0 {score} tag\n" for query, doc, score in rows)
+
+
+def table(rows):
+    return pa.table(dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def write_csv(rows, path):
+    pd.DataFrame(rows, columns=COLUMNS).to_csv(path, index=False)
+
+
+def write_json(rows, path):
+    pd.DataFrame(rows, columns=COLUMNS).to_json(path, orient="records", lines=True)
+
+
+FORMATS = {
+    "": lambda rows, path: Path(path).write_text(text(rows)),
+    # Without the end of the last line, and with a byte order mark.
+    ".txt": lambda rows, path: Path(path).write_bytes(b"\xef\xbb\xbf" + text(rows).encode().rstrip()),
+    ".gz": lambda rows, path: Path(path).write_bytes(gzip.compress(text(rows).encode())),
+    ".bz2": lambda rows, path: Path(path).write_bytes(bz2.compress(text(rows).encode())),
+    ".csv": write_csv,
+    ".csv.gz": write_csv,
+    ".jsonl": write_json,
+    ".snappy.parquet": lambda rows, path: pyarrow.parquet.write_table(table(rows), path, row_group_size=90),
+}
+
+
+def divided(rows, folder, suffix):
+    """Write rows to part files as Spark does, with files beside them that are not parts; return the paths."""
+    os.makedirs(folder)
+    for i in range(N_PARTS):
+        FORMATS[suffix](rows[i * len(rows) // N_PARTS : (i + 1) * len(rows) // N_PARTS], f"{folder}/part-{i}{suffix}")
+    for name in ("_SUCCESS", "_metadata", ".part-0.crc", ".hidden"):
+        Path(folder, name).write_bytes(b"not a part")
+    return [f"{folder}/part-{i}{suffix}" for i in range(N_PARTS)]
+
+
+def values(run, **options):
+    results = tieaware.evaluate(QRELS, {"bm25": run}, MEASURES, **options)
+    assert results.runs == ("bm25",)
+    return results.values.tobytes()
+
+
+EXPECTED = values(tieaware.Run.from_columns(*zip(*ROWS, strict=True)))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("rows", [ROWS, SHUFFLED], ids=["contiguous", "shuffled"])
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_parts_under_one_name_are_one_run(suffix, rows, threads, tmp_path, monkeypatch):
+    """Most parts end within a query. With small limits, chunks span parts, and rows are grouped outside memory."""
+    for module, limit in ((run_file, "SMALLEST"), (run_file, "CHUNK"), (trec, "BUFFER")):
+        monkeypatch.setattr(module, limit, 1000)
+    for module in (trec, run_frame):
+        monkeypatch.setattr(module, "CHUNK_ROWS", 50)
+        monkeypatch.setattr(module, "BATCH_ROWS", 100)
+    files = divided(rows, tmp_path / "parts", suffix)
+    for form in (f"{tmp_path}/parts", f"{tmp_path}/parts/", tmp_path / "parts", f"{tmp_path}/parts/p*", files):
+        assert values(form, threads=threads) == EXPECTED
+    assert values(read_run(tmp_path / "parts")) == values(read_run(files)) == EXPECTED
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".csv", ".snappy.parquet"])
+def test_the_order_of_rows_is_that_of_the_parts(suffix, tmp_path):
+    """Numbers in names are compared as numbers: part-10 follows part-9. A list keeps its own order."""
+    files = divided(SHUFFLED, tmp_path / "parts", suffix)
+    expected = values(tieaware.Run.from_columns(*zip(*SHUFFLED, strict=True)), ties="run_order")
+    assert values(tmp_path / "parts", ties="run_order") == values(f"{tmp_path}/*/p*", ties="run_order") == expected
+    assert values(files[::-1], ties="run_order") != expected
+
+
+@pytest.mark.parametrize("suffix", ["", ".csv", ".snappy.parquet"])
+def test_judgments_in_parts(suffix, tmp_path):
+    rows = [(query, doc, label) for query, judged in QRELS.items() for doc, label in judged.items()]
+    os.mkdir(tmp_path / "qrels")
+    for i, some in enumerate((rows[:100], rows[100:101], rows[101:])):
+        path = f"{tmp_path}/qrels/part-{i}{suffix}"
+        if suffix:
+            FORMATS[suffix](some, path)
+        else:
+            Path(path).write_text("".join(f"{query} 0 {doc} {label}\n" for query, doc, label in some))
+    run = tieaware.Run.from_columns(*zip(*ROWS, strict=True))
+    for form in (f"{tmp_path}/qrels", f"{tmp_path}/qrels/*", [f"{tmp_path}/qrels/part-{i}{suffix}" for i in range(3)]):
+        assert tieaware.evaluate(form, {"bm25": run}, MEASURES).values.tobytes() == EXPECTED
+        assert len(read_qrels(form).labels) == len(rows)
+
+
+def test_parts_may_be_empty_and_order_their_columns_differently(tmp_path):
+    schema = pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), ("score", pa.float64())])
+    pyarrow.parquet.write_table(schema.empty_table(), tmp_path / "0.parquet")
+    pyarrow.parquet.write_table(table(ROWS[:500]), tmp_path / "1.parquet")
+    pyarrow.parquet.write_table(table(ROWS[500:]).select(["score", "doc_id", "query_id"]), tmp_path / "2.parquet")
+    (tmp_path / "3.parquet").write_bytes(b"")
+    assert values(tmp_path) == EXPECTED
+    os.mkdir(tmp_path / "json")
+    (tmp_path / "json" / "0.jsonl").write_bytes(b"")
+    gzip.open(tmp_path / "json" / "1.jsonl.gz", "wb").close()
+    write_json(ROWS, tmp_path / "json" / "2.jsonl")
+    assert values(tmp_path / "json") == EXPECTED
+
+
+def test_a_folder_of_one_part_is_that_file(tmp_path):
+    FORMATS[".snappy.parquet"](ROWS, tmp_path / "part-0.parquet")
+    assert values(tmp_path) == values([tmp_path / "part-0.parquet"]) == values(f"{tmp_path}/*.parquet") == EXPECTED
+
+
+def test_several_runs_in_the_run_column_of_parts_are_not_one_run(tmp_path):
+    for i, name in enumerate(("a", "b")):
+        frame = table(ROWS[600 * i : 600 * (i + 1)])
+        pyarrow.parquet.write_table(frame.append_column("run", [[name] * 600]), tmp_path / f"{i}.parquet")
+    assert message(values, tmp_path) == "runs['bm25']: must be one run, not 2: a, b"
+
+
+def test_checkpoints_know_the_state_of_all_parts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = divided(ROWS, "parts", "")
+    assert values("parts", out="done") == EXPECTED
+    saved = os.stat("done/bm25.npz").st_mtime_ns
+    assert values("parts/", out="done") == EXPECTED
+    assert os.stat("done/bm25.npz").st_mtime_ns == saved
+    Path(files[-1]).write_text("q0 Q0 other 1 9 t\n")
+    changed = values("parts", out="done")
+    assert changed == values("parts") != EXPECTED
+    os.remove(files[0])
+    assert values("parts", out="done") == values("parts") not in (changed, EXPECTED)
+
+
+def message(call, *arguments, **options):
+    with pytest.raises(InputError) as caught:
+        call(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_errors_name_the_part_and_the_line(threads, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_file, "SMALLEST", 100)
+    files = divided(ROWS, "parts", "")
+    with open(files[7], "a") as file:
+        file.write("q1 Q0 d1 0 high tag\n")
+    assert message(values, "parts", threads=threads) == (
+        "parts/part-7:101: the score, field 5, must be a number, not 'high'"
+    )
+    Path(files[7]).write_text(text([ROWS[700], ROWS[3]]))
+    twice = "parts/part-7:2: document 'd3' of query 'q0' appears twice, first at parts/part-0:4"
+    assert message(values, "parts", threads=threads).startswith(f"{twice}: ")
+    with pytest.warns(UserWarning, match="1 duplicate row is ignored; parts/part-7:2: document 'd3' of query 'q0'"):
+        read_run("parts", duplicates="first")
+    Path(files[7]).write_text("")
+    Path(files[8]).write_bytes(gzip.compress(b"q50 Q0 d1 0 NaN tag\n"))
+    assert message(values, "parts", threads=threads) == (
+        "parts/part-8:1: the score, field 5, must be a number, not NaN"
+    )
+
+
+def test_errors_in_tables_name_the_part_and_its_row(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for suffix, where in ((".csv", "7.csv/part-7.csv: score[2]"), (".jsonl", "7.jsonl/part-7.jsonl:3: score")):
+        files = divided(ROWS, f"7{suffix}", suffix)
+        write = write_csv if suffix == ".csv" else write_json
+        write([*ROWS[700:702], ("q99", "d1", "high")], files[7])
+        assert message(values, f"7{suffix}") == f"{where}: expected a number, found 'high'"
+        write([*ROWS[700:702], ROWS[5]], files[7])
+        found = message(values, f"7{suffix}")
+        assert found.startswith(f"{where.replace('score', 'doc_id')}: document 'd5' of query 'q0' appears twice, first")
+        assert f"7{suffix}/part-0{suffix}" in found
+
+
+def test_parts_must_have_the_same_format(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("parts")
+    FORMATS[".snappy.parquet"](ROWS[:10], "parts/part-0.parquet")
+    FORMATS[""](ROWS[10:], "parts/part-1.txt")
+    rest = "the parts of a run must have the same format"
+    found = message(values, "parts")
+    assert found == f"parts/part-1.txt: this part is not a table, but parts/part-0.parquet is: {rest}"
+    assert message(values, ["parts/part-1.txt", "parts/part-0.parquet"]) == (
+        f"parts/part-0.parquet: this part is a table, but parts/part-1.txt is not: {rest}"
+    )
+    os.remove("parts/part-1.txt")
+    frame = table(ROWS[10:])
+    pyarrow.parquet.write_table(frame.rename_columns(["query_id", "docno", "score"]), "parts/part-1.parquet")
+    assert message(values, "parts") == (
+        "parts/part-1.parquet: this part has no column doc_id, but parts/part-0.parquet has"
+    )
+    pyarrow.parquet.write_table(frame.set_column(1, "doc_id", [list(range(len(frame)))]), "parts/part-1.parquet")
+    assert message(values, "parts") == (
+        "parts/part-1.parquet: doc_id: this part has numbers in this column, but parts/part-0.parquet has text"
+    )
+
+
+def test_values_that_are_no_parts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.makedirs("empty/_temporary")
+    os.makedirs("data/run=bm25")
+    os.makedirs("delta/_delta_log")
+    Path("delta/part-0").write_text("q1 Q0 d1 1 1 t\n")
+    for run, expected in {
+        "empty": "empty: there are no part files in this folder",
+        "none": "none: there is no such file",
+        "none/*.run": "none/*.run: no file matches this pattern",
+        "data": "data: there are no files in this folder, but folders of a partitioned data set: "
+        "pass pyarrow.dataset.dataset('data', partitioning='hive')",
+        "delta": "delta: this is a Delta table, whose folder may hold rows that were deleted: "
+        "pass deltalake.DeltaTable('delta').to_pyarrow_dataset()",
+    }.items():
+        assert message(values, run) == expected
+    assert message(values, []) == "runs['bm25']: the list of files is empty"
+    found = message(values, ["none", {"q1": {"d1": 1.0}}])
+    assert found == "runs['bm25'][1]: must be a path like the other parts, not dict"
+    assert message(values, ["none", "delta/part-0"]) == "none: there is no such file"
+    assert message(tieaware.evaluate, [], "none", "AP") == "qrels: the list of files is empty"
+    assert message(tieaware.evaluate, "empty", "none", "AP") == "empty: there are no part files in this folder"
+
+
+@pytest.mark.parametrize(
+    ("names", "n"),
+    [
+        (["part-00000", "part-00001"], 2),
+        (["part-r-00000", "part-00001-4c-8b.c000.snappy", "bm25"], 2),
+        (["part.0", "part.10"], 2),
+        (["data_0", "data_1"], 2),
+        (["000000_0", "000001_0", "0001_part_00"], 3),
+        (["part-00000", "bm25"], 0),
+        (["run_0", "run_1", "part", "part-time", "party-1", "data", "data_set", "bm25-0", "2024_1"], 0),
+        (["run1", "run2", "part1", "fold-1", "0", "1"], 0),
+    ],
+)
+def test_names_that_look_like_parts(names, n):
+    assert len(look_like_parts(names)) == n
+
+
+def test_a_warning_about_runs_that_may_be_parts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = divided(ROWS, "parts", ".snappy.parquet")
+    for runs, remedy in (("parts", "'parts'"), ("parts/*.parquet", "'parts/*.parquet'"), (files, "[…]")):
+        with pytest.warns(UserWarning, match="look like parts") as caught:
+            assert len(tieaware.evaluate(QRELS, runs, "AP")) == N_PARTS
+        (warning,) = [f"{each.message}" for each in caught if "look like parts" in f"{each.message}"]
+        assert "\n" not in warning
+        assert "are evaluated as 12 runs" in warning
+        assert f"{{'name': {remedy}}}" in warning
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tieaware.evaluate(QRELS, {"bm25": "parts"}, "AP")
+        tieaware.evaluate(QRELS, {f"{i}": path for i, path in enumerate(files)}, "AP")
+
+
+def test_many_parts_are_not_open_at_the_same_time(tmp_path, monkeypatch):
+    opened = []
+
+    class Counted(part_frames.ByteStream):
+        def __init__(self, path):
+            super().__init__(path)
+            opened.append(self)
+            assert sum(not each.closed for each in opened) == 1
+
+    monkeypatch.setattr(part_frames, "ByteStream", Counted)
+    divided(SHUFFLED, tmp_path / "parts", ".csv")
+    assert values(tmp_path / "parts") == EXPECTED
+    assert len(opened) == N_PARTS + 1
+
+
+def test_data_sets_of_pyarrow(tmp_path):
+    divided(SHUFFLED, tmp_path / "parts", ".snappy.parquet")
+    data = pyarrow.dataset.dataset(f"{tmp_path}/parts")
+    columns = ["score", "doc_id", "query_id"]
+    everything = pyarrow.dataset.field("score") >= 0
+    for form in (data, data.scanner(columns=columns), data.filter(everything)):
+        assert values(form) == EXPECTED
+        assert values(tieaware.Run.from_frame(form)) == values(tieaware.Run.from_arrow(form)) == EXPECTED
+    rows = [(query, doc, label) for query, judged in QRELS.items() for doc, label in judged.items()]
+    judged = pyarrow.dataset.dataset(table(rows).rename_columns(["query_id", "doc_id", "label"]))
+    run = tieaware.Run.from_columns(*zip(*ROWS, strict=True))
+    assert tieaware.evaluate(judged, {"bm25": run}, MEASURES).values.tobytes() == EXPECTED
+
+
+def test_a_data_set_that_cannot_be_read(tmp_path):
+    FORMATS[".snappy.parquet"](ROWS, tmp_path / "a.parquet")
+    data = pyarrow.dataset.dataset(f"{tmp_path}")
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 no longer")
+    assert message(values, data).startswith("bm25: the data set cannot be read: ")
+
+
+def test_other_values_are_not_taken_for_parts():
+    for value in ("none", b"none", 1, None, {}, [1, 2], ([1],), {"q": {"d": 1}}):
+        assert parts_at(value, "runs") is value
