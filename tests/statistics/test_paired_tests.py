@@ -1,4 +1,4 @@
-"""Paired tests against SciPy and exact enumeration, and Holm's correction against its definition."""
+"""Paired tests against SciPy and exact enumeration."""
 
 import math
 import operator
@@ -7,11 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tieaware import InputError
-from tieaware.statistics import holm, paired_test
+from tieaware.statistics import paired_test
 
 stats = pytest.importorskip("scipy.stats")
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -154,22 +152,3 @@ def test_a_constant_difference_has_p_0():
 def test_paired_test_names_the_wrong_argument(arguments, message):
     with pytest.raises(InputError, match=message):
         paired_test(**arguments)
-
-
-@given(st.lists(st.floats(0, 1), max_size=8))
-def test_holm_follows_its_definition(p):
-    adjusted = holm(p)
-    order = sorted(range(len(p)), key=p.__getitem__)
-    largest = 0.0
-    for step, i in enumerate(order):
-        largest = max(largest, min(1.0, p[i] * (len(p) - step)))
-        assert adjusted[i] == largest
-
-
-def test_holm_refuses_values_that_are_not_p_values():
-    for p, message in (
-        ([0.5, math.nan], "p: expected finite numbers, found nan"),
-        ([0.5, 1.5], r"p: expected p values from 0 to 1, found 1\.5"),
-    ):
-        with pytest.raises(InputError, match=message):
-            holm(p)

@@ -15,9 +15,10 @@ from tieaware.checks.arguments import did_you_mean, flag, number, one_of, shown,
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.measures import Measure
-from tieaware.output.tables import Cell, Marked, Table
+from tieaware.output.tables import Cell, Marked, Note, Table
 from tieaware.results.exports import Column, Export
-from tieaware.statistics.paired_tests import holm, paired_test
+from tieaware.statistics.multiple_comparisons import holm
+from tieaware.statistics.paired_tests import paired_test
 from tieaware.statistics.values import ROUNDING
 
 # How the notes of a table name the tests of statistics.paired_test.
@@ -180,5 +181,5 @@ def _notes(export: Export, values: Sequence[Column], design: Design, n_pairs: in
         untested = [column.name for column in values if not _is_tested(column.measure)]
         notes += [f"Not tested: {', '.join(untested)}."] if untested else []
     if design.best and len(export.runs) > 1:
-        notes.append("Bold (in plain text, a star): the best mean of each measure.")
+        notes.append(Note("Bold: the best mean of each measure.", plain="Star: the best mean of each measure."))
     return (*notes, *([] if design.spread is None else [SPREADS[design.spread][2]]))

@@ -1,15 +1,17 @@
 """Statistics for comparing systems and assessors; most functions need `tieaware[analysis]`.
 
-The package has paired tests, rank correlation, smoothing and standardising of scores, agreement of assessors, and
-counts of ties. SciPy computes the distributions. For two equal samples SciPy's paired tests return NaN; the tests here
-return p = 1, because such samples show no difference.
+The package has paired tests, corrections for multiple comparisons, rank correlation, smoothing and standardising of
+scores, agreement of assessors, and counts of ties. SciPy computes most distributions. For two equal samples SciPy's
+paired tests return NaN; the tests here return p = 1, because such samples show no difference.
 """
 
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
-from tieaware.statistics.paired_tests import PairedTest, holm, paired_test
+from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
+from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.rank_correlation import OverlapBounds, kendall_tau, kendall_taus, rbo, rbo_bounds, tau_ap
 from tieaware.statistics.scores import smooth, standardize
 from tieaware.statistics.tie_counts import Ties, count_ties
+from tieaware.statistics.tukey import tukey_hsd
 from tieaware.statistics.verdicts import PairTests, Resolutions, all_pairs, resolve_ties, shares_of_changes
 
 __all__ = [
@@ -20,6 +22,8 @@ __all__ = [
     "Resolutions",
     "Ties",
     "all_pairs",
+    "benjamini_hochberg",
+    "bonferroni",
     "count_ties",
     "holm",
     "kappa",
@@ -34,4 +38,9 @@ __all__ = [
     "smooth",
     "standardize",
     "tau_ap",
+    "tukey_hsd",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,4 +1,4 @@
-"""Paired tests of two systems, for many pairs at once, and Holm's correction for multiple tests."""
+"""Paired tests of two systems, for many pairs at once."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ class PairedTest(NamedTuple):
         The mean of a − b.
     statistic : float64[...]
         "t": Student's t. "wilcoxon": the smaller sum of ranks; if one-sided, the sum of the ranks of the positive
-        differences. "sign": the number of positive differences. "permutation": the mean difference.
+        differences. "sign": the number of positive differences. "permutation": the mean difference. `tukey_hsd`: the
+        studentized range.
     p : float64[...]
         The probability of a statistic at least as extreme if there were no difference; 0 … 1.
     low, high : float64[...] or None
-        The confidence interval of the mean difference; None for tests other than the t-test. One end of a one-sided
-        interval is infinite.
+        The confidence interval of the mean difference; None for the other tests than the t-test and `tukey_hsd`. One
+        end of a one-sided interval is infinite.
     """
 
     difference: Values
@@ -224,42 +225,3 @@ def _share_as_extreme(drawn: Values, samples: Values, alternative: str, repeats:
 _METHODS: dict[str, Callable[[Values, str, float, int, int], PairedTest]] = {
     "t": _t, "wilcoxon": _wilcoxon, "sign": _sign, "permutation": _permutation,
 }  # fmt: skip
-
-
-def holm(p: npt.ArrayLike) -> Values:
-    """Adjust the p values of several tests by Holm's method, which limits the chance of any false positive.
-
-    Parameters
-    ----------
-    p : float[...]
-        p values, 0 … 1, in any order and shape.
-
-    Returns
-    -------
-    float64[...]
-        The adjusted p values, in the same order and shape, at most 1.
-
-    Raises
-    ------
-    InputError
-        If a value is not a number from 0 to 1.
-
-    References
-    ----------
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03, 0.04])
-    array([0.04, 0.09, 0.09, 0.09])
-    """
-    values = finite(p, "p")
-    outside = values[(values < 0.0) | (values > 1.0)]
-    if outside.size:
-        raise unexpected("p", "p values from 0 to 1", f"{outside[0]}")
-    flat = values.ravel()
-    order = np.argsort(flat, kind="stable")
-    steps = flat[order] * np.arange(len(flat), 0, -1)
-    adjusted = np.empty_like(flat)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted.reshape(values.shape)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import number
-from tieaware.checks.arrays import Values, as_integers
+from tieaware.checks.arrays import Integers, Values, as_integers
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.paired_tests import PairedTest, paired_test
@@ -200,30 +200,58 @@ def resolve_ties(
         shapes = f"{test.p.shape}, {first.shape} and {second.shape}"
         raise InputError("test, first, second", f"must each have one element for each pair; the shapes are {shapes}")
     difference = np.where(np.abs(test.difference) < ROUNDING, 0.0, test.difference)
+    verdict = np.where(test.p < alpha, np.sign(difference), 0.0)
+    levels = np.full(len(first), alpha)
+    return resolve_t_tests(test.difference, verdict, least, greatest, first, second, levels)
+
+
+def ranges(difference: Values, least: Values, greatest: Values, first: Integers, second: Integers) -> Resolutions:
+    """Return the ranges of the differences over all orders of tied documents, with no verdict that flips.
+
+    Parameters as for `resolve_t_tests`.
+    """
+    difference = np.where(np.abs(difference) < ROUNDING, 0.0, difference)
     lowest = (least[first] - greatest[second]).mean(axis=1)
     highest = (greatest[first] - least[second]).mean(axis=1)
     falls, rises = lowest < -ROUNDING, highest > ROUNDING
     sign_flips = np.where(difference > 0, falls, np.where(difference < 0, rises, falls | rises))
-    flips = np.zeros(len(first), dtype=np.int8)
-    verdict = np.where(test.p < alpha, np.sign(difference), 0.0)
+    return Resolutions(lowest, highest, sign_flips, np.zeros(len(first), dtype=np.int8))
+
+
+def resolve_t_tests(
+    difference: Values, verdict: Values, least: Values, greatest: Values, first: Integers, second: Integers,
+    levels: Values,
+) -> Resolutions:  # fmt: skip
+    """Bound the effect of the order of tied documents on t-tests, each with a significance level of its own.
+
+    Parameters
+    ----------
+    difference, verdict : float64[n_pairs]
+        The difference of the averages over the orders; the sign of a significant difference, otherwise 0.
+    least, greatest, first, second
+        As in `resolve_ties`.
+    levels : float64[n_pairs]
+    """
+    effect = ranges(difference, least, greatest, first, second)
+    critical = _critical_cosine(least.shape[1], levels)
     # A verdict can only change if ties change some value.
-    open_pairs = np.flatnonzero(highest - lowest > ROUNDING)
-    critical = _critical_cosine(least.shape[1], alpha)
-    for i in open_pairs:
+    for i in np.flatnonzero(effect.highest - effect.lowest > ROUNDING):
         a, b = first[i], second[i]
         corners = ((least[a], greatest[b]), (least[a], least[b]), (greatest[a], greatest[b]), (greatest[a], least[b]))
         ends = np.stack([x - y for x, y in corners])
         if verdict[i]:
-            flips[i] = _can_lose(ends * verdict[i], critical)
+            effect.verdict_flips[i] = _can_lose(ends * verdict[i], critical[i])
         else:
-            flips[i] = max((_can_gain(ends * sign, critical) for sign in (1, -1)), key=(0, -1, 1).index)
-    return Resolutions(lowest, highest, sign_flips, flips)
+            found = (_can_gain(ends * sign, critical[i]) for sign in (1, -1))
+            effect.verdict_flips[i] = max(found, key=(0, -1, 1).index)
+    return effect
 
 
-def _critical_cosine(n: int, alpha: float) -> float:
-    """Return the cosine between the differences and (1, …, 1) above which the t-test is significant."""
-    t = float(load("scipy.stats", "analysis").t.ppf(1.0 - alpha / 2.0, n - 1))
-    return t / math.sqrt(n - 1 + t * t)
+def _critical_cosine(n: int, levels: Values) -> Values:
+    """Return the cosine between the differences and (1, …, 1) above which the t-test is significant at each level."""
+    t = np.asarray(load("scipy.stats", "analysis").t.ppf(1.0 - levels / 2.0, n - 1))
+    cosines: Values = t / np.sqrt(n - 1 + t * t)
+    return cosines
 
 
 def _cosines(differences: Values) -> Values:

@@ -1,0 +1,179 @@
+"""Multiple comparison procedures: a paired test of many pairs of runs, with a correction, and its verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias, cast
+
+import numpy as np
+
+from tieaware.checks.arguments import one_of
+from tieaware.checks.arrays import Integers, Values
+from tieaware.errors import InputError
+from tieaware.statistics.multiple_comparisons import Correction, adjusted
+from tieaware.statistics.paired_tests import PairedTest, paired_test
+from tieaware.statistics.tukey import tukey_pairs
+
+PairTest: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey"]
+Test: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey", "none"]
+
+#: The names of the tests in sentences.
+TESTS: dict[str, str] = {
+    "t": "paired t-test", "wilcoxon": "Wilcoxon signed-rank test", "sign": "sign test",
+    "permutation": "paired permutation test", "tukey": "Tukey's HSD",
+}  # fmt: skip
+#: The names of the corrections in sentences.
+CORRECTIONS: dict[str, str] = {
+    "holm": "Holm-corrected", "bh": "Benjamini–Hochberg-corrected", "bonferroni": "Bonferroni-corrected",
+    "none": "not corrected",
+}  # fmt: skip
+# The names of corrected p values.
+_P = {"holm": "Holm's p", "bh": "Benjamini–Hochberg's p", "bonferroni": "Bonferroni's p", "none": "uncorrected p"}
+# The tests of ranks and signs, which may favour the run with the smaller mean.
+_RANKS = ("wilcoxon", "sign")
+# The most differences that are computed at a time, because those of all pairs may not fit into memory.
+_CHUNK = 2**22
+
+
+class Verdicts(NamedTuple):
+    """The tests of some pairs of runs by one measure; every array has one element for each pair.
+
+    Attributes
+    ----------
+    test : PairedTest
+        The tests before the correction.
+    adjusted : float64
+        The p values after the correction.
+    signs : float64
+        1 if the mean of the first run is significantly greater, -1 if it is significantly less, otherwise 0.
+    """
+
+    test: PairedTest
+    adjusted: Values
+    signs: Values
+
+    def at(self, some: Integers) -> Verdicts:
+        """Return the verdicts on some of the pairs."""
+        test = PairedTest._make(None if field is None else field[some] for field in self.test)
+        return Verdicts(test, self.adjusted[some], self.signs[some])
+
+
+class Procedure(NamedTuple):
+    """A two-sided paired test over the queries, and the correction of its p values.
+
+    Attributes
+    ----------
+    test : str
+        One of `TESTS`.
+    correction : str
+        One of `CORRECTIONS`; "none" if the test is "tukey", which corrects for the number of runs itself.
+    """
+
+    test: PairTest = "t"
+    correction: Correction = "holm"
+
+    def described(self, alpha: float, n_pairs: int, n_runs: int) -> str:
+        """Return the test, the level and the correction in a phrase for the notes of a table."""
+        start = f"{TESTS[self.test]}, two-sided, p < {alpha:g}"
+        if self.test == "tukey":
+            return f"{start}, corrected for {_counted(n_runs, 'run')}"
+        return f"{start}, {CORRECTIONS[self.correction]} for {_counted(n_pairs, 'pair')}"
+
+    @property
+    def corrects(self) -> bool:
+        """Whether the p values of the test are corrected afterwards."""
+        return self.correction != "none"
+
+    @property
+    def p_name(self) -> str:
+        """The name of the p value that decides, such as "Holm's p"."""
+        return "Tukey's p" if self.test == "tukey" else _P[self.correction]
+
+    def verdicts(
+        self, values: Values, first: Integers, second: Integers, alpha: float, confidence: float = 0.95
+    ) -> Verdicts:
+        """Test pairs of runs by one measure.
+
+        Parameters
+        ----------
+        values : float64[n_runs, n_queries]
+            The values of all runs; finite.
+        first, second : int64[n_pairs]
+            The runs of each pair, as rows of `values`.
+        alpha : float
+            The significance level of the corrected p values.
+        confidence : float
+            The confidence level of the intervals, which only "t" and "tukey" have.
+        """
+        test = self.tested(values, first, second, confidence)
+        corrected = adjusted(test.p, self.correction)
+        return Verdicts(test, corrected, self.signs(values, first, second, test, corrected < alpha))
+
+    def tested(self, values: Values, first: Integers, second: Integers, confidence: float = 0.95) -> PairedTest:
+        """Test pairs of runs without a correction; parameters as for `verdicts`."""
+        if self.test == "tukey":
+            return tukey_pairs(values, first, second, confidence)
+        return _paired_tests(values, first, second, self.test, "two-sided", confidence)
+
+    def signs(
+        self, values: Values, first: Integers, second: Integers, test: PairedTest, is_significant: np.ndarray
+    ) -> Values:
+        """Return the signs of the significant differences, as in `Verdicts`.
+
+        Parameters
+        ----------
+        values, first, second
+            As for `verdicts`.
+        test : PairedTest
+            The outcome of `tested`.
+        is_significant : bool[n_pairs]
+            Whether the corrected p values are below the level.
+        """
+        signs = np.where(is_significant, np.sign(test.difference), 0.0)
+        some = np.flatnonzero(signs)
+        if self.test in _RANKS and some.size:
+            # If ranks or signs favour the run with the smaller mean, neither run wins.
+            greater = _paired_tests(values, first[some], second[some], self.test, "greater").p < 0.5
+            signs[some] *= greater == (signs[some] > 0.0)
+        return signs
+
+
+def _paired_tests(
+    values: Values, first: Integers, second: Integers, method: str, alternative: str, confidence: float = 0.95
+) -> PairedTest:
+    """Apply `paired_test` to pairs of runs, in chunks of pairs."""
+    size = max(1, _CHUNK // values.shape[1])
+    tests = []
+    for start in range(0, len(first), size):
+        some = slice(start, start + size)
+        given = values[first[some]], values[second[some]]
+        tests.append(paired_test(*given, method, alternative, confidence=confidence))
+    return PairedTest._make(_joined(fields) for fields in zip(*tests, strict=True))
+
+
+def _joined(fields: Sequence[Values | None]) -> Values | None:
+    return np.concatenate([field for field in fields if field is not None]) if fields[0] is not None else None
+
+
+def checked(test: object, correction: object) -> Procedure:
+    """Return the procedure for the names of a test and a correction; raise InputError if they are not valid.
+
+    Parameters
+    ----------
+    test : str
+        One of `TESTS`.
+    correction : str or None
+        One of `CORRECTIONS`; None stands for "holm", and for "none" with the test "tukey".
+    """
+    name = one_of("test", test, TESTS)
+    if correction is not None:
+        one_of("correction", correction, CORRECTIONS)
+        if name == "tukey" and correction != "none":
+            problem = "the test 'tukey' corrects for the number of runs itself; leave out the correction"
+            raise InputError("correction", problem)
+    default = "none" if name == "tukey" else "holm"
+    return Procedure(cast(PairTest, name), cast(Correction, default if correction is None else correction))
+
+
+def _counted(n: int, name: str) -> str:
+    return f"{n} {name}{'s' * (n != 1)}"

@@ -1,0 +1,111 @@
+"""The effect of the order of tied documents on the verdicts of multiple comparison procedures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tieaware.checks.arrays import Integers, Values
+from tieaware.statistics.multiple_comparisons import levels
+from tieaware.statistics.procedures import Procedure, Verdicts
+from tieaware.statistics.studentized_range import critical_value
+from tieaware.statistics.tukey import residuals_of
+from tieaware.statistics.values import ROUNDING
+from tieaware.statistics.verdicts import Resolutions, ranges, resolve_t_tests
+
+
+def resolve(
+    procedure: Procedure,
+    verdicts: Verdicts,
+    values: Values,
+    bounds: tuple[Values, Values],
+    first: Integers,
+    second: Integers,
+    alpha: float,
+) -> Resolutions:
+    """Find out which verdicts change with the order of the tied documents of the two runs of a pair.
+
+    Everything else stays as it is on average over the orders: the p values of the other pairs, which the correction
+    depends on, and the values of the other runs, which Tukey's HSD depends on.
+
+    Parameters
+    ----------
+    procedure : Procedure
+    verdicts : Verdicts
+        The verdicts of the procedure on `values`.
+    values : float64[n_runs, n_queries]
+        The averages over the orders.
+    bounds : tuple of two float64[n_runs, n_queries]
+        The least and the greatest of each value over the orders; all combinations are possible.
+    first, second : int64[n_pairs]
+        The runs of each pair, as rows of `values`.
+    alpha : float
+        The significance level of the corrected p values.
+    """
+    # Where ties change nothing, values must not differ by rounding: the sign test and Wilcoxon's see any difference.
+    fixed = bounds[1] - bounds[0] <= ROUNDING
+    least, greatest = (np.where(fixed, values, bound) for bound in bounds)
+    difference, signs = verdicts.test.difference, verdicts.signs
+    if procedure.test == "t" or (procedure.test == "tukey" and len(values) == 2):
+        single = levels(verdicts.test.p, alpha, procedure.correction)
+        return resolve_t_tests(difference, signs, least, greatest, first, second, single)
+    effect = ranges(difference, least, greatest, first, second)
+    some = np.flatnonzero(effect.highest - effect.lowest > ROUNDING)
+    if not some.size:
+        return effect
+    pairs = first[some], second[some]
+    if procedure.test == "tukey":
+        effect.verdict_flips[some] = _of_tukey(signs[some], values, least, greatest, *pairs, alpha)
+    else:
+        single = levels(verdicts.test.p, alpha, procedure.correction)[some]
+        flips = _at_extremes(procedure, signs[some], least, greatest, *pairs, single)
+        # The sign test and the permutation test are monotone: if no query's difference falls, a run that is
+        # significantly better stays so. Wilcoxon's test is not, because differences of 0 change the number of ranks.
+        unknown = -1 if procedure.test == "wilcoxon" else 0
+        effect.verdict_flips[some] = np.where(flips, 1, unknown)
+    return effect
+
+
+def _at_extremes(
+    procedure: Procedure,
+    signs: Values,
+    least: Values,
+    greatest: Values,
+    first: Integers,
+    second: Integers,
+    single: Values,
+) -> np.ndarray:
+    """Return whether a verdict changes if all differences of a pair are the least possible, or the greatest."""
+    ends, n = np.concatenate((least, greatest)), len(least)
+    flips = np.zeros(len(signs), dtype=np.bool_)
+    for a, b in ((first, second + n), (first + n, second)):
+        test = procedure.tested(ends, a, b)
+        flips |= procedure.signs(ends, a, b, test, test.p < single) != signs
+    return flips
+
+
+def _of_tukey(
+    signs: Values, values: Values, least: Values, greatest: Values, first: Integers, second: Integers, alpha: float
+) -> np.ndarray:
+    """Return 1 where the verdict of Tukey's HSD changes at an extreme, 0 where no order changes it, otherwise -1."""
+    residuals = residuals_of(values)
+    critical = critical_value(alpha, residuals.n_systems, residuals.degrees)
+    # The residuals are a projection of the values. Their length changes by no more than that of the values.
+    furthest = (np.maximum(greatest - values, values - least) ** 2).sum(axis=1)
+    flips = np.zeros(len(signs), dtype=np.int8)
+    for i, (a, b, sign) in enumerate(zip(first, second, signs, strict=True)):
+        ends = []
+        for low, high in ((least, greatest), (greatest, least)):
+            changed = values.copy()
+            changed[a], changed[b] = low[a], high[b]
+            difference = float((changed[a] - changed[b]).mean())
+            ends.append(difference)
+            reach = critical * residuals_of(changed).error()
+            if sign != (np.sign(difference) if abs(difference) > reach else 0.0):
+                flips[i] = 1
+        if not flips[i]:
+            length, change = np.sqrt(residuals.squares), np.sqrt(furthest[a] + furthest[b])
+            widest = critical * residuals.error((length + change) ** 2)
+            narrowest = critical * residuals.error(max(length - change, 0.0) ** 2)
+            is_certain = min(sign * end for end in ends) > widest if sign else max(map(abs, ends)) < narrowest
+            flips[i] = 0 if is_certain else -1
+    return flips

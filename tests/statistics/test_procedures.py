@@ -1,0 +1,65 @@
+"""Multiple comparison procedures: each test and correction by itself, in chunks, and the names of both."""
+
+import numpy as np
+import pytest
+
+from tieaware import InputError
+from tieaware.statistics import bonferroni, paired_test, procedures, tukey_hsd
+from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, checked
+
+pytest.importorskip("scipy.stats")
+
+
+@pytest.fixture
+def values():
+    """Return the values of five runs on 12 queries."""
+    rng = np.random.default_rng(8)
+    return rng.integers(0, 9, (5, 12)) / 8 + np.arange(5)[:, None] / 4
+
+
+@pytest.mark.parametrize("test", set(TESTS) - {"tukey"})
+def test_chunks_of_pairs_do_not_matter(values, test, monkeypatch):
+    first, second = np.triu_indices(5, 1)
+    whole = Procedure(test, "bonferroni").verdicts(values, first, second, 0.05)
+    expected = paired_test(values[first], values[second], test)
+    np.testing.assert_array_equal(whole.test.p, expected.p)
+    np.testing.assert_array_equal(whole.adjusted, bonferroni(expected.p))
+    monkeypatch.setattr(procedures, "_CHUNK", 36)
+    for found, other in zip(
+        Procedure(test, "bonferroni").verdicts(values, first, second, 0.05).test, whole.test, strict=True
+    ):
+        np.testing.assert_array_equal(found, other)
+    assert set(whole.signs) == {0.0, -1.0}
+
+
+def test_tukey_tests_the_family_of_all_runs(values):
+    """The p values of some pairs are those of the table of all pairs."""
+    everything = tukey_hsd(values)
+    first, second = np.array([0, 3]), np.array([4, 1])
+    found = Procedure("tukey", "none").verdicts(values, first, second, 0.05)
+    np.testing.assert_array_equal(found.adjusted, everything.p[first, second])
+    np.testing.assert_array_equal(found.test.low, everything.low[first, second])
+    assert found.signs.tolist() == [-1.0, 1.0]
+    assert found.at(np.array([1])).signs.tolist() == [1.0]
+
+
+def test_names_of_tests_and_corrections():
+    assert checked("t", None) == ("t", "holm")
+    assert checked("tukey", None) == checked("tukey", "none") == ("tukey", "none")
+    assert checked("sign", "bh").described(0.05, 1, 2) == (
+        "sign test, two-sided, p < 0.05, Benjamini–Hochberg-corrected for 1 pair"
+    )
+    assert checked("tukey", None).described(0.01, 3, 3) == "Tukey's HSD, two-sided, p < 0.01, corrected for 3 runs"
+    assert [checked("t", name).p_name for name in CORRECTIONS] == [
+        "Holm's p", "Benjamini–Hochberg's p", "Bonferroni's p", "uncorrected p",
+    ]  # fmt: skip
+    for arguments, message in (
+        (("hsd", None), "test: expected one of t, wilcoxon, sign, permutation, tukey, found 'hsd'"),
+        (("t", "fdr"), "correction: expected one of holm, bh, bonferroni, none, found 'fdr'"),
+        (
+            ("tukey", "holm"),
+            "correction: the test 'tukey' corrects for the number of runs itself; leave out the correction",
+        ),
+    ):
+        with pytest.raises(InputError, match=f"^{message}$"):
+            checked(*arguments)

@@ -1,0 +1,88 @@
+"""The effect of ties on verdicts, compared with an enumeration, for every test and correction."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tieaware.statistics.multiple_comparisons import adjusted
+from tieaware.statistics.procedures import TESTS, Procedure
+from tieaware.statistics.tie_resolutions import resolve
+
+pytest.importorskip("scipy.stats")
+ALPHA = 0.3
+
+
+def _verdicts_of_all_ends(procedure, values, least, greatest, first, second, i):
+    """Return the verdicts on pair i where each value of its runs is at either end, and all else stays as it is."""
+    pair, n = [first[i], second[i]], values.shape[1]
+    p = procedure.tested(values, first, second).p
+    ends = np.array(list(product((0, 1), repeat=2 * n))).reshape(-1, 2, n)
+    changed = np.where(ends, greatest[pair], least[pair])
+    if procedure.test == "tukey":
+        one, other = first[i : i + 1], second[i : i + 1]
+        rows = np.repeat(values[None], len(changed), axis=0)
+        rows[:, pair] = changed
+        tests = [(each, one, other, procedure.tested(each, one, other)) for each in rows]
+    else:
+        rows, places = np.concatenate((changed[:, 0], changed[:, 1])), np.arange(len(changed))
+        one, other = places, places + len(changed)
+        tests = [(rows, one, other, procedure.tested(rows, one, other))]
+    found = set()
+    for each, a, b, test in tests:
+        is_significant = [adjusted(np.append(np.delete(p, i), own), procedure.correction)[-1] < ALPHA for own in test.p]
+        found |= set(procedure.signs(each, a, b, test, np.array(is_significant)).tolist())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("test", "correction"),
+    [(test, correction) for test in TESTS for correction in ("holm", "bh", "none") if test != "tukey"]
+    + [("tukey", "none")],
+)
+def test_flips_agree_with_an_enumeration(test, correction):
+    """Verdicts that no order changes are the same at all ends, and those that some order changes are not."""
+    rng = np.random.default_rng(5)
+    procedure, counts = Procedure(test, correction), dict.fromkeys((-1, 0, 1), 0)
+    n_topics = {"t": 3, "tukey": 3, "wilcoxon": 3}.get(test, 5)
+    first, second = np.triu_indices(3, 1)
+    for _ in range({"wilcoxon": 4, "sign": 60}.get(test, 15)):
+        least = rng.integers(0, 8, (3, n_topics)) / 8 + rng.integers(0, 5, (3, 1)) / 4
+        greatest = least + rng.integers(0, 3, (3, n_topics)) / 16
+        values = (least + greatest) / 2.0
+        verdicts = procedure.verdicts(values, first, second, ALPHA)
+        effect = resolve(procedure, verdicts, values, (least, greatest), first, second, ALPHA)
+        i = int(rng.integers(3))
+        found = _verdicts_of_all_ends(procedure, values, least, greatest, first, second, i)
+        flips = effect.verdict_flips[i]
+        counts[int(flips)] += 1
+        if flips >= 0:
+            assert bool(flips) == bool(found - {verdicts.signs[i]})
+    if test not in ("wilcoxon", "tukey"):
+        assert counts[-1] == 0
+        assert min(counts[0], counts[1]) > 0
+
+
+def test_values_that_differ_by_rounding_flip_nothing():
+    """The sign test would count a difference of 1e-17."""
+    values = np.array([[0.5, 0.5, 0.5, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5, 0.5, 0.25]])
+    bounds = values - 1e-17, values + 1e-16
+    procedure, first, second = Procedure("sign", "none"), np.array([0]), np.array([1])
+    greatest = bounds[1].copy()
+    greatest[1, 5] = 0.375
+    effect = resolve(
+        procedure, procedure.verdicts(values, first, second, 0.05), values, (bounds[0], greatest), first, second, 0.05
+    )
+    assert effect.verdict_flips.tolist() == [0]
+
+
+def test_tukey_decides_most_pairs():
+    rng = np.random.default_rng(4)
+    values = rng.random((6, 30)) + np.arange(6)[:, None] / 4
+    least, greatest = values - 0.002, values + 0.002
+    first, second = np.triu_indices(6, 1)
+    procedure = Procedure("tukey", "none")
+    verdicts = procedure.verdicts(values, first, second, 0.05)
+    effect = resolve(procedure, verdicts, values, (least, greatest), first, second, 0.05)
+    assert 0 < (verdicts.signs != 0).sum() < 15
+    assert (effect.verdict_flips == 0).sum() >= 13
