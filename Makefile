@@ -145,7 +145,7 @@ docs: $(VENV)/installed-docs
 	cd build && $(CURDIR)/$(BIN)/zensical build --clean --strict
 	rm -rf site
 	mv build/site site
-	$(BIN)/python docs/builder/check.py site
+	$(BIN)/python -m docs.builder.check site
 
 # Record the newest versions that work together, including build requirements, from a separate environment. Use the
 # oldest supported Python, which the newest packages drop first.

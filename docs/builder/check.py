@@ -1,8 +1,9 @@
 """Check a built site: links and images exist, no other host is asked, formulas are typeset, the API is complete.
 
-External links must have https and a host, but are not followed.
+Links into the repository must lead to files of the checkout. Other external links must have https and a host, but are
+not followed.
 
-    python docs/builder/check.py site
+    python -m docs.builder.check site
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from docs.builder.package_page import ROOT, repository
 
 from tieaware import integrations
 
@@ -74,6 +77,7 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
+        self.repository = repository()
 
     @cached_property
     def pages(self) -> dict[Path, Page]:
@@ -101,6 +105,9 @@ class Site:
         parts = urlsplit(link)
         if parts.scheme == "data":
             return None
+        inside = re.fullmatch(rf"{re.escape(self.repository)}/(?:blob|tree|raw)/main/([^#]*)(#.*)?", link)
+        if inside and not (ROOT / inside[1]).exists():
+            return f"{link}: the repository has no such file"
         if parts.scheme or parts.netloc:
             is_well_formed = parts.scheme == "https" and re.fullmatch(r"[\w-]+(\.[\w-]+)+", parts.netloc)
             is_fine = is_well_formed or parts.scheme == "mailto"

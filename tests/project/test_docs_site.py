@@ -19,6 +19,7 @@ from support import docstrings
 import tieaware
 
 ROOT = Path(__file__).parents[2]
+SOURCE = f"{package_page.repository()}/blob/main/"
 
 
 def entries():
@@ -126,6 +127,8 @@ def test_links_lead_to_the_places_that_files_have_in_the_site(tmp_path):
         ('<b class="arithmatex">', "index.html: formulas need katex.min.js, katex.min.css, formulas.js"),
         ("<p>the sum $a_1$ of", "index.html: a formula is not marked as one: $a_1$"),
         ("<p><code>echo $a $b</code>", None),
+        (f'<a href="{SOURCE}README.md#L1">', None),
+        (f'<a href="{SOURCE}gone.py">', f"index.html:1: {SOURCE}gone.py: the repository has no such file"),
     ],
 )
 def test_faults_of_a_site_are_found(body, problem, tmp_path):
